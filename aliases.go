@@ -47,15 +47,26 @@ type DemandKind = history.DemandKind
 const (
 	DemandLock      = history.DemandLock      // one slot of a lock
 	DemandActiveRun = history.DemandActiveRun // one of a limited number of concurrent runs of a tool
+	DemandPool      = history.DemandPool      // slots of a pool
 )
 
-// LockDemand is a lock that a run takes at its start and holds to its end. At most Slots runs can hold it at once.
+// LockDemand is something that a run holds from its start to its end, or a step during an attempt. At most Slots of it
+// can be held at once.
 type LockDemand = history.LockDemand
 
-// QueueEntry is a run in a Queue.
+// Rate limits how often something starts.
+type Rate = history.Rate
+
+// Pool is what steps share across runs.
+type Pool = history.Pool
+
+// Rates are the states of pools with a Rate.
+type Rates = history.Rates
+
+// QueueEntry is a run, or a step of one, in a Queue.
 type QueueEntry = history.QueueEntry
 
-// Queue lists all runs that have lock demands, in the order in which they asked.
+// Queue lists all runs and steps that have lock demands, in the order in which they asked.
 type Queue = history.Queue
 
 // QueuePosition describes a run in the queue.
@@ -142,6 +153,18 @@ func FindRun(ctx context.Context, s Store, word string) (string, error) {
 // refused before its first step.
 type ConfinementError = outcome.ConfinementError
 
+// StateID identifies the tool that keeps values between its runs: its name and the file of its definition.
+type StateID = history.StateID
+
+// StateValue is one value that a tool keeps.
+type StateValue = history.StateValue
+
+// StateError means that a Store does not keep a value.
+type StateError = history.StateError
+
+// NoStateError reports that a tool keeps values between its runs, but the engine has no Store.
+type NoStateError = outcome.NoStateError
+
 // NoQueueError reports that a tool takes locks or limits its concurrent runs, but the engine has no Store, which it
 // needs to coordinate runs.
 type NoQueueError = outcome.NoQueueError
@@ -187,7 +210,7 @@ type UsedTool = plan.UsedTool
 // StepError reports that a plan has no step of that name.
 type StepError = plan.StepError
 
-// FetchRequest is a request that a script makes with fetch.
+// FetchRequest is a request that a script makes with fetch, or a step of kind http.
 type FetchRequest = call.FetchRequest
 
 // FetchAnswer is the response to a FetchRequest.

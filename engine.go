@@ -53,6 +53,9 @@ type Config struct {
 	Helper string
 	Store  Store      // keeps runs; nil keeps nothing
 	Sinks  []dag.Sink // receive every event of every run
+	// Pools are what steps share with pool:, by name, over all runs of the Store. A run with a step that uses another
+	// pool is rejected.
+	Pools map[string]Pool
 	// Observers are called for every run, see Observer.
 	Observers []Observer
 	// Journal, if set, wraps the journal of every recorded run, to observe it: metrics.Metrics.Journal measures how
@@ -61,6 +64,9 @@ type Config struct {
 	// CacheDir stores the results of steps that have a cache, for all runs. Several Engines may share it. "" is the
 	// folder cache in StateDir, or none if that is "" too. NoCache is none.
 	CacheDir string
+	// Artifacts limits the files that are kept of steps. They are in StateDir, or without it in a folder that is removed
+	// with the run.
+	Artifacts ArtifactLimits
 	// Enforce says for which runs the permissions of tools are enforced, in addition to tools that demand it with
 	// security.enforce: EnforceModels, EnforceAlways, or "" for no others.
 	Enforce Enforcement
@@ -71,8 +77,8 @@ type Config struct {
 	// returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every
 	// program that embeds the engine some megabytes larger. It must be safe for concurrent use.
 	HTTP func(ctx context.Context, url string) (status int, err error)
-	// Fetch sends the request of a script's fetch. It is a function for the same reason as HTTP. If it is nil, fetch
-	// fails in scripts. It must be safe for concurrent use.
+	// Fetch sends the request of a script's fetch, or of a step of kind http. It is a function for the same reason as HTTP. If it is nil, fetch
+	// fails in scripts, and so do these steps. It must be safe for concurrent use.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
 	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
 	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for
@@ -92,6 +98,21 @@ type Config struct {
 	// environment, which the definition can override. "" leaves a variable unset. It must be safe for concurrent use,
 	// and is called after the sinks have received the start of the attempt.
 	Trace func(run string, step dag.ID, attempt int) (parent, state string)
+}
+
+// ArtifactLimits limit the artifacts of runs. 0 is the default of a limit.
+type ArtifactLimits struct {
+	MaxFileSize int64 // bytes of one file; 1 GiB
+	MaxSize     int64 // bytes of all artifacts of a run; 10 GiB
+	MaxFiles    int   // files and folders of one artifact; 10,000
+}
+
+// artifactState returns a function that returns the state folder of a run's artifacts.
+func (e *Engine) artifactState(j *job) func() (string, error) {
+	if e.config.StateDir != "" {
+		return func() (string, error) { return e.config.StateDir, nil }
+	}
+	return j.session.PrivateFolder
 }
 
 // Enforcement says for which runs the required-permissions of tools are enforced: their steps are denied everything
@@ -136,7 +157,7 @@ func New(c Config) *Engine {
 }
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or was cancelled is a Result with that
-// status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *NoQueueError, a
+// status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *NoQueueError, a *PoolError, a
 // *ConfinementError, or what kept the engine from doing its work; if the run had started, the Result shows how far it
 // came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {

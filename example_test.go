@@ -63,6 +63,7 @@ func ExampleGoTool() {
 		Name:        "count",
 		Description: "Count words",
 		Parameters:  []*tool.Parameter{{Name: "TEXT", Type: "string", Description: "the text", Required: true}},
+		Outputs:     []*tool.DeclaredOutput{{Name: "words", Type: "integer"}},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
 			words := strings.Fields(in.Params["TEXT"].(string))
 			if len(words) == 0 {
@@ -82,7 +83,8 @@ steps:
     use-tool: count
     with: {TEXT: one two three}
   - name: tell
-    bash: echo "{count.json.words} words"
+    run-condition: "{count.outputs.words} > 2"
+    bash: echo "{count.outputs.words} words"
 `)
 	defer remove()
 

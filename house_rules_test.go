@@ -17,6 +17,8 @@ func TestWholeFiles(t *testing.T) {
 		"moveFolder": "a whole folder, which npm has filled",
 		"place":      "a whole folder of kept results",
 		"remove":     "a whole folder of kept results, which goes at once",
+		"publish":    "a response, which os.Root keeps below the folder that is permitted",
+		"replace":    "a whole folder of artifacts",
 	}
 	used := map[string]bool{}
 	eachFunction(t, func(pkg, file string, f *ast.FuncDecl) {

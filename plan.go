@@ -140,6 +140,18 @@ func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
 // slots applies.
 func (p *Plan) LockDemands() []LockDemand { return lockDemandsOf(p.compiled) }
 
+// KeepsState reports whether the tool, or one that it uses, keeps values between runs. A run then needs a Store.
+func (p *Plan) KeepsState() bool { return p.compiled.KeepsState }
+
+// StateID identifies the tool, as a Store of its state does.
+func (p *Plan) StateID() StateID { return call.StateID(p.compiled.Definition) }
+
+// StateDefaults returns the values that the tool declares, with their defaults.
+func (p *Plan) StateDefaults() []StateValue { return call.StateDefaults(p.compiled.Definition) }
+
+// KeepsArtifacts reports whether steps of the plan, or of the tools it uses, have artifacts.
+func (p *Plan) KeepsArtifacts() bool { return p.compiled.KeepsArtifacts() }
+
 // Secret reports whether a parameter's value is masked: environment.secrets or some masked-values name it.
 func (p *Plan) Secret(param string) bool { return p.compiled.Secret(param) }
 

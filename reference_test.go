@@ -93,6 +93,8 @@ func kind(f keytable.Field) string {
 		return "list of text or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case keytable.KindObjectMap:
 		return "mapping of names to [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
+	case keytable.KindTextOrObjectMap:
+		return "mapping of names to text or [" + title(f.Of.Name) + "](#" + anchor(f.Of) + ")"
 	case keytable.KindMatrix:
 		return "[" + title(f.Of.Name) + "](#" + anchor(f.Of) + "), and a list for each name"
 	case keytable.KindEnvironment:

@@ -1,12 +1,13 @@
 package flowrun
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -69,7 +70,7 @@ func (n *restorer) step(path dag.ID) {
 		n.item(path, holders[around], s.Loop.Keep)
 	}
 	prefix := strings.TrimSuffix(string(path), string(path.Base()))
-	if in.Output == nil || n.outputs[prefix] {
+	if n.outputs[prefix] {
 		return
 	}
 	n.outputs[prefix] = true
@@ -79,11 +80,11 @@ func (n *restorer) step(path dag.ID) {
 			return
 		}
 	}
-	mentioned := map[string]steps.Streams{}
-	for _, r := range in.Output.Refs() {
-		plan.Mention(mentioned, r)
+	read := in.ReadAtEnd()
+	if in.PassesOutputs() && reader != "" {
+		read[in.Steps[0].Def.Name] |= steps.Outputs
 	}
-	for name, streams := range mentioned {
+	for name, streams := range read {
 		n.read(dag.ID(prefix+name), reader, streams)
 	}
 }
@@ -91,6 +92,7 @@ func (n *restorer) step(path dag.ID) {
 // item restores what a kept item printed, because its loop collects that: up to the limit that the loop keeps of all
 // its items.
 func (n *restorer) item(path, loop dag.ID, keep int64) {
+	n.read(path, loop, steps.Outputs)
 	r := n.results[path]
 	if r == nil || r.Stdout == nil {
 		return
@@ -121,6 +123,16 @@ func (n *restorer) read(path, reader dag.ID, streams steps.Streams) {
 	if !n.kept[path] || r == nil {
 		return
 	}
+	if streams&steps.Outputs != 0 {
+		if _, why := r.Outputs.All(); why != nil {
+			n.missing = append(n.missing, missingStream{path, reader, why})
+		}
+	}
+	if streams&steps.Artifacts != 0 {
+		if why := n.checkArtifacts(path, r.Artifacts()); why != nil {
+			n.missing = append(n.missing, missingStream{path, reader, why})
+		}
+	}
 	for which, o := range map[steps.Streams]*dag.Output{steps.Stdout: r.Stdout, steps.Stderr: r.Stderr} {
 		if o == nil || streams&which == 0 {
 			continue
@@ -129,6 +141,26 @@ func (n *restorer) read(path, reader dag.ID, streams steps.Streams) {
 			n.missing = append(n.missing, missingStream{path, reader, why})
 		}
 	}
+}
+
+// checkArtifacts verifies the artifacts of a kept step, or of the steps inside it.
+func (n *restorer) checkArtifacts(path dag.ID, list []dag.Artifact) error {
+	for _, a := range list {
+		if a.Digest == "" { // those of steps inside
+			continue
+		}
+		if err := artifact.Check(a); err != nil {
+			return fmt.Errorf("cannot use the artifact %s of an earlier step: %w; run the step again", a.Name, err)
+		}
+	}
+	for inner, r := range n.results {
+		if r != nil && inner != path && inside(inner, path) {
+			if err := n.checkArtifacts(inner, r.Artifacts()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // limit returns how much of a stream references could read before. What a step that uses a tool printed was printed

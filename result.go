@@ -40,6 +40,8 @@ type Result struct {
 	Unenforced []string
 	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
 	Output     string   // at most 10 MB; see WithStdout
+	// Outputs are the declared outputs by name, secrets masked; nil if there are none. Numbers are json.Numbers.
+	Outputs map[string]any
 	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.
 	InvalidUTF8 bool
 	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it
@@ -75,6 +77,7 @@ type StepResult struct {
 	Fallback   bool
 	Output     string
 	Error      string
+	Outputs    map[string]any // see Result.Outputs
 	Reason     string
 	Message    string
 	Started    time.Time
@@ -82,9 +85,11 @@ type StepResult struct {
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
-	Problem    *dag.Problem // why it failed, for programs; nil if Message says it all
-	Wait       *dag.Wait    // what a step that is Waiting waits for, else nil
-	Usage      dag.Usage    // what the processes of its last attempt used
+	Problem    *dag.Problem   // why it failed, for programs; nil if Message says it all
+	Wait       *dag.Wait      // what a step that is Waiting waits for, else nil
+	Usage      dag.Usage      // what the processes of its last attempt used
+	Refused    int            // number of connections of its last attempt that its permissions do not grant
+	Artifacts  []dag.Artifact // files that were kept; of a loop, group or nested tool only their paths
 
 	limit          int64 // the step's buffer limit
 	stdout, stderr *dag.Output
@@ -101,6 +106,7 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	if r := s.Result(); r != nil {
 		res.Status, res.ExitCode, res.Reason, res.Message, res.Notes = r.Status, r.ExitCode, r.Reason, r.Message, r.Notes
 		res.Started, res.Ended, res.output, res.structured, res.answer = r.Started, r.Ended, r.Stdout, r.Structured, r.Content
+		res.Outputs = shownOutputs(r)
 	}
 	many := 0
 	s.All(func(dag.ID, *dag.Node, dag.Status, *dag.Result) { many++ })
@@ -130,7 +136,8 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 	}
 	sr.ExitCode, sr.Attempts, sr.Fallback = r.ExitCode, r.Attempts, r.Fallback
 	sr.Reason, sr.Message, sr.Started, sr.Ended = r.Reason, r.Message, r.Started, r.Ended
-	sr.stdout, sr.stderr, sr.Wait, sr.Problem, sr.Usage = r.Stdout, r.Stderr, r.Wait, r.Problem, r.Usage
+	sr.stdout, sr.stderr, sr.Wait, sr.Problem, sr.Usage, sr.Refused = r.Stdout, r.Stderr, r.Wait, r.Problem, r.Usage, int(r.Refused)
+	sr.Outputs, sr.Artifacts = shownOutputs(r), r.Artifacts()
 	if o := r.Stdout; o != nil {
 		sr.Output, sr.StdoutFile, sr.Truncated = o.Inline, o.File, o.Truncated
 	}
@@ -138,6 +145,12 @@ func stepResult(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) Step
 		sr.Error, sr.StderrFile, sr.Truncated = o.Inline, o.File, sr.Truncated || o.Truncated
 	}
 	return sr
+}
+
+// shownOutputs returns the declared outputs of a result, nil if there are none or if what was recorded is damaged.
+func shownOutputs(r *dag.Result) map[string]any {
+	shown, _ := r.Outputs.Shown()
+	return shown
 }
 
 // setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well, and the

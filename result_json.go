@@ -36,6 +36,7 @@ type runJSON struct {
 	Params      map[string]any `json:"params"`
 	Withheld    []string       `json:"withheld,omitempty"`
 	Output      string         `json:"output"`
+	Outputs     map[string]any `json:"outputs,omitempty"`
 	Invalid     bool           `json:"invalid_utf8,omitempty"`
 	Steps       []stepJSON     `json:"steps"`
 	Tolerated   []string       `json:"tolerated"`
@@ -50,22 +51,25 @@ type runJSON struct {
 }
 
 type stepJSON struct {
-	ID        string       `json:"id"`
-	Status    dag.Status   `json:"status"`
-	ExitCode  int          `json:"exit_code"`
-	Attempts  int          `json:"attempts"`
-	Fallback  bool         `json:"fallback,omitempty"`
-	Output    string       `json:"output"`
-	Error     string       `json:"error"`
-	Reason    string       `json:"reason,omitempty"`
-	Message   string       `json:"message,omitempty"`
-	Started   time.Time    `json:"started,omitzero"`
-	Ended     time.Time    `json:"ended,omitzero"`
-	Truncated bool         `json:"truncated"`
-	Invalid   bool         `json:"invalid_utf8,omitempty"`
-	Problem   *dag.Problem `json:"problem,omitempty"`
-	Wait      *dag.Wait    `json:"wait,omitempty"`
-	Usage     *usageJSON   `json:"usage,omitempty"`
+	ID        string         `json:"id"`
+	Status    dag.Status     `json:"status"`
+	ExitCode  int            `json:"exit_code"`
+	Attempts  int            `json:"attempts"`
+	Fallback  bool           `json:"fallback,omitempty"`
+	Output    string         `json:"output"`
+	Error     string         `json:"error"`
+	Outputs   map[string]any `json:"outputs,omitempty"`
+	Reason    string         `json:"reason,omitempty"`
+	Message   string         `json:"message,omitempty"`
+	Started   time.Time      `json:"started,omitzero"`
+	Ended     time.Time      `json:"ended,omitzero"`
+	Truncated bool           `json:"truncated"`
+	Invalid   bool           `json:"invalid_utf8,omitempty"`
+	Problem   *dag.Problem   `json:"problem,omitempty"`
+	Wait      *dag.Wait      `json:"wait,omitempty"`
+	Usage     *usageJSON     `json:"usage,omitempty"`
+	Refused   int            `json:"refused_connections,omitempty"`
+	Artifacts []dag.Artifact `json:"artifacts,omitempty"`
 }
 
 // usageJSON is what the processes of a step used.
@@ -125,14 +129,14 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	doc := &runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
-		Params: r.Params, Output: r.Output, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Permissions: r.Permissions, Steps: []stepJSON{},
+		Params: r.Params, Output: r.Output, Outputs: r.Outputs, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Permissions: r.Permissions, Steps: []stepJSON{},
 	}
 	if r.short {
 		doc.Output, _, doc.Invalid = text(r.output, steps.DefaultLimit)
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage)}
+			Outputs: s.Outputs, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage), Refused: s.Refused, Artifacts: s.Artifacts}
 		var all, allErrors, invalid, invalidErrors bool
 		j.Output, all, invalid = text(s.stdout, s.limit)
 		j.Error, allErrors, invalidErrors = text(s.stderr, s.limit)

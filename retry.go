@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
@@ -186,6 +188,7 @@ func (g *Continuation) retryEvents(dir string) ([]dag.Event, error) {
 		}
 	}
 	list := []dag.Event{{Kind: dag.RunStarted}}
+	adopted := map[string]string{} // paths of artifacts, as they were and as they are now
 	var err error
 	state := g.recorded.fold(g.plan, nil)
 	state.All(func(path dag.ID, n *dag.Node, _ dag.Status, r *dag.Result) {
@@ -195,6 +198,9 @@ func (g *Continuation) retryEvents(dir string) ([]dag.Event, error) {
 		case kept[path] && r != nil:
 			var reused *dag.Result
 			if reused, err = g.reusedResult(path, at, r, dir); err == nil {
+				err = adoptArtifacts(dir, at, reused, adopted)
+			}
+			if err == nil {
 				list = append(list, dag.Event{Kind: dag.StepFinished, Node: at, Attempt: reused.Attempts, Reason: reused.Reason, Result: reused})
 			}
 		case partly[path] && n.Each != nil:
@@ -207,7 +213,67 @@ func (g *Continuation) retryEvents(dir string) ([]dag.Event, error) {
 			list = append(list, dag.Event{Kind: dag.StepStarted, Node: at, Attempt: 1})
 		}
 	})
+	for _, e := range list {
+		if e.Result != nil && err == nil {
+			err = adoptPaths(dir, e.Result.Artifacts(), adopted)
+		}
+	}
 	return list, err
+}
+
+// adoptArtifacts makes the artifacts of a reused result those of this run, whose log folder is dir. Those that are gone
+// are left out: no step still to run reads them.
+func adoptArtifacts(dir string, step dag.ID, r *dag.Result, adopted map[string]string) error {
+	var mine []dag.Artifact
+	for _, a := range r.Artifacts() {
+		if a.Digest != "" && dir != "" {
+			own, err := artifact.Adopt(artifactsBeside(dir), step, a)
+			switch {
+			case errors.Is(err, artifact.ErrGone):
+				continue
+			case err != nil:
+				return err
+			}
+			adopted[a.Path] = own.Path
+			a = own
+		}
+		a.Paths = slices.Clone(a.Paths)
+		mine = append(mine, a)
+	}
+	r.SetArtifacts(mine)
+	return nil
+}
+
+// artifactsBeside returns the folder for artifacts of the run with that log folder.
+func artifactsBeside(logs string) string { return filepath.Join(filepath.Dir(logs), "artifacts") }
+
+// adoptPaths does the same for the artifacts of steps inside a reused loop, group or nested tool, which only has their
+// paths.
+func adoptPaths(dir string, list []dag.Artifact, adopted map[string]string) error {
+	for i := range list {
+		a := &list[i]
+		if a.Digest != "" || dir == "" {
+			continue
+		}
+		paths := a.Paths
+		if a.Path != "" {
+			paths = []string{a.Path}
+		}
+		for k, path := range paths {
+			if adopted[path] == "" {
+				mine, err := artifact.Adopt(artifactsBeside(dir), "", dag.Artifact{Name: a.Name, Path: path})
+				if err != nil && !errors.Is(err, artifact.ErrGone) {
+					return err
+				}
+				adopted[path] = mine.Path
+			}
+			paths[k] = adopted[path]
+		}
+		if a.Path != "" {
+			a.Path = paths[0]
+		}
+	}
+	return nil
 }
 
 // reusedResult returns a copy of a result for a new run.

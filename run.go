@@ -6,10 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/keptstate"
 	"github.com/flowrun/flowrun/internal/permtrace"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
@@ -30,11 +34,13 @@ type job struct {
 	ledger       Ledger        // nil if nothing is recorded
 	broker       *waiting.Broker
 	lockDemands  []LockDemand // what the run takes at its start
+	enforced     bool         // the record of the run says that permissions are enforced
 	unheld       []string     // permissions that are not enforced, although they should be
 	logs         string       // the run's log folder, "" for none
 	session      *steps.Session
 	epoch        int                // of the processes, if nothing is recorded
 	permissions  permtrace.Recorder // if they are traced
+	queuedMu     sync.Mutex         // held while WithQueue is called about steps
 }
 
 func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
@@ -50,6 +56,12 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
 		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
+	}
+	if j.plan.KeepsState && e.config.Store == nil {
+		return nil, &NoStateError{Tool: j.plan.Name()}
+	}
+	if err := e.checkClaims(j.plan); err != nil {
+		return nil, err
 	}
 	defer sweepOnce(ctx)()
 	if j.resumes() {
@@ -202,7 +214,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Confines: e.canConfine(), Unenforced: len(j.unheld) > 0, Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Unenforced: len(j.unheld) > 0, Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
@@ -217,6 +229,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	if j.session, err = steps.Open(o); err != nil {
 		return err
 	}
+	j.args.Artifacts = artifact.NewRun(e.artifactState(j), j.id, artifact.Limits(e.config.Artifacts))
 	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.withoutCache), e.config.StateDir, e.toolDir()
 	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
 	if err == nil && j.tracePermissions {
@@ -269,19 +282,41 @@ func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
 	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
+	if err := j.readState(ctx); err != nil {
+		return dag.NewState(j.id, j.plan.Graph, j.args), err
+	}
 	j.broker.Start()
 	o.Answers, o.Attended = j.broker.Answers, j.approval != nil
 	return dag.Run(ctx, j.plan.Graph, j.args, o)
 }
 
+// readState reads the state of the run's tool. Nested tools read theirs when they start. A retry with results of
+// another run reads what that run has read, so that it cannot overwrite what others have kept since then.
+func (j *job) readState(ctx context.Context) error {
+	if !j.plan.KeepsState {
+		return nil
+	}
+	from := ""
+	if j.continuation != nil && j.continuation.Retry && len(j.continuation.Kept) > 0 {
+		from = j.retryOf()
+	}
+	j.args.States = func(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
+		return j.ledger.ReadState(ctx, id, from)
+	}
+	return j.args.ReadState(ctx)
+}
+
 // walkOptions returns the options for running the graph.
 func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
 	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
-		Release: j.release.gently, Abandon: j.release.now, Around: j.around}
+		Release: j.release.gently, Abandon: j.release.now, Around: j.around, Acquire: e.acquirer(j)}
 	if j.ledger != nil {
 		o.Journal = j.ledger
 		if e.config.Journal != nil {
 			o.Journal = e.config.Journal(j.ledger)
+		}
+		if j.plan.KeepsState {
+			o.Journal = keptstate.Journal{Journal: o.Journal}
 		}
 	}
 	o.Sinks = append(o.Sinks, j.broker)
@@ -357,9 +392,6 @@ func (j *job) checkStreamReceiver() error {
 	return ds.Err()
 }
 
-// canConfine reports whether processes can be started confined: the program that starts them must call HelperMain.
-func (e *Engine) canConfine() bool { return e.config.Helper != "" || supervisor.Enabled() }
-
 // checkConfinement decides whether the permissions of the run's tools are enforced, and rejects a run whose confinement
 // cannot be enforced. If WithAround replaces the steps' work, each step checks that for itself.
 func (e *Engine) checkConfinement(j *job) error {
@@ -382,11 +414,11 @@ func (e *Engine) checkConfinement(j *job) error {
 			}
 			return
 		}
-		add(&problems, c.Check(e.canConfine(), j.args.RunEnv.Env))
+		add(&problems, c.Check(j.args.RunEnv.Env))
 		if !j.tracePermissions {
-			add(&j.unheld, c.CheckGrants(steps.Means{Confines: e.canConfine(), Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
+			add(&j.unheld, c.CheckGrants(steps.Means{Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
 		}
-		add(&j.unheld, c.CheckLimits(e.canConfine()))
+		add(&j.unheld, c.CheckLimits())
 	})
 	if !e.allowsUnenforced(j) {
 		problems = append(problems, j.unheld...)
@@ -397,9 +429,10 @@ func (e *Engine) checkConfinement(j *job) error {
 	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
 }
 
-// enforces reports whether the engine enforces the permissions of the run's tool, whatever the tool demands.
+// enforces reports whether the engine enforces the permissions of the run's tool, whatever the tool demands. What was
+// enforced when the run started is enforced in all its parts.
 func (e *Engine) enforces(j *job) bool {
-	return e.config.Enforce.enforces(j.plan, j.startedBy())
+	return j.enforced || j.resumes() && j.continuation.recorded.Record.Enforced || e.config.Enforce.enforces(j.plan, j.startedBy())
 }
 
 func (e Enforcement) enforces(p *plan.Plan, origin string) bool {

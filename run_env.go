@@ -22,6 +22,9 @@ type RunEnv struct {
 	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, an Engine uses its own, and
 	// Plan.Bind and Plan.Preview create one for the duration of the call.
 	JavaScript *hooks.Runtime
+	// State reads the state of tools for previews, such as Store.State. If it is nil, {state.NAME} is shown as it is
+	// written. A run reads the state from the Store of the Engine.
+	State func(context.Context, StateID) ([]StateValue, error)
 
 	ctx context.Context // see Until; nil: context.Background()
 }
@@ -47,5 +50,5 @@ func (w *RunEnv) bind(p *plan.Plan, params map[string]any) (*call.Params, error)
 
 // filled returns the environment of a call, with every gap filled from the process.
 func (w *RunEnv) filled() *call.RunEnv {
-	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript}).Filled()
+	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript, State: w.State}).Filled()
 }

@@ -3,6 +3,7 @@ package flowrun
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -43,12 +45,14 @@ type Texts interface {
 }
 
 // Record returns what a Store would keep of a run with these parameters, for a program that runs it with a dag.Machine
-// and Shares. Secret parameters are withheld, and secrets in the definitions are masked.
-func (a *Args) Record(id, origin string) (*Record, error) {
+// and Shares. Secret parameters are withheld, and secrets in the definitions are masked. If an Engine with that
+// Config.Enforce would enforce the permissions of the run, all Shares in it do.
+func (a *Args) Record(id, origin string, e Enforcement) (*Record, error) {
 	f := a.bound.Preview()
 	if err := f.OpenEnvironment(a.ctx); err != nil {
 		return nil, err
 	}
+	f.Confine.Enforced = f.Confine.Enforced || e.enforces(a.bound.Plan, origin)
 	j := &job{plan: a.bound.Plan, args: f}
 	j.id, j.origin = id, origin
 	return j.record(), nil
@@ -60,7 +64,7 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, pa
 	if err != nil {
 		return nil, err
 	}
-	j := &job{plan: compiled}
+	j := &job{plan: compiled, enforced: p.Record.Enforced}
 	j.id, j.origin = p.Record.ID, p.Record.Origin
 	share := &Share{job: j, texts: texts, tee: newOutputTee(compiled, j.runOptions)}
 	w := runEnvOf(p.Record)
@@ -74,8 +78,14 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, pa
 }
 
 func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv, params map[string]any) error {
-	if len(lockDemandsOf(p.job.plan)) > 0 {
-		return &NoQueueError{Tool: p.job.plan.Name(), Needs: lockDemandsOf(p.job.plan)}
+	if needs := append(lockDemandsOf(p.job.plan), stepDemands(p.job.plan)...); len(needs) > 0 {
+		return &NoQueueError{Tool: p.job.plan.Name(), Needs: needs}
+	}
+	if p.job.plan.KeepsState {
+		return &NoStateError{Tool: p.job.plan.Name()}
+	}
+	if p.job.plan.KeepsArtifacts() {
+		return fmt.Errorf("cannot share a run of %s: its steps keep artifacts, which only the machine of the step would have", p.job.plan.Name())
 	}
 	given, err := givenOf(r, p.job.plan, params)
 	if err != nil {
@@ -117,6 +127,9 @@ func (p *Share) Perform(ctx context.Context, o *dag.Order) (out dag.Outcome, err
 		kept = append(kept, w.Then.Stdout, w.Then.Stderr)
 	}
 	ctx = context.WithoutCancel(ctx) // a stopped step has output, too
+	if err := p.keepOutputs(ctx, out.Result.Outputs); err != nil {
+		return out, err
+	}
 	for _, s := range kept {
 		if err := p.keep(ctx, s); err != nil {
 			return out, err
@@ -150,13 +163,40 @@ func (p *Share) keep(ctx context.Context, o *dag.Output) error {
 	return nil
 }
 
+// keepOutputs stores declared outputs that were masked; others are in the result as they are.
+func (p *Share) keepOutputs(ctx context.Context, o *dag.Outputs) error {
+	if o == nil || !o.Masked || o.Raw == nil {
+		return nil
+	}
+	text, err := json.Marshal(o.Raw)
+	if err != nil {
+		return err
+	}
+	secret := &dag.Output{Raw: string(text)}
+	err = p.texts.KeepSecret(ctx, secret)
+	o.Digest = secret.Digest
+	return err
+}
+
+// restoreOutputs restores to memory declared outputs that were masked.
+func (p *Share) restoreOutputs(ctx context.Context, o *dag.Outputs) error {
+	if o == nil || !o.Masked || o.Raw != nil {
+		return nil
+	}
+	secret := &dag.Output{Digest: o.Digest}
+	if err := p.texts.FetchSecret(ctx, secret); err != nil {
+		return err
+	}
+	return value.DecodeJSON(secret.Raw, &o.Raw)
+}
+
 // restore restores to memory the streams that the order reads.
 func (p *Share) restore(ctx context.Context, o *dag.Order) error {
 	path := o.Path
 	readers := append(path.Ancestors(), path)
-	if o.Kind == dag.OrderRetry {
+	if o.Given != nil {
 		_, s := p.job.plan.Find(path)
-		if err := p.restoreStreams(ctx, o.Given, readOfLast(s)); err != nil {
+		if err := p.restoreStreams(ctx, o.Given, readOfGiven(o.Kind, s)); err != nil {
 			return err
 		}
 	}
@@ -177,13 +217,21 @@ func (p *Share) restore(ctx context.Context, o *dag.Order) error {
 	return nil
 }
 
-// readOfLast returns the streams of an attempt that retry.when reads.
-func readOfLast(s *plan.Step) (streams steps.Streams) {
-	if s == nil || s.RetryWhen == nil {
+// readOfGiven returns the streams of an attempt that the condition after it reads.
+func readOfGiven(kind dag.OrderKind, s *plan.Step) (streams steps.Streams) {
+	var condition *expr.Condition
+	switch {
+	case s == nil:
+	case kind == dag.OrderRetry:
+		condition = s.RetryWhen
+	case kind == dag.OrderRepeat:
+		condition = s.RepeatUntil
+	}
+	if condition == nil {
 		return 0
 	}
-	for _, r := range s.RetryWhen.Refs() {
-		if r.Class == expr.Last {
+	for _, r := range condition.Refs() {
+		if r.Class == expr.Last || r.Class == expr.Step && r.Root == s.Def.Name {
 			streams |= plan.Read(r)
 		}
 	}
@@ -204,14 +252,10 @@ func (p *Share) restoreWalk(ctx context.Context, o *dag.Order, holder dag.ID) er
 	switch {
 	case s != nil && s.Loop != nil && (w.Items > 0 || len(w.Results) == 0):
 		return p.restoreItems(ctx, w, s.Loop.Keep)
-	case in == nil || in.Output == nil:
+	case in == nil:
 		return nil
 	}
-	mentioned := map[string]steps.Streams{}
-	for _, r := range in.Output.Refs() {
-		plan.Mention(mentioned, r)
-	}
-	for name, streams := range mentioned {
+	for name, streams := range in.ReadAtEnd() {
 		if err := p.restoreNamed(ctx, o.Walks, dag.ID(name), streams); err != nil {
 			return err
 		}
@@ -223,6 +267,9 @@ func (p *Share) restoreWalk(ctx context.Context, o *dag.Order, holder dag.ID) er
 func (p *Share) restoreItems(ctx context.Context, w *dag.Walk, keep int64) error {
 	restored := int64(0)
 	for _, r := range w.Results {
+		if err := p.restoreStreams(ctx, r.Result, steps.Outputs); err != nil {
+			return fmt.Errorf("the outputs of item %s: %w", r.Node, err)
+		}
 		out := r.Result.Stdout
 		if out == nil {
 			continue
@@ -256,6 +303,11 @@ func (p *Share) restoreNamed(ctx context.Context, walks []dag.Walk, name dag.ID,
 }
 
 func (p *Share) restoreStreams(ctx context.Context, r *dag.Result, streams steps.Streams) error {
+	if streams&steps.Outputs != 0 {
+		if err := p.restoreOutputs(ctx, r.Outputs); err != nil {
+			return err
+		}
+	}
 	for which, o := range map[steps.Streams]*dag.Output{steps.Stdout: r.Stdout, steps.Stderr: r.Stderr} {
 		if o == nil || streams&which == 0 || o.Raw != "" {
 			continue

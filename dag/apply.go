@@ -14,7 +14,7 @@ import (
 func (s *State) Apply(e Event) {
 	e.at = place{} // it may belong to another State
 	switch e.Kind {
-	case runOwned, stepBound, stepCompleting:
+	case runOwned, stepBound, stepCompleting, stepClaiming, stepClaimed:
 	default:
 		s.apply(&e)
 	}
@@ -38,6 +38,10 @@ func (s *State) apply(e *Event) {
 		s.limits = *e.limits
 	case stepCompleting:
 		e.at.f.completing = true
+	case stepClaiming:
+		e.at.f.node(e.at.i).claim = claiming
+	case stepClaimed:
+		s.applyClaim(e.at, e.claimed)
 	default:
 		s.applyStep(e)
 	}
@@ -52,7 +56,7 @@ func (s *State) dropStale() {
 	}):]
 	s.failing = s.failing[leading(s.failing, func(f *frame) bool { return f.stopped != "" || f.unsettled == 0 }):]
 	s.deadlines = s.deadlines[leading(s.deadlines, func(t timer) bool { return t.at.f.stopped != "" || t.at.f.allSettled() || s.endObsolete(t.at.f) }):]
-	s.retries = s.retries[leading(s.retries, func(t timer) bool { return !t.current(Retrying) }):]
+	s.retries = s.retries[leading(s.retries, func(t timer) bool { return !t.current(Retrying) || t.at.f.node(t.at.i).claim == claiming }):]
 	s.waits = s.waits[leading(s.waits, func(t timer) bool { return !t.current(Waiting) }):]
 	s.readyNoSlot = s.readyNoSlot[leading(s.readyNoSlot, func(at place) bool { return at.f.node(at.i).status != Pending }):]
 	s.readyFrames = s.readyFrames[leading(s.readyFrames, s.dropDecided):]
@@ -70,7 +74,7 @@ func (s *State) endObsolete(f *frame) bool {
 // dropDecided removes the nodes that were decided from the front of a frame's ready nodes.
 // It reports whether none are left.
 func (s *State) dropDecided(f *frame) bool {
-	for len(f.ready) > 0 && f.nodes[f.ready[0]].status != Pending {
+	for len(f.ready) > 0 && (f.nodes[f.ready[0]].status != Pending || f.nodes[f.ready[0]].claim == claiming) {
 		f.ready.pop()
 		s.readyCount--
 	}
@@ -129,6 +133,9 @@ func (s *State) applyStep(e *Event) {
 			return
 		}
 		n.res = e.Result
+		if e.Reason == ReasonRepeat {
+			at.f.endRound(at.i)
+		}
 		delete(at.f.children, at.i)
 		s.setStatus(at, Retrying)
 		s.addTimer(timer{due: e.Due, at: at, attempt: n.attempt})
@@ -175,7 +182,8 @@ func (s *State) startNode(at place, e *Event) {
 	}
 	s.setStatus(at, Running)
 	n.attempt, n.everStarted = int32(min(max(e.Attempt, 1), maxAttempt)), true
-	n.outlasts = n.outlasts || e.Outlasts
+	n.outlasts, n.claim = n.outlasts || e.Outlasts, unclaimed
+	at.f.startRound(at.i, e.Time)
 	def := at.f.def(at.i)
 	if def.isLeaf() {
 		return
@@ -216,6 +224,9 @@ func (s *State) armDeadline(f *frame, now time.Time) {
 	if up := f.parent.f; up != nil {
 		if d := up.def(f.parent.i).Policy.Timeout; d > 0 {
 			sooner(now.Add(d))
+		}
+		if due := f.parent.roundDeadline(); !due.IsZero() {
+			sooner(due)
 		}
 		if up.stopped != "" {
 			sooner(up.cleanupDeadline)
@@ -336,6 +347,11 @@ func (s *State) queueReady(f *frame, i int32) {
 		s.readyNoSlot = append(s.readyNoSlot, place{f, i})
 		return
 	}
+	s.enqueue(f, i)
+}
+
+// enqueue adds a node to those that wait for a slot.
+func (s *State) enqueue(f *frame, i int32) {
 	f.ready.push(i)
 	s.readyCount++
 	if !f.queued {

@@ -142,9 +142,9 @@ func (m *Machine) Turn(now time.Time, in Input) (t Turn, err error) {
 // fill writes a report into its task.
 func (r *Report) fill() *task {
 	t := r.Task.task
-	culprit, permanent := t.res.Culprit, t.res.Permanent || r.Permanent
+	culprit, permanent, after := t.res.Culprit, t.res.Permanent || r.Permanent, max(t.res.RetryAfter, r.RetryAfter)
 	*t.res = r.Result
-	t.res.Culprit, t.res.Permanent = culprit, permanent
+	t.res.Culprit, t.res.Permanent, t.res.RetryAfter = culprit, permanent, after
 	t.items = noItems{r.Items, r.Keys, r.Digest}
 	switch {
 	case r.Stopped == "" || t.res.Status.successful() || t.bind && t.res.Status == Pending:
@@ -199,14 +199,14 @@ type verdict struct {
 
 // verdict evaluates a condition once, although the State asks again at every turn in which
 // there is no slot.
-func (m *Machine) verdict(v View, r *Result) (bool, error) {
-	if r != nil {
-		return m.judge(v.order(OrderRetry, r))
+func (m *Machine) verdict(kind OrderKind, v View, r *Result) (bool, error) {
+	if kind != OrderCondition {
+		return m.judge(v.order(kind, r))
 	}
 	key := verdictKey{place{v.f, v.i}, v.Stopped()}
 	known, ok := m.verdicts[key]
 	if !ok {
-		known.yes, known.err = m.judge(v.order(OrderCondition, nil))
+		known.yes, known.err = m.judge(v.order(kind, nil))
 		m.verdicts[key] = known
 	}
 	return known.yes, known.err

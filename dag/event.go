@@ -66,6 +66,8 @@ type Event struct {
 	args   Args         // of stepBound
 	items  Items        // of stepBound
 	limits *ownerLimits // of runOwned
+
+	claimed bool // of stepClaimed: it has what it claims
 }
 
 // Detached returns a copy of the event that may be kept for long: it keeps no other data of
@@ -73,7 +75,7 @@ type Event struct {
 func (e Event) Detached() Event {
 	e.at, e.args, e.items, e.limits = place{}, nil, nil, nil
 	if e.Result != nil {
-		e.Result = e.Result.trimmed(false)
+		e.Result = e.Result.trimmed(false, false)
 	}
 	return e
 }

@@ -70,9 +70,13 @@ func (r *Result) appendJSON(b []byte) []byte {
 	b = r.Stdout.appendJSON(b, `,"stdout":`)
 	b = r.Stderr.appendJSON(b, `,"stderr":`)
 	b = appendFlag(b, `,"structured":true`, r.Structured)
+	b = r.Outputs.appendJSON(b)
 	b = r.Problem.appendJSON(b)
 	b = r.Wait.appendJSON(b)
 	b = r.Usage.appendJSON(b)
+	b = appendOptionalInt(b, `,"refused_connections":`, int(r.Refused))
+	b = appendStateJSON(b, r.State())
+	b = appendArtifactsJSON(b, r.Artifacts())
 	return append(b, '}')
 }
 

@@ -68,7 +68,7 @@ func draw(t *rapid.T, v reflect.Value) {
 		v.SetString(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "plain text", "a\nb", "\xff", `"`})).Draw(t, "text"))
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, "bool"))
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, "int"))
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, "uint"))

@@ -23,14 +23,15 @@ type frame struct {
 	bound           bool // args or items are set, so nodes may start
 	nodes           []nodeState
 	children        map[int32]*frame
-	ready           heap    // nodes that wait for nothing but a slot
-	queued          bool    // the frame is in State.readyFrames
-	pendingTimers   []timer // of attempts and waits; they start when the frame is bound
-	unsettled       int32   // number of steps that have not settled
-	stopped         string  // reason of the cancel; "" if not cancelled
-	endQueued       bool    // the frame is, or was, in State.endedFrames
-	completing      bool    // a worker is completing the result
-	timedOut        bool    // the frame was cancelled because its own time limit passed
+	rounds          map[int32]*rounds // of nodes with Policy.Repeat that have started
+	ready           heap              // nodes that wait for nothing but a slot
+	queued          bool              // the frame is in State.readyFrames
+	pendingTimers   []timer           // of attempts and waits; they start when the frame is bound
+	unsettled       int32             // number of steps that have not settled
+	stopped         string            // reason of the cancel; "" if not cancelled
+	endQueued       bool              // the frame is, or was, in State.endedFrames
+	completing      bool              // a worker is completing the result
+	timedOut        bool              // the frame was cancelled because its own time limit passed
 	started         time.Time
 	cleanupDeadline time.Time // after a cancel: when the cleanup must have ended
 }
@@ -63,6 +64,7 @@ type nodeState struct {
 	pending     int32   // number of nodes it still waits for
 	attempt     int32
 	status      Status
+	claim       claimState
 	tainted     bool
 	fallback    bool // the fallback is running or has run
 	outlasts    bool // a cancel does not stop it

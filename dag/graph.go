@@ -41,6 +41,10 @@ type Node struct {
 
 	Policy Policy
 
+	// Claim is something that runs share, and that each attempt of a leaf holds: see
+	// Options.Acquire. Package dag does not read it; nil means nothing.
+	Claim any
+
 	// DurableStart marks a leaf that must never run twice without a person's consent. No
 	// attempt starts before the journal has made its start durable, so that even a power
 	// cut cannot lose it.

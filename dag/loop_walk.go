@@ -167,7 +167,7 @@ func (w *loopWalk) trimItem(f *frame, i int32) {
 	}
 	w.keptBytes += int64(raw)
 	fits := raw == 0 || w.keptBytes <= w.Keep
-	if n.res = n.res.trimmed(fits); !fits {
+	if n.res = n.res.trimmed(fits, true); !fits {
 		n.res.Stdout.Truncated = true
 	}
 }
@@ -176,7 +176,7 @@ func (w *loopWalk) trimItem(f *frame, i int32) {
 func (f *frame) dropOutput() {
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.res != nil {
-			n.res = n.res.trimmed(false)
+			n.res = n.res.trimmed(false, false)
 		}
 	}
 	for _, c := range f.children {

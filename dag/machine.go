@@ -28,8 +28,9 @@ type machine struct {
 	opened []*frame // frames that started, outer ones first
 	closed []*frame // frames that ended
 
-	held           int // number of slots that the run holds
-	inFlight       int // number of tasks that have been started and not reported
+	held           int              // number of slots that the run holds
+	inFlight       int              // number of tasks that have been started and not reported
+	claimed        map[place]func() // what nodes have claimed that have not started yet; the functions give it back
 	seq            uint64
 	fallbacks      []*task // of nodes with NoSlot: they wait for a slot
 	freeTasks      []*task // finished tasks, to be used again
@@ -56,8 +57,12 @@ type task struct {
 	attempt   int
 	fallback  bool
 	bind      bool
-	completes *frame // the walk whose result the task completes
-	slot      bool   // the task holds a slot
+	claims    bool      // the task asks for what the node claims
+	releases  bool      // the task calls release and nothing else
+	release   func()    // gives back what the node has claimed; nil for nothing
+	until     time.Time // when the attempt must have ended; zero means never
+	completes *frame    // the walk whose result the task completes
+	slot      bool      // the task holds a slot
 	previous  *Result
 
 	ctx context.Context // of the scope, set by the local driver
@@ -104,8 +109,12 @@ func (m *machine) decide(now time.Time, free int) (left int, wake time.Time, dec
 			return free, due, decided
 		}
 		decided = true
-		if e.Kind == stepCompleting {
+		switch e.Kind {
+		case stepCompleting:
 			m.completeWalk(e)
+			continue
+		case stepClaiming:
+			m.claim(e, now)
 			continue
 		}
 		m.batch = append(m.batch, e)
@@ -166,7 +175,7 @@ func (m *machine) reopenFrames(f *frame) error {
 // restart starts an attempt again that another machine has started.
 func (m *machine) restart(at place) {
 	n := at.f.node(at.i)
-	t := task{at: at, scope: at.scope(), attempt: int(n.attempt), fallback: n.fallback, previous: n.res}
+	t := task{at: at, scope: at.scope(), attempt: int(n.attempt), fallback: n.fallback, previous: n.res, until: at.roundDeadline()}
 	if at.f.def(at.i).needsSlot() || n.fallback {
 		m.held += m.slots.take(1)
 		t.slot = true
@@ -255,6 +264,9 @@ func (m *machine) collect(reports []*task, now time.Time) (err error) {
 		switch {
 		case t.err != nil:
 			err = cmp.Or(err, fmt.Errorf("cannot continue: step %s: %w", t.at.f.path(t.at.i), t.err))
+		case t.claims:
+			m.claimEnded(t, now)
+		case t.releases:
 		case t.bind && t.res.Status == Pending:
 			if e := m.argsBound(t, now); e != nil {
 				err = cmp.Or(err, fmt.Errorf("cannot continue: %w", e))
@@ -344,8 +356,9 @@ func (m *machine) apply(e *Event, now time.Time) {
 	e.V, e.Seq, e.Run, e.Time = EventVersion, m.seq, m.state.run, now
 	if e.Kind == StepRetrying && e.at.f != nil {
 		// The random number is drawn when the wait is recorded, so that Next stays a pure function.
-		if wait := e.Due.Sub(now); e.at.f.def(e.at.i).Policy.Backoff.Jitter && wait > 0 {
-			e.Due = now.Add(m.jitter(wait))
+		b := e.at.f.def(e.at.i).Policy.backoff(e.Reason)
+		if wait := e.Due.Sub(now); b.Jitter && wait > 0 {
+			e.Due = now.Add(max(m.jitter(wait), b.atLeast(e.Result)))
 		}
 	}
 	switch e.Kind {
@@ -364,6 +377,8 @@ func (m *machine) prepare(e *Event, now time.Time) int {
 	switch e.Kind {
 	case StepStarted:
 		return m.startTask(e)
+	case StepFinished:
+		m.unclaim(e.at)
 	case StepFallback: // of a graph or a loop, which held no slot
 		m.fallbacks = append(m.fallbacks, m.fallback(e.at, false))
 	}
@@ -372,7 +387,7 @@ func (m *machine) prepare(e *Event, now time.Time) int {
 
 func (m *machine) startTask(e *Event) int {
 	f, i := e.at.f, e.at.i
-	t := task{at: e.at, scope: e.at.scope(), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).needsSlot()}
+	t := task{at: e.at, scope: e.at.scope(), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).needsSlot(), until: e.at.roundDeadline(), release: m.takeClaim(e.at)}
 	if c := f.children[i]; c != nil {
 		m.opened = append(m.opened, c)
 		if c.bound {

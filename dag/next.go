@@ -80,16 +80,14 @@ func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 		r.Started = n.res.Started // of the first attempt
 	}
 	r.Attempts, r.Fallback = int(n.attempt), n.fallback
-	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Reason: r.Reason, Result: r, at: at}
-	e.Kind = s.following(at, r)
+	e := Event{Node: at.f.path(at.i), Attempt: int(n.attempt), Result: r, at: at}
+	e.Kind, e.Reason, e.Due = s.following(at, r, now)
 	switch e.Kind {
 	case StepWaiting:
 		if d := def.Policy.Timeout; d > 0 && r.Reason != ReasonInterrupted {
 			r.Wait = r.Wait.withLimit(r.Ended.Add(d))
 		}
 		r.Ended = time.Time{}
-	case StepRetrying:
-		e.Due = now.Add(def.Policy.Backoff.maxDelay(int(n.attempt)))
 	case StepFinished:
 		r.Tolerated = def.Policy.Tolerate && (r.Status == Failed || r.Status == TimedOut)
 	}
@@ -97,20 +95,31 @@ func (s *State) outcomeEvent(at place, r *Result, now time.Time) Event {
 }
 
 // following returns the kind of the event that follows an attempt which ended in r: another
-// attempt, the fallback, a wait, or the end of the node.
-func (s *State) following(at place, r *Result) Kind {
+// attempt or round, the fallback, a wait, or the end of the node. due is when the next
+// attempt starts.
+func (s *State) following(at place, r *Result, now time.Time) (kind Kind, reason string, due time.Time) {
 	n, p := at.f.node(at.i), &at.f.def(at.i).Policy
 	switch {
 	case r.Status == Waiting:
-		return StepWaiting
-	case r.Status != Failed && r.Status != TimedOut, at.f.stopped != "", n.fallback, n.status == Waiting:
-		return StepFinished
-	case r.Attempts <= p.Attempts && !r.Permanent && s.mayRetry(at.view(), r):
-		return StepRetrying
-	case p.Fallback != nil:
-		return StepFallback
+		return StepWaiting, r.Reason, due
+	case at.f.stopped != "", n.fallback, n.status == Waiting:
+		return StepFinished, r.Reason, due
+	case r.failed() && s.mayRetry(at, r, now):
+		reason = r.Reason
+		if reason == ReasonRepeat { // of a poll inside, which gave up: this is a retry, not another round of the node
+			reason = ReasonExit
+		}
+		return StepRetrying, reason, now.Add(max(p.Backoff.maxDelay(r.Attempts-at.roundsBefore()), p.Backoff.atLeast(r)))
 	}
-	return StepFinished
+	if p.Repeat != nil {
+		if due, again := s.afterRound(at, r, now); again {
+			return StepRetrying, ReasonRepeat, due
+		}
+	}
+	if r.failed() && p.Fallback != nil {
+		return StepFallback, r.Reason, due
+	}
+	return StepFinished, r.Reason, due
 }
 
 func (s *State) cancellingEvent(f *frame, reason string) Event {
@@ -190,6 +199,9 @@ func (s *State) nextRetry(now time.Time, free int) (e Event, due time.Time, ok b
 // It returns false if the node needs a slot and none is free.
 func (s *State) startEvent(at place, since int64, now time.Time, free int) (Event, bool) {
 	def := at.f.def(at.i)
+	if s.claims(at) {
+		return Event{Kind: stepClaiming, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, at: at}, true
+	}
 	e := Event{Kind: StepStarted, Node: at.f.path(at.i), Attempt: int(at.f.node(at.i).attempt) + 1, Time: now, at: at}
 	if def.needsSlot() {
 		if free <= 0 {

@@ -104,12 +104,23 @@ func decision(cond string, tainted, cancelled bool) string {
 
 // outcome is how a step that runs ends: its tries in turn, then its fallback.
 func outcome(st step, prefix string, ends map[string]string) string {
-	end, stands := "", false
-	for n := 1; n <= st.retries+1; n++ {
+	end, stands, n := "", false, 1
+	for round := 1; ; round++ {
 		final := false
-		end, final = try(st, n, prefix, ends)
-		stands = final && waits(st, n)
-		if final || end != "failed" && end != "timed-out" {
+		for tries := 0; tries <= st.retries; tries++ {
+			end, final = try(st, n, prefix, ends)
+			stands = final && waits(st, n)
+			n++
+			if final || end != "failed" && end != "timed-out" {
+				break
+			}
+		}
+		rep := st.repeat
+		if rep == nil || final || end != "succeeded" && !((end == "failed" || end == "timed-out") && rep.failures) || rep.done > 0 && n > rep.done {
+			break
+		}
+		if round == rep.max {
+			end = "failed"
 			break
 		}
 	}

@@ -19,6 +19,7 @@ const (
 	OrderComplete  OrderKind = "complete"  // complete the result of a graph or a loop
 	OrderCondition OrderKind = "condition" // evaluate When
 	OrderRetry     OrderKind = "retry"     // evaluate Policy.RetryIf
+	OrderRepeat    OrderKind = "repeat"    // ask Repeat.Done
 )
 
 // Order is a Task in a form that another process can carry out. It contains the results
@@ -28,6 +29,7 @@ type Order struct {
 	Kind    OrderKind `json:"kind"`
 	Path    ID        `json:"path"` // of the node, or of the one that holds the graph or loop to complete
 	Attempt int       `json:"attempt,omitempty"`
+	Until   time.Time `json:"until,omitzero"` // when the attempt must have ended
 	// Given is the result that the attempt follows, that a rule for retries is asked about,
 	// or that is to be completed.
 	Given     *Result `json:"given,omitempty"`
@@ -55,12 +57,13 @@ type NodeResult struct {
 
 // Outcome is the result of an Order.
 type Outcome struct {
-	Result    Result   `json:"result"`
-	Permanent bool     `json:"permanent,omitempty"` // a retry cannot help
-	Items     int      `json:"items,omitempty"`
-	Keys      []string `json:"keys,omitempty"`
-	Digest    string   `json:"digest,omitempty"`
-	Yes       bool     `json:"yes,omitempty"` // the answer of a condition or rule
+	Result     Result   `json:"result"`
+	Permanent  bool     `json:"permanent,omitempty"`   // a retry cannot help
+	RetryAfter int32    `json:"retry_after,omitempty"` // of the Result
+	Items      int      `json:"items,omitempty"`
+	Keys       []string `json:"keys,omitempty"`
+	Digest     string   `json:"digest,omitempty"`
+	Yes        bool     `json:"yes,omitempty"` // the answer of a condition or rule
 }
 
 // Order returns what is needed to carry out the task in another process.
@@ -76,7 +79,7 @@ func (t Task) Order() *Order {
 		kind = OrderFallback
 	}
 	o := v.order(kind, given)
-	o.Attempt = t.attempt
+	o.Attempt, o.Until = t.attempt, t.until
 	return o
 }
 
@@ -187,11 +190,16 @@ func (p *Performer) Perform(ctx context.Context, o *Order) (out Outcome, err err
 	case OrderRetry:
 		out.Yes = f.def(i).Policy.RetryIf(at.view(), o.Given)
 		return out, nil
+	case OrderRepeat:
+		if out.Yes, err = f.def(i).Policy.Repeat.Done(at.view(), o.Given); err != nil {
+			out.Result, err = Result{Message: err.Error()}, nil
+		}
+		return out, err
 	}
 	f.nodes[i].attempt = int32(o.Attempt)
-	t := &task{at: at, ctx: ctx, attempt: o.Attempt, bind: o.Kind == OrderBind, fallback: o.Kind == OrderFallback, previous: o.Given, res: new(Result)}
+	t := &task{at: at, ctx: ctx, attempt: o.Attempt, until: o.Until, bind: o.Kind == OrderBind, fallback: o.Kind == OrderFallback, previous: o.Given, res: new(Result)}
 	(&pool{run: p.Run, around: p.Around}).execute(t, new(Call))
-	out.Result, out.Permanent = *t.res, t.res.Permanent
+	out.Result, out.Permanent, out.RetryAfter = *t.res, t.res.Permanent, t.res.RetryAfter
 	if t.items != nil {
 		out.Items, out.Keys, out.Digest = t.items.Len(), t.items.Keys(), t.items.Digest()
 	}

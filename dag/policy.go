@@ -13,6 +13,7 @@ type Policy struct {
 	// RetryIf, if set, must return true before each retry. It is called by the goroutine
 	// that owns the run. Attempts of the Result is set.
 	RetryIf  func(View, *Result) bool
+	Repeat   *Repeat       // nil means that the node runs once
 	Timeout  time.Duration // of each attempt; 0 means none
 	Fallback Runner        // runs once after the last attempt has failed; its result becomes that of the node
 	Tolerate bool          // a failure does not fail the run
@@ -34,6 +35,15 @@ const (
 	Linear                    // delay, 2 delay, 3 delay ...
 	Constant                  // delay, delay ...
 )
+
+// backoff returns the time between two attempts, or between two rounds if reason says that
+// the attempt ended a round.
+func (p *Policy) backoff(reason string) Backoff {
+	if reason == ReasonRepeat && p.Repeat != nil {
+		return p.Repeat.Backoff
+	}
+	return p.Backoff
+}
 
 // maxUnboundedDelay limits an exponential wait without Max: doubling would overflow after a
 // few dozen retries.
@@ -63,6 +73,15 @@ func (b Backoff) maxDelay(n int) time.Duration {
 		}
 	}
 	return min(d, limit)
+}
+
+// atLeast returns the shortest wait before a retry that a result asks for.
+func (b Backoff) atLeast(r *Result) time.Duration {
+	after := time.Duration(r.RetryAfter) * time.Second
+	if b.Max > 0 {
+		return min(after, b.Max)
+	}
+	return after
 }
 
 // randomPart returns a random part of a wait.

@@ -22,6 +22,7 @@ type pool struct {
 	closed      bool
 	reports     []*task
 	around      func(context.Context, *Call, Runner) (Result, error)
+	acquires    func(ctx context.Context, path ID, claim any) (func(), error)
 	wake        chan struct{} // holds one token if there are reports or a slot was granted
 	workers     sync.WaitGroup
 }
@@ -121,10 +122,13 @@ func (p *pool) execute(t *task, c *Call) {
 			p.reportExited(t)
 		}
 	}()
-	if t.completes != nil {
-		t.complete()
+	if t.completes != nil || t.claims || t.releases {
+		t.manage(p)
 		returned = true
 		return
+	}
+	if t.release != nil {
+		defer t.release()
 	}
 	def := t.at.f.def(t.at.i)
 	*c = Call{View: t.at.view(), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
@@ -132,6 +136,11 @@ func (p *pool) execute(t *task, c *Call) {
 	if d := def.Policy.Timeout; d > 0 && !t.bind {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, ErrTimeout)
+		defer cancel()
+	}
+	if !t.until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, t.until, ErrTimeout)
 		defer cancel()
 	}
 	started := time.Now()
@@ -158,6 +167,18 @@ func (p *pool) reportExited(t *task) {
 	select {
 	case p.wake <- struct{}{}:
 	default:
+	}
+}
+
+// manage does a task that is not part of a step's own work.
+func (t *task) manage(p *pool) {
+	switch {
+	case t.claims:
+		p.acquire(t)
+	case t.releases:
+		t.release()
+	default:
+		t.complete()
 	}
 }
 

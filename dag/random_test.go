@@ -119,6 +119,10 @@ func (d *drawing) policy(st *step) {
 		st.retries = rapid.IntRange(0, 3).Draw(t, "retries")
 		st.delay = time.Duration(rapid.IntRange(0, 2).Draw(t, "delay")) * time.Second
 	}
+	if rapid.IntRange(0, 3).Draw(t, "repeat") == 0 {
+		st.repeat = &repeatStep{done: rapid.IntRange(0, 5).Draw(t, "done"), max: rapid.IntRange(1, 4).Draw(t, "max"),
+			failures: some.Draw(t, "failures"), every: time.Duration(rapid.IntRange(0, 2).Draw(t, "every")) * time.Second}
+	}
 	if some.Draw(t, "fallback") {
 		st.fallback = rapid.SampledFrom([]string{"ok", "fail", "timeout"}).Draw(t, "fallback")
 	}
@@ -315,6 +319,9 @@ func watch(nodes []Node, running, most *atomic.Int32) {
 
 func watchNode(n *Node, counted func(Runner) Runner) {
 	n.Policy.Backoff = Backoff{} // this clock is real
+	if n.Policy.Repeat != nil {
+		n.Policy.Repeat.Backoff = Backoff{}
+	}
 	if n.Runner != nil && !n.NoSlot {
 		n.Runner = counted(n.Runner)
 	}

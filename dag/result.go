@@ -16,6 +16,7 @@ const (
 	ReasonInterrupted    = "interrupted"     // it was running when flowrun was killed, and does not run again
 	ReasonPanic          = "panic"           // a Runner written in Go panicked
 	ReasonNotStarted     = "not-started"     // the run lacks something it needs, or is not allowed; no step ran
+	ReasonRepeat         = "repeat"          // it used up its rounds or their time; in step.retrying: another round follows
 	ReasonItems          = "items"           // too few items of a loop succeeded
 )
 
@@ -32,31 +33,39 @@ const (
 
 // Result is what a node did. A Result does not change after it was reported.
 type Result struct {
-	Status    Status    `json:"status"`
-	ExitCode  int       `json:"exit_code"`
-	Reason    string    `json:"reason,omitempty"`
-	Message   string    `json:"message,omitempty"`   // for people; never contains a secret
-	Attempts  int       `json:"attempts,omitempty"`  // number of attempts, without the fallback
-	Fallback  bool      `json:"fallback,omitempty"`  // this is the result of the fallback
-	Tolerated bool      `json:"tolerated,omitempty"` // failed, but that does not count
-	Notes     []string  `json:"notes,omitempty"`     // of a run: what people should know beside the status, see Status.With
-	Started   time.Time `json:"started,omitzero"`    // start of the first attempt
-	Ended     time.Time `json:"ended,omitzero"`
-	Stdout    *Output   `json:"stdout,omitempty"` // nil if nothing was printed
-	Stderr    *Output   `json:"stderr,omitempty"`
-	Value     any       `json:"-"` // structured value of a step in Go or JavaScript; nil for text
+	Status    Status `json:"status"`
+	Fallback  bool   `json:"fallback,omitempty"`  // this is the result of the fallback
+	Tolerated bool   `json:"tolerated,omitempty"` // failed, but that does not count
 	// Structured means that Stdout is a value as JSON, and not text that looks like JSON.
-	Structured bool     `json:"structured,omitempty"`
-	Content    any      `json:"-"`                 // what a step returns to a model and a person beside Stdout; nil for nothing
-	Problem    *Problem `json:"problem,omitempty"` // why it failed, for programs; nil if there is nothing to add to Message
-	Permanent  bool     `json:"-"`                 // a retry cannot help
-	Culprit    ID       `json:"-"`                 // of a graph: the first step that failed
+	Structured bool      `json:"structured,omitempty"`
+	Permanent  bool      `json:"-"` // a retry cannot help
+	ExitCode   int       `json:"exit_code"`
+	Reason     string    `json:"reason,omitempty"`
+	Message    string    `json:"message,omitempty"`  // for people; never contains a secret
+	Attempts   int       `json:"attempts,omitempty"` // number of attempts, without the fallback
+	Notes      []string  `json:"notes,omitempty"`    // of a run: what people should know beside the status, see Status.With
+	Started    time.Time `json:"started,omitzero"`   // start of the first attempt
+	Ended      time.Time `json:"ended,omitzero"`
+	Stdout     *Output   `json:"stdout,omitempty"` // nil if nothing was printed
+	Stderr     *Output   `json:"stderr,omitempty"`
+	Value      any       `json:"-"`                 // structured value of a step in Go or JavaScript; nil for text
+	Outputs    *Outputs  `json:"outputs,omitempty"` // the declared outputs; nil for none
+	Content    any       `json:"-"`                 // what a step returns to a model and a person beside Stdout; nil for nothing
+	Problem    *Problem  `json:"problem,omitempty"` // why it failed, for programs; nil if there is nothing to add to Message
+	Culprit    ID        `json:"-"`                 // of a graph: the first step that failed
 
 	// Wait describes what a node with status Waiting waits for; nil for every other node.
 	Wait *Wait `json:"wait,omitempty"`
 
 	// Usage is what the processes of the last attempt used; zero for a node that started none.
 	Usage Usage `json:"usage,omitzero"`
+
+	// Refused is how many connections of the last attempt were refused, because its permissions do not grant them.
+	Refused int32 `json:"refused_connections,omitempty"`
+	// RetryAfter is the shortest time before a retry makes sense, in seconds; Backoff.Max limits it.
+	RetryAfter int32 `json:"-"`
+
+	*Kept // nil for a step that leaves nothing of the kind
 }
 
 // Usage is what processes used.
@@ -101,6 +110,9 @@ func (r *Result) endStatus() Status {
 	return Failed
 }
 
+// failed reports whether an attempt with this result may be retried.
+func (r *Result) failed() bool { return r.Status == Failed || r.Status == TimedOut }
+
 // taints reports whether a node with this result taints the nodes that directly wait for
 // it.
 func (r *Result) taints() bool {
@@ -112,15 +124,18 @@ func (r *Result) taints() bool {
 }
 
 // trimmed returns the result without the data that only references read. It keeps that of
-// stdout if stdout is set.
-func (r *Result) trimmed(stdout bool) *Result {
-	if r.Stdout == nil && r.Stderr == nil && r.Value == nil {
+// stdout if stdout is set, and that of outputs if outputs is set.
+func (r *Result) trimmed(stdout, outputs bool) *Result {
+	if r.Stdout == nil && r.Stderr == nil && r.Value == nil && (outputs || r.Outputs == nil) {
 		return r
 	}
 	slim := *r
 	slim.Stderr, slim.Value = r.Stderr.withoutRaw(), nil
 	if !stdout {
 		slim.Stdout = r.Stdout.withoutRaw()
+	}
+	if !outputs {
+		slim.Outputs = r.Outputs.withoutRaw()
 	}
 	return &slim
 }

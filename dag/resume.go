@@ -307,12 +307,24 @@ func (s *State) resume(e *Event) {
 	}
 }
 
-// resetStep makes a step one that has not run. The steps that hold it are running again.
+// resetStep makes a step one that has not run. The steps that hold it are running again. If
+// a step was interrupted in a round, that round starts again, not the rounds before.
 func (s *State) resetStep(at place) {
 	if at.f == nil {
 		return
 	}
-	*at.f.node(at.i) = nodeState{everStarted: at.f.node(at.i).everStarted}
+	n := at.f.node(at.i)
+	fresh := nodeState{everStarted: n.everStarted}
+	repeats := at.f.rounds[at.i] != nil
+	switch {
+	case repeats && n.status == Pending:
+		fresh.res, fresh.attempt = n.res, n.attempt
+	case repeats && (n.status == Running || n.status == Interrupted):
+		fresh.res, fresh.attempt = n.res, n.attempt-1 // it has the same number again
+	default:
+		delete(at.f.rounds, at.i)
+	}
+	*n = fresh
 	delete(at.f.children, at.i)
 	for up := at.f.parent; up.f != nil; up = up.f.parent {
 		if n := up.f.node(up.i); n.status.Settled() {

@@ -10,9 +10,14 @@ import (
 // ErrTimeout is the cause of a context whose attempt took too long.
 var ErrTimeout = errors.New("the step exceeded its timeout")
 
+// StopWithin is the cause of a context when processes have no more time to end than this.
+type StopWithin time.Duration
+
+func (StopWithin) Error() string { return "stopped by force" }
+
 // ErrForced is the cause of a context when the caller asked to stop a second time: stop
 // immediately, without a grace period.
-var ErrForced = errors.New("stopped by force")
+const ErrForced = StopWithin(0)
 
 // Cancel is the cause of a context when the run, or a graph in it, is cancelled.
 type Cancel struct {
@@ -51,6 +56,12 @@ type Options struct {
 	// Around, if set, is called instead of every Runner, those of fallbacks included. It
 	// may call the Runner. It serves to measure steps or to replace them.
 	Around func(ctx context.Context, c *Call, r Runner) (Result, error)
+
+	// Acquire, if set, waits until an attempt of the node with this path may hold what the node
+	// claims (Node.Claim), or until ctx ends; it is called in a goroutine that holds no slot,
+	// before the attempt starts. release is called when the attempt has ended, or does not
+	// start. If it is nil, claims are not asked for. An error stops the whole run.
+	Acquire func(ctx context.Context, path ID, claim any) (release func(), err error)
 
 	// Answers end waits. Answers that are in the channel when Run is called are applied
 	// before Run checks whether a wait is over. An answer that matches no wait is dropped.
@@ -94,10 +105,11 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 		o.Cleanup = DefaultCleanup
 	}
 	l := &eventLoop{ctx: ctx, options: o, pool: newPool(o.ID), controls: map[*frame]*control{}}
-	l.pool.around = o.Around
+	l.pool.around, l.pool.acquires = o.Around, o.Acquire
 	line := &ticket{slots: o.Slots, wake: l.pool.wake}
 	l.machine = machine{state: o.Carry, slots: line, opening: o.Opening, seq: o.Carry.seq, jitter: randomPart}
 	l.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{o.Cleanup, int32(o.Slots.all)}})
+	l.state.acquires = o.Acquire != nil
 	l.record = context.WithoutCancel(ctx)
 	l.base, l.force = context.WithCancelCause(l.record)
 	l.addControl(l.state.root)
@@ -107,6 +119,7 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	}
 	l.force(err) // stops what still runs if the run ended early
 	l.pool.close()
+	l.dropClaims(l.pool.takeReports(nil))
 	line.take(0)
 	line.give(l.held)
 	return l.state, err

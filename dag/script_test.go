@@ -20,7 +20,8 @@ type step struct {
 	tries    []string // words of results; the last one repeats
 	retries  int
 	delay    time.Duration // before each retry
-	fallback string        // word, "" for none
+	repeat   *repeatStep
+	fallback string // word, "" for none
 	tolerate bool
 	aside    bool
 	idle     bool // it takes no slot
@@ -29,6 +30,29 @@ type step struct {
 	bind     string // of a nested graph: "" none, "ok", "refused"
 	within   bool   // of a nested graph: its steps see what it sees
 	loop     *loopStep
+}
+
+// repeatStep is how often a step runs that repeats.
+type repeatStep struct {
+	done     int  // the condition holds from this attempt on; 0 is never
+	errs     bool // the condition cannot be evaluated
+	max      int
+	failures bool // the condition is asked about failed rounds too
+	every    time.Duration
+	timeout  time.Duration
+}
+
+func (r *repeatStep) policy() *Repeat {
+	if r == nil {
+		return nil
+	}
+	return &Repeat{Max: r.max, Failures: r.failures, Timeout: r.timeout, Backoff: Backoff{Delay: r.every, Growth: Constant},
+		Done: func(_ View, res *Result) (bool, error) {
+			if r.errs {
+				return false, errors.New("the step printed nothing")
+			}
+			return r.done > 0 && res.Attempts >= r.done, nil
+		}}
 }
 
 // loopStep is what a step that is a loop does.
@@ -222,7 +246,7 @@ func (in surroundings) nodes(t fataler, steps []step) []Node {
 func (in surroundings) node(t fataler, st step) Node {
 	t.Helper()
 	n := Node{ID: ID(st.id), Cleanup: st.aside, NoSlot: st.idle, When: in.when(whenCalled(st.when)),
-		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}}}
+		Policy: Policy{Attempts: st.retries, Tolerate: st.tolerate, Backoff: Backoff{Delay: st.delay}, Repeat: st.repeat.policy()}}
 	n.Policy.RetryIf = func(v View, _ *Result) bool {
 		if err := in.check(v); err != nil {
 			panic(err)

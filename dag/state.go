@@ -23,9 +23,11 @@ type State struct {
 	failing     []*frame  // frames with FailFast and a new failure that is not tolerated
 	now         time.Time // time of the event being applied
 	limits      ownerLimits
+	acquires    bool // claims of nodes are asked for
 
-	// judge, if set, replaces When.Eval, and with a Result Policy.RetryIf.
-	judge func(View, *Result) (bool, error)
+	// judge, if set, replaces When.Eval (OrderCondition), Policy.RetryIf (OrderRetry) and
+	// Repeat.Done (OrderRepeat).
+	judge func(OrderKind, View, *Result) (bool, error)
 }
 
 // ownerLimits are the limits that the owner of a run sets.
@@ -81,22 +83,26 @@ func (s *State) All(visit func(path ID, n *Node, status Status, r *Result)) {
 // evaluate evaluates the condition of a node.
 func (s *State) evaluate(v View) (bool, error) {
 	if s.judge != nil {
-		return s.judge(v, nil)
+		return s.judge(OrderCondition, v, nil)
 	}
 	return v.f.def(v.i).When.Eval(v)
 }
 
-// mayRetry reports whether the rule of the node allows another attempt after that result.
-func (s *State) mayRetry(v View, r *Result) bool {
-	p := &v.f.def(v.i).Policy
+// mayRetry reports whether the node may have another attempt, in the same round, after a
+// failure with that result.
+func (s *State) mayRetry(at place, r *Result, now time.Time) bool {
+	p := &at.f.def(at.i).Policy
+	due := at.roundDeadline()
 	switch {
+	case r.Attempts-at.roundsBefore() > p.Attempts, r.Permanent, !due.IsZero() && !now.Before(due):
+		return false
 	case p.RetryIf == nil:
 		return true
 	case s.judge != nil:
-		yes, err := s.judge(v, r)
+		yes, err := s.judge(OrderRetry, at.view(), r)
 		return yes && err == nil
 	}
-	return p.RetryIf(v, r)
+	return p.RetryIf(at.view(), r)
 }
 
 // find returns the place of a step by its path, the zero place if there is no such step.

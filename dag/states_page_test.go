@@ -13,17 +13,25 @@ import (
 // TestStatesPage holds the tables of docs/states.md against what the engine does:
 // every cell comes from a run. -update writes them anew.
 func TestStatesPage(t *testing.T) {
-	const page = "../docs/states.md"
-	b, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := map[string]func(*testing.T) string{
+	comparePage(t, "../docs/states.md", map[string]func(*testing.T) string{
 		"conditions": conditionTable,
 		"upstreams":  upstreamTable,
 		"policies":   policyTable,
 		"runs":       runTable,
 		"loops":      loopTable,
+	})
+}
+
+// TestPollingPage does the same for docs/polling.md.
+func TestPollingPage(t *testing.T) {
+	comparePage(t, "../docs/polling.md", map[string]func(*testing.T) string{"repeat": repeatTable})
+}
+
+func comparePage(t *testing.T, page string, tables map[string]func(*testing.T) string) {
+	t.Helper()
+	b, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
 	}
 	mark := regexp.MustCompile(`(?s)<!-- table (\w+) -->\n.*?<!-- end -->`)
 	drawn := 0

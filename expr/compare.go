@@ -338,7 +338,7 @@ func comparisonHint(a, b kind) string {
 	for _, k := range []kind{a, b} {
 		switch k {
 		case kindNumber:
-			return "compare it with a number, or declare the parameter as type: number"
+			return "compare it with a number, or declare it as type: number"
 		case kindBool:
 			return "compare it with true or false, without quotes"
 		case kindArray, kindObject:

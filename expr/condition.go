@@ -306,7 +306,7 @@ func (r *rewriter) reference(t token, text string, asText bool) bool {
 		return false
 	}
 	ref.Off, ref.Len, ref.decides = t.off, len(t.text), r.mode != condValue
-	if p := checkRef(&ref, typ); p != nil {
+	if p := checkRef(&ref, typ, r.names); p != nil {
 		r.problems = append(r.problems, *p)
 	}
 	r.out.WriteString("_r" + strconv.Itoa(len(r.cond.refs)))

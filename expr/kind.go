@@ -24,7 +24,7 @@ func kindOfType(typ string) kind {
 	switch typ {
 	case "string":
 		return kindString
-	case "number":
+	case "number", "integer":
 		return kindNumber
 	case "boolean":
 		return kindBool

@@ -3,6 +3,8 @@ package expr
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,12 +23,13 @@ const (
 	Last                   // last: the previous attempt, in retry.when
 	Local                  // bound in a small scope: item, index, matrix, run, value
 	Arguments              // everything that a call was given; its fields are the values, declared or not
+	State                  // what earlier runs of the tool have kept; its fields are the values
 )
 
 // Symbol is the meaning of a name when a definition is loaded.
 type Symbol struct {
 	Class Class
-	Type  string // of a parameter: string, number, boolean, array or object; "" if it is not known
+	Type  string // of a parameter: string, number, boolean, array or object; of a step: that of an artifact; "" if it is not known
 	// As is the id for which this name is another word, as prev_step is for the step before. "" if
 	// there is none. It is used for Markdown tools only.
 	As string
@@ -43,6 +46,18 @@ type Names interface {
 type Speller interface {
 	Misspelt(id string) []string
 	IsText(id string) bool
+}
+
+// Declarer is implemented by Names whose steps can declare outputs. Outputs returns those of a step with their types, as in
+// JSON Schema; "" is any type.
+type Declarer interface {
+	Outputs(step string) map[string]string
+}
+
+// Keeper is implemented by Names of tools that keep values between runs. State returns them with their types, as in JSON
+// Schema.
+type Keeper interface {
+	State() map[string]string
 }
 
 // Segment is one part of a path into a value: .Field, or [Index] if IsIndex is set.
@@ -98,7 +113,8 @@ var (
 		"output": kindText, "stdout": kindText, "error": kindText, "stderr": kindText,
 		"exit-code": kindNumber, "duration": kindNumber, "attempts": kindNumber,
 		"start-time": kindString, "end-time": kindString, "status": kindString,
-		"json": kindAny,
+		"json":    kindAny,
+		"outputs": kindObject, "artifacts": kindAny,
 	}
 	lastFields = map[string]kind{
 		"output": kindText, "error": kindText,
@@ -107,7 +123,7 @@ var (
 )
 
 const (
-	stepFieldList = "output, error, stdout, stderr, exit-code, duration, start-time, end-time, status, attempts, json"
+	stepFieldList = "output, error, stdout, stderr, exit-code, duration, start-time, end-time, status, attempts, json, artifacts"
 	lastFieldList = "exit-code, output, error, attempts, timed-out"
 )
 
@@ -195,7 +211,7 @@ func nextSegment(s string) (Segment, string, bool) {
 }
 
 // checkRef sets what the reference can hold, and reports a path that cannot exist.
-func checkRef(ref *Ref, typ string) *Problem {
+func checkRef(ref *Ref, typ string, names Names) *Problem {
 	ref.kind = kindAny
 	switch ref.Class {
 	case Parameter:
@@ -206,7 +222,10 @@ func checkRef(ref *Ref, typ string) *Problem {
 			return fieldProblem(ref, "write {"+ref.Root+"}", "%q is text and has no fields", ref.Root)
 		}
 	case Step:
-		return checkField(ref, "step", stepFields, stepFieldList)
+		if len(ref.Path) > 0 && ref.Path[0].Field == "artifacts" {
+			return checkArtifact(ref, typ)
+		}
+		return checkStep(ref, names)
 	case Last:
 		return checkField(ref, "", lastFields, lastFieldList)
 	case Env:
@@ -221,6 +240,30 @@ func checkRef(ref *Ref, typ string) *Problem {
 		if len(ref.Path) == 0 {
 			ref.kind = kindOfType(typ)
 		}
+	case State:
+		if k, ok := names.(Keeper); ok {
+			return checkState(ref, k.State())
+		}
+	}
+	return nil
+}
+
+// checkState checks a reference to the values that a tool keeps.
+func checkState(ref *Ref, kept map[string]string) *Problem {
+	known := slices.Sorted(maps.Keys(kept))
+	list := "the state has " + strings.Join(known, ", ")
+	if len(ref.Path) == 0 || ref.Path[0].IsIndex {
+		return fieldProblem(ref, "write {state.NAME}; "+list, "%s is not a value", *ref)
+	}
+	name := ref.Path[0].Field
+	typ, ok := kept[name]
+	switch {
+	case !ok:
+		return fieldProblem(ref, cmp.Or(diagnostic.DidYouMean(name, known), list), "the state has no value %q", name)
+	case len(ref.Path) == 1:
+		ref.kind = kindOfType(typ)
+	case typ != "array" && typ != "object":
+		return fieldProblem(ref, fmt.Sprintf("write {state.%s}; only arrays and objects have parts", name), "%q of the state has the type %s and has no parts", name, typ)
 	}
 	return nil
 }
@@ -250,11 +293,80 @@ func checkField(ref *Ref, noun string, fields map[string]kind, list string) *Pro
 		hint := cmp.Or(diagnostic.DidYouMean(field, strings.Split(list, ", ")), "the fields are "+list)
 		return fieldProblem(ref, hint, "%s has no field %q", what, field)
 	}
-	if len(ref.Path) > 1 && field != "json" {
+	if len(ref.Path) > 1 && field != "json" && field != "outputs" {
 		return fieldProblem(ref, fmt.Sprintf("{%s.json...} reads a part of a step's JSON output", ref.Root),
 			"field %q of %s has no parts", field, what)
 	}
 	ref.kind = k
+	return nil
+}
+
+// checkStep checks a reference to a step.
+func checkStep(ref *Ref, names Names) *Problem {
+	p := checkField(ref, "step", stepFields, stepFieldList)
+	if p == nil && ref.Path[0].Field != "outputs" {
+		return nil
+	}
+	var declared map[string]string
+	if d, ok := names.(Declarer); ok {
+		declared = d.Outputs(ref.Root)
+	}
+	if p == nil {
+		return checkOutput(ref, declared)
+	}
+	if len(declared) > 0 { // the hint names outputs too
+		p = checkField(ref, "step", stepFields, stepFieldList+", outputs")
+	}
+	if len(ref.Path) == 2 && ref.Path[0].Field == "output" {
+		if _, ok := declared[ref.Path[1].Field]; ok {
+			p.Hint = fmt.Sprintf("write {%s.outputs.%s}", ref.Root, ref.Path[1].Field)
+		}
+	}
+	return p
+}
+
+// checkOutput checks a reference to the declared outputs of a step, or to one of them.
+func checkOutput(ref *Ref, declared map[string]string) *Problem {
+	if len(declared) == 0 {
+		return fieldProblem(ref, "declare them in the step, as in outputs: {version: string}", "step %q has no declared outputs", ref.Root)
+	}
+	if len(ref.Path) == 1 {
+		return nil
+	}
+	name := ref.Path[1].Field
+	if ref.Path[1].IsIndex {
+		name = fmt.Sprintf("[%d]", ref.Path[1].Index)
+	}
+	typ, ok := declared[name]
+	switch {
+	case !ok:
+		known := slices.Sorted(maps.Keys(declared))
+		hint := cmp.Or(diagnostic.DidYouMean(name, known), "its outputs are "+strings.Join(known, ", "))
+		return fieldProblem(ref, hint, "step %q has no output %q", ref.Root, name)
+	case len(ref.Path) == 2:
+		ref.kind = kindOfType(typ)
+	case typ == "string", typ == "number", typ == "integer", typ == "boolean":
+		return fieldProblem(ref, fmt.Sprintf("write {%s.outputs.%s}; only arrays and objects have parts", ref.Root, name),
+			"output %q of step %q has the type %s, which has no parts", name, ref.Root, typ)
+	default:
+		ref.kind = kindAny
+	}
+	return nil
+}
+
+// checkArtifact checks a reference to the path of an artifact: {build.artifacts.NAME}. A loop has a list of them.
+func checkArtifact(ref *Ref, typ string) *Problem {
+	if len(ref.Path) < 2 || ref.Path[1].IsIndex {
+		return fieldProblem(ref, "write {"+ref.Root+".artifacts.NAME} with the name of one of its artifacts", "artifacts of step %q is not a value", ref.Root)
+	}
+	index := len(ref.Path) == 3 && ref.Path[2].IsIndex
+	if len(ref.Path) > 2 && (!index || typ == "string") {
+		return fieldProblem(ref, fmt.Sprintf("write {%s.artifacts.%s}; the name of an artifact has no dots", ref.Root, ref.Path[1].Field),
+			"the artifact %q of step %q is a path and has no parts", ref.Path[1].Field, ref.Root)
+	}
+	if ref.kind = kindOfType(typ); index {
+		ref.kind = kindString
+	}
 	return nil
 }
 

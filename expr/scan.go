@@ -103,7 +103,7 @@ func (s *scanner) reference(i int) (*placeholder, int) {
 		return nil, 0
 	}
 	ph := &placeholder{off: i, len: ref.Len, ref: ref}
-	s.report(checkRef(&ph.ref, typ))
+	s.report(checkRef(&ph.ref, typ, s.names))
 	if raw && ref.Class != Parameter && ref.Class != Variable {
 		s.report(rawProblem(ref))
 	}

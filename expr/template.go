@@ -89,6 +89,11 @@ func (t *Template) Static() bool { return t.static }
 // Text renders a Plain template. It fails if a reference has no value, or if the text would be too
 // large or contain a NUL byte.
 func (t *Template) Text(sc Scope) (string, error) {
+	return t.EncodedText(sc, func(_, value string) string { return value })
+}
+
+// EncodedText is Text that passes each value through encode, with the text before it.
+func (t *Template) EncodedText(sc Scope, encode func(before, value string) string) (string, error) {
 	var b strings.Builder
 	var size sizeTotal
 	for _, p := range t.pieces {
@@ -100,6 +105,7 @@ func (t *Template) Text(sc Scope) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		text = encode(b.String(), text)
 		if err := size.add(len(text), "the text"); err != nil {
 			return "", err
 		}
@@ -110,6 +116,31 @@ func (t *Template) Text(sc Scope) (string, error) {
 		return "", errNUL
 	}
 	return text, nil
+}
+
+// AuthorityRefs returns the references of a URL whose values take part in what its host is.
+func (t *Template) AuthorityRefs() (refs []Ref) {
+	before := ""
+	for i, p := range t.pieces {
+		switch {
+		case p.placeholder == nil:
+			before += p.text
+		case HasAuthority(before):
+		default:
+			refs = p.placeholder.sources(refs)
+			if before == "" && (i+1 == len(t.pieces) || !strings.HasPrefix(t.pieces[i+1].text, "://")) {
+				before = "scheme://" // the value is the beginning of a URL, and not only its scheme
+			}
+			before += "x"
+		}
+	}
+	return refs
+}
+
+// HasAuthority reports whether the beginning of a URL has all of scheme, host and port.
+func HasAuthority(beginning string) bool {
+	_, rest, ok := strings.Cut(beginning, "://")
+	return ok && strings.ContainsAny(rest, "/?#")
 }
 
 // placeholderText returns the text that replaces a placeholder.

@@ -134,8 +134,8 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
 	config := flowrun.Config{Parallel: o.parallel}
-	if len(p.LockDemands()) > 0 { // no other run is in the queue
-		config.Store = flowrun.NewMemory()
+	if len(p.LockDemands())+len(p.StepDemands()) > 0 { // no other run is in the queue
+		config.Store, config.Pools = flowrun.NewMemory(), p.PoolsForTests()
 	}
 	if o.engine != nil {
 		o.engine(&config)

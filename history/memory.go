@@ -23,10 +23,13 @@ type Memory struct {
 	mu    sync.Mutex
 	runs  []*memoryRun    // in the order in which they were created
 	queue []*memoryTicket // in the order in which they joined
+	state []StateValue    // all values that were ever set, oldest first
+	rates Rates
+	paced *time.Timer // calls admitNext when a rate lets another step start; nil for never
 }
 
 // NewMemory returns an empty Memory.
-func NewMemory() *Memory { return &Memory{} }
+func NewMemory() *Memory { return &Memory{rates: Rates{}} }
 
 // memoryRun is a run and its last owner.
 type memoryRun struct {
@@ -39,6 +42,9 @@ type memoryRun struct {
 	owner       *memoryLedger // nil: no owner
 
 	answers []Answer
+
+	stateRead map[StateID]bool
+	stateSeen []StateValue // what it has read of the tools in stateRead, then what it has set itself
 }
 
 // Begin implements Store. It returns an error if there is a run with this id.
@@ -301,9 +307,12 @@ func (l *memoryLedger) Suspend(message string) error {
 		return fmt.Errorf("cannot mark run %s as waiting: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
-	l.memory.leaveQueue(l.run)
+	l.memory.leaveQueue(l.run.owns)
 	return nil
 }
+
+// owns reports whether a ticket belongs to the run.
+func (r *memoryRun) owns(t *memoryTicket) bool { return t.run == r }
 
 // Lost returns nil, which is never closed: an owner keeps its run until it closes the
 // ledger.
@@ -322,6 +331,9 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {
 		return fmt.Errorf("cannot append to run %s: %w", l.run.info.ID, ErrFenced)
+	}
+	if err := l.keepState(events); err != nil {
+		return err
 	}
 	l.run.events = append(l.run.events, lines...)
 	for i := range events {
@@ -360,7 +372,7 @@ func (l *memoryLedger) Close() error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
 		l.run.owner = nil
-		l.memory.leaveQueue(l.run)
+		l.memory.leaveQueue(l.run.owns)
 	}
 	return nil
 }

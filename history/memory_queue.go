@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// memoryTicket is the place of a run in the queue of a Memory.
+// memoryTicket is the place of a run, or of a step, in the queue of a Memory.
 type memoryTicket struct {
 	QueueEntry
 	run      *memoryRun
@@ -32,27 +32,45 @@ func (m *Memory) entries() Queue {
 	return queue
 }
 
+// queueIndex returns the index of a run in the queue, without its steps.
 func (m *Memory) queueIndex(r *memoryRun) int {
-	return slices.IndexFunc(m.queue, func(t *memoryTicket) bool { return t.run == r })
+	return slices.IndexFunc(m.queue, func(t *memoryTicket) bool { return t.run == r && t.Step == "" })
 }
 
-// leaveQueue removes a run from the queue, and with it the locks that it holds.
-func (m *Memory) leaveQueue(r *memoryRun) {
-	if i := m.queueIndex(r); i >= 0 {
-		close(m.queue[i].left)
-		m.queue = slices.Delete(m.queue, i, i+1)
+// leaveQueue removes tickets from the queue, and with them the locks that they hold.
+func (m *Memory) leaveQueue(leaves func(*memoryTicket) bool) {
+	before := len(m.queue)
+	m.queue = slices.DeleteFunc(m.queue, func(t *memoryTicket) bool {
+		if !leaves(t) {
+			return false
+		}
+		close(t.left)
+		return true
+	})
+	if len(m.queue) < before {
 		m.admitNext()
 	}
 }
 
-// admitNext admits the runs that may start, and reports the new positions to the others.
+// admitNext admits those that may start, and reports the new positions to the others.
 func (m *Memory) admitNext() {
 	queue := m.entries()
-	for _, i := range queue.Next() {
+	next, again := queue.Next(time.Now(), m.rates)
+	if m.paced != nil {
+		m.paced.Stop()
+	}
+	if !again.IsZero() {
+		m.paced = time.AfterFunc(time.Until(again), func() {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.admitNext()
+		})
+	}
+	for _, i := range next {
 		t := m.queue[i]
 		t.Held, t.Since = true, time.Now()
 		queue[i] = t.QueueEntry
-		t.report(QueuePosition{Run: t.Run, Since: t.reported.Since})
+		t.report(QueuePosition{Run: t.Run, Step: t.Step, Since: t.reported.Since})
 	}
 	for i, q := range queue.Waiting() {
 		if t := m.queue[i]; !q.Equal(t.reported) {
@@ -79,7 +97,7 @@ func (l *memoryLedger) Admit(ctx context.Context, d Admission) error {
 	}
 	m := l.memory
 	t := &memoryTicket{run: l.run, updates: make(chan QueuePosition, 1), left: make(chan struct{}),
-		QueueEntry: QueueEntry{Run: l.run.info.ID, PID: os.Getpid(), Demands: slices.Clone(d.Demands), Since: time.Now()}}
+		QueueEntry: QueueEntry{Run: l.run.info.ID, Step: d.Step, PID: os.Getpid(), Demands: slices.Clone(d.Demands), Priority: d.Priority, Since: time.Now()}}
 	m.mu.Lock()
 	if l.run.owner != l {
 		m.mu.Unlock()
@@ -102,8 +120,19 @@ func (l *memoryLedger) Admit(ctx context.Context, d Admission) error {
 		case <-ctx.Done():
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			m.leaveQueue(l.run)
+			m.leaveQueue(func(x *memoryTicket) bool { return x == t })
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// Leave implements Ledger.
+func (l *memoryLedger) Leave(step string) error {
+	m := l.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if l.run.owner == l {
+		m.leaveQueue(func(t *memoryTicket) bool { return t.run == l.run && t.Step == step })
+	}
+	return nil
 }

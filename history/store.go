@@ -68,16 +68,23 @@ type Store interface {
 	// Cancel asks the owner of a run to stop it, through the owner's Ledger. If the run has
 	// no living owner, the request is lost; that is not an error. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
-	// Queue returns every live run that was admitted or waits to be admitted
-	// (Ledger.Admit), in the order in which they joined.
+	// Queue returns every live run, and every step of one, that was admitted or waits to be
+	// admitted (Ledger.Admit), in the order in which they joined.
 	Queue(ctx context.Context) (Queue, error)
+	StateStore
 }
 
 // Ledger is the journal of a run, for its owner. Append and Sync are those of dag.Journal;
 // both fail with ErrFenced after another owner has claimed the run. If the events contain
-// the end of the run, Append also updates what Runs returns.
+// the end of the run, Append also updates what Runs returns. In the same transaction it keeps
+// the values of StateChanges, as NextState says. If that returns a *StateError, so does Append,
+// and nothing is written.
 type Ledger interface {
 	dag.Journal
+	// ReadState returns the values of a tool, as they were when the run first called it for
+	// this tool. A later owner of the run gets the same values. A run that takes over results
+	// of another run, from, gets what that run has seen of the tool; from is "" otherwise.
+	ReadState(ctx context.Context, id StateID, from string) ([]StateValue, error)
 	// Epoch returns the number of this owner; the first owner of a run has 1.
 	Epoch() int
 	// Lost is closed when another owner has claimed the run.
@@ -94,8 +101,13 @@ type Ledger interface {
 	// until Close, or until this owner dies. While it waits the run is dag.Pending.
 	// Queue.Next decides the order. If ctx ends, the run leaves the queue and the error is
 	// the cause of ctx. The error is ErrFenced if another owner has claimed the run. An
-	// owner may call Admit once.
+	// owner may call Admit once for the run.
+	//
+	// An Admission with a Step is about an attempt of this step: it has what it demands until
+	// Leave, and the status of the run does not change. Calls for different steps may overlap.
 	Admit(ctx context.Context, d Admission) error
+	// Leave gives back what the step with this path was admitted for.
+	Leave(step string) error
 	// Close gives up ownership. If the run has not ended and is not waiting, it is then
 	// interrupted.
 	Close() error

@@ -77,6 +77,8 @@ type Answer struct {
 
 	Result *flowrun.Result // nil if nothing was executed
 	Err    error           // the Go error that led to Error, if there was one
+
+	outputs json.RawMessage // the declared outputs, if the schema of the tool describes them
 }
 
 // answerOf starts the answer to a call whose arguments are valid.
@@ -103,10 +105,11 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	tail, err := encode(struct {
-		Error    *Error   `json:"error"`
-		Run      *string  `json:"run"`
-		Warnings []string `json:"warnings,omitempty"`
-	}{a.Error, orNull(a.Run), a.Warnings})
+		Outputs  json.RawMessage `json:"outputs,omitempty"`
+		Error    *Error          `json:"error"`
+		Run      *string         `json:"run"`
+		Warnings []string        `json:"warnings,omitempty"`
+	}{a.outputs, a.Error, orNull(a.Run), a.Warnings})
 	if err != nil {
 		return nil, err
 	}

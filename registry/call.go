@@ -193,7 +193,8 @@ func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
 		return a.notRun(err)
 	}
 	a.Tool, a.Run, a.Result, a.Err = i.Tool.Name(), res.ID, res, err
-	return a.withResult(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout).checkOutput(i.Tool.plan.Definition.OutputSchema)
+	def := i.Tool.plan.Definition
+	return a.withResult(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout).withOutputs(def).checkOutput(def.ResultSchema())
 }
 
 // notFound returns the answer to a call of a tool that cannot be called: the name is unknown, or the definition is

@@ -10,8 +10,12 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Object returns the content if it is one JSON object.
+// Object returns the declared outputs of the tool if these are what its schema describes, else the content if it is one
+// JSON object.
 func (a *Answer) Object() (object json.RawMessage, ok bool) {
+	if a.outputs != nil {
+		return a.outputs, true
+	}
 	if len(a.Content.Parts) != 1 || a.Content.Parts[0].MIME != "" {
 		return nil, false
 	}
@@ -20,6 +24,18 @@ func (a *Answer) Object() (object json.RawMessage, ok bool) {
 		return nil, false
 	}
 	return json.RawMessage(text), true
+}
+
+// withOutputs adds the declared outputs of a tool whose schema describes them.
+func (a *Answer) withOutputs(def *tool.Definition) *Answer {
+	if a.Error != nil || a.Result.Outputs == nil || def.OutputSchema != nil {
+		return a
+	}
+	text, err := encode(a.Result.Outputs)
+	if err == nil {
+		a.outputs = text
+	}
+	return a
 }
 
 // checkOutput turns the answer to a successful call into an error if the output does not match the schema that the tool

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
 )
@@ -50,21 +51,19 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		}
 		env = append(env, "TMPDIR="+temp)
 	}
-	argv := c.Argv
+	var rights *confine.Confinement
 	if c.Confinement.Reduced || c.Confinement.Enforced {
-		if err := canConfine(s.options.Confines); err != nil {
+		if err := confine.Available(); err != nil {
 			return "", fmt.Errorf("cannot start %q with fewer rights: %w", c.Argv[0], err)
 		}
-		rights, err := s.rights(c.Confinement)
+		own, err := s.rights(c.Confinement)
 		if err != nil {
 			return "", err
 		}
-		if rights.Sandbox != nil {
-			rights.Sandbox.Files = append(rights.Sandbox.Files, programFile(file, c.Dir))
+		if own.Sandbox != nil {
+			own.Sandbox.Files = append(own.Sandbox.Files, programFile(file, c.Dir))
 		}
-		if rights.Reduced || rights.Sandbox != nil {
-			file, argv = rights.Wrap(file, argv)
-		}
+		rights = &own
 	}
 	var from *os.File
 	var p proc.Process
@@ -74,8 +73,8 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 			return fmt.Errorf("cannot create a pipe: %w", err)
 		}
 		defer end.Close()
-		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: argv, Env: env, Dir: c.Dir,
-			Files: [3]*os.File{s.null, end, s.null}, Detach: true, NoCore: true, Enter: network.namespaces()}); err != nil {
+		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
+			Files: [3]*os.File{s.null, end, s.null}, Detach: true, NoCore: true, Enter: network.namespaces(), Confine: rights}); err != nil {
 			from.Close()
 			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
 		}

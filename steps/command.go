@@ -16,8 +16,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/stepfile"
 )
 
 // Frame is what a Command needs of one call of a tool. The arguments of a graph (dag.Args)
@@ -69,6 +71,10 @@ type Command struct {
 	NoTruncation bool    // if more than Limit is printed, the step fails
 	Keep         Streams // streams that other steps refer to
 
+	Outputs []stepfile.Declaration // values that the command writes to the file in $FLOWRUN_OUTPUT
+
+	State []stepfile.Declaration // values that the command can write to the file in $FLOWRUN_STATE
+
 	Interactive *Interactive // nil: it has no terminal and cannot ask anything
 	Stream      *Stream      // nil: its output is kept but not streamed
 
@@ -110,6 +116,8 @@ type attempt struct {
 	printed    *printed      // nil: no limit
 	container  *container    // nil: none
 	envFile    string        // env file of the container; "": none
+	outputFile string        // file for the declared outputs; "": it has none
+	stateFile  string        // file for the values of State; "": none
 	network    *networkPlace // nil: it uses the network of this process
 
 	// For interactive attempts.
@@ -259,6 +267,12 @@ func (t *attempt) prepare() (err error) {
 	if err := t.directory(); err != nil {
 		return err
 	}
+	if err := t.makeOutputFile(); err != nil {
+		return err
+	}
+	if err := t.makeStateFile(); err != nil {
+		return err
+	}
 	if err := t.environment(); err != nil {
 		return err
 	}
@@ -374,6 +388,12 @@ func (t *attempt) environment() error {
 		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
 	case t.Shell != "":
 		base = t.session.shells
+	}
+	if t.outputFile != "" {
+		own = append(own, outputVariable+"="+t.outputFile)
+	}
+	if t.stateFile != "" {
+		own = append(own, stateVariable+"="+t.stateFile)
 	}
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
@@ -523,7 +543,7 @@ func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, e
 func (t *attempt) start() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for retry := 0; ; retry++ {
-		file, argv, env, err := t.invocation(path)
+		file, argv, env, rights, err := t.invocation(path)
 		if err != nil {
 			return nil, err
 		}
@@ -532,7 +552,7 @@ func (t *attempt) start() (proc.Process, error) {
 			// Detached, because processes that a container program leaves are still removing the
 			// container.
 			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
-			Files: t.files(), TTY: t.tty != nil, NoCore: !t.session.mask.Empty(), Enter: t.network.namespaces(),
+			Files: t.files(), TTY: t.tty != nil, NoCore: !t.session.mask.Empty(), Enter: t.network.namespaces(), Confine: rights,
 		})
 		if err == nil || shortage(err) {
 			return p, err
@@ -555,16 +575,17 @@ func (t *attempt) start() (proc.Process, error) {
 	}
 }
 
-// invocation returns what to start: the command's own program, or one that confines it.
-func (t *attempt) invocation(path string) (file string, argv, env []string, err error) {
+// invocation returns what to start, and which rights it gives up.
+func (t *attempt) invocation(path string) (file string, argv, env []string, rights *confine.Confinement, err error) {
 	if t.confine.Image != "" {
-		return t.containerInvocation()
+		file, argv, env, err = t.containerInvocation()
+		return file, argv, env, nil, err
 	}
 	if file, err = t.session.programs.find(t.launch.argv[0], path); err != nil {
-		return "", nil, nil, err
+		return "", nil, nil, nil, err
 	}
-	file, argv, err = t.confinedCommand(file)
-	return file, argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), err
+	rights, err = t.rightsOf(file)
+	return file, t.launch.argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), rights, err
 }
 
 // files returns stdin, stdout and stderr of the process.
@@ -588,10 +609,12 @@ func (t *attempt) explainStart(file string, err error) error {
 		return startError{126, fmt.Sprintf("cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)}
 	case errors.Is(err, fs.ErrNotExist):
 		return startError{127, fmt.Sprintf("cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)}
+	case errors.Is(err, fs.ErrPermission) && t.confine.sandboxed() && executable(t.absolute(file)) == nil:
+		return startError{126, fmt.Sprintf("cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)}
 	}
-	return startError{126, fmt.Sprintf("cannot start %q: %v", name, err)}
+	return startError{126, err.Error()}
 }
 
 // wait waits for the process. If ctx ends first, it stops the step.
@@ -607,8 +630,9 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 		return exit, false, fmt.Errorf("cannot wait for a process: %w", err)
 	}
 	grace := t.session.options.Grace
-	if errors.Is(context.Cause(ctx), dag.ErrForced) {
-		grace = 0
+	var most dag.StopWithin
+	if errors.As(context.Cause(ctx), &most) {
+		grace = min(grace, time.Duration(most))
 	}
 	done := t.session.noteStop()
 	exit, survivors := p.Stop(grace, t.session.options.Force)
@@ -623,7 +647,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 
 // result reads the output and returns the Result.
 func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit)}
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
@@ -667,6 +691,10 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		t.explainEnforced(&r)
 	}
 	t.explainLimits(&r, stopped)
+	if err := t.addOutputs(&r); err != nil {
+		return r, err
+	}
+	t.addState(&r)
 	return r, nil
 }
 
@@ -694,6 +722,9 @@ func (t *attempt) cleanUp() {
 	}
 	if t.envFile != "" {
 		os.Remove(t.envFile)
+	}
+	for _, file := range t.valueFiles() {
+		os.Remove(file)
 	}
 	t.releaseLimit()
 	t.network.leave()

@@ -49,13 +49,10 @@ func (c Confinement) Within(outer Confinement) Confinement {
 	return c
 }
 
-// errNoConfiner is for programs that embed flowrun and do not call HelperMain.
-var errNoConfiner = errors.New("this program does not call flowrun.HelperMain, so flowrun cannot restrict its steps")
-
 // Check returns why a process cannot be confined like this here: one reason for each demand that
-// cannot be met. confines is Options.Confines, env is what the run inherits. CheckGrants and
-// CheckLimits do the same for what Enforced demands and for the limits.
-func (c Confinement) Check(confines bool, env []string) (reasons []error) {
+// cannot be met. env is what the run inherits. CheckGrants and CheckLimits do the same for what Enforced
+// demands and for the limits.
+func (c Confinement) Check(env []string) (reasons []error) {
 	if c.Image != "" {
 		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
 			reasons = append(reasons, fmt.Errorf("cannot provide isolation: container: %w", err))
@@ -63,84 +60,75 @@ func (c Confinement) Check(confines bool, env []string) (reasons []error) {
 		return reasons // the container program takes away rights and limits what is used
 	}
 	if c.Reduced {
-		if err := canConfine(confines); err != nil {
+		if err := confine.Available(); err != nil {
 			reasons = append(reasons, fmt.Errorf("cannot provide execution-privilege: reduced: %w", err))
 		}
 	}
 	return reasons
 }
 
-func canConfine(confines bool) error {
-	if err := confine.Available(); err != nil {
-		return err
-	}
-	if !confines {
-		return errNoConfiner
-	}
-	return nil
-}
-
-// confinedCommand returns the file and argv that start a program with the confinement of the
-// attempt.
-func (t *attempt) confinedCommand(file string) (string, []string, error) {
-	argv := t.launch.argv
+// rightsOf returns what the attempt gives up before it executes its program; nil if nothing.
+func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
 	trace := ""
 	if !t.Detach { // what outlives flowrun cannot be observed
 		trace = t.session.observer.traceFolder()
 	}
 	if t.confine.IsZero() && trace == "" {
-		return file, argv, nil
+		return nil, nil
 	}
-	confines := t.session.options.Confines
-	reasons := t.confine.Check(confines, nil)
-	limits, unheld := t.confine.enforceable(confines)
+	reasons := t.confine.Check(nil)
+	limits, unheld := t.confine.enforceable()
 	if t.session.options.Unenforced {
 		t.confine.Limits = limits
 	} else {
 		reasons = slices.Concat(reasons, t.confine.CheckGrants(t.session.options.means()), unheld)
 	}
 	if len(reasons) > 0 {
-		return "", nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
+		return nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
 	}
 	c, err := t.session.rights(t.confine)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	c.Trace = trace
 	if err := t.limitProcesses(&c); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if !c.Reduced && c.Sandbox == nil && !t.confine.needKernel() && trace == "" {
-		return file, argv, nil
+		return nil, nil
 	}
 	if err := t.checkProgram(file); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if c.Sandbox != nil {
 		c.Sandbox.Files = append(c.Sandbox.Files, t.ownFiles(file)...)
 	}
-	if t.confine.changesUser() {
-		if err := t.session.shareFiles(t.launch.files); err != nil {
-			return "", nil, err
+	if t.confine.ChangesUser() {
+		if err := t.session.shareFiles(slices.Concat(t.launch.files, t.valueFiles())); err != nil {
+			return nil, err
 		}
 	}
-	path, wrapped := c.Wrap(file, argv)
-	return path, wrapped, nil
+	return &c, nil
 }
 
 // checkProgram reports the errors that starting the program itself would report. Without it they
-// would be lost, because the process that confines itself first can always be started.
+// are lost if the process has to confine itself first, because that can always be started.
 func (t *attempt) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
 		return t.explainStart(file, os.ErrNotExist)
 	}
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(t.dir, file)
-	}
-	if err := executable(file); err != nil {
-		return t.explainStart(file, err)
+	if err := executable(t.absolute(file)); err != nil {
+		return t.explainStart(file, fmt.Errorf("cannot start %q: %w", file, err))
 	}
 	return nil
+}
+
+// absolute returns the path of a program that is found in the working directory of the step.
+func (t *attempt) absolute(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(t.dir, file)
 }
 
 // rights returns how package confine starts a process with these rights. Limits are not among them.
@@ -167,7 +155,7 @@ func (s *Session) shareFiles(files []string) error {
 
 // HandOver makes a folder belong to the user that steps with this confinement run as.
 func (s *Session) HandOver(dir string, c Confinement) error {
-	if !c.changesUser() {
+	if !c.ChangesUser() {
 		return nil
 	}
 	return confine.HandOver(dir, s.options.Run)
@@ -180,21 +168,21 @@ func (s *Session) WithRights(c Confinement, f func() error) error {
 	if err != nil {
 		return err
 	}
-	if rights.Sandbox == nil && !c.changesUser() {
+	if rights.Sandbox == nil && !c.ChangesUser() {
 		return f()
 	}
 	return rights.WithRights(f)
 }
 
-// changesUser reports whether steps run as another user than this process: reduced steps of root
+// ChangesUser reports whether steps run as another user than this process: reduced steps of root
 // do.
-func (c Confinement) changesUser() bool {
+func (c Confinement) ChangesUser() bool {
 	return c.Reduced && c.Image == "" && runtime.GOOS == "linux" && os.Geteuid() == 0
 }
 
 // userVariables returns the variables that describe the other user, for steps that change it.
 func (c Confinement) userVariables() []string {
-	if !c.changesUser() {
+	if !c.ChangesUser() {
 		return nil
 	}
 	return []string{"HOME=/nonexistent", "USER=nobody", "LOGNAME=nobody"}

@@ -158,9 +158,13 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 		if t.container, err = t.newContainer(); err != nil {
 			return "", nil, nil, err
 		}
+		t.container.writable = append(t.container.writable, t.valueFiles()...)
 	}
 	c := t.container
 	c.readOnly = slices.Concat(c.granted, t.launch.files)
+	if dir := t.session.artifacts(); dir != "" && !c.mounts(dir) {
+		c.readOnly = append(c.readOnly, dir)
+	}
 	var clientVars []string
 	c.env = nil
 	for _, kv := range slices.Concat(t.env, t.launch.env) {

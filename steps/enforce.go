@@ -26,18 +26,18 @@ func IsBaseVariable(name string) bool {
 
 // Means is what a program has to hold steps to their permissions; see Options.
 type Means struct {
-	Confines, Proxy bool
-	Helper          string
+	Proxy  bool
+	Helper string
 }
 
 func (o *Options) means() Means {
-	return Means{Confines: o.Confines, Proxy: o.Egress != nil, Helper: o.Helper}
+	return Means{Proxy: o.Egress != nil, Helper: o.Helper}
 }
 
 // CheckGrants returns why the steps cannot be held to their Grants here: one reason for each kind of
 // permission.
 func (c Confinement) CheckGrants(m Means) (reasons []error) {
-	for _, err := range []error{c.checkSandbox(m.Confines), c.checkHosts(m)} {
+	for _, err := range []error{c.checkSandbox(), c.checkHosts(m)} {
 		if err != nil {
 			reasons = append(reasons, err)
 		}
@@ -45,11 +45,11 @@ func (c Confinement) CheckGrants(m Means) (reasons []error) {
 	return reasons
 }
 
-func (c Confinement) checkSandbox(confines bool) error {
+func (c Confinement) checkSandbox() error {
 	if !c.sandboxed() {
 		return nil
 	}
-	err := canConfine(confines)
+	err := confine.Available()
 	if err == nil {
 		_, err = sandboxProgram()
 	}
@@ -77,7 +77,7 @@ func (c Confinement) sandboxed() bool { return c.Enforced && c.Image == "" }
 
 // sandbox returns what the processes of the steps may use; nil means that they are not limited.
 func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
-	if !c.sandboxed() || s.options.Unenforced && c.checkSandbox(s.options.Confines) != nil {
+	if !c.sandboxed() || s.options.Unenforced && c.checkSandbox() != nil {
 		return nil, nil
 	}
 	temp, err := s.tempFolder(c)
@@ -101,6 +101,9 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 		add(confine.Execute, permission.RealPath(path))
 	}
 	add(confine.Read|confine.Write|confine.Execute, temp)
+	if dir := s.artifacts(); dir != "" {
+		add(confine.Read, dir)
+	}
 	return b, nil
 }
 
@@ -113,7 +116,7 @@ func (s *Session) tempFolder(c Confinement) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rights := fmt.Sprintf("%v %q", c.changesUser(), c.Grants)
+	rights := fmt.Sprintf("%v %q", c.ChangesUser(), c.Grants)
 	if temp, ok := s.temp[rights]; ok {
 		return temp, nil
 	}
@@ -121,7 +124,7 @@ func (s *Session) tempFolder(c Confinement) (string, error) {
 	if err := os.Mkdir(temp, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create a temporary folder: %w", err)
 	}
-	if c.changesUser() {
+	if c.ChangesUser() {
 		if err := errors.Join(os.Chmod(dir, 0o711), confine.HandOver(temp, s.options.Run)); err != nil {
 			return "", fmt.Errorf("cannot give a step with reduced privileges access to its temporary folder: %w", err)
 		}
@@ -139,6 +142,9 @@ func (t *attempt) ownFiles(program string) []confine.FileRule {
 	list := []confine.FileRule{programFile(program, t.dir)}
 	for _, file := range t.launch.files {
 		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read})
+	}
+	for _, file := range t.valueFiles() {
+		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read | confine.Write})
 	}
 	own := t.Files
 	if temp := t.frame.Temp(); temp != "" {

@@ -55,6 +55,12 @@ func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 	return f, err
 }
 
+// WorkingDirectory returns the directory in which the command runs.
+func (c *Command) WorkingDirectory(frame Frame, v dag.View) (string, error) {
+	t := &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
+	return t.workingDirectory()
+}
+
 // unknown reports whether err means that a value is not known yet, and returns all other errors.
 func unknown(err error) (bool, error) {
 	if errors.Is(err, expr.ErrUnknown) {

@@ -3,14 +3,16 @@ package steps
 import (
 	"fmt"
 	"slices"
+
+	"github.com/flowrun/flowrun/internal/confine"
 )
 
 // Held returns in a few words what this machine enforces for the steps, and why it does not enforce the rest. m and env
 // are those of CheckGrants and Check.
 func (c Confinement) Held(m Means, env []string) (held []string, missing []error) {
-	missing = slices.Concat(c.Check(m.Confines, env), c.CheckGrants(m), c.CheckLimits(m.Confines))
+	missing = slices.Concat(c.Check(env), c.CheckGrants(m), c.CheckLimits())
 	if c.Image != "" {
-		if len(c.Check(m.Confines, env)) > 0 {
+		if len(c.Check(env)) > 0 {
 			return nil, missing
 		}
 		network := "without network"
@@ -19,10 +21,10 @@ func (c Confinement) Held(m Means, env []string) (held []string, missing []error
 		}
 		held = append(held, "container "+c.Image+" "+network)
 	}
-	if c.Reduced && canConfine(m.Confines) == nil && c.Image == "" {
+	if c.Reduced && confine.Available() == nil && c.Image == "" {
 		held = append(held, "reduced privileges")
 	}
-	if c.sandboxed() && c.checkSandbox(m.Confines) == nil {
+	if c.sandboxed() && c.checkSandbox() == nil {
 		held = append(held, "files", "system calls", "variables")
 		switch n := len(c.Grants.Hosts()); {
 		case n == 0:
@@ -34,7 +36,7 @@ func (c Confinement) Held(m Means, env []string) (held []string, missing []error
 			held = append(held, fmt.Sprintf("network (%d hosts)", n))
 		}
 	}
-	limits, _ := c.enforceable(m.Confines)
+	limits, _ := c.enforceable()
 	return append(held, limits.texts()...), missing
 }
 

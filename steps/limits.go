@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/confine"
 )
 
 // Limits is what each step of a tool may use. 0 means that something is not limited.
@@ -46,17 +47,16 @@ func (l Limits) needKernel() bool {
 	return l != Limits{}
 }
 
-// CheckLimits returns why the limits cannot be enforced here, one reason for each. confines is
-// Options.Confines.
-func (c Confinement) CheckLimits(confines bool) []error {
-	_, reasons := c.enforceable(confines)
+// CheckLimits returns why the limits cannot be enforced here, one reason for each.
+func (c Confinement) CheckLimits() []error {
+	_, reasons := c.enforceable()
 	return reasons
 }
 
 // enforceable returns those of the limits that can be enforced here, and why the others cannot.
 // Memory and CPU time are limited for each process where there can be no cgroup. The limits of a
 // container are those of its program.
-func (c Confinement) enforceable(confines bool) (l Limits, reasons []error) {
+func (c Confinement) enforceable() (l Limits, reasons []error) {
 	l = c.Limits
 	if c.Image != "" || !l.needKernel() {
 		return l, nil
@@ -78,7 +78,7 @@ func (c Confinement) enforceable(confines bool) (l Limits, reasons []error) {
 		if !one.set {
 			continue
 		}
-		err := canConfine(confines)
+		err := confine.Available()
 		if err == nil {
 			err = one.can()
 		}

@@ -17,16 +17,22 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// LogFolder returns the folder for the log files of a run. stateDir is the state directory.
+// LogFolder returns the folder for the log files of a run. stateDir is the state directory. The id of a
+// run of a Temporal Schedule has characters that are special on Windows.
 func LogFolder(stateDir, run string) string {
-	return filepath.Join(stateDir, "runs", run, "logs")
+	return filepath.Join(stateDir, "runs", FileName(run), "logs")
+}
+
+// ArtifactFolder returns the folder for the files that are kept of the steps of a run.
+func ArtifactFolder(stateDir, run string) string {
+	return filepath.Join(stateDir, "runs", FileName(run), "artifacts")
 }
 
 // logName returns the file name of a stream: the path of the step, and the attempt if it is not the
 // first. firstFree may add a number. No two streams have the same name, because paths never contain
 // '~'.
 func logName(path dag.ID, attempt int, s Streams) string {
-	name := fileNamePart(string(path))
+	name := FileName(string(path))
 	if attempt > 1 {
 		name += "~try" + strconv.Itoa(attempt)
 	}
@@ -41,9 +47,9 @@ func (s Streams) ext() string {
 	return ".out"
 }
 
-// fileNamePart returns text as a part of a file name. Every byte that may have a meaning for a file
+// FileName returns text, such as the path of a step, as a part of a file name. Every byte that may have a meaning for a file
 // system or a terminal is written as %XX. The end of a long text is replaced by a digest.
-func fileNamePart(text string) string {
+func FileName(text string) string {
 	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	const limit = 180 // bytes; file systems allow 255
 	var b strings.Builder
@@ -93,7 +99,7 @@ type Logs map[string][]LogFile
 
 // Of returns the log files of a step, ordered by attempt, then by creation, stdout first. There are
 // several files of one attempt if the step had a fallback or was executed again in a resumed run.
-func (l Logs) Of(path dag.ID) []LogFile { return l[fileNamePart(string(path))] }
+func (l Logs) Of(path dag.ID) []LogFile { return l[FileName(string(path))] }
 
 // ReadLogs lists the log files in dir, a LogFolder. It includes files of running steps from about
 // 200 ms after their start, once they contain something. If the folder does not exist, the list is
@@ -118,7 +124,7 @@ func ReadLogs(dir string) (Logs, error) {
 	return logs, nil
 }
 
-// logNames matches the names that logName and firstFree make: the fileNamePart of the path, the
+// logNames matches the names that logName and firstFree make: the FileName of the path, the
 // attempt, the number of earlier files with that name, and the stream. The lengths of the numbers
 // are limited so that the digest of a long name is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {

@@ -125,3 +125,11 @@ func TestAdoptLog(t *testing.T) {
 		t.Errorf("%d files, want 3: %v", len(files), files)
 	}
 }
+
+// TestLogFolder: an id that Temporal gave has no characters that are special on Windows.
+func TestLogFolder(t *testing.T) {
+	got := LogFolder("state", "flowrun:shop:nightly-2026-11-23T07:00:00Z")
+	if want := filepath.Join("state", "runs", "flowrun%3Ashop%3Anightly-2026-11-23T07%3A00%3A00Z", "logs"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -20,6 +20,7 @@ import (
 // Egress is the way out of the network namespace of steps: what has to be served there, and what may be reached from it.
 type Egress struct {
 	Proxy    net.Listener // programs in the namespace expect a proxy for HTTP here
+	Password string       // that programs give to the proxy; "" if only they can reach it
 	Forwards []EgressForward
 	// Host returns an error if the host of a name or address may not be reached.
 	Host func(host, port string) error
@@ -89,7 +90,8 @@ type networkPlace struct {
 	network *network
 	address netip.Addr
 	step    dag.ID
-	refused []string // reasons
+	count   int      // of connections that were refused
+	refused []string // reasons, each once
 }
 
 // Limits of what is told about refused connections.
@@ -235,8 +237,8 @@ func (p *networkPlace) variables() []string {
 	return proxyVariables(netip.AddrPortFrom(p.address, p.network.port).String(), p.network.direct)
 }
 
-// proxyVariables returns the environment in which programs find a proxy. With direct they connect to this machine without
-// it.
+// proxyVariables returns the environment in which programs find a proxy: HOST:PORT, with a user and a password if it needs
+// them. With direct they connect to this machine without it.
 func proxyVariables(address string, direct bool) []string {
 	proxy := "http://" + address
 	list := []string{"NODE_USE_ENV_PROXY=1"}
@@ -262,6 +264,7 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 	var step dag.ID
 	if p := n.attempts[client]; p != nil {
 		step = p.step
+		p.count++
 		if len(p.refused) < maxRefusedStep && !slices.Contains(p.refused, reason) {
 			p.refused = append(p.refused, reason)
 		}
@@ -272,6 +275,16 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 	}
 	n.reported[key] = true
 	n.session.Notify(Notice{Code: NoticeNetwork, Step: step, Message: n.session.mask.String(fmt.Sprintf("refused to connect to %s: %s", target, reason))})
+}
+
+// refusals returns how many connections of the attempt were refused.
+func (p *networkPlace) refusals() int {
+	if p == nil {
+		return 0
+	}
+	p.network.mu.Lock()
+	defer p.network.mu.Unlock()
+	return p.count
 }
 
 // explain adds to the message of a failed attempt what its network refused.

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net"
 	"net/netip"
@@ -16,8 +17,9 @@ type observer struct {
 	tracer *systrace.Tracer
 	folder string // of the tracer
 	// proxy is the address of a proxy that allows everything. System calls show addresses; it shows the names of hosts.
-	proxy     string
-	stopProxy func()
+	// Other users of this machine reach it, too, so it has a password.
+	proxy, password string
+	stopProxy       func()
 }
 
 // startObserver makes the observer, if Options.Observe demands it.
@@ -49,8 +51,8 @@ func (o *observer) startProxy(serve func(Egress) (stop func())) error {
 	if err != nil {
 		return fmt.Errorf("cannot start a proxy for the steps of the run: %w", err)
 	}
-	o.proxy = l.Addr().String()
-	o.stopProxy = serve(Egress{Proxy: l, Host: o.observeHost, Address: o.observeAddress, Refused: func(netip.Addr, string, string, error) {}})
+	o.proxy, o.password = l.Addr().String(), rand.Text()
+	o.stopProxy = serve(Egress{Proxy: l, Password: o.password, Host: o.observeHost, Address: o.observeAddress, Refused: func(netip.Addr, string, string, error) {}})
 	return nil
 }
 
@@ -77,7 +79,7 @@ func (o *observer) variables() []string {
 	if o == nil || o.proxy == "" {
 		return nil
 	}
-	return proxyVariables(o.proxy, true)
+	return proxyVariables("flowrun:"+o.password+"@"+o.proxy, true)
 }
 
 // close ends the observer. A nil observer does nothing.

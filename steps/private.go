@@ -15,7 +15,7 @@ import (
 // privatePrefix returns the start of the name of a run's private folder. The tag of the process
 // that made it (procid.Tag), a dash and digits follow. A later owner of the run finds folders of a
 // killed one by the run; any later process finds them by the tag.
-func privatePrefix(run string) string { return "flowrun-" + fileNamePart(run) + privateMiddle }
+func privatePrefix(run string) string { return "flowrun-" + FileName(run) + privateMiddle }
 
 const privateMiddle = "-private"
 

@@ -12,7 +12,7 @@ import (
 
 // Reasons why the output of an earlier step cannot be read again.
 var (
-	ErrWithheld = errors.New("it contained a secret, so only its masked form was stored")
+	ErrWithheld = dag.ErrWithheld
 	ErrLost     = errors.New("its original text is no longer available")
 )
 

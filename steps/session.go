@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/systrace"
@@ -32,8 +34,6 @@ type Options struct {
 	// or limits.
 	Unenforced bool
 
-	// Confines means that the program in which Host starts processes can confine them.
-	Confines bool
 	// Helper is the program that makes network namespaces for steps; it contains package netns. "" is this program.
 	Helper string
 	// Egress serves the network namespace of steps that may reach only some hosts, until stop is called. If it is nil,
@@ -69,17 +69,19 @@ type Options struct {
 	Trace func(path dag.ID, attempt int) (parent, state string)
 	// Observe, if set, receives what processes use, except those of steps with Detach. Processes wait
 	// until it returns. They cannot gain rights through setuid programs. It must be safe for
-	// concurrent use. It needs Confines.
+	// concurrent use.
 	Observe func(systrace.Access)
 }
 
-// Streams is a set of a step's output streams.
+// Streams is a set of what references read of a step: its output streams and its declared outputs.
 type Streams uint8
 
-// Output streams.
+// What references read.
 const (
 	Stdout Streams = 1 << iota
 	Stderr
+	Outputs // no stream: the declared outputs
+	Artifacts
 )
 
 // NoticeCode is a stable name for what a Notice is about.
@@ -183,6 +185,9 @@ func Open(o Options) (*Session, error) {
 	}
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
+	if _, nested := s.inherits.index[outputVariable]; nested { // the file belongs to the step around this run
+		s.inherits = s.inherits.without(outputVariable)
+	}
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
 	if err := s.startObserver(); err != nil {
 		return nil, errors.Join(err, null.Close(), os.RemoveAll(s.private))
@@ -314,6 +319,24 @@ func (s *Session) folder() (string, error) {
 		s.private = dir
 	}
 	return s.private, nil
+}
+
+// PrivateFolder returns a folder that only this user can read, and that Close removes.
+func (s *Session) PrivateFolder() (string, error) { return s.folder() }
+
+// artifacts returns the folder with what was kept of earlier steps of the run, which every step may read, "" if there is
+// none.
+func (s *Session) artifacts() string {
+	state := filepath.Dir(filepath.Dir(filepath.Dir(s.options.LogDir)))
+	if s.options.LogDir == "" {
+		s.mu.Lock()
+		state = s.private
+		s.mu.Unlock()
+	}
+	if dir := ArtifactFolder(state, s.options.Run); isFolder(dir) {
+		return permission.RealPath(dir)
+	}
+	return ""
 }
 
 // logFolder returns the folder for output.

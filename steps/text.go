@@ -11,6 +11,11 @@ import (
 // Text returns a text as the stdout of a step that is not a command. It is kept in the log like
 // other output; references can read all of it.
 func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, error) {
+	return s.Stream(path, attempt, Stdout, text)
+}
+
+// Stream is Text for either stream.
+func (s *Session) Stream(path dag.ID, attempt int, which Streams, text string) (*dag.Output, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -22,7 +27,7 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 	if len(shown) <= dag.InlineLimit && s.options.LogDir == "" {
 		return out, nil
 	}
-	file, err := s.newLogFile(path, attempt, Stdout)
+	file, err := s.newLogFile(path, attempt, which)
 	if err != nil {
 		return nil, err
 	}

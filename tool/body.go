@@ -16,13 +16,14 @@ const (
 	Group   Kind = "steps"
 	Waiting Kind = "wait"
 	Asking  Kind = "approve"
+	Request Kind = "http"
 	JS      Kind = "js"
 	Go      Kind = "go"      // only in tools registered from Go
 	Program Kind = "program" // only in tools that a discovery command listed
 )
 
 // Body is what a step does, with the settings that only this kind of step has: a *Command, *Commands, *ToolUse,
-// *StepGroup, *Wait, *Approve, *JSCode, *GoCode or *ProgramCall.
+// *StepGroup, *Wait, *Approve, *HTTP, *JSCode, *GoCode or *ProgramCall.
 type Body interface {
 	Kind() Kind
 	// uncacheable says why results of such a step cannot be cached, and what to do instead. Both are "" if they can be
@@ -114,6 +115,7 @@ func (*ToolUse) Kind() Kind     { return UseTool }
 func (*StepGroup) Kind() Kind   { return Group }
 func (*Wait) Kind() Kind        { return Waiting }
 func (*Approve) Kind() Kind     { return Asking }
+func (*HTTP) Kind() Kind        { return Request }
 func (*JSCode) Kind() Kind      { return JS }
 func (*GoCode) Kind() Kind      { return Go }
 func (*ProgramCall) Kind() Kind { return Program }
@@ -137,6 +139,10 @@ func (*Wait) uncacheable() (why, hint string) {
 
 func (*Approve) uncacheable() (why, hint string) {
 	return "cannot cache a step that waits: it has no result", "remove cache"
+}
+
+func (*HTTP) uncacheable() (why, hint string) {
+	return "cannot cache a request: flowrun does not know when the server would respond differently", "remove cache; to load a file only once, cache a command that uses curl"
 }
 
 func (*JSCode) uncacheable() (why, hint string) {

@@ -123,13 +123,18 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkVersions(d, t, content)
 	mergeTimeouts(d, t, content)
 	checkToolCache(d, t, content)
-	checkLocks(d, t, content)
+	checkToolArtifacts(d, t, content)
+	checkLocks(d, t.Locks)
+	checkToolClaim(d, t, content)
+	checkState(d, t, content)
 	checkResource(d, t, content)
 	if !t.Alias && t.single.Body != nil && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos
 		t.Steps = []*Step{&t.single}
+		t.single.Outputs = t.Outputs
 	}
+	checkOutputs(d, t.Outputs, !t.Single)
 }
 
 func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, content []*yaml.Node) {
@@ -207,6 +212,9 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkBody(d, stepTable(d), n, content)
 	checkLoops(d, s, content)
 	checkArguments(d, content)
+	checkStepOutputs(d, s, content)
+	checkLocks(d, s.Locks)
+	checkClaim(d, s, content)
 	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // the step has with, but not use-tool
 		s.Body = nil
 	}
@@ -286,6 +294,24 @@ func checkRetry(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
+func checkRepeat(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	r := into.(*Repeat)
+	r.Pos = d.Pos(n)
+	until, while := keytable.KeyOf(content, "until"), keytable.KeyOf(content, "while")
+	switch {
+	case until == nil && while == nil:
+		d.Fail(n, "bad-repeat", "repeat has no condition", "add 'until:', the condition for the end, such as '{check.json.ready} == true' in the step check")
+	case until != nil && while != nil:
+		d.FailKey(while, "bad-repeat", "repeat can only have one of until and while", "keep one of the two; while: X means until: '!(X)'")
+	}
+	if r.MaxDelay > 0 && r.MaxDelay < r.Every {
+		d.Warn(n, "delay-over-bound", fmt.Sprintf("every %s is longer than max-delay %s; max-delay applies", r.Every, r.MaxDelay), "raise max-delay or lower every")
+	}
+	if pause := keytable.KeyOf(content, "every"); r.Timeout > 0 && r.Timeout <= r.Every && pause != nil {
+		d.FailKey(pause, "bad-repeat", fmt.Sprintf("the step would never have a second round: every %s is not shorter than timeout %s", r.Every, r.Timeout), "raise timeout or lower every")
+	}
+}
+
 // checkVariableNames reports names that cannot be environment variables.
 func checkVariableNames(d *keytable.Decoder, vars []Entry) {
 	for _, e := range vars {
@@ -353,6 +379,7 @@ func checkDefinition(d *keytable.Decoder, t *draft) {
 	checkHandlers(d, t, lists)
 	checkItemNames(d, t, lists, steps)
 	checkCaches(d, t, lists)
+	checkArtifacts(d, t, lists)
 	checkTestNames(d, t.Tests)
 	checkTestParameters(d, t)
 	checkScheduleNames(d, t)

@@ -70,24 +70,26 @@ type Definition struct {
 	EnvFiles           []EnvFile // read when the run starts
 	WorkingDirectory   *Text
 	FilePaths          FilePaths
-	Timeout            time.Duration // of the whole run: the smaller of timeout and resources.timeout; 0 = none
-	Platforms          []string      // empty = all
-	Prompt             bool          // clients of the Model Context Protocol see the tool as a prompt too
-	Resource           *Resource     // clients of the Model Context Protocol can read the output; nil = they cannot
-	Tags               []string      // top-level tags; only these affect approvals
-	IgnoreErrors       bool          // sets continue-on-error on every step
-	FailFast           bool          // the first failure that is not tolerated cancels the running steps
-	Input              *Text         // standard input of the steps
-	Output             *Text         // output of the run, a template with references to steps
-	ErrorHandling      ErrorHandling // default for steps
-	Strict             bool          // set -euo pipefail in bash, set -eu in sh
+	Timeout            time.Duration     // of the whole run: the smaller of timeout and resources.timeout; 0 = none
+	Platforms          []string          // empty = all
+	Prompt             bool              // clients of the Model Context Protocol see the tool as a prompt too
+	Resource           *Resource         // clients of the Model Context Protocol can read the output; nil = they cannot
+	Tags               []string          // top-level tags; only these affect approvals
+	IgnoreErrors       bool              // sets continue-on-error on every step
+	FailFast           bool              // the first failure that is not tolerated cancels the running steps
+	Input              *Text             // standard input of the steps
+	Outputs            []*DeclaredOutput // declared outputs of the run, in the order of the file
+	Output             *Text             // output of the run, a template with references to steps
+	ErrorHandling      ErrorHandling     // default for steps
+	Strict             bool              // set -euo pipefail in bash, set -eu in sh
 	Interactive        bool
 	InteractiveOptions InteractiveOptions
 	OnInterrupt        string // "", retry, ask or fail
 	Idempotent         bool
 	MaxActiveRuns      int // maximum number of active runs of the tool; 0 = no limit
 	Locks              []Lock
-	TextInBraces       []string // x-allow: names in braces that are text
+	State              []*StateKey // values that it keeps between its runs, in the order of the file
+	TextInBraces       []string    // x-allow: names in braces that are text
 
 	Resources       Resources
 	Security        Security
@@ -170,6 +172,7 @@ type Step struct {
 	WaitFor          []Text // valid if HasWaitFor is set
 	HasWaitFor       bool   // wait-for was written, possibly as []
 	ErrorHandling    ErrorHandling
+	Repeat           *Repeat       // nil = the step runs once
 	Timeout          time.Duration // of each attempt; 0 = none
 	Output           Output
 	Input            *Text
@@ -182,6 +185,11 @@ type Step struct {
 	OnInterrupt      string
 	Idempotent       *bool // nil = that of the tool
 	Cache            *Cache
+	Outputs          []*DeclaredOutput // values that the step writes, in the order of the file
+	Pool             *PoolUse          // nil = none
+	Locks            []Lock            // held while an attempt runs
+	Priority         int               // among the steps that wait for a pool or a lock
+	Artifacts        []*Artifact       // files that are kept with the run
 
 	InteractiveOptions InteractiveOptions // unset fields default to those of the tool
 }
@@ -223,6 +231,27 @@ type Retry struct {
 	ExitCodes    []int         // retry only after these; empty = all
 	NotExitCodes []int         // never retry after these
 	When         *Text         // condition over {last.exit-code}, ...
+}
+
+// Repeat specifies that a step runs in rounds, until a condition on its own result holds.
+type Repeat struct {
+	Pos      Pos
+	Until    *Text         // the condition for the end; nil if While is set
+	While    *Text         // the condition for another round
+	Every    time.Duration // between two rounds
+	Backoff  string        // constant (default), linear, exponential
+	MaxDelay time.Duration // 0 = no limit
+	Jitter   string        // none (default) or full
+	Max      int           // number of rounds; 0 = no limit
+	Timeout  time.Duration // of all rounds together; 0 = none
+}
+
+// Condition returns the condition of the repetition and its key.
+func (r *Repeat) Condition() (key string, cond *Text) {
+	if r.While != nil {
+		return "while", r.While
+	}
+	return "until", r.Until
 }
 
 // Output specifies how the output of a step is captured.
@@ -349,6 +378,7 @@ type Expected struct {
 	FileExists        []Text
 	DirectoryExists   []Text
 	Steps             []Entry // path of a step to its expected state
+	Outputs           []Entry // name of an output to its expected value
 }
 
 // Change is one changelog entry.

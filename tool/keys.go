@@ -39,6 +39,7 @@ type draft struct {
 	resTimeout *time.Duration
 
 	outputSchema []Entry // the value of output-schema
+	state        []*stateDraft
 }
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
@@ -80,6 +81,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
 		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
 		keytable.Text("output", "S1-087", "Output of the run, a text that may refer to steps, such as {build.output}.", func(t *draft, v Text) { t.Output = &v }),
+		outputsField("Values that a run gives to whoever started it, by name: what its steps wrote. A tool without steps writes them itself, as a step does. See outputs.md.", func(t *draft) *[]*DeclaredOutput { return &t.Outputs }),
 		outputSchema(),
 		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
 		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
@@ -87,23 +89,25 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
 		keytable.Integer("max-active-runs", "", 1, 1<<20, "Maximum number of active runs of the tool. Further runs wait in a queue.", func(t *draft, v int) { t.MaxActiveRuns = v }),
 		locksField(),
+		stateField(),
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again (retry), ask a person (ask) or treat it as failed (fail). Default: retry for tools with the tag read and for idempotent steps, ask for all others.", func(t *draft, v string) { t.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether every step can safely run twice.", func(t *draft, v bool) { t.Idempotent = v }).WithDefault("false"),
 		keytable.Nested("resources", "S1-191", resourcesObject, "Limits on time and memory, and cleanup after the run.", func(t *draft) *draft { return t }),
 		keytable.Nested("security", "S1-210", securityObject, "Privileges, isolation and permissions of the tool.", func(t *draft) *Security { return &t.Security }),
 		keytable.Nested("metadata", "S1-220", metadataObject, "Category and search terms of the tool.", func(t *draft) *Metadata { return &t.Metadata }),
 		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
-		keytable.List("notify", "", notifyObject, "Commands and webhooks that flowrun calls when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
+		keytable.List("notify", "", notifyObject, "Commands, webhooks and e-mails for when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
 		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)
 }).WithCheck(checkTool).WithHint("arguments", argumentsHint)
 
-var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wait, a question, a group of steps, or the use of another tool.", func() []keytable.Field {
+var stepObject = keytable.NewObject("a step", "A step: a command, a script, a request, a wait, a question, a group of steps, or the use of another tool.", func() []keytable.Field {
 	return append(bodyFields(func(s *Step) *Step { return s }),
 		keytable.Text("name", "S1-030", "Name of the step. It must be unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
 		keytable.Text("use-tool", "S1-040", "Tool that the step runs, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
 		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
+		httpField(),
 		textOr("approve", "", approveObject, "Asks a person for approval before the run continues. A text is the question.", func(s *Step) *approveDraft {
 			return &approveDraft{Approve: bodyOf[Approve](s)}
 		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).AsBody(),
@@ -114,8 +118,14 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a wa
 		keytable.Boolean("parallel", "S1-035", "Starts the step at the same time as the step before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
 		keytable.Texts("wait-for", "S1-036", "The steps to wait for, instead of all earlier steps.", func(s *Step, v []Text) { s.WaitFor, s.HasWaitFor = v, true }),
 		keytable.Nested("error-handling", "S1-037", errorHandlingObject, "Retry and fallback of the step.", func(s *Step) *ErrorHandling { return &s.ErrorHandling }),
+		keytable.Nested("repeat", "", repeatObject, "Runs the step in rounds, until a condition on its own result holds.", func(s *Step) *Repeat {
+			s.Repeat = &Repeat{Every: 10 * time.Second, Backoff: "constant", Jitter: "none"}
+			return s.Repeat
+		}),
+		stepLocksField(),
 		keytable.Duration("timeout", "S1-042", "Time limit of each attempt.", func(s *Step, v time.Duration) { s.Timeout = v }),
 		keytable.Nested("output", "S1-043", outputObject, "How the output of the step is captured.", func(s *Step) *Output { return &s.Output }),
+		outputsField("Values that the step writes to the file in $FLOWRUN_OUTPUT, by name, with their types. See outputs.md.", func(s *Step) *[]*DeclaredOutput { return &s.Outputs }),
 		keytable.Text("input", "S1-200", "Standard input of the step.", func(s *Step, v Text) { s.Input = &v }),
 		environment("environment", func(s *Step) *Environment { return &s.Environment }),
 		envFiles(func(s *Step) *[]EnvFile { return &s.EnvFiles }),
@@ -232,12 +242,13 @@ func matrix() keytable.Field {
 	return f
 }
 
-// bodyFields returns the keys that a step and a tool without steps share: the kinds of command, shell and cache.
+// bodyFields returns the keys that a step and a tool without steps share: the kinds of command, shell, cache and
+// artifacts.
 func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 	command := func(kind Kind, row, doc string) keytable.Field {
 		return keytable.Text(string(kind), row, doc, func(t *T, v Text) { step(t).Body = &Command{kind, v} }).AsBody().AsCommand()
 	}
-	return []keytable.Field{
+	return append(claimFields(step),
 		command(Bash, "S1-020", "Script for bash."),
 		command(Sh, "S1-020", "Script for sh."),
 		command(Cmd, "S1-021", "Script for cmd on Windows."),
@@ -262,7 +273,9 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 			step(t).Cache = &Cache{}
 			return step(t).Cache
 		}),
-	}
+		keytable.Mixed("artifacts", "", artifactObject, "Files that are kept with the run when the step ends: paths, folders or patterns, or mappings with more keys. See artifacts.md.",
+			func(t *T) *Artifact { return addPointer(&step(t).Artifacts, &Artifact{}) }, func(a *Artifact, v Text) { a.Path, a.Pos = &v, v.Pos }),
+	)
 }
 
 // stepsField returns the field steps of a tool. A list with more than MaxSteps steps is rejected without being decoded.
@@ -419,6 +432,19 @@ var retryObject = keytable.NewObject("retry", "How often, when and after which f
 	}
 }).WithCheck(checkRetry)
 
+var repeatObject = keytable.NewObject("repeat", "How often a step runs, and when it has run for the last time. See polling.md.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("until", "", "Condition for the end, such as {check.json.ready} == true in the step check. It is evaluated after each round.", func(r *Repeat, v Text) { r.Until = &v }),
+		keytable.Text("while", "", "Condition for another round; the opposite of until.", func(r *Repeat, v Text) { r.While = &v }),
+		keytable.Duration("every", "", "Pause between the end of a round and the start of the next.", func(r *Repeat, v time.Duration) { r.Every = v }).WithDefault("10s"),
+		keytable.Choice("backoff", "", []string{"constant", "linear", "exponential"}, "How the pause grows with each round: it stays the same (constant), it grows by the same amount (linear), or it doubles (exponential).", func(r *Repeat, v string) { r.Backoff = v }).WithDefault("constant"),
+		keytable.Duration("max-delay", "", "Maximum pause.", func(r *Repeat, v time.Duration) { r.MaxDelay = v }),
+		keytable.Choice("jitter", "", []string{"none", "full"}, "With the value full, the pause is random, between 0 and the computed one.", func(r *Repeat, v string) { r.Jitter = v }).WithDefault("none"),
+		keytable.Integer("max", "", 1, 1000000, "Maximum number of rounds. If the condition still does not hold, the step fails. Default: no limit.", func(r *Repeat, v int) { r.Max = v }),
+		keytable.Duration("timeout", "", "Time limit of all rounds together, from the start of the first. Then the step has timed out. Default: none.", func(r *Repeat, v time.Duration) { r.Timeout = v }),
+	}
+}).WithCheck(checkRepeat)
+
 var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Texts("inputs", "", "Files the step reads: paths, folders or patterns.", func(c *Cache, v []Text) { c.Inputs = v }),
@@ -428,6 +454,16 @@ var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step.
 		keytable.Duration("ttl", "", "How long a stored result may be used. Default: forever.", func(c *Cache, v time.Duration) { c.TTL = v }),
 	}
 }).WithCheck(checkCache)
+
+var artifactObject = keytable.NewObject("an artifact", "A file, a folder or the files of a pattern, which are kept with the run.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("path", "", "The files, below the working directory: a path, a folder or a pattern such as dist/**.", func(a *Artifact, v Text) { a.Path = &v }),
+		keytable.Text("name", "", "Name of the artifact, as in {build.artifacts.report}. Default: the last part of the path that is not a pattern, without extension.", func(a *Artifact, v Text) { a.Name, a.NamePos = v.S, v.Pos }),
+		keytable.Choice("when", "", artifactOutcomes, "Whether the artifact is kept if the step succeeded, if it failed, or always.", func(a *Artifact, v string) { a.When = v }).WithDefault("success"),
+		keytable.Boolean("required", "", "Whether the step fails if no file matches.", func(a *Artifact, v bool) { a.Optional = !v }).WithDefault("true"),
+		keytable.Duration("retention", "", "How long the artifact is kept, such as 30d. Default: as long as the run.", func(a *Artifact, v time.Duration) { a.Retention = &v }),
+	}
+}).WithCheck(checkArtifact)
 
 var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts the tool, and with which parameters.", func() []keytable.Field {
 	return []keytable.Field{
@@ -604,15 +640,32 @@ func mapped(typ string) keytable.Field {
 	}).WithDefault(typ)
 }
 
-var notifyObject = keytable.NewObject("a notification", "A command or a webhook that flowrun calls when runs end.", func() []keytable.Field {
+var notifyObject = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery and waiting.", func(n *Notify, v []string) { n.On = v }),
 		keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
 		keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
+		keytable.Nested("email", "", emailObject, "E-mail that is sent through the server in the settings (smtp).", func(n *Notify) *Email {
+			if n.Email == nil {
+				n.Email = &Email{}
+			}
+			return n.Email
+		}).AsBody(),
+		keytable.Choice("format", "", NotifyFormats(), "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same.", func(n *Notify, v string) { n.Format = v }).WithDefault("flowrun"),
+		keytable.Text("message", "", "The message. {run.status} and other fields of the run are replaced. See notifications.md.", func(n *Notify, v Text) { n.Message = &v }),
+		keytable.Duration("digest", "", "Sends at most one message in this time, about all runs since the last one. Not for commands.", func(n *Notify, v time.Duration) { n.Digest = v }),
 		keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),
 		keytable.Text("secret-file", "", "File that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretFile = &v }),
 	}
 }).WithCheck(checkNotify)
+
+var emailObject = keytable.NewObject("an e-mail", "Receivers and subject of an e-mail.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Texts("to", "", "Addresses of the receivers.", func(e *Email, v []Text) { e.To = v }).AsRequired(),
+		keytable.Text("from", "", "Address of the sender. Default: smtp.from in the settings.", func(e *Email, v Text) { e.From = &v }),
+		keytable.Text("subject", "", "Subject, with {run.NAME} as in message. Default: flowrun: {run.summary}.", func(e *Email, v Text) { e.Subject = &v }),
+	}
+})
 
 var changeObject = keytable.NewObject("a change", "Changes in one version.", func() []keytable.Field {
 	return []keytable.Field{
@@ -688,6 +741,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 		keytable.Texts("stderr-contains", "", "Texts that the standard error of the steps must all contain.", func(e *Expected, v []Text) { e.StderrContains = v }),
 		keytable.Texts("file-exists", "S1-246", "Files that must exist.", func(e *Expected, v []Text) { e.FileExists = v }),
 		keytable.Texts("directory-exists", "S1-247", "Folders that must exist.", func(e *Expected, v []Text) { e.DirectoryExists = v }),
+		keytable.ValueMap("outputs", "", "Expected values of declared outputs of the run.", func(e *Expected, v []Entry) { e.Outputs = v }),
 		keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
 	}
 }).WithCheck(checkExpected).WithHint("output", keytable.FixedHint(`write "output-equals" or "output-contains"`))

@@ -3,6 +3,8 @@ package tool
 import (
 	"io/fs"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/filestamp"
 )
 
 // fileStamp identifies one state of a file without reading it. Any change of the file, and any other file in its place,
@@ -15,7 +17,7 @@ type fileStamp struct {
 
 func stampOf(info fs.FileInfo) fileStamp {
 	s := fileStamp{size: info.Size(), modified: info.ModTime().UnixNano()}
-	s.changed, s.device, s.inode = identity(info)
+	s.changed, s.device, s.inode = filestamp.Identity(info)
 	return s
 }
 

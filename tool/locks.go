@@ -9,10 +9,71 @@ import (
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
-// Lock is a named lock that a limited number of runs can hold at once, on one machine.
+// Lock is a named lock that a limited number of runs, or steps, can hold at once, on one machine.
 type Lock struct {
 	Name  Text
 	Slots int
+}
+
+// PoolUse is how many slots of a pool each attempt of a step holds. The settings say how many there are.
+type PoolUse struct {
+	Name  Text
+	Slots int
+}
+
+var poolObject = keytable.NewObject("a pool", "Slots of a pool that each attempt of a step holds while it runs.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("name", "", "Name of the pool in the settings.", func(p *PoolUse, v Text) { p.Name = v }).AsRequired(),
+		keytable.Integer("slots", "", 1, 1<<20, "How many slots an attempt holds.", func(p *PoolUse, v int) { p.Slots = v }).WithDefault("1"),
+	}
+}).WithCheck(func(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+	if keytable.ValueOf(content, "name") == nil {
+		d.Fail(n, "no-name", "the pool has no name", "add 'name:', or write only the name")
+	}
+})
+
+// claimFields returns the keys with which a step, or a tool with a single command, shares what runs share.
+func claimFields[T any](step func(*T) *Step) []keytable.Field {
+	return []keytable.Field{
+		textOr("pool", "", poolObject, "Pool of which each attempt holds a slot while it runs. The settings say how many slots it has.", func(t *T) *PoolUse {
+			step(t).Pool = &PoolUse{Slots: 1}
+			return step(t).Pool
+		}, func(p *PoolUse, v Text) { p.Name = v }),
+		keytable.Integer("priority", "", -1000, 1000, "Among the steps that wait for the same pool or lock, those with a higher priority come first.", func(t *T, v int) { step(t).Priority = v }).WithDefault("0"),
+	}
+}
+
+// stepLocksField returns the field for the locks of a step.
+func stepLocksField() keytable.Field {
+	return keytable.Mixed("locks", "", lockObject, "Locks that each attempt acquires before it starts, all at once, and holds while it runs.",
+		func(s *Step) *Lock { return add(&s.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
+}
+
+// checkToolClaim checks pool and priority of a tool: only one with a single command has them.
+func checkToolClaim(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+	if t.Alias { // checkAlias reports them
+		return
+	}
+	if len(t.Steps) == 0 {
+		checkClaim(d, &t.single, content)
+		return
+	}
+	for _, key := range []string{"pool", "priority"} {
+		if k := keytable.KeyOf(content, key); k != nil {
+			d.FailKey(k, "no-effect", key+" has no effect on a tool that has steps", "add it to the steps that need it")
+		}
+	}
+}
+
+// checkClaim checks pool, priority and locks of a step, or of a tool with a single command.
+func checkClaim(d *keytable.Decoder, s *Step, content []*yaml.Node) {
+	if p := s.Pool; p != nil && p.Name.Pos.Line > 0 && !lockName().MatchString(p.Name.S) {
+		d.Report(Diagnostic{Severity: Error, Code: "bad-name", Pos: p.Name.Pos, Len: max(1, len([]rune(p.Name.S))), Path: "pool",
+			Message: fmt.Sprintf("%s cannot be the name of a pool", diagnostic.Quote(p.Name.S)), Hint: "use up to 128 letters, digits, '_', '.' and '-'; placeholders are not allowed"})
+	}
+	if key := keytable.KeyOf(content, "priority"); key != nil && s.Pool == nil && len(s.Locks) == 0 {
+		d.FailKey(key, "no-effect", "priority has no effect without pool or locks", "add 'pool:' with the pool that the step shares with others, or remove priority")
+	}
 }
 
 // lockName matches valid names of locks. Placeholders are not allowed: a run's locks must be known before the run is
@@ -37,9 +98,9 @@ func locksField() keytable.Field {
 }
 
 // checkLocks reports invalid names of locks, and locks that are listed twice.
-func checkLocks(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkLocks(d *keytable.Decoder, locks []Lock) {
 	first := map[string]Text{}
-	for i, l := range t.Locks {
+	for i, l := range locks {
 		one := Diagnostic{Severity: Error, Pos: l.Name.Pos, Len: max(1, len([]rune(l.Name.S))), Path: fmt.Sprintf("locks[%d]", i)}
 		before, twice := first[l.Name.S]
 		switch {

@@ -118,7 +118,7 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	}
 	checkVersions(d, p.draft, content)
 	mergeTimeouts(d, p.draft, content)
-	checkLocks(d, p.draft, content)
+	checkLocks(d, p.draft.Locks)
 	checkTestNames(d, p.Tests)
 	checkScheduleNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name

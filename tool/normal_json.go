@@ -75,6 +75,8 @@ func normalizeField(f *keytable.Field, v Value, typed bool) Value {
 		return mapList(listOfOne(v), func(v Value) Value { return object(asText(v)) })
 	case keytable.KindObjectMap:
 		return mapEntries(v, func(e Entry) Value { return object(e.Value) })
+	case keytable.KindTextOrObjectMap:
+		return mapEntries(v, func(e Entry) Value { return object(asText(e.Value)) })
 	case keytable.KindEnvironment:
 		if !slices.ContainsFunc(v.Map, func(e Entry) bool { return f.Of.Field(e.Key) != nil }) && v.Map != nil {
 			v = Value{Map: []Entry{{Key: "variables", Value: v}}}

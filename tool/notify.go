@@ -2,13 +2,12 @@ package tool
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
@@ -17,38 +16,82 @@ func NotifyEvents() []string {
 	return []string{"failure", "recovery", "success", "waiting", "cancelled", "always"}
 }
 
-// Notify is one entry of notify: a command or a webhook that is called when a run ends or waits. Either Command or
-// Webhook is set.
+// NotifyFormats returns the values of a webhook's format.
+func NotifyFormats() []string { return []string{"flowrun", "slack"} }
+
+// NotifyFields returns what {run.NAME} can name in the text and the subject of a notification.
+func NotifyFields() []string {
+	return []string{"id", "tool", "status", "event", "exit-code", "message", "summary", "host", "started", "duration"}
+}
+
+// MinDigest is the shortest digest of a notification.
+const MinDigest = time.Minute
+
+// Notify is one entry of notify: a command, a webhook or an e-mail for when a run ends or waits. One of Command, Webhook
+// and Email is set.
 type Notify struct {
 	Pos                   Pos
 	On                    []string // of NotifyEvents; empty = failure, recovery and waiting
 	Command               *Text
 	Webhook               *Text
-	SecretEnv, SecretFile *Text // for a webhook, at most one
+	Email                 *Email
+	Format                string        // of a webhook, one of NotifyFormats; empty = flowrun
+	Message               *Text         // the message, with {run.NAME}; nil = flowrun's own
+	Digest                time.Duration // at most one message in this time; 0 = one for each run
+	SecretEnv, SecretFile *Text         // for a webhook, at most one
+}
+
+// Email is the e-mail of a Notify.
+type Email struct {
+	To            []Text
+	From, Subject *Text
+}
+
+// Rule returns the values of the notification without their positions.
+func (n *Notify) Rule() NotifyRule {
+	r := NotifyRule{On: n.On, Command: textOf(n.Command), Webhook: textOf(n.Webhook), Format: n.Format, Message: textOf(n.Message), Digest: n.Digest,
+		SecretEnv: textOf(n.SecretEnv), SecretFile: textOf(n.SecretFile)}
+	if n.Email != nil {
+		r.Email, r.From, r.Subject = true, textOf(n.Email.From), textOf(n.Email.Subject)
+		for _, to := range n.Email.To {
+			r.To = append(r.To, to.S)
+		}
+	}
+	return r
+}
+
+func textOf(t *Text) string {
+	if t == nil {
+		return ""
+	}
+	return t.S
 }
 
 func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	v := into.(*Notify)
-	switch {
-	case keytable.ValueOf(content, "command") == nil && keytable.ValueOf(content, "webhook") == nil:
-		d.Fail(n, "bad-notification", "the notification has no command and no webhook", "add one of: command, webhook")
-	case v.Command != nil && v.Webhook != nil:
-		d.FailKey(keytable.KeyOf(content, "webhook"), "bad-notification", "the notification has a command and a webhook", "write a notification for each")
-	}
-	for _, key := range []string{"secret-env", "secret-file"} {
-		if at := keytable.KeyOf(content, key); at != nil && keytable.KeyOf(content, "webhook") == nil {
-			d.FailKey(at, "bad-notification", key+" has no effect without a webhook", "remove it")
+	r := into.(*Notify).Rule()
+	for key, value := range map[string]*string{"command": &r.Command, "webhook": &r.Webhook} {
+		if keytable.ValueOf(content, key) != nil && *value == "" {
+			return // reported as a value of the wrong type
 		}
 	}
-	if v.SecretEnv != nil && v.SecretFile != nil {
-		d.FailKey(keytable.KeyOf(content, "secret-file"), "bad-notification", "the secret has more than one source", "keep one of secret-env, secret-file")
+	email := keytable.ValueOf(content, "email")
+	r.Email = email != nil
+	if r.Email && keytable.Deref(email).Kind != yaml.MappingNode {
+		return // the same
 	}
-	if v.SecretEnv != nil && !variableName().MatchString(v.SecretEnv.S) {
-		reportAt(d, v.SecretEnv.Pos, Error, "bad-name", "", diagnostic.Quote(v.SecretEnv.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
-	}
-	if v.Webhook != nil {
-		if err := CheckWebhook(v.Webhook.S); err != nil {
-			reportAt(d, v.Webhook.Pos, Error, "bad-notification", "", fmt.Sprint(err), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
+	for _, p := range r.Problems() {
+		in := content
+		key, nested := strings.CutPrefix(p.Key, "email.")
+		if nested {
+			in = keytable.Deref(email).Content
+		}
+		switch at := keytable.ValueOf(in, key); {
+		case at == nil:
+			d.Fail(n, "bad-notification", p.Message, p.Hint)
+		case p.AtKey:
+			d.FailKey(keytable.KeyOf(in, key), "bad-notification", p.Message, p.Hint)
+		default:
+			d.Fail(at, p.code(), p.Message, p.Hint)
 		}
 	}
 }

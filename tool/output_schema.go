@@ -20,6 +20,39 @@ func ParseOutputSchema(source []byte) (*JSONSchema, error) {
 	return s, nil
 }
 
+// ResultSchema returns the schema of the object that a model gets: the schema of the output, or else that of the declared
+// outputs. It is nil if the tool has neither.
+func (d *Definition) ResultSchema() *JSONSchema {
+	if d.OutputSchema != nil || len(d.Outputs) == 0 {
+		return d.OutputSchema
+	}
+	var required []Value
+	var properties []Entry
+	text := func(s string) Value { return Value{Scalar: s, Text: &Text{S: s}} }
+	for _, o := range d.Outputs {
+		property := Value{Map: []Entry{}}
+		if o.Type != "" {
+			property.Map = append(property.Map, Entry{Key: "type", Value: text(o.Type)})
+		}
+		if o.Description != "" {
+			property.Map = append(property.Map, Entry{Key: "description", Value: text(o.Description)})
+		}
+		properties = append(properties, Entry{Key: o.Name, Value: property})
+		if !o.Optional {
+			required = append(required, text(o.Name))
+		}
+	}
+	all := []Entry{{Key: "type", Value: text("object")}, {Key: "properties", Value: Value{Map: properties}}}
+	if required != nil {
+		all = append(all, Entry{Key: "required", Value: Value{List: required}})
+	}
+	s, err := ParseSchema(jsonOf(Value{Map: all}))
+	if err != nil {
+		panic(err) // it has nothing but known types
+	}
+	return s
+}
+
 // outputSchema returns the field output-schema.
 func outputSchema() keytable.Field {
 	f := keytable.ValueMap("output-schema", "", "JSON Schema of the output, which is one JSON object. What a model gets is checked against it. See calls.md.",

@@ -200,8 +200,14 @@ func valueSchema(f keytable.Field) map[string]any {
 		return anyOf(choiceSchema(f), reference(f.Of))
 	case keytable.KindTextsOrObjects:
 		return oneOrMore(anyOf(textSchema(), reference(f.Of)))
+	case keytable.KindTextOrObjectMap:
+		return mapOf(anyOf(textSchema(), reference(f.Of)))
 	case keytable.KindObjectMap:
-		s := mapOf(reference(f.Of))
+		item := reference(f.Of)
+		if short := f.Of.Field(f.Short); short != nil {
+			item = anyOf(fieldSchema(f.Of, *short), item)
+		}
+		s := mapOf(item)
 		if form := nameForms[f.Of]; form != nil {
 			s["propertyNames"] = map[string]any{"pattern": form().String()}
 		}

@@ -299,3 +299,6 @@ func Remove(path string) error {
 	}
 	return syncFolder(osFolder{}, filepath.Dir(path))
 }
+
+// SyncFolder makes the names in a folder durable.
+func SyncFolder(dir string) error { return syncFolder(osFolder{}, dir) }

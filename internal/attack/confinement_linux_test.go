@@ -29,7 +29,7 @@ func TestReducedReach(t *testing.T) {
 			"bash: 'true'\n"},
 		"secret file": {text: "environment: {secrets: [{name: K, file: '../private'}]}\nbash: echo $K >$DROP/left\n", code: 6},
 		"env file":    {text: "env-files: ['../private']\nbash: echo $K >$DROP/left\n", code: 6},
-		"output file": {text: "output: {mode: stream, stream-callback: file, file: ../private}\nbash: echo overwritten\n", code: 1},
+		"output file": {text: "steps: [{name: s, bash: echo overwritten, output: {mode: stream, stream-callback: file, file: ../private}}]\n", code: 1},
 		"descriptor":  {text: "bash: cat <&8 >$DROP/left; true\n"},
 		"step":        {text: "bash: id -u >$DROP/left; cat $DROP/../private >>$DROP/left; true\n"},
 	} {
@@ -51,6 +51,14 @@ func TestReducedReach(t *testing.T) {
 			left := s.read(filepath.Join(s.dir, "drop/left"))
 			if strings.Contains(left, "of root alone") || strings.Contains(s.read(private), "overwritten") || strings.HasPrefix(left, "0\n") || out.code == 0 != (c.code == 0) {
 				t.Errorf("it left %q\n%s", left, out)
+			}
+			if c.code != 0 && !strings.Contains(out.stderr, "permission denied") {
+				t.Errorf("it failed for another reason: %s", out)
+			}
+			s.write("t.yaml", strings.Replace(reduced+c.text, "reduced", "same-as-user", 1))
+			control := s.run("run", "./t.yaml")
+			if left := s.read(filepath.Join(s.dir, "drop/left")); name != "descriptor" && !strings.Contains(left, "of root alone") && !strings.Contains(s.read(private), "overwritten") {
+				t.Errorf("with all rights it does not reach the file either: %q %s", left, control)
 			}
 		})
 	}

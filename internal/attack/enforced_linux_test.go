@@ -92,7 +92,7 @@ var fileEscapes = map[string]string{
 	"kill":                              `kill -9 $OTHER && echo $GOT`,
 	"signal flowrun":                    `[ $PPID -gt 1 ] && kill -0 $PPID && echo $GOT`,
 	"limits of another":                 `prlimit --pid $OTHER --nofile=1:1 && echo $GOT`,
-	"debugger":                          `gdb -p $OTHER -batch 2>&1 | grep -q attached && echo $GOT; strace -p $OTHER 2>&1 | grep -q attached && echo $GOT; head -c 1 /proc/$OTHER/mem && echo $GOT; true`,
+	"debugger":                          `gdb -p $OTHER -batch 2>&1 | grep -q attached && echo $GOT; timeout 5 strace -p $OTHER 2>&1 | grep -q attached && echo $GOT; head -c 1 /proc/$OTHER/mem && echo $GOT; true`,
 }
 
 // prey is what the escapes are after: a folder outside, and a process of the same user.

@@ -213,6 +213,9 @@ func TestEnforcedNetwork(t *testing.T) {
 			if refused := fmt.Sprintf("network:local:localhost:%d is not in security.required-permissions", port); strings.Count(out.stderr, refused) < 2 {
 				t.Errorf("the message of the step or the notice of the run does not name the permission: %s", out)
 			}
+			if doc := s.run("show", "latest", "-o", "json"); strings.Count(doc.stdout, `"refused_connections":`) < 2 {
+				t.Errorf("the run document does not count the connections: %s", doc)
+			}
 			time.Sleep(500 * time.Millisecond) // for what an escape left in the background, and for packets
 			for _, name := range names {
 				if loot := s.read("granted/" + name); strings.Contains(loot, canary) || strings.Contains(loot, "it-escaped") {

@@ -14,10 +14,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // theSecret is the value that no file, stream or database may hold. It contains signs that every
@@ -323,6 +326,94 @@ func placesOfSecrets() map[string]func(*keeper) {
 			v.cmd.Process.Signal(os.Interrupt)
 			k.saw("the log of the service", v.logged())
 			k.lookBack()
+		},
+		"pages": func(k *keeper) { // they show what the API answers
+			k.tool("steps:\n  - {name: s, bash: '@SAY; @SAY >&2'}\n  - {name: a, approve: 'May {s.output} with {P}?'}\n")
+			v := k.serve(0, "--trust-project")
+			id := v.begin(`{"tool":"t","params":` + k.read(filepath.Join(k.given, "params")) + `}`)
+			waittest.Within(k, time.Minute, "the question", func() bool { return v.status(id) == "waiting" })
+			_, answer := v.holder("GET", "/api/v1/openapi.json", "")
+			var api struct {
+				Paths map[string]map[string]json.RawMessage
+			}
+			if err := json.Unmarshal([]byte(answer), &api); err != nil {
+				k.Fatal(err)
+			}
+			fields, read := regexp.MustCompile(`\{[a-z_]+\}`), 0
+			for path, methods := range api.Paths {
+				if methods["get"] == nil || strings.HasSuffix(path, "/events") { // these do not end
+					continue
+				}
+				for _, value := range []string{id, "t"} {
+					status, answer := v.holder("GET", fields.ReplaceAllString(path, value), "")
+					k.saw(fmt.Sprint(path, " ", status), answer)
+					if status == 200 {
+						read++
+					}
+				}
+			}
+			if read < 20 {
+				k.Errorf("only %d answers", read)
+			}
+			for _, path := range []string{"/", "/runs/" + id} {
+				_, page := v.holder("GET", path, "")
+				k.saw(path, page)
+			}
+		},
+		"reports of problems": func(k *keeper) {
+			k.tool("security: {required-permissions: ['filesystem:read:{P}', 'environment:TOKEN']}\nsteps:\n  - {name: s, bash: '@SAY; cat \"$V\"', environment: {variables: {V: '{P}'}}, continue-on-error: true}\n  - {name: u, bash: 'echo $TOKEN | grep x'}\n")
+			k.runIt("--trace-permissions")
+			k.runIt("--trace-permissions", "-o", "json")
+			for _, form := range []string{"text", "json", "github", "sarif"} {
+				k.look("validate", "t", "--detailed", "-o", form)
+			}
+		},
+		"notifications of the settings": func(k *keeper) {
+			hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				k.saw("a webhook got", fmt.Sprint(r.URL, r.Header)+string(body))
+			}))
+			defer hook.Close()
+			k.tool("bash: '@SAY; @SAY >&2; exit 1'\n")
+			k.write("~/.config/flowrun/config.yaml", "notifications:\n  a: {on: [always], webhook: '"+hook.URL+"/x'}\n  b: {on: [failure], command: 'sh -c \"cat >notified; env | grep ^FLOWRUN >>notified\"'}\n  c: {on: [failure], command: 'sh -c \"cat $GIVEN/said; exit 3\"'}\n")
+			k.runIt()
+			k.look("history", "audit", "-o", "json")
+			if !k.exists("notified") || len(k.seen) < 3 {
+				k.Errorf("nobody was notified: %q", k.seen)
+			}
+		},
+		"schedules": func(k *keeper) {
+			k.tool("steps:\n  - {name: s, bash: '@SAY; @SAY >&2'}\n  - {name: u, bash: 'echo {s.output} {P}; touch fired; exit 1'}\n")
+			text := k.read(".flowrun/tools/t.yaml")
+			k.look("schedule", "add", "t", "--name", "given", "--every", "1s", "-p", "P=@"+filepath.Join(k.given, "params")) // is refused, or withheld
+			k.write(".flowrun/tools/t.yaml", strings.Replace(text, "required: true", "default: none", 1))
+			k.look("schedule", "add", "t", "--name", "soon", "--every", "1s")
+			v := k.serve(0, "--trust-project")
+			waittest.Within(k, time.Minute, "the schedule has fired", func() bool { return k.exists("fired") })
+			for _, path := range []string{"schedules", "runs?params=1"} {
+				_, answer := v.holder("GET", "/api/v1/"+path, "")
+				k.saw(path, answer)
+			}
+			v.cmd.Process.Signal(os.Interrupt)
+			k.saw("the log of the service", v.logged())
+			k.look("schedule", "list", "-o", "json")
+			k.look("schedule", "history", "soon")
+			k.lookBack()
+		},
+		"kill -9": func(k *keeper) {
+			k.tool("steps:\n  - {name: s, bash: '@SAY; @SAY >&2'}\n  - {name: v, bash: 'echo {s.output} {P} >/dev/null; @SAY; @SAY >&2; touch ready; sleep 60', environment: {variables: {V: '{P}'}}, input: '{s.output}'}\n")
+			params := filepath.Join(k.given, "params")
+			k.killDuring(k.command("run", "t", "--params", params, "--trust-project"), func() bool { return k.exists("ready") })
+			k.lookBack()
+			k.search() // before anything has cleaned up
+			k.look("ps")
+			k.write(".flowrun/tools/t.yaml", strings.Replace(k.read(".flowrun/tools/t.yaml"), "sleep 60", "true", 1))
+			k.look("resume", "latest", "--params", params, "--latest")
+			k.runIt()
+			k.lookBack()
+			if left, _ := filepath.Glob(filepath.Join(k.dir, "tmp", "*")); len(left) > 0 {
+				k.Errorf("left in the temporary folder: %q", left)
+			}
 		},
 		"Model Context Protocol": func(k *keeper) {
 			k.tool("bash: '@SAY; @SAY >&2; exit 1'\n")

@@ -26,6 +26,8 @@ type Manifest struct {
 	Stderr     *Stream     `json:"stderr,omitempty"`
 	Value      bool        `json:"value,omitempty"` // the output is a JSON value of a step written in Go
 	Outputs    []Item      `json:"outputs"`
+	// Declared holds the declared outputs of the step, as a JSON object; nil for none.
+	Declared json.RawMessage `json:"declared,omitempty"`
 }
 
 // Stream describes a stored output stream.

@@ -73,7 +73,7 @@ func (f *finder) find(p string) error {
 	if rest == "" || rest == "." || rest == ".." {
 		base, rest = p, "."
 	}
-	f.folders, f.literal = map[string]bool{}, !strings.ContainsAny(p, `*?[{\`)
+	f.folders, f.literal = map[string]bool{}, IsName(p)
 	from := filepath.FromSlash(base)
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(f.dir, from)

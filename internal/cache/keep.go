@@ -26,8 +26,10 @@ type Draft struct {
 	Stdout     Printed
 	Stderr     Printed
 	Value      bool
-	Dir        string   // the step's working directory
-	Outputs    []string // patterns; each must match at least one file
+	Declared   json.RawMessage // see Manifest
+	Dir        string          // the step's working directory
+	Outputs    []string        // patterns; each must match at least one file
+	Optional   []string        // patterns of outputs that may match nothing
 	// Refuse, if set, inspects every name, link target and content of an output before it is stored. If it returns an
 	// error, the result is not stored.
 	Refuse func(r io.Reader) error
@@ -149,7 +151,7 @@ type writer struct {
 
 func (w *writer) write(ctx context.Context) error {
 	d := w.draft
-	m := Manifest{Version: Version, Created: w.store.now().UTC(), Components: d.Components, ExitCode: d.ExitCode, Value: d.Value, Outputs: []Item{}}
+	m := Manifest{Version: Version, Created: w.store.now().UTC(), Components: d.Components, ExitCode: d.ExitCode, Value: d.Value, Declared: d.Declared, Outputs: []Item{}}
 	var err error
 	if m.Stdout, err = w.stream(ctx, stdoutFile, d.Stdout); err != nil {
 		return err
@@ -197,10 +199,14 @@ func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, e
 // outputs copies the output files.
 func (w *writer) outputs(ctx context.Context) ([]Item, error) {
 	d := w.draft
-	if len(d.Outputs) == 0 {
+	if len(d.Outputs)+len(d.Optional) == 0 {
 		return []Item{}, nil
 	}
 	patterns, err := outputPatterns(d.Dir, d.Outputs)
+	if err != nil {
+		return nil, err
+	}
+	optional, err := outputPatterns(d.Dir, d.Optional)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +215,11 @@ func (w *writer) outputs(ctx context.Context) ([]Item, error) {
 		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	defer root.Close()
-	items, err := collect(ctx, root, patterns)
-	if err != nil {
+	items, err := collect(ctx, root, patterns, optional)
+	if missing := new(MissingError); errors.As(err, &missing) {
 		return nil, err
+	} else if err != nil {
+		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, filesFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot cache the outputs: %w", err)

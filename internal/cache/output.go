@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,13 +44,17 @@ func (e *MissingError) Error() string {
 }
 
 // collect lists what clean patterns of outputs match, sorted by path, so that a folder comes before its contents. A
-// folder includes everything below it.
-func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, error) {
-	c := &collector{ctx: ctx, root: root, seen: map[string]bool{}}
+// folder includes everything below it. Optional patterns may match nothing.
+func collect(ctx context.Context, root *os.Root, patterns, optional []string) ([]Item, error) {
+	return collectAtMost(ctx, root, patterns, optional, bounds{math.MaxInt, math.MaxInt})
+}
+
+func collectAtMost(ctx context.Context, root *os.Root, patterns, optional []string, b bounds) ([]Item, error) {
+	c := &collector{ctx: ctx, root: root, most: b.items, tree: &boundedFS{root.FS(), ctx, b.entries}, seen: map[string]bool{}}
 	var missing []string
-	for _, p := range patterns {
+	for i, p := range slices.Concat(patterns, optional) {
 		found := false
-		err := doublestar.GlobWalk(root.FS(), p, func(match string, _ fs.DirEntry) error {
+		err := doublestar.GlobWalk(c.tree, p, func(match string, _ fs.DirEntry) error {
 			if isRestoreTemp(match) {
 				return nil
 			}
@@ -62,9 +67,9 @@ func collect(ctx context.Context, root *os.Root, patterns []string) ([]Item, err
 			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("cannot cache the output %s: %w", p, err)
+			return nil, fmt.Errorf("cannot read %s: %w", p, err)
 		}
-		if !found {
+		if !found && i < len(patterns) {
 			missing = append(missing, p)
 		}
 	}
@@ -81,6 +86,8 @@ func isRestoreTemp(file string) bool { return strings.HasPrefix(path.Base(file),
 type collector struct {
 	ctx   context.Context
 	root  *os.Root
+	tree  fs.FS // of the root
+	most  int   // items
 	items []Item
 	seen  map[string]bool
 }
@@ -94,7 +101,7 @@ func (c *collector) add(at string) error {
 		c.seen[at] = true
 		return c.item(at)
 	}
-	return fs.WalkDir(c.root.FS(), at, func(p string, d fs.DirEntry, err error) error {
+	return fs.WalkDir(c.tree, at, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case c.ctx.Err() != nil:
 			return c.ctx.Err()
@@ -109,6 +116,9 @@ func (c *collector) add(at string) error {
 }
 
 func (c *collector) item(p string) error {
+	if len(c.items) == c.most {
+		return ErrTooMany
+	}
 	info, err := c.root.Lstat(p)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 var (
 	errEmpty   = errors.New("it is empty; name a file, a folder or a pattern such as src/**/*.go")
 	errSyntax  = errors.New("a bracket or brace is not closed; to match one literally, write \\[ or \\{")
-	errOutside = errors.New("it is outside the step's working directory; only files below that directory can be cached")
+	errOutside = errors.New("it is outside the step's working directory; only files below that directory can be kept")
 	errAll     = errors.New("it is the whole working directory; name the files or folders the step creates")
 )
 

@@ -1,11 +1,13 @@
 package call
 
 import (
+	"io"
 	"net/netip"
 	"net/url"
+	"time"
 )
 
-// FetchRequest is a request that a script makes with fetch.
+// FetchRequest is a request that a script makes with fetch, or a step of kind http.
 type FetchRequest struct {
 	Method string // GET, POST ...
 	URL    string
@@ -19,6 +21,20 @@ type FetchRequest struct {
 	// Reach returns an error if a connection for a host and port may not go to an IP address. It is not called if a
 	// proxy makes the connection.
 	Reach func(host, port string, to netip.Addr) error
+
+	// The rest is for steps of kind http; the zero values are for scripts.
+	Open func() (io.ReadCloser, int64, error) // opens the body and says its size, in place of Body
+	// Save returns where the body of a response with that status goes. nil, or a nil Writer, means FetchAnswer.Body.
+	Save         func(status int) io.Writer
+	MaxBody      int64 // largest FetchAnswer.Body; 0 = 10 MB
+	MaxRedirects int   // 0 = 20
+	// Guarded means that a redirect to another host gets no headers of the request and no body, and that none leads
+	// from https to http.
+	Guarded bool
+	Wait    time.Duration // until the response starts; 0 = one minute
+	Proxy   string        // URL; "" = that of the environment
+	// Certificates in PEM format: those that sign that of the server, in place of the system's, and that of the client.
+	CA, Cert, Key []byte
 }
 
 // FetchAnswer is the response to a FetchRequest.
@@ -28,4 +44,5 @@ type FetchAnswer struct {
 	StatusText string
 	Header     [][2]string
 	Body       []byte
+	Size       int64 // of the body
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
@@ -35,14 +36,17 @@ type Frame struct {
 	Guessed     bool      // in a preview: some values are placeholders for what only a run knows
 	dir         string
 	temp        string
-	run         string   // id of the run; "" for a preview
-	Path        dag.ID   // of the step that uses the tool; "" for the run's own
-	Local       *Local   // names of the loop item in scope
-	Cache       *Caching // nil: results are neither stored nor reused
-	Answerable  bool     // a person could answer a question of the run, now or later
-	State       string   // the engine's state folder; "" for none
-	Tools       string   // folder for data of tools; "" for none
-	Calling     []string // tools that call each other with api.callTool, outermost first
+	run         string        // id of the run; "" for a preview
+	Path        dag.ID        // of the step that uses the tool; "" for the run's own
+	Local       *Local        // names of the loop item in scope
+	Artifacts   *artifact.Run // nil: no files are kept
+	States      StateReader
+	Kept        map[string]any // the state of the tool, as {state.NAME} reads it; nil: it is not known yet
+	Cache       *Caching       // nil: results are neither stored nor reused
+	Answerable  bool           // a person could answer a question of the run, now or later
+	State       string         // the engine's state folder; "" for none
+	Tools       string         // folder for data of tools; "" for none
+	Calling     []string       // tools that call each other with api.callTool, outermost first
 	Confine     steps.Confinement
 	outer       *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
 }
@@ -83,6 +87,11 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 	a.EnforceAll()
 	if err := a.FindDir(); err != nil {
 		return err
+	}
+	if path != "" { // that of the run itself is read later, when the run has its locks
+		if err := a.ReadState(ctx); err != nil {
+			return err
+		}
 	}
 	return a.makeTemp(run, path)
 }
@@ -221,7 +230,7 @@ func (a *Frame) maskEarly() error {
 // maskValues adds those masked-values of a step to the mask that are known before it starts.
 func (a *Frame) maskValues(s *plan.Step) error {
 	for _, t := range s.BaseCommand().Masked {
-		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.Local }) {
+		if slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Step || r.Class == expr.State || r.Class == expr.Local }) {
 			continue
 		}
 		v, err := t.Text(Scope{Frame: a})
@@ -275,7 +284,8 @@ type Caching struct {
 
 // Inherit copies from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
-	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling
+	a.Artifacts = outer.Artifacts
+	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling, a.States = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling, outer.States
 	a.confineWithin(outer)
 }
 

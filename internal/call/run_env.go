@@ -27,6 +27,7 @@ type RunEnv struct {
 	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // for scripts; nil for none
 	MayCall func([]plan.UsedTool) error                               // for scripts; nil allows all
 	Model   *Model                                                    // for scripts; nil for none
+	State   StateReader                                               // for previews; nil for none
 }
 
 // Filled fills every gap from the process and returns w.

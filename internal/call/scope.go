@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,12 +64,21 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 	return descend(expr.Value{V: v, Author: true}, ref)
 }
 
-// Scope resolves the references of one call. View is zero where steps cannot be referred to; Last is set for
-// retry.when.
+// Scope resolves the references of one call. View is zero where steps cannot be referred to. Last is the result of the
+// last attempt, for retry.when, and for the condition of the step Own, which refers to its own result.
 type Scope struct {
 	View  dag.View
 	Frame *Frame
 	Last  *dag.Result
+	Own   string
+}
+
+// result returns the result of a step, and whether it is that of a loop.
+func (s Scope) result(step string) (r *dag.Result, loop bool) {
+	if step == s.Own {
+		return s.Last, false
+	}
+	return s.View.Result(dag.ID(step)), s.Frame.Plan.Loops[step]
 }
 
 // Lookup returns the value of a reference.
@@ -113,6 +123,8 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
 	case expr.Local:
 		return s.LookupLocal(r)
+	case expr.State:
+		return s.Frame.kept(r)
 	case expr.Last:
 		return s.lastField(r.Path[0].Field), nil
 	case expr.Step:
@@ -120,7 +132,8 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			return expr.Value{}, expr.ErrUnknown
 		}
 		s.warnCut(r)
-		v, err := stepValue(s.View.Result(dag.ID(r.Root)), r, s.Frame.Plan.Loops[r.Root])
+		res, loop := s.result(r.Root)
+		v, err := stepValue(res, r, loop)
 		if errors.Is(err, errNoPart) && s.optional(r) {
 			return expr.Value{Absent: true}, nil
 		}
@@ -134,7 +147,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 
 // warnCut warns, once, that a reference reads only the beginning of a step's output.
 func (s Scope) warnCut(ref expr.Ref) {
-	r := s.View.Result(dag.ID(ref.Root))
+	r, _ := s.result(ref.Root)
 	if r == nil || s.Frame.session == nil {
 		return
 	}
@@ -199,8 +212,33 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 		return jsonValue(r, ref, loop)
 	case "value":
 		return resultValue(r, ref)
+	case "outputs":
+		return outputValue(r, ref)
+	case "artifacts":
+		return artifactPath(r, ref, loop)
 	}
 	return Text(r.Stdout), nil
+}
+
+// artifactPath returns the path of an artifact, or for a loop those of its items; nil if it was not kept.
+func artifactPath(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
+	v := expr.Value{Author: true}
+	kept := r.Artifacts()
+	i := slices.IndexFunc(kept, func(a dag.Artifact) bool { return a.Name == ref.Path[1].Field })
+	switch {
+	case i >= 0 && kept[i].Path != "":
+		v.V = kept[i].Path
+	case i >= 0 || loop:
+		list := []any{}
+		if i >= 0 {
+			for _, path := range kept[i].Paths {
+				list = append(list, path)
+			}
+		}
+		v.V = list
+	}
+	ref.Path = ref.Path[2:]
+	return descend(v, ref)
 }
 
 // Text returns the value of a stream for references: without one line end at its end.
@@ -232,6 +270,17 @@ func jsonValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	}
 	ref.Path = ref.Path[1:]
 	return descend(expr.Value{V: v, Author: true}, ref)
+}
+
+// outputValue returns the declared outputs of a step, one of them, or a part of one. An output that the step did not write
+// is nil.
+func outputValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
+	all, err := r.Outputs.All()
+	ref.Path = ref.Path[1:]
+	if err != nil || all == nil || len(ref.Path) > 0 && all[ref.Path[0].Field] == nil {
+		return expr.Value{Author: true}, err
+	}
+	return descend(expr.Value{V: all, Author: true}, ref)
 }
 
 // partOf follows a reference into a parameter's parts.

@@ -26,6 +26,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/cli/servers"
 	"github.com/flowrun/flowrun/internal/cli/settings"
+	"github.com/flowrun/flowrun/internal/cli/state"
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
@@ -115,7 +116,7 @@ func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 // commands returns the command that the first argument names, or all commands and topics. It returns
 // all for the commands that read the whole tree: help, completion and man.
 func commands(web serve.Web, args []string) []ui.Command {
-	all := slices.Concat(runs.Commands(), models.Commands(), schedules.Commands(), serve.Commands(web), past.Commands(),
+	all := slices.Concat(runs.Commands(), models.Commands(), schedules.Commands(), serve.Commands(web), past.Commands(), state.Commands(),
 		author.Commands(), tools.Commands(), settings.Commands(), doctor.Commands(), ui.InGroup(ui.GroupSelf, ui.Named("version", versionCommand)))
 	if len(args) > 0 {
 		if i := slices.IndexFunc(all, func(c ui.Command) bool { return c.Name == args[0] }); i >= 0 {

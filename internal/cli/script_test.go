@@ -22,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/collectortest"
+	"github.com/flowrun/flowrun/internal/mailtest"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep, "collector": collector, "spans": spans, "arrives": arrives, "starts": starts},
+			"exits": exits, "await": await, "until": until, "valid": valid, "keep": keep, "collector": collector, "spans": spans, "arrives": arrives, "starts": starts, "mailserver": mailserver},
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
@@ -93,6 +94,25 @@ func receiver(dir string) http.Handler {
 			w.Write(body)
 		}
 	})
+}
+
+// mailserver starts a mail server that adds each message to the file mails, and sets MAIL_PORT: mailserver tls.
+// Its certificate is in the file ca.pem.
+func mailserver(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: mailserver none|starttls|tls")
+	}
+	s, err := mailtest.New(mailtest.Options{TLS: strings.TrimPrefix(args[0], "none"), User: "robot", Password: "hunter22-hunter22", Received: func(m mailtest.Message) {
+		f, err := os.OpenFile(ts.MkAbs("mails"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err == nil {
+			fmt.Fprintf(f, "%s for %s\n%s\n", m.From, strings.Join(m.To, ","), m.Text)
+			f.Close()
+		}
+	}})
+	ts.Check(err)
+	ts.Defer(s.Close)
+	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), s.CA, 0o600))
+	ts.Setenv("MAIL_PORT", strconv.Itoa(s.Port))
 }
 
 // exits runs a command line and checks its exit code: exits 3 flowrun validate x.

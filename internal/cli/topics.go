@@ -150,6 +150,8 @@ var variablesSet = []tableRow{
 	{"FLOWRUN_STEP", "the path of the step, such as setup/clone or test[3]"},
 	{"FLOWRUN_ATTEMPT", "1 in the first attempt, 2 in the second, ..."},
 	{"FLOWRUN_IDEMPOTENCY_KEY", "the same in every attempt and after resume, for\nservices that accept one"},
+	{"FLOWRUN_OUTPUT", "the file for the outputs of the step, if it declares any"},
+	{"FLOWRUN_STATE", "the file in which a step sets values of the tool's state"},
 	{"FLOWRUN_TEMP", "the temporary folder of the run, if the tool sets\nfile-paths.temp-directory; also TMPDIR"},
 	{"TRACEPARENT", "the span of the step, if traces are sent"},
 	{"TRACESTATE", "received with flowrun's own TRACEPARENT"},

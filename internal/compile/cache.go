@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
@@ -10,8 +11,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// cache compiles the step's cache. It returns nil if the step has none.
-func (c *stepCompiler) cache() *plan.CacheRule {
+// cache compiles the step's cache. It returns nil if the step has none. Artifacts of a step that succeeded are outputs
+// too, so that a reused result has them.
+func (c *stepCompiler) cache(artifacts []plan.Artifact) *plan.CacheRule {
 	def := c.step.Cache
 	if def == nil {
 		return nil
@@ -19,6 +21,7 @@ func (c *stepCompiler) cache() *plan.CacheRule {
 	r := &plan.CacheRule{TTL: def.TTL, Key: c.text(def.Key, "cache.key", expr.Plain, c.names)}
 	r.Inputs = c.patterns(def.Inputs, "cache.inputs", cache.CheckInput)
 	r.Outputs = c.patterns(def.Outputs, "cache.outputs", cache.CheckOutput)
+	r.Artifacts = slices.DeleteFunc(slices.Clone(artifacts), func(a plan.Artifact) bool { return !a.OnSuccess })
 	for _, name := range def.Env {
 		r.Env = append(r.Env, name.S)
 	}

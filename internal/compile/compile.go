@@ -58,6 +58,10 @@ func HistoryText(def *tool.Definition) []byte {
 }
 
 func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
+	if p != nil && c.problems.Err() == nil {
+		p.Claims = p.FindClaims()
+		c.checkLockLevels(p)
+	}
 	ds := c.problems.Sorted()
 	if err := ds.Err(); err != nil {
 		return nil, err
@@ -84,7 +88,7 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	}
 	c.checkRuntime(def)
 	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
-	n := namesOf(def)
+	n := c.namesOf(def)
 	c.parameters(p, n)
 	c.checkDefaultSizes(p)
 	c.warnPaths(def)
@@ -127,17 +131,24 @@ func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.
 	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, inherited: inherited, keptStreams: map[string]steps.Streams{}}
 	p.Steps = all.compile()
 	p.Steps = append(p.Steps, all.compileHandlers(nil, &def.Handlers, "")...)
-	if p.Output != nil {
-		for _, r := range p.Output.Refs() {
-			plan.Mention(all.keptStreams, r)
-		}
-	}
+	keepForResults(all.keptStreams, p)
 	for _, s := range p.Steps {
 		c.setKeptStreams(s, def, all.keptStreams, outputRead)
 	}
+	if p.Output != nil {
+		c.mentionArtifacts(p, *def.Output, p.Output.Refs())
+	}
+	c.checkArtifacts(p)
 	c.lint(p)
 	c.warnSecurity(p)
 	c.lintSecrets(p)
+}
+
+// keepForResults adds the streams that the output and the declared outputs of a plan read.
+func keepForResults(kept map[string]steps.Streams, p *plan.Plan) {
+	for name, streams := range p.ReadAtEnd() {
+		kept[name] |= streams
+	}
 }
 
 // setKeptStreams sets the streams that a step's command or script must keep: those that other steps read (kept, by
@@ -151,6 +162,13 @@ func (c *compiler) setKeptStreams(s *plan.Step, def *tool.Definition, kept map[s
 	if s.RetryWhen != nil {
 		for _, r := range s.RetryWhen.Refs() {
 			streams |= plan.Read(r)
+		}
+	}
+	if s.RepeatUntil != nil {
+		for _, r := range s.RepeatUntil.Refs() {
+			if r.Class == expr.Step && r.Root == s.Def.Name {
+				streams |= plan.Read(r)
+			}
 		}
 	}
 	for _, runner := range []dag.Runner{s.Runner, s.Policy.Fallback} {

@@ -18,6 +18,8 @@ type compiler struct {
 	compiled map[nestedKey]*plan.Plan
 	sources  []tool.Source
 	found    map[plan.Name]*tool.Definition
+
+	artifactMentions map[*plan.Plan][]artifactMention // to be checked when the plan is complete; nil: none yet
 }
 
 func newCompiler(lib *tool.Library, release string) *compiler {

@@ -21,6 +21,9 @@ func interruption(def *tool.Definition, step *plan.Step, inherited plan.Interrup
 	if code := s.Script(); code != nil && (code.Role == tool.RolePre || code.Role == tool.RolePost) { // pre- and post-processing have no effects outside the script
 		return cmp.Or(own, plan.RetryWhenInterrupted)
 	}
+	if h, ok := s.Body.(*tool.HTTP); ok && h.Idempotent() {
+		return cmp.Or(own, wide, inherited, plan.RetryWhenInterrupted)
+	}
 	if step.UsesTool {
 		return cmp.Or(own, wide, inherited) // the tool that the step uses may have a setting of its own
 	}

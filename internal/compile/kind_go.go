@@ -13,5 +13,5 @@ func (goKind) traits() traits { return traits{streams: true, interactive: true} 
 
 func (goKind) compile(c *stepCompiler, s *plan.Step) {
 	t := c.step.Body.(*tool.GoCode).Func.(*gostep.GoTool)
-	s.Runner, s.OwnWork = gostep.Runner{Tool: t}, t.Work()
+	s.Runner, s.OwnWork = gostep.Runner{Tool: t, Outputs: declarations(c.step.Outputs)}, t.Work()
 }

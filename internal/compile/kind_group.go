@@ -23,6 +23,8 @@ func (c *stepCompiler) group(s *plan.Step) {
 		names: c.names.withSteps(c.step.Steps()), inherited: c.inherited, keptStreams: c.keptStreams}
 	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
 	s.Nested.Steps = inner.compile()
+	s.Nested.Outputs = c.outputs(c.step.Outputs, c.key("outputs"), inner.names)
+	keepForResults(c.keptStreams, s.Nested)
 	c.edges = append(c.edges, inner.outerEdges...)
 	for _, in := range s.Nested.Steps {
 		for name, streams := range in.Mentioned {

@@ -132,6 +132,10 @@ func (c *stepCompiler) recordStep(r *plan.Script, m hooks.Mention) {
 		c.unknownMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
 		return
 	}
+	if known := c.names.Outputs(m.Name); field == "outputs" && len(m.Path) > 1 && !slices.Contains(slices.Collect(maps.Keys(known)), m.Path[1]) {
+		c.unknownMention(m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), slices.Collect(maps.Keys(known)))
+		return
+	}
 	c.mention(m.Name, streamsOf(field))
 	c.edges = append(c.edges, edge{m.Name, &c.step.Script().Code, m.Off})
 	r.Mention(m.Name, field)

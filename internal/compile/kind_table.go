@@ -35,6 +35,7 @@ var kinds = map[tool.Kind]kind{
 	tool.Group:   groupKind{},
 	tool.Waiting: waitKind{},
 	tool.Asking:  approveKind{},
+	tool.Request: httpKind{},
 	tool.JS:      javaScriptKind{},
 	tool.Go:      goKind{},
 	tool.Program: programKind{},

@@ -24,24 +24,26 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 // those over steps (which cannot have the same names as parameters).
 type names struct {
 	params     map[string]string // name -> type
-	steps      map[string]bool
-	locals     map[string]bool // of a loop's item, or of a handler
-	fixedItems bool            // the author determines all items of the loop
-	outer      *names          // of the list of steps that contains the group or handler
-	itemAlias  string          // the name of the item, if locals contains one
-	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
-	text       []string        // names in braces that are text
-	allSteps   map[string]bool // all steps of the definition, in any list
+	steps      map[string]*tool.Step
+	locals     map[string]bool                      // of a loop's item, or of a handler
+	fixedItems bool                                 // the author determines all items of the loop
+	outer      *names                               // of the list of steps that contains the group or handler
+	itemAlias  string                               // the name of the item, if locals contains one
+	axes       []string                             // the valid names in {matrix.NAME}, if locals contains matrix
+	text       []string                             // names in braces that are text
+	allSteps   map[string]bool                      // all steps of the definition, in any list
+	used       func(*tool.ToolUse) *tool.Definition // returns the tool that a step uses, nil if there is none
+	state      []*tool.StateKey                     // values that the tool keeps
 }
 
-func namesOf(def *tool.Definition) names {
-	n := names{params: map[string]string{}, steps: map[string]bool{}, allSteps: map[string]bool{}, text: def.TextInBraces}
+func (c *compiler) namesOf(def *tool.Definition) names {
+	n := names{used: func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) }, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, text: def.TextInBraces, state: def.State}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
 	if !def.Single { // the step of a single tool cannot be referred to
 		for _, s := range def.Steps {
-			n.steps[s.Name] = true
+			n.steps[s.Name] = s
 			n.addStep(s)
 		}
 		def.Handlers.Each(n.addStep)
@@ -82,10 +84,13 @@ func (n names) Symbol(id string) expr.Symbol {
 	if slices.Contains(predefined, id) {
 		return expr.Symbol{Class: expr.Variable}
 	}
+	if id == "state" && len(n.state) > 0 {
+		return expr.Symbol{Class: expr.State}
+	}
 	for at := &n; at != nil; at = at.outer {
 		switch {
-		case at.steps[id]:
-			return expr.Symbol{Class: expr.Step}
+		case at.steps[id] != nil:
+			return expr.Symbol{Class: expr.Step, Type: artifactType(at.steps[id])}
 		case at.locals[id]:
 			return expr.Symbol{Class: expr.Local}
 		}
@@ -93,18 +98,27 @@ func (n names) Symbol(id string) expr.Symbol {
 	return expr.Symbol{}
 }
 
+// State implements expr.Keeper.
+func (n names) State() map[string]string {
+	types := make(map[string]string, len(n.state))
+	for _, k := range n.state {
+		types[k.Name] = k.Type
+	}
+	return types
+}
+
 // withSteps returns the names for a nested list of steps.
 func (n names) withSteps(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]bool, len(list)), outer: &n, allSteps: n.allSteps, text: n.text}
+	inner := names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, text: n.text, state: n.state}
 	for _, s := range list {
-		inner.steps[s.Name] = true
+		inner.steps[s.Name] = s
 	}
 	return inner
 }
 
 // withLocals returns the names for a loop or a handler, which adds locals.
 func (n names) withLocals(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, outer: &n, allSteps: n.allSteps, text: n.text}
+	return names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, text: n.text, state: n.state}
 }
 
 // combination returns the names in the innermost matrix.
@@ -157,7 +171,7 @@ func (n names) ids() []string {
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n names) withoutSteps() names {
-	bare := names{params: n.params, locals: n.locals, text: n.text}
+	bare := names{params: n.params, locals: n.locals, text: n.text, state: n.state}
 	if n.outer != nil {
 		around := n.outer.withoutSteps()
 		bare.outer = &around

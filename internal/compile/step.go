@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/shellsign"
+	"github.com/flowrun/flowrun/internal/stepfile"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -36,8 +37,11 @@ func (c *stepCompiler) compile() *plan.Step {
 		c.interactiveSettings = c.interactive()
 	}
 	c.policy(s, t)
+	c.repeat(s, t)
+	c.claim(s, t)
 	k.compile(c, s)
-	s.Cache = c.cache()
+	s.Artifacts = c.artifacts()
+	s.Cache = c.cache(s.Artifacts)
 	return s
 }
 
@@ -80,6 +84,10 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	s, tl, n := c.step, c.plan.Definition, c.names
 	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
 		NoTruncation: s.Output.Truncation != nil && !*s.Output.Truncation}
+	cmd.Outputs = declarations(s.Outputs)
+	for _, k := range tl.State {
+		cmd.State = append(cmd.State, stepfile.Declaration{Name: k.Name, Type: k.Type, Optional: true})
+	}
 	if s.Strict != nil {
 		cmd.Strict = *s.Strict
 	}

@@ -38,6 +38,7 @@ func (c *stepCompiler) key(k string) string {
 
 // addReferences adds an edge for each step that a text refers to.
 func (c *stepCompiler) addReferences(at tool.Text, refs []expr.Ref) {
+	c.mentionArtifacts(c.plan, at, refs)
 	for _, r := range refs {
 		c.checkRun(at, r)
 		c.checkMatrix(at, r)
@@ -106,6 +107,9 @@ func (c *stepCompiler) commandKeys() map[string]tool.Pos {
 	}
 	for _, v := range s.Output.MaskedValues[:min(len(s.Output.MaskedValues), 1)] {
 		add("output.masked-values", true, v.Pos)
+	}
+	if len(s.Artifacts) > 0 {
+		add("artifacts", true, s.Artifacts[0].Pos)
 	}
 	add("strict", s.Strict != nil, s.Pos)
 	add("detach", s.Detach, s.Pos)

@@ -34,6 +34,7 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
+	p.Outputs = c.outputs(def.Outputs, "outputs", n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
 		for i := range res.FinalCommands {
@@ -66,9 +67,16 @@ func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Templat
 	return t
 }
 
-// mentionsNoStep reports the first reference to a step in a text that applies to all steps. It returns false if there
-// is one.
+// mentionsNoStep reports the first reference to a step, or to the state, in a text that applies to all steps. It returns
+// false if there is one.
 func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
+	for _, r := range refs {
+		if r.Class == expr.State {
+			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+				Message: fmt.Sprintf("%s cannot be used here: the state is read when the run starts, and this is evaluated before that", r), Hint: "add it to the steps that need it instead"})
+			return false
+		}
+	}
 	return c.mentionsNone(at, refs, "this applies to all steps and is evaluated before the first one runs", "add it to the steps that need it instead")
 }
 

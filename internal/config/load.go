@@ -229,6 +229,7 @@ func (l *loader) environment() {
 func (l *loader) check() {
 	l.checkNotifications()
 	l.checkWebhooks()
+	l.checkPools()
 	l.checkTools()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {
@@ -271,10 +272,13 @@ func accumulates(v Value) bool {
 }
 
 // overrideKey returns the key that layers override as a whole: a server, a notification, a
-// webhook, or the value itself.
+// webhook, the server of e-mails, or the value itself.
 func (v Value) overrideKey() string {
 	parts := strings.Split(v.Key, ".")
-	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key}, parts[0]) && len(parts) > 1 {
+	if parts[0] == "smtp" { // no part of one server is sent to another: the password above all
+		return parts[0]
+	}
+	if slices.Contains([]string{servers.Key, "notifications", webhooks.Key, pools.Key}, parts[0]) && len(parts) > 1 {
 		return parts[0] + "." + parts[1]
 	}
 	return v.Key

@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Notification is an entry of the section notifications. Either Command or Webhook is set.
+// Notification is an entry of the section notifications.
 type Notification struct {
 	Name   string
 	Origin Origin // of its first value
 	// Ignored reports that it comes from a project that is not trusted.
 	Ignored bool
 
-	On                                      []string // of tool.NotifyEvents
-	Command, Webhook, SecretEnv, SecretFile string
+	tool.NotifyRule
 }
 
 // Notifications returns the notifications of all layers, the weakest layer first. A layer
@@ -36,12 +36,16 @@ func notifications(values []Value) (list []Notification) {
 			continue
 		}
 		name, key := rest[:cut], rest[cut+1:]
+		if of, email := strings.CutSuffix(name, ".email"); email && slices.Contains([]string{"to", "from", "subject"}, key) {
+			name, key = of, "email."+key
+		}
 		i := slices.IndexFunc(list, func(n Notification) bool { return n.Name == name && n.Origin.same(v.Origin) })
 		if i < 0 {
 			i = len(list)
 			list = append(list, Notification{Name: name, Origin: v.Origin, Ignored: v.Ignored})
 		}
 		n, text := &list[i], v.Text()
+		n.Email = n.Email || strings.HasPrefix(key, "email.")
 		switch key {
 		case "on":
 			n.On = append(n.On, text)
@@ -49,6 +53,18 @@ func notifications(values []Value) (list []Notification) {
 			n.Command = text
 		case "webhook":
 			n.Webhook = text
+		case "email.to":
+			n.To = append(n.To, text)
+		case "email.from":
+			n.From = text
+		case "email.subject":
+			n.Subject = text
+		case "format":
+			n.Format = text
+		case "message":
+			n.Message = text
+		case "digest":
+			n.Digest, _ = v.Value.(time.Duration)
 		case "secret-env":
 			n.SecretEnv = text
 		case "secret-file":
@@ -60,26 +76,8 @@ func notifications(values []Value) (list []Notification) {
 
 func (l *loader) checkNotifications() {
 	for _, n := range notifications(l.values) {
-		wrong := func(hint, format string, args ...any) {
-			l.report(n.Origin.Pos, "bad-notification", fmt.Sprintf("notification %q: ", n.Name)+fmt.Sprintf(format, args...), hint)
-		}
-		for _, word := range n.On {
-			if !slices.Contains(tool.NotifyEvents(), word) {
-				wrong("use one of: "+strings.Join(tool.NotifyEvents(), ", "), "unknown event %q", word)
-			}
-		}
-		switch {
-		case n.Command == "" && n.Webhook == "":
-			wrong("add one of: command, webhook", "it has no command and no webhook")
-		case n.Command != "" && n.Webhook != "":
-			wrong("write a notification for each", "it has a command and a webhook")
-		case n.Webhook == "" && n.SecretEnv+n.SecretFile != "":
-			wrong("remove it", "a secret has no effect without a webhook")
-		case n.SecretEnv != "" && n.SecretFile != "":
-			wrong("keep one of secret-env, secret-file", "the secret has more than one source")
-		}
-		if err := tool.CheckWebhook(n.Webhook); err != nil && n.Webhook != "" {
-			wrong("write https://HOST/PATH; for secret parts, use environment variables: ${NAME}", "%v", err)
+		for _, p := range n.Problems() {
+			l.report(n.Origin.Pos, "bad-notification", fmt.Sprintf("notification %q: %s", n.Name, strings.Replace(p.Message, "the notification has", "it has", 1)), p.Hint)
 		}
 	}
 }

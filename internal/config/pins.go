@@ -16,10 +16,10 @@ func toolFolders() []string {
 	return []string{filepath.Join(".flowrun", "tools"), filepath.Join(".cycod", "tools")}
 }
 
-// definitionDigests returns the digest of each file in the tool folders of a project, by its path in the
+// definitionTexts returns the text of each file in the tool folders of a project, by its path in the
 // project.
-func definitionDigests(project string) (map[string]string, error) {
-	sums := map[string]string{}
+func definitionTexts(project string) (map[string][]byte, error) {
+	texts := map[string][]byte{}
 	for _, folder := range toolFolders() {
 		entries, err := os.ReadDir(filepath.Join(project, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -34,10 +34,19 @@ func definitionDigests(project string) (map[string]string, error) {
 			if err != nil {
 				continue // it cannot be used as a definition either
 			}
-			sums[name] = tool.DigestOf(text)
+			texts[name] = text
 		}
 	}
-	return sums, nil
+	return texts, nil
+}
+
+// digestsOf returns the digest of each text.
+func digestsOf(texts map[string][]byte) map[string]string {
+	sums := make(map[string]string, len(texts))
+	for name, text := range texts {
+		sums[name] = tool.DigestOf(text)
+	}
+	return sums
 }
 
 // Pins reports whether a definition of a trusted project is the one that the user trusted. It reads the
@@ -56,7 +65,13 @@ func (t Trust) Pins(def *tool.Definition) bool {
 }
 
 // FileState says whether the user trusted a file in a tool folder as it is now.
-type FileState struct{ File, State string }
+type FileState struct {
+	File, State string
+	// Before is the text that was trusted, Now the current one; nil if there is none. Known is false if the trusted
+	// text was not kept.
+	Before, Now []byte
+	Known       bool
+}
 
 // Compare compares the files in the tool folders of a trusted project with those that the user trusted.
 func (t Trust) Compare() (list []FileState, err error) {
@@ -64,10 +79,11 @@ func (t Trust) Compare() (list []FileState, err error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := definitionDigests(t.Folder)
+	texts, err := definitionTexts(t.Folder)
 	if err != nil {
 		return nil, err
 	}
+	now, trusted := digestsOf(texts), trustedTexts(t.options.StateDir, t.Folder)
 	all := maps.Clone(now)
 	maps.Copy(all, r.Definitions)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -80,7 +96,9 @@ func (t Trust) Compare() (list []FileState, err error) {
 		case r.Definitions[name] != now[name]:
 			state = "changed"
 		}
-		list = append(list, FileState{name, state})
+		before := trusted[name]
+		known := r.Definitions[name] == "" || tool.DigestOf(before) == r.Definitions[name]
+		list = append(list, FileState{name, state, before, texts[name], known})
 	}
 	return list, nil
 }

@@ -42,6 +42,14 @@ var limits = keytable.NewObject("limits", "Limits of runs.", func() []keytable.F
 	}
 })
 
+var artifacts = keytable.NewObject("artifacts", "Limits of the files that are kept of steps.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindSize, "max-file-size", "1GiB", "How large one file may be."),
+		field(keytable.KindSize, "max-size", "10GiB", "How large all artifacts of a run may be."),
+		positiveInteger("max-files", "How many files and folders one artifact may have. Default: 10,000."),
+	}
+})
+
 var security = keytable.NewObject("security", "Which permissions are enforced.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Field{Kind: keytable.KindChoice, Key: "enforce", Enum: enforcements, Doc: "When the required-permissions of tools are enforced: for every run, for calls from models, or only for tools with security.enforce. A project can only make this stricter. Default: models on Linux, never elsewhere."},
@@ -123,15 +131,43 @@ var spellings = map[string]string{
 	"toolCallCommand":            "tools.callCommand",
 }
 
-var notification = keytable.NewObject("a notification", "A command or webhook that is called when runs end or wait.", func() []keytable.Field {
+var notification = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end or wait.", func() []keytable.Field {
 	return []keytable.Field{
 		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery and waiting."),
 		field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
 		field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
+		section("email", email, email.Doc),
+		keytable.Field{Kind: keytable.KindChoice, Key: "format", Enum: tool.NotifyFormats(), Default: "flowrun", Doc: "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same."},
+		field(keytable.KindText, "message", "", "The message. {run.status} and other fields of the run are replaced."),
+		field(keytable.KindDuration, "digest", "", "Sends at most one message in this time, about all runs since the last one. Not for commands."),
 		field(keytable.KindText, "secret-env", "", "Environment variable with the secret that signs the requests."),
 		field(keytable.KindText, "secret-file", "", "File with the secret that signs the requests."),
 	}
 })
+
+var email = keytable.NewObject("an e-mail", "Receivers and subject of an e-mail.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindTexts, "to", "", "Addresses of the receivers."),
+		field(keytable.KindText, "from", "", "Address of the sender. Default: smtp.from."),
+		field(keytable.KindText, "subject", "", "Subject, with {run.NAME} as in message. Default: flowrun: {run.summary}."),
+	}
+})
+
+var smtp = keytable.NewObject("smtp", "The server that sends the e-mails of notifications.", func() []keytable.Field {
+	return []keytable.Field{
+		field(keytable.KindText, "host", "", "Name or address of the server."),
+		keytable.Field{Kind: keytable.KindInteger, Key: "port", Min: 1, Max: 65535, Doc: "Port. Default: 587 with starttls, 465 with tls, 25 with none."},
+		keytable.Field{Kind: keytable.KindChoice, Key: "tls", Enum: TLSModes(), Default: "starttls", Doc: "How the connection is encrypted: after STARTTLS, from its start, or not at all."},
+		field(keytable.KindText, "from", "", "Address of the sender."),
+		field(keytable.KindText, "user", "", "Name for authentication. Default: none, no authentication."),
+		field(keytable.KindText, "password-env", "", "Environment variable with the password."),
+		field(keytable.KindText, "password-file", "", "File with the password."),
+		field(keytable.KindText, "ca-file", "", "File with the certificates (PEM) that sign that of the server. Default: those of the system."),
+	}
+})
+
+// TLSModes returns the values of smtp.tls.
+func TLSModes() []string { return []string{"starttls", "tls", "none"} }
 
 var webhook = keytable.NewObject("a webhook", "A webhook with which an external system starts a tool through the service.", func() []keytable.Field {
 	return []keytable.Field{
@@ -149,6 +185,15 @@ var webhook = keytable.NewObject("a webhook", "A webhook with which an external 
 var webhooks = keytable.Field{Kind: keytable.KindObjectMap, Key: "webhooks", Of: webhook, Doc: "Webhooks with which external systems start tools through the service, by name."}
 
 var servers = keytable.Field{Kind: keytable.KindObjectMap, Key: "mcpServers", Of: server, Doc: "MCP servers whose tools are available, by name."}
+
+var pool = keytable.NewObject("a pool", "What steps share across runs, with pool: in the step.", func() []keytable.Field {
+	return []keytable.Field{
+		positiveInteger("slots", "How many slots the pool has: how many steps run at the same time, if each takes one."),
+		field(keytable.KindText, "rate", "", "How many steps may start in a second, minute or hour, such as 10/m. Default: no limit."),
+	}
+})
+
+var pools = keytable.Field{Kind: keytable.KindObjectMap, Key: "pools", Of: pool, Short: "slots", Doc: "Pools that steps share across runs, by name; a number is the number of slots."}
 
 var served = keytable.NewObject("serve", "What flowrun serve offers over the network.", func() []keytable.Field {
 	return []keytable.Field{
@@ -168,17 +213,20 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 	return []keytable.Field{
 		section("approvals", approvals, approvals.Doc),
 		section("limits", limits, limits.Doc),
+		section("artifacts", artifacts, artifacts.Doc),
 		section("security", security, security.Doc),
 		section("history", history, history.Doc),
 		field(keytable.KindDuration, "grace", "10s", "How long a stopped step may take to exit before it is killed."),
 		field(keytable.KindTexts, "roots", "", "Folders that built-in tools may use, in addition to the workspace."),
 		servers,
 		keytable.Field{Kind: keytable.KindObjectMap, Key: "notifications", Of: notification, Doc: "Notifications about runs, by name, in addition to those of the tool's definition."},
+		section("smtp", smtp, smtp.Doc),
 		section("mcp", used, used.Doc),
 		section("tools", discovery, discovery.Doc),
 		oldDiscovery,
 		oldCall,
 		webhooks,
+		pools,
 		section("serve", served, served.Doc),
 		section("refusals", refusals, refusals.Doc),
 	}
@@ -196,7 +244,7 @@ var shared = keytable.NewObject("the settings", "Settings that are shared with o
 }).Open()
 
 // trustedSections are the keys that a project may set only if it is trusted.
-var trustedSections = []string{"mcpServers", "mcp", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "serve", "refusals"}
+var trustedSections = []string{"mcpServers", "mcp", "notifications", "tools", "approvals.allow", "roots", "history", "webhooks", "pools", "serve", "refusals", "smtp"}
 
 func needsTrust(key string) bool {
 	for _, g := range trustedSections {
@@ -209,7 +257,9 @@ func needsTrust(key string) bool {
 
 // isLimit reports whether a key limits what runs may use. A project that is not trusted may
 // lower such a limit, but not raise it.
-func isLimit(key string) bool { return key == "grace" || strings.HasPrefix(key, "limits.") }
+func isLimit(key string) bool {
+	return key == "grace" || strings.HasPrefix(key, "limits.") || strings.HasPrefix(key, "artifacts.")
+}
 
 // leaf is a key that holds a value.
 type leaf struct {
@@ -234,11 +284,12 @@ func (l leaf) parts(value string) []string {
 }
 
 // leaves returns the keys that have a variable. Those of mcpServers, mcp, notifications, tools
-// and webhooks have none, because a variable could then start programs.
+// and webhooks have none, because a variable could then start programs; those of smtp have none,
+// because a server of the environment could then get the password of the settings.
 func leaves() (list []leaf) {
 	for _, f := range file.Fields() {
 		switch {
-		case f.Kind == keytable.KindObject && f.Key != "tools" && f.Key != "mcp":
+		case f.Kind == keytable.KindObject && f.Key != "tools" && f.Key != "mcp" && f.Key != "smtp":
 			for _, in := range f.Of.Fields() {
 				list = append(list, leaf{f.Key + "." + in.Key, in})
 			}

@@ -151,7 +151,7 @@ func digests(list []Value) map[string]string {
 type Record struct {
 	Folder  string            `json:"folder"`
 	Digests map[string]string `json:"digests"` // of the settings at that time, see digests
-	// Definitions are the digests of the definitions at that time, see definitionDigests.
+	// Definitions are the digests of the definitions at that time, see digestsOf.
 	Definitions map[string]string `json:"definitions,omitempty"`
 	Trusted     bool              `json:"trusted"`
 	At          time.Time         `json:"at"`
@@ -199,9 +199,16 @@ func (c *Config) Decide(stateDir string, trusted bool) error {
 	}
 	r := Record{Folder: folder, Digests: t.digests, Trusted: trusted, At: time.Now().UTC().Truncate(time.Second)}
 	if trusted {
-		if r.Definitions, err = definitionDigests(folder); err != nil {
+		texts, err := definitionTexts(folder)
+		if err == nil {
+			err = keepTexts(stateDir, t.Folder, texts)
+		}
+		if err != nil {
 			return fmt.Errorf("cannot trust %s: %w", t.Folder, err)
 		}
+		r.Definitions = digestsOf(texts)
+	} else if err := forgetTexts(stateDir, t.Folder); err != nil {
+		return fmt.Errorf("cannot forget the tools of %s: %w", t.Folder, err)
 	}
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -250,7 +257,7 @@ func Records(stateDir string) (list []Record, err error) {
 // Forget removes a decision. It reports whether there was one.
 func Forget(stateDir, folder string) (bool, error) {
 	owner, err := forgetOwner(stateDir, folder)
-	if err != nil {
+	if err := errors.Join(err, forgetTexts(stateDir, folder)); err != nil {
 		return false, err
 	}
 	err = os.Remove(decisionFile(stateDir, folder))

@@ -28,6 +28,7 @@ var baseFiles = []struct {
 // BaseFiles returns what every process in a Sandbox may use, in addition to its own FileRules. Not
 // all of the files exist.
 func BaseFiles() (list []FileRule) {
+	etc := namesIn("/etc")
 	for _, b := range baseFiles {
 		for _, path := range strings.Fields(b.paths) {
 			prefix, many := strings.CutSuffix(path, "*")
@@ -35,7 +36,7 @@ func BaseFiles() (list []FileRule) {
 				list = append(list, FileRule{path, b.access})
 				continue
 			}
-			for _, name := range namesIn("/etc") {
+			for _, name := range etc {
 				if strings.HasPrefix("/etc/"+name, prefix) {
 					list = append(list, FileRule{"/etc/" + name, b.access})
 				}

@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
 )
 
-// inBubblewrap returns what to execute so that the program of a Sandbox runs in bubblewrap, which makes
-// a file system of its own with the files of the Sandbox, in a namespace of processes of its own, and
-// installs the filter. Unlike Landlock it cannot keep a process from reading what it may write, or from executing
-// what it may read.
-func (s *Sandbox) inBubblewrap(file string, args []string) (string, []string, error) {
+// inBubblewrap has the program run in bubblewrap, which makes a file system of its own with the files
+// of the Sandbox, in a namespace of processes of its own, and installs the filter. Unlike Landlock it
+// cannot keep a process from reading what it may write, or from executing what it may read.
+func (s *Sandbox) inBubblewrap(k *Calls) error {
 	argv := []string{s.Bubblewrap, "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"}
 	if os.Geteuid() == 0 {
 		argv = append(argv, "--cap-drop", "ALL")
@@ -25,18 +25,21 @@ func (s *Sandbox) inBubblewrap(file string, args []string) (string, []string, er
 	}
 	mounts, err := s.mounts()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	argv = append(argv, mounts...)
-	if dir, err := os.Getwd(); err == nil {
+	if dir, err := filepath.Abs(k.Program.Dir); err == nil {
 		argv = append(argv, "--dir", dir, "--chdir", dir)
 	}
 	filter, err := pipeOf(thisMachine().filter(s))
 	if err != nil {
-		return "", nil, fmt.Errorf("cannot pass the filter of system calls: %w", err)
+		return fmt.Errorf("cannot pass the filter: %w", err)
 	}
-	argv = append(argv, "--seccomp", strconv.Itoa(filter), "--", file)
-	return s.Bubblewrap, append(argv, args[1:]...), nil
+	k.files = append(k.files, filter)
+	k.must(syscall.SYS_FCNTL, uintptr(filter), syscall.F_SETFD, 0) // bubblewrap inherits it
+	argv = append(argv, "--seccomp", strconv.Itoa(filter), "--", k.Program.Path)
+	k.Program.Path, k.Program.Args = s.Bubblewrap, append(argv, k.Program.Args[1:]...)
+	return nil
 }
 
 // mounts returns the options of bubblewrap for the files, folders before what is in them.
@@ -73,7 +76,7 @@ func (s *Sandbox) mounts() (options []string, err error) {
 // pipeOf returns the end of a pipe from which a filter can be read.
 func pipeOf(f []instruction) (int, error) {
 	var p [2]int
-	if err := syscall.Pipe(p[:]); err != nil { // the program inherits it
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		return 0, err
 	}
 	_, err := syscall.Write(p[1], unsafe.Slice((*byte)(unsafe.Pointer(&f[0])), len(f)*int(unsafe.Sizeof(f[0]))))

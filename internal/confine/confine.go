@@ -8,9 +8,8 @@ import (
 )
 
 // Confinement describes what is taken away from a process and everything that it starts. A running
-// process cannot be confined from outside without a race. So the program is started through this
-// one: [Confinement.Wrap] returns a command line that starts this program, which gives up the
-// rights, and then executes the program. The pid, the process group and the terminal stay the same.
+// process cannot be confined from outside without a race. So it gives up its rights itself before it executes
+// its program; see the package comment.
 type Confinement struct {
 	// Reduced removes all capabilities and every way to get one: setuid programs and file
 	// capabilities have no effect. Root becomes User, or nobody if User is 0, because root owns the
@@ -62,7 +61,9 @@ func HandOver(path, run string) error { return os.Chown(path, RunUser(run), Nobo
 // Confinement as JSON, the file of the program, and the argv of the program.
 const confinedName = "flowrun-confine"
 
-// Wrap returns the file and the argv to start instead, so that the program runs confined.
+// Wrap returns the file and the argv to start instead, so that the program runs confined: those of this
+// program, which gives up the rights and then executes the other one. The pid, the process group and the terminal
+// stay the same.
 func (c Confinement) Wrap(file string, args []string) (string, []string) {
 	spec, err := json.Marshal(c)
 	if err != nil {

@@ -4,27 +4,91 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/vfork"
 )
 
-// startConfined runs a program confined and returns its output and its exit code.
+// startConfined runs a program confined and returns its output and its exit code. It starts it in both
+// ways, which must not differ: by Wrap, and by calls in a child, unless it needs a process of its own.
 func startConfined(t *testing.T, c Confinement, file string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	path, argv := c.Wrap(file, append([]string{file}, args...))
+	args = append([]string{file}, args...)
+	path, argv := c.Wrap(file, args)
 	var out, problems bytes.Buffer
 	cmd := &exec.Cmd{Path: path, Args: argv, Stdout: &out, Stderr: &problems, Dir: "/"}
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return out.String(), problems.String(), cmd.ProcessState.ExitCode()
+	code = cmd.ProcessState.ExitCode()
+	if !c.NeedsProcess() {
+		inChild, codeOfChild := startChild(t, c, file, args)
+		if codeOfChild != code || stable(inChild) != stable(out.String()+problems.String()) {
+			t.Errorf("%q: by calls in a child: exit code %d and\n%s\nby Wrap: exit code %d and\n%s%s", args, codeOfChild, inChild, code, &out, &problems)
+		}
+	}
+	return out.String(), problems.String(), code
+}
+
+// stable returns a text without what differs between two starts of the same program.
+func stable(text string) string {
+	return regexp.MustCompile(`flowrun: cannot start .*?: |(?m)^(Pid|Tgid|Ngid|NStgid|NSpid|NSpgid|NSsid|PPid|Vm\w*|Rss\w*|.*ctxt_switches|Seccomp_filters|SigIgn|SigCgt|SigQ|Cpus_allowed.*):.*\n`).ReplaceAllString(text, "")
+}
+
+// startChild starts a program by calls in a child and returns what it prints.
+func startChild(t *testing.T, c Confinement, file string, args []string) (printed string, code int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	k, err := c.Calls(Program{Path: file, Args: args, Dir: "/", Files: [3]uintptr{null.Fd(), w.Fd(), w.Fd()}})
+	if err != nil {
+		w.Close()
+		return err.Error() + "\n", 126
+	}
+	defer k.Close()
+	argv, _ := syscall.SlicePtrFromStrings(k.Program.Args)
+	env, _ := syscall.SlicePtrFromStrings(os.Environ())
+	text := func(s string) *byte { b, _ := syscall.BytePtrFromString(s); return b }
+	v := vfork.Spec{Path: text(k.Program.Path), Args: &argv[0], Env: &env[0], Dir: text("/"), Files: k.Program.Files, Calls: k.List}
+	syscall.ForkLock.Lock()
+	pid, pidfd, forked, errno := vfork.Start(&v)
+	syscall.ForkLock.Unlock()
+	w.Close()
+	if !forked {
+		t.Fatal(syscall.Errno(errno))
+	}
+	syscall.Close(pidfd)
+	output, _ := io.ReadAll(r)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case v.Failed > 0:
+		return k.Failed(v.Failed, syscall.Errno(errno)).Error() + "\n", 126
+	case errno == uintptr(syscall.ENOENT):
+		return syscall.Errno(errno).Error() + "\n", 127
+	case errno != 0:
+		return syscall.Errno(errno).Error() + "\n", 126
+	}
+	return string(output), status.ExitStatus()
 }
 
 // status returns a line of /proc/PID/status.

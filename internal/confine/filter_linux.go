@@ -90,29 +90,32 @@ func CheckFilter() error {
 	return nil
 }
 
-// installFilter adds a filter to this thread, which everything that it starts inherits.
-func installFilter(f []instruction, flags uintptr) error {
-	const (
-		setModeFilter = 1
-		keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations, which only untrusted JIT compilers need
-	)
-	program := struct {
-		length uint16
-		filter *instruction
-	}{uint16(len(f)), &f[0]}
-	if _, _, errno := syscall.RawSyscall(seccompCall, setModeFilter, flags|keepSpeed, uintptr(unsafe.Pointer(&program))); errno != 0 {
-		return errno
-	}
-	return nil
+// Constants from linux/seccomp.h.
+const (
+	setModeFilter = 1
+	keepSpeed     = 4 // SECCOMP_FILTER_FLAG_SPEC_ALLOW: no mitigations, which only untrusted JIT compilers need
+)
+
+// filterProgram is struct sock_fprog of the kernel.
+type filterProgram struct {
+	length uint16
+	filter *instruction
 }
 
-// restrictCalls removes capabilities that no rule for files can hold from this thread, and installs
-// the filter of the Sandbox.
-func (s *Sandbox) restrictCalls() error {
-	if err := limitCapabilities(capabilitiesOfRoot); err != nil {
-		return err
+func program(f []instruction) *filterProgram { return &filterProgram{uint16(len(f)), &f[0]} }
+
+// restrictCalls adds the filters of system calls.
+func (c *Confinement) restrictCalls(k *Calls) error {
+	if c.Reduced && seccompCall != 0 {
+		k.try(seccompCall, setModeFilter, keepSpeed, pointer(k, program(typingFilter(ioctlCalls))))
 	}
-	return installFilter(thisMachine().filter(s), 0)
+	switch {
+	case c.usesLandlock():
+		k.must(seccompCall, setModeFilter, keepSpeed, pointer(k, program(thisMachine().filter(c.Sandbox))))
+	case c.Sandbox != nil:
+		return c.Sandbox.inBubblewrap(k)
+	}
+	return nil
 }
 
 // filter returns the filter. A call that it denies fails with EPERM, one for a socket with EACCES.

@@ -98,13 +98,28 @@ func Landlock() (version string, err error) {
 	return version, checkLandlock()
 }
 
-// restrictFiles limits this thread, and everything that it starts, to the files of the Sandbox, to
-// BaseFiles, and to what its standard streams are. It also keeps it from signals to processes outside
-// and from abstract sockets.
-func (s *Sandbox) restrictFiles() error {
-	if err := prctl(prSetNoNewPrivs, 1, 0); err != nil {
+// usesLandlock reports whether the kernel limits the files of the process, and not bubblewrap.
+func (c *Confinement) usesLandlock() bool { return c.Sandbox != nil && c.Sandbox.Bubblewrap == "" }
+
+// restrictFiles adds the calls that limit the process to the files of the Sandbox.
+func (c *Confinement) restrictFiles(k *Calls) error {
+	if !c.usesLandlock() {
+		return nil
+	}
+	set, err := c.Sandbox.ruleset(k.Program.Files)
+	if err != nil {
 		return err
 	}
+	k.files = append(k.files, set)
+	k.must(syscall.SYS_PRCTL, prSetNoNewPrivs, 1)
+	k.must(restrictSelf, uintptr(set), 0)
+	return nil
+}
+
+// ruleset returns a ruleset of Landlock that allows the files of the Sandbox, BaseFiles, and what the
+// standard streams are. It also keeps a process from signals to processes outside and from abstract
+// sockets.
+func (s *Sandbox) ruleset(streams [3]uintptr) (set int, err error) {
 	const (
 		abstractSockets = 1 << iota
 		signals
@@ -113,28 +128,30 @@ func (s *Sandbox) restrictFiles() error {
 	if s.Unix {
 		attr.scoped = signals
 	}
-	set, _, errno := syscall.RawSyscall(createRuleset, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := syscall.RawSyscall(createRuleset, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
-		return errno
+		return -1, errno
 	}
-	defer syscall.Close(int(set))
+	set = int(fd)
+	defer func() {
+		if err != nil {
+			syscall.Close(set)
+		}
+	}()
 	for _, r := range BaseFiles() {
-		if err := allow(int(set), r, 0); err != nil {
-			return err
+		if err := allow(set, r, 0); err != nil {
+			return -1, err
 		}
 	}
 	for _, r := range s.Files {
-		if err := allow(int(set), r, resolveNoLinks); err != nil {
-			return err
+		if err := allow(set, r, resolveNoLinks); err != nil {
+			return -1, err
 		}
 	}
-	for fd, access := range []Access{Read, Write, Write} { // as /dev/stdin, /dev/stdout and /dev/stderr
-		_ = addPath(int(set), fd, access.rights()&ofFiles) // fails for pipes, which need no rule
+	for i, access := range []Access{Read, Write, Write} { // as /dev/stdin, /dev/stdout and /dev/stderr
+		_ = addPath(set, int(streams[i]), access.rights()&ofFiles) // fails for pipes, which need no rule
 	}
-	if _, _, errno := syscall.RawSyscall(restrictSelf, set, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
+	return set, nil
 }
 
 // resolveNoLinks is RESOLVE_NO_SYMLINKS of openat2. The paths of rules were resolved before they were

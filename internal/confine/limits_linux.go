@@ -13,35 +13,18 @@ type processLimit struct {
 	soft, hard uint64
 }
 
-// From linux/capability.h and linux/resource.h.
-const (
-	capSysNice     = 23
-	capSysResource = 24
+// limitRealTimePriority is from linux/resource.h.
+const limitRealTimePriority = 14
 
-	limitRealTimePriority = 14
-)
-
-// limitProcess sets the limits of each process that this one becomes or starts, and takes away the
-// capability to raise them.
-func (c *Confinement) limitProcess() error {
-	limits := c.processLimits()
-	if len(limits) == 0 {
-		return nil
-	}
-	keep := ^uint64(1 << capSysResource)
-	if c.NoRealTime {
-		keep &^= 1 << capSysNice
-	}
-	if err := limitCapabilities(keep); err != nil {
-		return err
-	}
-	if c.AddressSpace > 0 {
-		reserveMemory()
-	}
-	for _, l := range limits {
-		if err := l.apply(); err != nil {
+// limitProcess adds the calls that limit each process. A limit that is lower already stays.
+func (c *Confinement) limitProcess(k *Calls) error {
+	for _, l := range c.processLimits() {
+		now := new(syscall.Rlimit)
+		if err := syscall.Getrlimit(l.resource, now); err != nil {
 			return err
 		}
+		now.Cur, now.Max = min(l.soft, now.Cur), min(l.hard, now.Max)
+		k.must(syscall.SYS_PRLIMIT64, 0, uintptr(l.resource), pointer(k, now))
 	}
 	return nil
 }
@@ -72,13 +55,4 @@ func (c *Confinement) processLimits() (list []processLimit) {
 	}
 	add(syscall.RLIMIT_AS, c.AddressSpace, 0) // last, because this process needs memory itself
 	return list
-}
-
-// apply sets the limit, unless a lower one applies already.
-func (l processLimit) apply() error {
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(l.resource, &old); err != nil {
-		return err
-	}
-	return syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: min(l.soft, old.Cur), Max: min(l.hard, old.Max)})
 }

@@ -3,7 +3,6 @@ package confine
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"runtime"
 	"syscall"
 )
@@ -25,16 +24,19 @@ func (c Confinement) WithRights(f func() error) error {
 }
 
 // giveUpFiles gives up this thread's rights to files.
-func (c Confinement) giveUpFiles() error {
-	if c.Sandbox != nil && c.Sandbox.Bubblewrap != "" {
+func (c *Confinement) giveUpFiles() error {
+	if c.Sandbox != nil && !c.usesLandlock() {
 		return fmt.Errorf("cannot restrict the access to files: flowrun itself needs Landlock for that: %w", checkLandlock())
 	}
-	if c.Sandbox != nil {
-		if err := c.Sandbox.restrictFiles(); err != nil {
-			return fmt.Errorf("cannot restrict the access to files: %w", err)
-		}
+	k := &Calls{Program: Program{Files: [3]uintptr{0, 1, 2}}, purpose: "restrict the access to files"}
+	defer k.Close()
+	if err := c.restrictFiles(k); err != nil {
+		return fmt.Errorf("cannot restrict the access to files: %w", err)
 	}
-	if c.Reduced && os.Geteuid() == 0 {
+	if err := k.run(0, len(k.List)); err != nil {
+		return err
+	}
+	if c.changesUser() {
 		return dropFileRights(cmp.Or(c.User, Nobody))
 	}
 	return nil

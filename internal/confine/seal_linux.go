@@ -20,15 +20,25 @@ func Seal() {
 	RefuseTyping()
 }
 
+// Of close_range, which closes descriptors or marks them to be closed.
+const (
+	closeRange       = 436 // number of the system call on every architecture
+	closeRangeOnExec = 4
+	maxDescriptor    = 1<<32 - 1
+)
+
+// closeFilesOnExec marks all descriptors from this number on. Kernels before 5.11 cannot do it.
+func closeFilesOnExec(from uintptr) error {
+	if _, _, errno := syscall.RawSyscall(closeRange, from, maxDescriptor, closeRangeOnExec); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
 // CloseFilesOnExec marks every descriptor except stdin, stdout and stderr, including inherited
 // ones, to be closed in the programs that this process starts.
 func CloseFilesOnExec() {
-	const (
-		closeRange  = 436 // number of the system call on every architecture
-		closeOnExec = 4
-		last        = 1<<32 - 1
-	)
-	if _, _, errno := syscall.RawSyscall(closeRange, 3, last, closeOnExec); errno == 0 {
+	if closeFilesOnExec(3) == nil {
 		return
 	}
 	open, err := os.ReadDir("/proc/self/fd") // kernels before 5.11

@@ -3,6 +3,7 @@ package confine
 import (
 	"runtime"
 	"syscall"
+	"unsafe"
 )
 
 // ioctlCall is the number of the ioctl system call in one of the machine's calling conventions.
@@ -29,7 +30,8 @@ func RefuseTyping() {
 		return
 	}
 	const allThreads = 1 // SECCOMP_FILTER_FLAG_TSYNC
-	_ = installFilter(typingFilter(ioctlCalls), allThreads)
+	filter := program(typingFilter(ioctlCalls))
+	syscall.RawSyscall(seccompCall, setModeFilter, allThreads|keepSpeed, uintptr(unsafe.Pointer(filter)))
 }
 
 // Requests of ioctl that insert characters.

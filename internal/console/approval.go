@@ -57,8 +57,8 @@ type ApprovalParam struct{ Name, Value string }
 
 // ApprovalStep describes what a step does. Condition and Fallback may be empty.
 type ApprovalStep struct {
-	ID, Kind, Command, Condition, Fallback string
-	Inputs                                 ApprovalInputs
+	ID, Kind, Command, Condition, Repeat, Fallback string
+	Inputs                                         ApprovalInputs
 }
 
 // Limits of what is shown at first. What is left out is counted and is shown on request.
@@ -254,6 +254,9 @@ func (w *approvalWriter) step(s ApprovalStep) {
 	w.quoted("step", " ("+Visible(s.Kind)+")", "", s.ID)
 	if s.Condition != "" {
 		w.quoted("  only if", "", "", s.Condition)
+	}
+	if s.Repeat != "" {
+		w.quoted("  repeats", "", "", s.Repeat)
 	}
 	w.inputs(s.Inputs)
 	w.command("  runs", s.Command)

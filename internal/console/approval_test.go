@@ -117,7 +117,7 @@ func TestApproval(t *testing.T) {
 func trustworthy(t testing.TB, name, text string, width int) {
 	t.Helper()
 	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  enforced", "  unenforced", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
-		"  ! note", "parameter", "step", "  only if", "  runs", "  fallback", ""}
+		"  ! note", "parameter", "step", "  only if", "  repeats", "  runs", "  fallback", ""}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		label := ""
@@ -150,7 +150,7 @@ func FuzzApproval(f *testing.F) {
 		around := ApprovalInputs{[]ApprovalVariable{{x, y, true}, {y, x, false}}, []string{x}, y, x}
 		a := Approval{Why: x, Tools: []ApprovalTool{{Name: x, File: y, Scope: x, Tags: []string{y}, Privilege: x, Justification: y,
 			Secrets: []string{x}, Cleanup: []string{y}, Notify: []string{x}, Inputs: around, Permissions: []ApprovalPermission{{x, y}}}, {Step: y, Name: x}},
-			Params: []ApprovalParam{{x, y}}, Steps: []ApprovalStep{{x, y, x, y, x, around}}}
+			Params: []ApprovalParam{{x, y}}, Steps: []ApprovalStep{{x, y, x, y, x, x, around}}}
 		var b bytes.Buffer
 		if _, err := a.Write(&b, width, false); err != nil {
 			t.Fatal(err)

@@ -402,6 +402,10 @@ func (d *drawing) note(n *node) string {
 		}
 	case dag.Retrying:
 		left := max(n.Due.Sub(d.now)+time.Second-time.Millisecond, 0) // rounded up
+		if n.Repeats {
+			parts = append(parts, fmt.Sprintf("waits: next round in %s", seconds(left)))
+			break
+		}
 		parts = append(parts, fmt.Sprintf("waits: retry in %s (%s)", seconds(left), brief(r)))
 	case dag.Waiting:
 		parts = append(parts, "waits: "+Awaited(r.Wait, d.now))
@@ -435,6 +439,8 @@ func (d *drawing) upstreamNote(n *node) string {
 	switch {
 	case len(ups) == 0 && d.stopReason != "":
 		return "stopping"
+	case d.stepWaits[n.Path] != "":
+		return d.stepWaits[n.Path]
 	case len(ups) == 0 && n.Parent.Status == dag.Running:
 		return "waits: a slot"
 	case len(ups) == 0:

@@ -200,12 +200,12 @@ func TestQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		p := NewPlain(&b, false, nil, PlanInfo{})
-		p.Waits("waits for lock db, position 9")
+		p.Waits("", "waits for lock db, position 9")
 		for i := 8; i > 0; i-- {
 			time.Sleep(3 * time.Second)
-			p.Waits(fmt.Sprintf("waits for lock db, position %d\x1b", i))
+			p.Waits("", fmt.Sprintf("waits for lock db, position %d\x1b", i))
 		}
-		p.Waits("")
+		p.Waits("", "")
 		got := lines(&b)
 		if len(got) != 4 || !strings.HasSuffix(got[1], "position 5\uFFFD") || !strings.HasSuffix(got[2], "position 1\uFFFD") || !strings.Contains(got[3], "24.0s") {
 			t.Errorf("%q", got)

@@ -26,11 +26,12 @@ type Plain struct {
 	plan  PlanInfo
 	width int
 
-	mu     sync.Mutex // Heartbeat writes from another goroutine
-	began  time.Time
-	run    *fold.Run[loopProgress]
-	last   *fold.Step[loopProgress] // step of the last event, or nil
-	queued queueState               // only before the run starts
+	mu      sync.Mutex // Heartbeat writes from another goroutine
+	began   time.Time
+	run     *fold.Run[loopProgress]
+	last    *fold.Step[loopProgress] // step of the last event, or nil
+	queued  queueState               // only before the run starts
+	waiting stepWaits
 }
 
 // maxNameWidth limits the width of the column of step names. After a longer name, the rest of the
@@ -92,6 +93,10 @@ func (p *Plain) emit(e dag.Event, quiet bool) {
 			d.wholeCommand(e.Node)
 		}
 	case dag.StepRetrying:
+		if e.Reason == dag.ReasonRepeat {
+			p.line(e, dim, fmt.Sprintf("not done, next round in %s", Short(e.Due.Sub(e.Time))))
+			return
+		}
 		p.line(e, yellow, fmt.Sprintf("%s, next attempt in %s", outcome(e.Result), Short(e.Due.Sub(e.Time))))
 	case dag.StepWaiting:
 		p.line(e, yellow, "waits for "+Awaited(e.Result.Wait, e.Time))

@@ -17,12 +17,18 @@ type queueState struct {
 	reported time.Time // when a line was last written about it
 }
 
-// Waits reports that the run waits in the queue. what is a sentence without a subject, such as
-// "waits for lock db"; "" means that the run continues.
-func (p *Plain) Waits(what string) {
+// Waits reports that a step waits in the queue, or the run if step is "". what is a sentence
+// without a subject, such as "waits for lock db"; "" means that it continues.
+func (p *Plain) Waits(step dag.ID, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
+	if step != "" {
+		if p.waiting.set(step, Clean(what)) {
+			p.line(dag.Event{Time: now, Node: step}, yellow, Clean(what))
+		}
+		return
+	}
 	if p.began.IsZero() {
 		p.began = now
 	}
@@ -42,10 +48,31 @@ func (p *Plain) Waits(what string) {
 	}
 }
 
-// Waits shows in the header what a run in the queue waits for; "" means that the run continues.
-func (v *View) Waits(what string) {
+// stepWaits are the steps that wait in the queue, and what for.
+type stepWaits map[dag.ID]string
+
+// set notes what a step waits for, "" for nothing more. It reports whether the step begins to wait.
+func (w *stepWaits) set(step dag.ID, what string) (begins bool) {
+	if *w == nil {
+		*w = stepWaits{}
+	}
+	begins = what != "" && (*w)[step] == ""
+	if (*w)[step] = what; what == "" {
+		delete(*w, step)
+	}
+	return begins
+}
+
+// Waits shows what a step in the queue waits for, or in the header if step is "" what the run
+// waits for; "" means that it continues.
+func (v *View) Waits(step dag.ID, what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if step != "" {
+		v.tree.stepWaits.set(step, Clean(what))
+		v.requestFrame()
+		return
+	}
 	if v.tree.queueStatus == "" {
 		v.tree.queuedSince = time.Now()
 	}

@@ -36,6 +36,7 @@ type PlanInfo struct {
 // that the cost of a frame depends on what it shows and not on the number of steps.
 type tree struct {
 	*fold.Run[viewState]
+	stepWaits   stepWaits
 	queueStatus string    // before the run starts: what it waits for in the queue
 	queuedSince time.Time // when it began to wait
 	plan        PlanInfo

@@ -85,6 +85,9 @@ func stepRole(p *flowrun.Plan, step string) string {
 	default:
 		words = append(words, "for-each")
 	}
+	if p.Step(step).Repeat != nil {
+		words = append(words, "repeat")
+	}
 	return strings.Join(words, ", ")
 }
 

@@ -273,14 +273,18 @@ func TestScriptWithoutHelperMain(t *testing.T) {
 	}
 }
 
-// TestWithoutHelperMain: a program that never calls HelperMain cannot confine, and says
-// how it could.
+// TestWithoutHelperMain: a program that never calls HelperMain confines its steps all the same.
 func TestWithoutHelperMain(t *testing.T) {
 	t.Parallel()
-	for _, definition := range []string{hungry, "description: Reduced\nsecurity: {execution-privilege: reduced}\nbash: echo ran\n"} {
+	for definition, want := range map[string]string{
+		hungry: "resources.max-memory limited each of its processes to 60 MB",
+		"description: Reduced\nsecurity: {execution-privilege: reduced}\nbash: grep CapEff /proc/self/status\n":            `CapEff:\t0000000000000000`,
+		"description: Limited\nresources: {max-open-files: 33}\nbash: ulimit -n\n":                                         `"output":"33\n"`,
+		"description: Enforced\nsecurity: {enforce: true, required-permissions: [model]}\nbash: ls /root || echo denied\n": `denied\n`,
+	} {
 		out, problems := embedded(t, definition, "plain")
-		if len(out) > 0 || !strings.Contains(problems, "does not call flowrun.HelperMain") {
-			t.Errorf("printed %q, said %q", out, problems)
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s\nprinted %s, said %q", definition, out, problems)
 		}
 	}
 }

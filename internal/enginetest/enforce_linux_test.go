@@ -11,7 +11,10 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/egress"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // enforcedFolder is a workspace with granted and other files.
@@ -33,6 +36,34 @@ func enforcedFolder(t *testing.T) (dir string, w flowrun.RunEnv) {
 	w = world(dir)
 	w.Env = append(os.Environ(), "PATH=/usr/bin:/bin", "NAMED=is named", "OTHER=is other", "LC_TIME=C")
 	return dir, w
+}
+
+// The start of an enforced step fails with its reason.
+func TestEnforcedStart(t *testing.T) {
+	t.Parallel()
+	dir, w := enforcedFolder(t)
+	for name, text := range map[string]string{"bin/interpreter": "", "bin/script": "#!" + dir + "/bin/interpreter\n", "bin/junk": "x\x01"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := compile(t, dir, `
+description: Cannot start
+security: {enforce: true, required-permissions: ["filesystem:execute:bin/script"]}
+steps:
+  - {name: script, run: ./bin/script, continue-on-error: true}
+  - {name: junk, run: ./bin/junk, continue-on-error: true}
+  - {name: missing, run: ./bin/missing, continue-on-error: true}
+`)
+	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, want := range map[string]string{"script": "add filesystem:execute: with its path", "junk": "is not a program", "missing": "does not exist"} {
+		if r := res.Step(step); r.Reason != steps.ReasonStartFailed || !strings.Contains(r.Message, want) {
+			t.Errorf("%s: %s %d %q", step, r.Reason, r.ExitCode, r.Message)
+		}
+	}
 }
 
 // The steps of an enforced tool, in whatever language, use what its permissions list and nothing else.
@@ -149,6 +180,31 @@ func TestEnforcement(t *testing.T) {
 	}
 }
 
+// A run that was enforced when it started is enforced when it is resumed, whatever the settings are then.
+func TestEnforcedResume(t *testing.T) {
+	t.Parallel()
+	dir, w := enforcedFolder(t)
+	p := compile(t, dir, "description: x\nbash: cat secret\n")
+	store := flowrun.NewMemory()
+	res, err := flowrun.New(flowrun.Config{Store: store, Enforce: flowrun.EnforceAlways}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	if err != nil || res.Status != dag.Failed {
+		t.Fatal(err, res)
+	}
+	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	recorded, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := recorded.Resume(lib, flowrun.ResumeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err = flowrun.New(flowrun.Config{Store: store}).Continue(t.Context(), c)
+	if err != nil || res.Output == "of secret" || !res.Enforced {
+		t.Errorf("%v: it printed %q, enforced %v", err, res.Output, res.Enforced)
+	}
+}
+
 // What a tool fetches and opens around its steps has the permissions of the tool.
 func TestEnforcedSurroundings(t *testing.T) {
 	t.Parallel()
@@ -204,5 +260,29 @@ func TestUnenforced(t *testing.T) {
 	}
 	if res.Output != "denied\n" {
 		t.Errorf("files are not enforced: %q", res.Output)
+	}
+}
+
+// A request of an enforced tool does not go through a proxy, which could reach every host for it.
+func TestEnforcedProxy(t *testing.T) {
+	t.Parallel()
+	dir, w := enforcedFolder(t)
+	p := compile(t, dir, `
+description: Asks through a proxy
+security: {enforce: true, required-permissions: ["network:external:api.example.com"]}
+steps:
+  - {name: ask, http: {url: "http://api.example.com/", proxy: "http://127.0.0.1:1"}}
+`)
+	sent := false
+	config := flowrun.Config{Egress: egress.Serve, Fetch: func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+		sent = true
+		return nil, errors.New("sent")
+	}}
+	res, err := flowrun.New(config).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := res.Steps[0]; sent || s.Status != dag.Failed || !strings.Contains(s.Message, "a proxy would reach any host") {
+		t.Errorf("sent %v: %v: %s", sent, s.Status, s.Message)
 	}
 }

@@ -350,7 +350,11 @@ func (j *journal) CancelRequests() <-chan string                                
 func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
 func (j *journal) Suspend(string) error                                           { return nil }
 func (j *journal) Close() error                                                   { return nil }
-func (j *journal) Admit(context.Context, flowrun.Admission) error                 { return nil }
+func (j *journal) ReadState(context.Context, flowrun.StateID, string) ([]flowrun.StateValue, error) {
+	return nil, nil
+}
+func (j *journal) Admit(context.Context, flowrun.Admission) error { return nil }
+func (j *journal) Leave(string) error                             { return nil }
 
 func (j *journal) Append(_ context.Context, events []dag.Event) error {
 	if j.calls++; j.calls > j.good {

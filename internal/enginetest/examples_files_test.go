@@ -301,3 +301,22 @@ func TestDumpExample(t *testing.T) {
 		t.Error("a database was made of a name that was not there")
 	}
 }
+
+// TestPackageExample looks into what is kept, and at a folder without a version.
+func TestPackageExample(t *testing.T) {
+	needtest.Programs(t, "tar", "gzip", "sha256sum")
+	t.Parallel()
+	dir := folder(t, map[string]string{"app/CHANGELOG.md": "# Changes\n\n## 1.2.0\n- Faster.\n\n## 1.1.0\n- Older.\n", "app/main": "program", "empty/CHANGELOG.md": "nothing\n"})
+	for range 2 { // again over the files of the first run
+		res := runExample(t, "package", dir, map[string]any{"FOLDER": "app"})
+		exampleEnded(t, res, dag.Succeeded, `^# Release 1\.2\.0\n- Faster\.\n\nSize: [0-9]+ bytes\nSHA-256: [0-9a-f]{64}\n$`)
+		var names []string
+		for _, a := range res.Artifacts() {
+			names = append(names, a.Step+"/"+a.Name)
+		}
+		if want := []string{"archive/archive", "checksum/SHA256SUMS", "notes/NOTES"}; !slices.Equal(names, want) {
+			t.Errorf("kept %q", names)
+		}
+	}
+	exampleEnded(t, runExample(t, "package", dir, map[string]any{"FOLDER": "empty"}), dag.Failed, "")
+}

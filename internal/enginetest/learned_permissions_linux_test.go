@@ -14,7 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/egress"
+	"github.com/flowrun/flowrun/egress"
 	"github.com/flowrun/flowrun/internal/needtest"
 )
 

@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// TestLoopDocs runs the examples of the pages about loops, handlers and scripts: each prints
+// TestLoopDocs runs the examples of the pages about loops, handlers, scripts and polling: each prints
 // what the page says.
 func TestLoopDocs(t *testing.T) {
 	example := regexp.MustCompile("(?s)```yaml\nname: ([a-z-]+)\n(.*?)```\n\n```text\n(.*?)```\n")
-	for _, page := range []string{"docs/loops.md", "docs/handlers.md", "docs/javascript.md"} {
+	for _, page := range []string{"docs/loops.md", "docs/handlers.md", "docs/javascript.md", "docs/polling.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -103,7 +103,7 @@ func TestPermissionTraceNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"network:external:api.example.com:443", "network:external:db.example.com:443", "network:local:db.example.com:443"}
-	if !slices.Equal(res.Permissions.Needed, want) || !strings.HasPrefix(res.Output, "http://127.0.0.1:") {
+	if !slices.Equal(res.Permissions.Needed, want) || !strings.HasPrefix(res.Output, "http://flowrun:") || !strings.Contains(res.Output, "@127.0.0.1:") {
 		t.Errorf("%q %q", res.Permissions.Needed, res.Output)
 	}
 }

@@ -19,7 +19,7 @@ func held(line flowrun.Queue) map[string]int {
 	for _, p := range line {
 		if p.Held {
 			for _, need := range p.Demands {
-				n[need.Name]++
+				n[need.Name] += max(need.Count, 1)
 			}
 		}
 	}
@@ -42,30 +42,33 @@ func TestLineRule(t *testing.T) {
 				at := rapid.IntRange(0, len(line)-1).Draw(t, "who")
 				line = slices.Delete(line, at, at+1)
 			} else {
-				p := flowrun.QueueEntry{Run: fmt.Sprint("r", i)}
+				p := flowrun.QueueEntry{Run: fmt.Sprint("r", i), Priority: rapid.IntRange(0, 2).Draw(t, "priority")}
 				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID).Draw(t, "locks") {
-					p.Demands = append(p.Demands, flowrun.LockDemand{Kind: flowrun.DemandLock, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")})
+					d := flowrun.LockDemand{Kind: flowrun.DemandPool, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")}
+					d.Count = rapid.IntRange(0, d.Slots).Draw(t, "count")
+					p.Demands = append(p.Demands, d)
 				}
 				line = append(line, p)
 			}
-			next := line.Next()
+			next, _ := line.Next(time.Time{}, nil)
 			for _, i := range next {
 				if line[i].Held {
 					t.Fatal("it holds already:", i)
 				}
 				for _, n := range line[i].Demands {
-					if held(line)[n.Name] >= n.Slots {
+					if held(line)[n.Name]+max(n.Count, 1) > n.Slots {
 						t.Fatalf("%v was admitted to %s of %d slots", line[i], n.Name, n.Slots)
 					}
 				}
-				for _, before := range line[:i] {
-					if !before.Held && shares(before, line[i]) {
-						t.Fatalf("%v passed %v", line[i], before)
+				for j, other := range line {
+					before := other.Priority > line[i].Priority || other.Priority == line[i].Priority && j < i
+					if before && !other.Held && shares(other, line[i]) {
+						t.Fatalf("%v passed %v", line[i], other)
 					}
 				}
 				line[i].Held = true
 			}
-			if again := line.Next(); len(again) > 0 {
+			if again, _ := line.Next(time.Time{}, nil); len(again) > 0 {
 				t.Fatal("some were forgotten:", again)
 			}
 			taken := held(line)
@@ -76,9 +79,43 @@ func TestLineRule(t *testing.T) {
 					t.Fatalf("%+v is told %+v", p, q)
 				}
 				for _, o := range q.Obstacles {
-					if full := taken[o.Name] >= o.Slots; !full && o.Ahead == 0 || len(o.Holders) != taken[o.Name] || (o.Ahead > 0) != (o.Behind != "") {
+					if full := taken[o.Name]+max(o.Count, 1) > o.Slots; !full && o.Ahead == 0 || (o.Ahead > 0) != (o.Behind != "") {
 						t.Fatalf("%+v is no obstacle", o)
 					}
+				}
+			}
+		}
+	})
+}
+
+// TestRate: what has a rate starts that often in any time, with a burst of as many, whoever asks.
+func TestRate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := flowrun.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
+		rates, now := flowrun.Rates{}, time.Unix(1e9, 0)
+		var line flowrun.Queue
+		var starts []time.Time
+		for i := range 60 {
+			line = append(line, flowrun.QueueEntry{Run: fmt.Sprint("r", i), Demands: []flowrun.LockDemand{{Kind: flowrun.DemandPool, Name: "api", Slots: 100, Rate: rate}}})
+			next, again := line.Next(now, rates)
+			for _, i := range next {
+				line[i].Held = true
+				starts = append(starts, now)
+			}
+			if waiting := len(line) - len(starts); (waiting > 0) == again.IsZero() || waiting > 0 && !again.After(now) {
+				t.Fatalf("%d wait until %v, and it is %v", waiting, again, now)
+			}
+			if !again.IsZero() && rapid.Bool().Draw(t, "wait") {
+				now = again
+			} else {
+				now = now.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "seconds")) * time.Second)
+			}
+		}
+		// A bucket of N that fills with N a minute: in each span there are at most N and what has flowed in.
+		for i := range starts {
+			for j := i; j < len(starts); j++ {
+				if most := float64(rate.N) + starts[j].Sub(starts[i]).Minutes()*float64(rate.N); float64(j-i+1) > most+1e-6 {
+					t.Fatalf("%d started within %v, at %v", j-i+1, starts[j].Sub(starts[i]), rate)
 				}
 			}
 		}
@@ -94,11 +131,14 @@ func TestQueuedText(t *testing.T) {
 	lock := func(slots int) flowrun.LockDemand {
 		return flowrun.LockDemand{Kind: flowrun.DemandLock, Name: "db", Slots: slots}
 	}
+	pool := flowrun.LockDemand{Kind: flowrun.DemandPool, Name: "gpu", Slots: 4, Count: 3, Rate: flowrun.Rate{N: 10, Per: time.Minute}}
 	turn := flowrun.LockDemand{Kind: flowrun.DemandActiveRun, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
 	for want, q := range map[string]flowrun.QueuePosition{
-		"is no longer waiting":                                {},
-		"waits for lock db, held by run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
-		"waits for lock db, behind run x":                     {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
+		"waits for pool gpu, at most 10/m":                                   {Obstacles: []flowrun.Obstacle{{LockDemand: pool, Paced: true}}},
+		"waits for pool gpu, held by step train of run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: pool, Holders: []flowrun.Holder{{Run: "h0", PID: 40, Since: since, Step: "train", Count: 2}}}}},
+		"is no longer waiting":                                               {},
+		"waits for lock db, held by run h0 (pid 40, since T)":                {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
+		"waits for lock db, behind run x":                                    {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
 		"waits for a slot of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
 			{LockDemand: turn, Holders: holders[:1]}, {LockDemand: lock(1), Ahead: 3, Behind: "x"}}},
 		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(5), Holders: holders}}},

@@ -25,14 +25,14 @@ var words = []string{
 	"step.started", "step.finished", "succeeded", "failed", "skipped", "exit", "condition", "upstream-failed",
 	"run.started", "run.cancelling", "run.finished", "run.resumed", "step.expanded", "step.retrying", "step.waiting", "step.fallback",
 	"pending", "running", "retrying", "waiting", "reused", "cancelled", "timed-out", "interrupted",
-	"timeout", "forced", "fail-fast", "input", "panic", "not-started", "items",
+	"timeout", "forced", "fail-fast", "input", "panic", "not-started", "items", "repeat",
 }
 
 // fail marks the text as damaged and ends it.
 func (c *coder) fail() { c.damaged, c.b = true, nil }
 
 // number codes an integer. Small ones, also negative ones, take a byte.
-func number[T ~int | ~int64](c *coder, n *T) {
+func number[T ~int | ~int32 | ~int64](c *coder, n *T) {
 	if !c.reading {
 		c.b = binary.AppendVarint(c.b, int64(*n))
 		return

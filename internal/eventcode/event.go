@@ -6,7 +6,10 @@ func (c *coder) event(e *dag.Event) {
 	rare := !e.Due.IsZero() || e.Reason != "" || len(e.Reset) > 0 || e.Items != 0 || len(e.Keys) > 0 || e.Digest != "" || e.Run != c.run
 	result := e.Result != nil
 	usage := result && e.Result.Usage != (dag.Usage{})
-	c.flags(&e.Outlasts, &rare, &result, &usage)
+	outputs := result && e.Result.Outputs != nil
+	kept := result && e.Result.Kept != nil
+	refused := result && e.Result.Refused != 0
+	c.flags(&e.Outlasts, &rare, &result, &usage, &outputs, &kept, &refused)
 	number(c, &e.V)
 	c.next(&e.Seq)
 	c.word((*string)(&e.Kind))
@@ -30,6 +33,36 @@ func (c *coder) event(e *dag.Event) {
 	}
 	if usage && e.Result != nil {
 		c.usage(&e.Result.Usage)
+	}
+	if outputs && e.Result != nil {
+		c.outputs(&e.Result.Outputs)
+	}
+	if kept && e.Result != nil {
+		c.kept(&e.Result.Kept)
+	}
+	if refused && e.Result != nil {
+		number(c, &e.Result.Refused)
+	}
+}
+
+func (c *coder) artifacts(list *[]dag.Artifact) {
+	n := len(*list)
+	if c.reading {
+		if n = c.size(); n > 0 {
+			*list = make([]dag.Artifact, n)
+		}
+	} else {
+		number(c, &n)
+	}
+	for i := range n {
+		a := &(*list)[i]
+		c.text(&a.Name)
+		c.text(&a.Path)
+		texts(c, &a.Paths)
+		number(c, &a.Files)
+		number(c, &a.Size)
+		c.text(&a.Digest)
+		c.date(&a.Expires)
 	}
 }
 
@@ -84,7 +117,8 @@ func (c *coder) wait(p **dag.Wait) {
 	w := target(c, p)
 	then := w.Then != nil
 	usage := then && w.Then.Usage != (dag.Usage{})
-	c.flags(&w.Asks, &then, &usage)
+	outputs, kept, refused := then && w.Then.Outputs != nil, then && w.Then.Kept != nil, then && w.Then.Refused != 0
+	c.flags(&w.Asks, &then, &usage, &outputs, &kept, &refused)
 	c.text(&w.Kind)
 	c.date(&w.Until)
 	c.text(&w.Prompt)
@@ -98,10 +132,59 @@ func (c *coder) wait(p **dag.Wait) {
 	if usage && w.Then != nil {
 		c.usage(&w.Then.Usage)
 	}
+	if outputs && w.Then != nil {
+		c.outputs(&w.Then.Outputs)
+	}
+	if kept && w.Then != nil {
+		c.kept(&w.Then.Kept)
+	}
+	if refused && w.Then != nil {
+		number(c, &w.Then.Refused)
+	}
+}
+
+func (c *coder) outputs(p **dag.Outputs) {
+	o := target(c, p)
+	c.flags(&o.Masked)
+	values := string(o.Values)
+	if c.text(&values); c.reading {
+		o.Values = []byte(values)
+	}
+	c.text(&o.Digest)
 }
 
 func (c *coder) usage(u *dag.Usage) {
 	number(c, &u.User)
 	number(c, &u.System)
 	number(c, &u.MaxRSS)
+}
+
+func (c *coder) kept(p **dag.Kept) {
+	k := target(c, p)
+	c.state(&k.State)
+	c.artifacts(&k.Artifacts)
+}
+
+func (c *coder) state(into *[]dag.StateChange) {
+	n := len(*into)
+	if c.reading {
+		if n = c.size(); n > 0 {
+			*into = make([]dag.StateChange, n)
+		}
+	} else {
+		number(c, &n)
+	}
+	list := *into
+	for i := range list {
+		s := &list[i]
+		value := string(s.Value)
+		c.flags(&s.Step)
+		c.text(&s.Tool)
+		c.text(&s.File)
+		c.text(&s.Key)
+		c.text(&s.Merge)
+		if c.text(&value); c.reading {
+			s.Value = []byte(value)
+		}
+	}
 }

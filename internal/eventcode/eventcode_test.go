@@ -83,8 +83,8 @@ func draw(t *rapid.T, v reflect.Value) {
 		v.SetString(rapid.OneOf(rapid.String(), rapid.SampledFrom(append([]string{"", "a\nb", "\xff"}, words...))).Draw(t, "text"))
 	case reflect.Bool:
 		v.SetBool(rapid.Bool().Draw(t, "bool"))
-	case reflect.Int, reflect.Int64:
-		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		v.SetInt(rapid.Int64().Draw(t, "int")) // cut to the size of the field
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, "uint"))
 	case reflect.Uint8: // Status
@@ -127,6 +127,17 @@ func TestSize(t *testing.T) {
 	with[0].Result.Usage = dag.Usage{User: 812 * time.Microsecond, System: 1204 * time.Microsecond}
 	if n := len(Append(nil, "1m83ww0epz1x2", with)) - len(Append(nil, "1m83ww0epz1x2", turn())); n > 9 {
 		t.Errorf("what a step used takes %d bytes", n)
+	}
+}
+
+// TestArtifacts: what was kept of a step is in its event.
+func TestArtifacts(t *testing.T) {
+	list := turn()
+	list[0].Result.SetArtifacts([]dag.Artifact{{Name: "report", Path: "/state/report.html", Files: 1, Size: 37, Digest: "sha256:a0", Expires: list[0].Time},
+		{Name: "out", Paths: []string{"/a", "/b"}}})
+	got, err := Decode(nil, "1m83ww0epz1x2", Append(nil, "1m83ww0epz1x2", list))
+	if diff := cmp.Diff(list[0].Result, got[0].Result); diff != "" || err != nil {
+		t.Errorf("(-want +got):\n%s %v", diff, err)
 	}
 }
 

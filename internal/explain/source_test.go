@@ -17,7 +17,7 @@ import (
 var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 3, "reportVersion": 4, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
 
 // made lists codes that the source composes.
-var made = []string{"bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
+var made = []string{"bad-pool", "bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
 
 // others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
 // clients.

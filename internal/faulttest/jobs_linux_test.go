@@ -71,7 +71,8 @@ steps:
   - {name: list, sh: 'START; echo one; echo two; echo bad; END'}
   - name: some
     for-each: {items: "{list.output}", key: "{item}", min-success: 2, max-parallel: 2}
-    sh: 'START; sleep 300 & test {item} != bad || exit 3; echo {item}; END'
+    outputs: {word: string}
+    sh: 'START; sleep 300 & test {item} != bad || exit 3; echo word={item} >> $FLOWRUN_OUTPUT; echo {item}; END'
   - name: group
     matrix: {a: [x, y], b: [1, 2]}
     steps:
@@ -80,7 +81,7 @@ steps:
         sh: 'START; test -e tried-{matrix.a}{matrix.b} || { touch tried-{matrix.a}{matrix.b}; exit 1; }; echo {first.output}{matrix.b}; END'
         error-handling: {retry: {attempts: 3, delay: 5}}
     on-success: [{name: kept, sh: 'START; END'}]
-  - {name: tell, sh: 'START; test {group.json[3]} = y2 && test {some.json[1]} = two || exit 1; END'}
+  - {name: tell, sh: 'START; test {group.json[3]} = y2 && test {some.json[1]} = two && test {some.outputs.word[1]} = two || exit 1; END'}
 on-success: [{name: good, sh: 'START; END'}]
 on-failure: [{name: bad, sh: 'START; END'}]
 finally: [{name: tidy, sh: 'START; END'}]

@@ -78,6 +78,7 @@ type Step[T any] struct {
 	Began        time.Time   // of the first attempt
 	Since        time.Time   // of the current attempt, or the last
 	Due          time.Time   // when the next attempt starts
+	Repeats      bool        // the last attempt ended a round, and another follows
 	Result       *dag.Result // of the last attempt
 	Inside       *Inside[T]  // nil for a step that holds none, as far as is known
 	Failures     int         // number of failed steps in it, or 1 for its own failure; not both
@@ -209,7 +210,7 @@ func (r *Run[T]) step(s *Step[T], e *dag.Event) {
 		r.countRunning(s, false)
 		r.markRunning(s)
 	case dag.StepRetrying:
-		s.Due = e.Due
+		s.Due, s.Repeats = e.Due, e.Reason == dag.ReasonRepeat
 		r.dropInside(s)
 		r.park(s, dag.Retrying, e.Result)
 	case dag.StepWaiting:

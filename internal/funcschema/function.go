@@ -26,7 +26,7 @@ type Function struct {
 // what the declaration does not say. Of does not change def. Safe for concurrent use.
 func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Function, tool.Diagnostics) {
 	m := &builder{def: def, secret: secret, format: f, sanitize: enabled(def.FunctionCalling.SanitizeSchemas, true)}
-	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), Output: def.OutputSchema, format: f, tool: def.Name, pos: def.Pos}
+	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), Output: def.ResultSchema(), format: f, tool: def.Name, pos: def.Pos}
 	if def.Deprecated {
 		fn.Description = sentence(fn.Description, deprecation(def.DeprecatedMessage))
 	}

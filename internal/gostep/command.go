@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/stepfile"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -46,14 +47,16 @@ func (m *Command) command() *steps.Command {
 }
 
 // run runs the command as the current attempt of the step.
-func (m *Command) run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+func (m *Command) run(ctx context.Context, c *dag.Call, outputs []stepfile.Declaration) (dag.Result, error) {
 	limited := ctx
 	if m.Timeout > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeoutCause(ctx, m.Timeout, dag.ErrTimeout)
 		defer cancel()
 	}
-	res, err := m.command().Run(limited, c)
+	command := m.command()
+	command.Outputs = outputs
+	res, err := command.Run(limited, c)
 	switch {
 	case err != nil:
 		return res, err

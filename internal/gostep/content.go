@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/value"
 )
@@ -130,5 +129,5 @@ func maskedJSON(m *mask.Mask, v any) any {
 	if err != nil || value.DecodeJSON(string(b), &read) != nil {
 		return nil
 	}
-	return call.Masked(m, read)
+	return m.Value(read)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/stepfile"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -64,8 +65,10 @@ type GoTool struct {
 	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
 	// OutputSchema describes the result of Run, which is then one JSON object; see tool.ParseOutputSchema.
 	OutputSchema *tool.JSONSchema
-	Timeout      time.Duration
-	Run          StepFunc
+	// Outputs are the declared outputs: members of the object that Run returns.
+	Outputs []*tool.DeclaredOutput
+	Timeout time.Duration
+	Run     StepFunc
 	// Reads means that Run only reads files, and only those below StepInput.Readable if that is set. Such a tool can be
 	// used by a tool whose permissions are enforced.
 	Reads bool
@@ -81,7 +84,8 @@ type GoTool struct {
 // name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
 	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,
-		Schema: t.Schema, OutputSchema: t.OutputSchema, Timeout: t.Timeout, Single: true, Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}}}}
+		Schema: t.Schema, OutputSchema: t.OutputSchema, Outputs: t.Outputs, Timeout: t.Timeout, Single: true,
+		Steps: []*tool.Step{{Name: t.Name, Body: &tool.GoCode{Func: &t}, Outputs: t.Outputs}}}
 	if t.Schema != nil {
 		d.Parameters = tool.ParametersOf(t.Schema)
 	}
@@ -102,7 +106,10 @@ func GoStep(name string, f StepFunc) *tool.Step {
 }
 
 // Runner runs a StepFunc.
-type Runner struct{ Tool *GoTool }
+type Runner struct {
+	Tool    *GoTool
+	Outputs []stepfile.Declaration
+}
 
 // Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
@@ -127,7 +134,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 		return res, nil
 	}
 	if m, ok := v.(*Command); ok && m != nil {
-		return m.run(ctx, c)
+		return m.run(ctx, c, g.Outputs)
 	}
 	res.Status = dag.Succeeded
 	if content, ok := v.(*Content); ok {
@@ -145,6 +152,9 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 			return goFailure(a, err), nil
 		}
 		res.Structured = true
+	}
+	if err := a.Session().ReturnedOutputs(&res, res.Value, g.Outputs); err != nil {
+		return res, err
 	}
 	res.Stdout, err = a.Session().Text(c.Path, c.Attempt, text)
 	return res, err

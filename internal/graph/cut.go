@@ -83,7 +83,7 @@ func cut(p *plan.Plan, step string, handlers bool) error {
 		}
 	}
 	all := p.Steps
-	p.Steps, p.Output = nil, nil
+	p.Steps, p.Output, p.Outputs = nil, nil, nil
 	for _, s := range all {
 		if keep[dag.ID(s.Def.Name)] {
 			p.Steps = append(p.Steps, s)

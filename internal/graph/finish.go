@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/keptstate"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -17,6 +18,35 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 	if p.Output != nil {
 		render(p, v, r)
 	}
+	if declaresOutputs(p) {
+		addOutputs(p, v, r)
+	}
+	if p.KeepsState {
+		keptstate.Gather(r, func(yield func(*dag.Result) bool) {
+			for _, s := range p.Steps {
+				if !yield(v.Result(dag.ID(s.Def.Name))) {
+					return
+				}
+			}
+		})
+	}
+	var kept []dag.Artifact
+	for _, s := range p.Steps {
+		if in := v.Result(dag.ID(s.Def.Name)); in != nil {
+			kept = append(kept, passedOn(in.Artifacts())...)
+		}
+	}
+	if len(kept) > 0 {
+		r.SetArtifacts(kept)
+	}
+}
+
+// passedOn returns the artifacts of a step as those of the tool, group or loop around it, which only refers to them.
+func passedOn(list []dag.Artifact) (paths []dag.Artifact) {
+	for _, a := range list {
+		paths = append(paths, dag.Artifact{Name: a.Name, Path: a.Path, Paths: a.Paths})
+	}
+	return paths
 }
 
 // render computes the tool's output from the results of its steps. If the run did not succeed, it has an output only if

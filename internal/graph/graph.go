@@ -7,17 +7,43 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/artifactstep"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/keptstate"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/resultcache"
 )
 
-// runner returns the runner of the step's node. If the step has a cache, the runner looks for a stored result first.
+// runner returns the runner of the step's node. It keeps the values that the step sets. If the step has a cache, it looks
+// for a stored result first; if it has artifacts, it keeps them afterwards.
 func runner(s *plan.Step) dag.Runner {
-	if s.Cache == nil || s.Runner == nil {
-		return s.Runner
+	if s.Runner == nil {
+		return nil
 	}
-	return resultcache.Step{Step: s}
+	r := withState(s.Runner)
+	if s.Cache != nil {
+		cached := *s
+		cached.Runner = r
+		r = resultcache.Step{Step: &cached}
+	}
+	return keepingArtifacts(s, r)
+}
+
+// withState returns the runner that keeps the values which a command sets. It returns the same runner for a tool without
+// state.
+func withState(r dag.Runner) dag.Runner {
+	if cmd := plan.CommandOf(r); cmd == nil || len(cmd.State) == 0 {
+		return r
+	}
+	return keptstate.Step{Runner: r}
+}
+
+// keepingArtifacts returns a runner that keeps the step's artifacts after r has run.
+func keepingArtifacts(s *plan.Step, r dag.Runner) dag.Runner {
+	if r == nil || len(s.Artifacts) == 0 {
+		return r
+	}
+	return artifactstep.Step{Step: s, Work: r}
 }
 
 // Build builds the graph of the plan and stores it in the plan.
@@ -32,6 +58,7 @@ func Build(p *plan.Plan) error {
 	}
 	p.HasCleanup = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.HasCleanup })
 	all := make([]dag.ID, 0, len(p.Steps))
+	p.KeepsState = len(p.Definition.State) > 0 || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.KeepsState })
 	p.ByName = make(map[string]*plan.Step, len(p.Steps))
 	for _, s := range p.Steps {
 		p.ByName[s.Def.Name] = s
@@ -69,6 +96,11 @@ func countJoins(p *plan.Plan) (n int) {
 // node returns the step's node in the graph.
 func node(s *plan.Step) dag.Node {
 	n := dag.Node{Runner: runner(s), Policy: s.Policy, DurableStart: s.Interrupt == plan.FailWhenInterrupted, NoSlot: s.NoSlot}
+	n.Policy.Fallback = withState(s.Policy.Fallback)
+	if s.Claim != nil {
+		n.Claim = s.Claim
+	}
+	n.Policy.Fallback = keepingArtifacts(s, n.Policy.Fallback)
 	if s.Nested != nil {
 		n.Graph = s.Nested.Graph
 		if !s.Nested.Group {
@@ -122,13 +154,20 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	return err == nil && again
 }
 
+// LastRound evaluates repeat.until, or repeat.while, after a round with result r.
+func LastRound(s *plan.Step, v dag.View, r *dag.Result) (bool, error) {
+	a := v.Args().(*call.Frame)
+	yes, err := s.RepeatUntil.Eval(call.Scope{View: v, Frame: a, Last: r, Own: s.Def.Name}, expr.Status{})
+	return yes == (s.Def.Repeat.Until != nil), a.WithoutSecrets(err)
+}
+
 // settings returns the settings of the plan's graph as a whole.
 func settings(p *plan.Plan) dag.Settings {
 	s := dag.Settings{InheritResults: true}
 	if !p.Group {
 		s = dag.Settings{FailFast: p.Definition.FailFast, Timeout: cmp.Or(p.Timeout, p.Definition.Timeout)}
 	}
-	if p.Output != nil || p.HasCleanup {
+	if p.Output != nil || p.HasCleanup || declaresOutputs(p) || p.KeepsState || p.KeepsArtifacts() {
 		s.Finish = func(v dag.View, r *dag.Result) { finish(p, v, r) }
 	}
 	return s

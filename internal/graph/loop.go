@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/keptstate"
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
@@ -79,7 +81,7 @@ func (l *loopItems) Digest() string {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
 	for _, v := range l.list {
-		if err := enc.Encode(call.Masked(l.args.Session().Mask(), v)); err != nil {
+		if err := enc.Encode(l.args.Session().Mask().Value(v)); err != nil {
 			return "" // without JSON, the items cannot be compared
 		}
 	}
@@ -178,9 +180,14 @@ func cleanKey(s string) string {
 // null.
 func gatherOutput(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
 	a := v.Args().(*call.Frame)
+	if a.Plan.KeepsState {
+		defer func() { keptstate.Gather(r, slices.Values(items)) }()
+	}
+	gatherArtifacts(items, r)
 	for i, it := range items {
 		passFailedCleanup(r, it, fmt.Sprintf("item %d: ", i))
 	}
+	gatherOutputs(s, a, items, r)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -211,5 +218,31 @@ func gatherOutput(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) 
 	if r.Status == dag.Succeeded {
 		r.Status, r.ExitCode, r.Reason = dag.Failed, 1, "output"
 		r.Message = a.Session().Mask().String(fmt.Sprintf("cannot write the loop's output: %v", err))
+	}
+}
+
+// gatherArtifacts sets the artifacts of a loop: for each name, the paths of its items, in order.
+func gatherArtifacts(items []*dag.Result, r *dag.Result) {
+	at := map[string]int{}
+	var list []dag.Artifact
+	for _, it := range items {
+		if it == nil {
+			continue
+		}
+		for _, a := range it.Artifacts() {
+			i, known := at[a.Name]
+			if !known {
+				i = len(list)
+				at[a.Name], list = i, append(list, dag.Artifact{Name: a.Name})
+			}
+			if paths := &list[i].Paths; a.Path != "" {
+				*paths = append(*paths, a.Path)
+			} else {
+				*paths = append(*paths, a.Paths...)
+			}
+		}
+	}
+	if len(list) > 0 {
+		r.SetArtifacts(list)
 	}
 }

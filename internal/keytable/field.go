@@ -36,7 +36,8 @@ const (
 	KindEnvironment ValueKind = "environment" // Field.Of, or names to texts
 	KindMatrix      ValueKind = "matrix"      // Field.Of, and names to lists of any values
 
-	KindTextOrObject ValueKind = "text or object" // a text, or Field.Of
+	KindTextOrObject    ValueKind = "text or object"     // a text, or Field.Of
+	KindTextOrObjectMap ValueKind = "text or object map" // names to texts and to such mappings
 
 	KindChoiceOrObject ValueKind = "choice or object" // one of Field.Enum, or a mapping described by Field.Of
 	KindTextsOrObjects ValueKind = "texts or objects" // a list of texts and of mappings described by Field.Of; a single one is a list of one
@@ -68,7 +69,8 @@ type Field struct {
 	Least       float64  // of numbers: the minimum; 0 = none
 	Body        bool     // one of the keys of which a step or tool has exactly one
 	Required    bool
-	Command     bool // of texts: a command or a script, which is not empty
+	Command     bool   // of texts: a command or a script, which is not empty
+	Short       string // of object maps in settings: the key of Of that a scalar stands for; "" = none
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
@@ -78,7 +80,7 @@ type Field struct {
 // Default, Doc, Of, Min and Max. Their kinds are text, texts, choice, boolean, integer, duration, size, text map, object
 // and object map.
 func NewObject(name, doc string, list func() []Field) *Object {
-	return &Object{Name: name, Doc: doc, fields: &fields{lists: []func() []Field{list}}}
+	return &Object{Name: name, Doc: doc, fields: &fields{list: list}}
 }
 
 // Open returns a copy of the object that allows unknown keys. It is for files that flowrun shares with other programs.
@@ -89,7 +91,10 @@ func (o *Object) Open() *Object {
 }
 
 // Add adds fields to the object, before the first is requested. It is for objects that contain themselves.
-func (o *Object) Add(list func() []Field) { o.fields.lists = append(o.fields.lists, list) }
+func (o *Object) Add(list func() []Field) {
+	before := o.fields.list
+	o.fields.list = func() []Field { return append(before(), list()...) }
+}
 
 // WithCheck sets a function that checks the mapping as a whole, after its keys were decoded.
 func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
@@ -119,7 +124,7 @@ func (o *Object) Fields() []Field { return o.fields.make().all }
 
 // fields are the fields of an object. They are made once.
 type fields struct {
-	lists []func() []Field
+	list  func() []Field
 	once  sync.Once
 	all   []Field
 	byKey map[string]*Field
@@ -127,9 +132,7 @@ type fields struct {
 
 func (f *fields) make() *fields {
 	f.once.Do(func() {
-		for _, list := range f.lists {
-			f.all = append(f.all, list()...)
-		}
+		f.all = f.list()
 		f.byKey = make(map[string]*Field, len(f.all))
 		for i := range f.all {
 			f.byKey[f.all[i].Key] = &f.all[i]
@@ -368,6 +371,20 @@ func Named[T, V any](key, requirement string, of *Object, doc string, add func(*
 	}}
 }
 
+// NamedOrText is a mapping of names to mappings, or to texts as the short form of one. add creates the value for a name.
+func NamedOrText[T, V any](key, requirement string, of *Object, doc string, add func(*T, string, diagnostic.Pos) *V, short func(*V, diagnostic.Text)) Field {
+	return Field{Kind: KindTextOrObjectMap, Key: key, Requirement: requirement, Doc: doc, Of: of, Set: func(d *Decoder, into any, n *yaml.Node) {
+		d.eachKey(n, func(key, item *yaml.Node) {
+			v := add(into.(*T), key.Value, d.Pos(key))
+			if item = Deref(item); item.Kind == yaml.MappingNode && !IsPlaceholder(item) {
+				d.Object(of, v, item)
+			} else if t, ok := d.Text(item); ok {
+				short(v, t)
+			}
+		})
+	}}
+}
+
 // eachKey calls f for each key of a mapping of names, with the path set.
 func (d *Decoder) eachKey(n *yaml.Node, f func(key, value *yaml.Node)) {
 	n = Deref(n)
@@ -413,7 +430,11 @@ var foreignChoices = map[string]string{
 
 // SuggestChoice returns a did-you-mean for a value that is not one of enum, or "".
 func SuggestChoice(value string, enum []string) string {
-	if ours := foreignChoices[value]; slices.Contains(enum, ours) {
+	ours := foreignChoices[value]
+	if value == "int" && slices.Contains(enum, "integer") {
+		ours = "integer"
+	}
+	if slices.Contains(enum, ours) {
 		return diagnostic.Suggestion([]string{ours})
 	}
 	return diagnostic.DidYouMean(value, enum)

@@ -100,7 +100,14 @@ func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting
 	case f.Kind == KindObject:
 		d.settings(f.Of, keys, n, into)
 	case f.Kind == KindObjectMap:
-		d.eachKey(n, func(key, item *yaml.Node) { d.settings(f.Of, append(slices.Clone(keys), key.Value), item, into) })
+		d.eachKey(n, func(key, item *yaml.Node) {
+			keys := append(slices.Clone(keys), key.Value)
+			if short := f.Of.Field(f.Short); short != nil && Deref(item).Kind == yaml.ScalarNode {
+				d.setting(short, append(keys, short.Key), item, into)
+				return
+			}
+			d.settings(f.Of, keys, item, into)
+		})
 	case f.Kind == KindTextMap:
 		d.eachKey(n, func(key, item *yaml.Node) {
 			d.scalarSetting(&Field{Kind: KindText}, append(slices.Clone(keys), key.Value), item, false, into)

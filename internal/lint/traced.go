@@ -15,7 +15,7 @@ func Unused(def *tool.Definition, runs map[string]int) tool.Diagnostics {
 			notes = append(notes, tool.Diagnostic{Code: "unused-permission", Severity: tool.Note, Pos: p.Pos, Len: len([]rune(p.S)),
 				Path:    fmt.Sprintf("security.required-permissions[%d]", i),
 				Message: fmt.Sprintf("the permission %s was not used in any traced run (%d)", p.S, n),
-				Hint:    "remove it, or trace a run that uses it: flowrun run " + def.Name + " --trace-permissions"})
+				Hint:    "remove it, or run the tool with --trace-permissions in a way that uses it"})
 		}
 	}
 	return notes.Sorted()

@@ -27,6 +27,7 @@ type families struct {
 	truncated    *series.Vec[series.Counter]
 	cpu          *series.Vec[series.Counter] // tool, step, mode
 	maxRSS       *series.Vec[series.Histogram]
+	refused      *series.Vec[series.Counter]
 
 	journalAppend *series.Vec[series.Histogram]
 	journalSync   *series.Vec[series.Histogram]
@@ -48,8 +49,9 @@ func newFamilies() families {
 		cacheHits:    series.NewCounter("flowrun_step_cache_hits_total", "Steps that did not run because their result was cached.", "tool", "step"),
 		truncated:    series.NewCounter("flowrun_output_truncated_total", "Output streams of attempts that were cut at the step's buffer-limit.", "tool", "step"),
 
-		cpu:    series.NewCounter("flowrun_step_cpu_seconds_total", "CPU time of the processes of steps, in their programs (user) and in the kernel (system).", "tool", "step", "mode"),
-		maxRSS: series.NewHistogram("flowrun_step_max_rss_bytes", "Peak memory of attempts of steps, where it is known.", memoryBuckets, "tool", "step"),
+		cpu:     series.NewCounter("flowrun_step_cpu_seconds_total", "CPU time of the processes of steps, in their programs (user) and in the kernel (system).", "tool", "step", "mode"),
+		maxRSS:  series.NewHistogram("flowrun_step_max_rss_bytes", "Peak memory of attempts of steps, where it is known.", memoryBuckets, "tool", "step"),
+		refused: series.NewCounter("flowrun_step_connections_refused_total", "Connections of attempts that were refused, because the permissions of the tool do not grant them.", "tool", "step"),
 
 		journalAppend: series.NewHistogram("flowrun_journal_append_seconds", "Time to record the events of one turn of a run's loop.", journalBuckets),
 		journalSync:   series.NewHistogram("flowrun_journal_sync_seconds", "Time to make recorded events durable, when a run waited for it.", journalBuckets),
@@ -59,5 +61,5 @@ func newFamilies() families {
 func (f *families) all() []series.Family {
 	return []series.Family{f.runs.Family(), f.runDuration.Family(), f.runsRunning.Family(), f.lastSuccess.Family(), f.queueWait.Family(),
 		f.steps.Family(), f.stepDuration.Family(), f.retries.Family(), f.fallbacks.Family(), f.timeouts.Family(), f.cacheHits.Family(),
-		f.truncated.Family(), f.cpu.Family(), f.maxRSS.Family(), f.journalAppend.Family(), f.journalSync.Family()}
+		f.truncated.Family(), f.cpu.Family(), f.maxRSS.Family(), f.refused.Family(), f.journalAppend.Family(), f.journalSync.Family()}
 }

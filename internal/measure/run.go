@@ -93,7 +93,9 @@ func (r *Run) ending(e *dag.Event) {
 	}
 	switch e.Kind {
 	case dag.StepRetrying:
-		s.retries.Inc()
+		if e.Reason != dag.ReasonRepeat {
+			s.retries.Inc()
+		}
 	case dag.StepFallback:
 		s.fallbacks.Inc()
 	default:
@@ -104,6 +106,7 @@ func (r *Run) ending(e *dag.Event) {
 		s.countTruncated(e.Result.Stdout)
 		s.countTruncated(e.Result.Stderr)
 		s.countUsage(e.Result.Usage)
+		s.refused.Add(float64(e.Result.Refused))
 	}
 	if e.Result.Status == dag.TimedOut { // an attempt with ReasonTimeout and another status exceeded the timeout of an outer step
 		s.timeouts.Inc()

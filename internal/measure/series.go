@@ -39,7 +39,7 @@ type stepSeries struct {
 	ended    statusCounters
 	duration *series.Histogram
 
-	retries, fallbacks, timeouts, cacheHits, truncated *series.Counter
+	retries, fallbacks, timeouts, cacheHits, truncated, refused *series.Counter
 
 	user, system *series.Counter
 	maxRSS       *series.Histogram
@@ -94,6 +94,7 @@ func (m *Metrics) step(p pair) *stepSeries {
 		timeouts:  f.timeouts.With(p.tool, p.step),
 		cacheHits: f.cacheHits.With(p.tool, p.step),
 		truncated: f.truncated.With(p.tool, p.step),
+		refused:   f.refused.With(p.tool, p.step),
 		user:      f.cpu.With(p.tool, p.step, "user"),
 		system:    f.cpu.With(p.tool, p.step, "system"),
 		maxRSS:    f.maxRSS.With(p.tool, p.step),

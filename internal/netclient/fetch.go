@@ -9,7 +9,10 @@ package netclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +43,12 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	if err != nil {
 		return nil, errors.New("cannot fetch: the address or the method is not one of HTTP")
 	}
-	if r.Body == nil {
+	switch {
+	case r.Open != nil:
+		if err := openBody(request, r.Open); err != nil {
+			return nil, err
+		}
+	case r.Body == nil:
 		request.Body, request.ContentLength = nil, 0
 	}
 	request.Header.Set("User-Agent", "flowrun")
@@ -54,7 +62,10 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	if host := given.Get("Host"); host != "" { // the request must go to the host that was permitted
 		request.Header.Del("Host")
 	}
-	transport := transport(r)
+	transport, err := transport(r)
+	if err != nil {
+		return nil, err
+	}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: redirects(r)}
 	answer, err := client.Do(request)
@@ -62,14 +73,11 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 		return nil, fetchError(request.URL, err)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
-	switch {
-	case err != nil:
+	body, size, err := readBody(r, answer)
+	if err != nil {
 		return nil, fetchError(request.URL, err)
-	case len(body) > maxBody:
-		return nil, fmt.Errorf("cannot fetch from %s: the answer is larger than %d MB", request.URL.Host, maxBody/1_000_000)
 	}
-	a := &flowrun.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body,
+	a := &flowrun.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body, Size: size,
 		StatusText: strings.TrimPrefix(strings.TrimPrefix(answer.Status, fmt.Sprint(answer.StatusCode)), " ")}
 	for name, values := range answer.Header {
 		for _, v := range values {
@@ -79,19 +87,67 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	return a, nil
 }
 
+// openBody sets a body that is opened again for each redirect that needs it.
+func openBody(request *http.Request, open func() (io.ReadCloser, int64, error)) (err error) {
+	request.Body, request.ContentLength, err = open()
+	request.GetBody = func() (io.ReadCloser, error) {
+		body, _, err := open()
+		return body, err
+	}
+	return err
+}
+
+// readBody reads the body of a response, or passes it on.
+func readBody(r flowrun.FetchRequest, answer *http.Response) (body []byte, size int64, err error) {
+	if r.Save != nil {
+		if to := r.Save(answer.StatusCode); to != nil {
+			size, err = io.Copy(to, answer.Body)
+			return nil, size, err
+		}
+	}
+	limit := cmp.Or(r.MaxBody, maxBody)
+	body, err = io.ReadAll(io.LimitReader(answer.Body, limit+1))
+	if err == nil && int64(len(body)) > limit {
+		err = fmt.Errorf("%w %s", errLarge, sizeText(limit))
+	}
+	return body, int64(len(body)), err
+}
+
+// errLarge is completed by the limit.
+var errLarge = errors.New("the answer is larger than")
+
+// sizeText returns a limit in the unit that people would use.
+func sizeText(n int64) string {
+	if n%1_000_000 == 0 {
+		return fmt.Sprint(n/1_000_000, " MB")
+	}
+	return fmt.Sprint(n, " bytes")
+}
+
 // transport makes the connections of one request. They are not reused, because another
 // request may have other permissions.
-func transport(r flowrun.FetchRequest) *http.Transport {
+func transport(r flowrun.FetchRequest) (*http.Transport, error) {
 	t := &http.Transport{
 		DisableKeepAlives:      true,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  noAnswer,
+		ResponseHeaderTimeout:  cmp.Or(r.Wait, noAnswer),
 		MaxResponseHeaderBytes: 256 << 10,
+	}
+	if err := certificates(t, r); err != nil {
+		return nil, err
+	}
+	proxyOf := http.ProxyFromEnvironment
+	if r.Proxy != "" {
+		fixed, err := url.Parse(r.Proxy)
+		if err != nil {
+			return nil, errors.New("the address of the proxy is not a valid URL")
+		}
+		proxyOf = http.ProxyURL(fixed)
 	}
 	var proxied atomic.Value // host of the proxy, which the script did not request
 	t.Proxy = func(request *http.Request) (*url.URL, error) {
-		u, err := http.ProxyFromEnvironment(request)
+		u, err := proxyOf(request)
 		if u != nil {
 			proxied.Store(u.Hostname())
 		}
@@ -114,7 +170,29 @@ func transport(r flowrun.FetchRequest) *http.Transport {
 		}
 		return d.DialContext(ctx, network, address)
 	}
-	return t
+	return t, nil
+}
+
+// certificates sets the certificates of a request.
+func certificates(t *http.Transport, r flowrun.FetchRequest) error {
+	if r.CA == nil && r.Cert == nil {
+		return nil
+	}
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if r.CA != nil {
+		t.TLSClientConfig.RootCAs = x509.NewCertPool()
+		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(r.CA) {
+			return errors.New("tls.ca has no certificate in PEM format")
+		}
+	}
+	if r.Cert != nil {
+		pair, err := tls.X509KeyPair(r.Cert, r.Key)
+		if err != nil {
+			return errors.New("tls.cert and tls.key are not a certificate and its private key in PEM format")
+		}
+		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	}
+	return nil
 }
 
 // redirects follows redirects as far as the script requests it and its permissions allow
@@ -126,11 +204,30 @@ func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) erro
 			return http.ErrUseLastResponse
 		case r.Redirect == "error":
 			return errors.New("the answer leads elsewhere, and redirect is 'error'")
-		case len(before) > maxRedirects:
-			return fmt.Errorf("the answers lead elsewhere more than %d times", maxRedirects)
+		case len(before) > cmp.Or(r.MaxRedirects, maxRedirects):
+			return fmt.Errorf("the answers lead elsewhere more than %d times", cmp.Or(r.MaxRedirects, maxRedirects))
+		}
+		if r.Guarded {
+			if err := guard(next, before[0]); err != nil {
+				return err
+			}
 		}
 		return r.Allow(next.URL)
 	}
+}
+
+// guard keeps from another host what the request was not meant to tell it.
+func guard(next, first *http.Request) error {
+	switch {
+	case first.URL.Scheme == next.URL.Scheme && first.URL.Host == next.URL.Host:
+		return nil
+	case first.URL.Scheme == "https" && next.URL.Scheme == "http":
+		return fmt.Errorf("the answer leads from https to http, on %s", next.URL.Host)
+	case next.Body != nil && next.Body != http.NoBody || next.ContentLength > 0 || next.GetBody != nil:
+		return fmt.Errorf("the answer leads to another host, %s, which would get the body of the request", next.URL.Host)
+	}
+	next.Header = http.Header{"User-Agent": {"flowrun"}}
+	return nil
 }
 
 // fetchError returns an error without the URL, which may contain a secret.

@@ -32,7 +32,8 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	if err != nil {
 		return err
 	}
-	if path, argv, err = r.confined(path, argv, o.Result.ID); err != nil {
+	rights, err := r.rights(o.Result.ID)
+	if err != nil {
 		return err
 	}
 	doc, err := json.Marshal(o.Result.Brief(dag.InlineLimit))
@@ -58,8 +59,8 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
 		err = errors.Join(err, closeErr)
 	}()
-	process, err := host.Start(proc.Spec{Step: "@notice", Path: path, Args: argv, Env: s.environ(o, mark), Dir: s.Dir,
-		Files: [3]*os.File{in, null, null}})
+	process, err := host.Start(proc.Spec{Step: "@notice", Path: path, Args: argv, Env: s.environ(o, r.Text(o), mark), Dir: s.Dir,
+		Files: [3]*os.File{in, null, null}, Confine: rights})
 	if err != nil {
 		return err
 	}
@@ -76,29 +77,27 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	return nil
 }
 
-// confined returns what to start so that the command has the same privileges as its tool's
-// steps.
-func (r Rule) confined(path string, argv []string, run string) (string, []string, error) {
+// rights returns what the command gives up to have the same privileges as its tool's steps; nil if nothing.
+func (r Rule) rights(run string) (*confine.Confinement, error) {
 	switch {
 	case r.Contained:
-		return "", nil, errors.New("the tool runs in containers, but the command would run outside; use a webhook, or move the command to your settings (notifications)")
+		return nil, errors.New("the tool runs in containers, but the command would run outside; use a webhook, or move the command to your settings (notifications)")
 	case r.Enforced:
-		return "", nil, errors.New("the permissions of the tool are enforced, but the command would run without them; use a webhook, or move the command to your settings (notifications)")
+		return nil, errors.New("the permissions of the tool are enforced, but the command would run without them; use a webhook, or move the command to your settings (notifications)")
 	case !r.Reduced:
-		return path, argv, nil
+		return nil, nil
 	}
 	if err := confine.Available(); err != nil {
-		return "", nil, fmt.Errorf("cannot reduce its privileges: %w", err)
+		return nil, fmt.Errorf("cannot reduce its privileges: %w", err)
 	}
-	path, argv = confine.Confinement{Reduced: true, User: confine.RunUser(run)}.Wrap(path, argv)
-	return path, argv, nil
+	return &confine.Confinement{Reduced: true, User: confine.RunUser(run)}, nil
 }
 
 // environ returns the environment of the command.
-func (s Settings) environ(o Outcome, mark string) []string {
+func (s Settings) environ(o Outcome, message, mark string) []string {
 	r := o.Result
 	own := map[string]string{
-		"FLOWRUN_EVENT": string(o.Event), "FLOWRUN_MESSAGE": o.Text(), "FLOWRUN_RUN_ID": r.ID, "FLOWRUN_TOOL": r.Tool,
+		"FLOWRUN_EVENT": string(o.Event), "FLOWRUN_MESSAGE": message, "FLOWRUN_RUN_ID": r.ID, "FLOWRUN_TOOL": r.Tool,
 		"FLOWRUN_STATUS": r.Status.String(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
 		procid.MarkOwner: mark, procid.MarkStep: "@notice",
 	}

@@ -23,29 +23,37 @@ type document struct {
 // maxDocument is the maximum size of a post in bytes: receivers reject much larger ones.
 const maxDocument = 1 << 20
 
+// body encodes what is posted.
+func (r Rule) body(o Outcome) ([]byte, error) {
+	if r.Slack {
+		return r.slackBody(o)
+	}
+	return o.body(r.Text(o))
+}
+
 // body encodes the document. It contains the beginnings of the run's streams. If it is too
 // large, it omits first the streams, then the steps, then the parameters.
-func (o Outcome) body() ([]byte, error) {
+func (o Outcome) body(text string) ([]byte, error) {
 	run := o.Result.Brief(dag.InlineLimit)
 	for _, less := range []func(){
 		func() { run = run.Brief(0) },
 		func() { run.Steps, run.Tolerated = nil, []string{} },
 		func() { run.Params = map[string]any{} },
 	} {
-		b, err := o.marshal(run)
+		b, err := o.marshal(run, text)
 		if err != nil || len(b) <= maxDocument {
 			return b, err
 		}
 		less()
 	}
-	return o.marshal(run)
+	return o.marshal(run, text)
 }
 
-func (o Outcome) marshal(run *flowrun.Result) ([]byte, error) {
+func (o Outcome) marshal(run *flowrun.Result, text string) ([]byte, error) {
 	r, err := json.Marshal(run)
 	if err != nil {
 		return nil, err
 	}
 	host, _ := os.Hostname()
-	return json.Marshal(document{Schema, o.Event, o.Text(), host, r})
+	return json.Marshal(document{Schema, o.Event, text, host, r})
 }

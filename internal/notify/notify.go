@@ -1,11 +1,12 @@
 // Package notify reports to people and programs how a run ended, or that a run waits for an
-// answer: it starts a command, or posts to a URL.
+// answer: it starts a command, posts to a URL, or sends an e-mail.
 //
 // # The model
 //
 // An [Outcome] is a run and the [Event] to report about it. A [Rule] says which events to
 // report, and how. [Send] selects the rules for an outcome and carries them out
-// concurrently, with a time limit.
+// concurrently, with a time limit. Several outcomes that are reported together are a digest: an
+// Outcome of the last of them, with a line for each.
 //
 // A notification never changes the run. It is delivered at most once: after a response a
 // post is not repeated, and if flowrun is killed before it was sent, it is not sent later.
@@ -69,24 +70,57 @@ func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 type Outcome struct {
 	Event  Event
 	Result *flowrun.Result // contains no secret
+	// Digest has the lines of a digest, oldest first; nil for a single outcome.
+	Digest []string
+	// Earlier is how many older lines the digest no longer has.
+	Earlier int
 }
 
 // maxDetail is the maximum length of a run's message in a line, in characters.
 const maxDetail = 500
 
-// Text describes the outcome in one line.
+// Text describes the outcome in one line, or a digest in a line for each outcome.
 func (o Outcome) Text() string {
+	if o.Digest == nil {
+		return o.Line()
+	}
+	lines := append([]string{o.Summary()}, o.Digest...)
+	if o.Earlier > 0 {
+		lines = append(lines, fmt.Sprintf("and %d earlier", o.Earlier))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Summary describes the outcome in a few words, for a subject.
+func (o Outcome) Summary() string {
+	switch n := len(o.Digest) + o.Earlier; n {
+	case 0:
+		return o.headline()
+	case 1:
+		return "1 run to report"
+	default:
+		return fmt.Sprintf("%d runs to report", n)
+	}
+}
+
+// headline returns what Line begins with.
+func (o Outcome) headline() string {
 	r := o.Result
-	text := r.Tool + " " + r.Status.With(r.Notes...)
 	switch o.Event {
 	case Recovery:
-		text = r.Tool + " works again"
 		if len(r.Notes) > 0 {
-			text += ": " + r.Status.With(r.Notes...)
+			return r.Tool + " works again: " + r.Status.With(r.Notes...)
 		}
+		return r.Tool + " works again"
 	case Waiting:
-		text = r.Tool + " is waiting for an answer"
+		return r.Tool + " is waiting for an answer"
 	}
+	return r.Tool + " " + r.Status.With(r.Notes...)
+}
+
+// Line describes the outcome of the last run in one line.
+func (o Outcome) Line() string {
+	r, text := o.Result, o.headline()
 	detail := ""
 	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
 		detail = r.Message
@@ -102,11 +136,19 @@ func (o Outcome) Text() string {
 	return text + " (run " + r.ID + ")"
 }
 
-// Rule selects events and says how they are reported. Either Command or Webhook is set.
+// Rule selects events and says how they are reported. One of Command, Webhook and To is set.
 type Rule struct {
-	On      []Event // default: failure, recovery and waiting
-	Command string  // a program and its arguments, quoted as in run:
-	Webhook string  // the URL of a post; ${NAME} is a variable of Settings.Env
+	On      []Event  // default: failure, recovery and waiting
+	Command string   // a program and its arguments, quoted as in run:
+	Webhook string   // the URL of a post; ${NAME} is a variable of Settings.Env
+	To      []string // the receivers of an e-mail
+	// From and Subject are those of an e-mail. Defaults: SMTP.From, and the words of Outcome.Summary.
+	From, Subject string
+	Slack         bool   // the post is a message for Slack
+	Message       string // with {run.NAME}; default: Outcome.Text
+	// Digest is the time in which at most one message is sent. Send does not know it: the caller
+	// keeps the lines, and sends them together.
+	Digest time.Duration
 	// SecretEnv is the variable, SecretFile the path of the secret that signs a post. At
 	// most one of them is set.
 	SecretEnv, SecretFile string
@@ -136,8 +178,11 @@ func (r Rule) Events() []Event {
 // String describes the rule to people. Of a URL it shows only the host, because the rest
 // may be secret.
 func (r Rule) String() string {
-	if r.Command != "" {
+	switch {
+	case r.Command != "":
 		return "command " + programOf(r.Command)
+	case len(r.To) > 0:
+		return "e-mail to " + strings.Join(r.To, ", ")
 	}
 	return "webhook " + hostOf(r.Webhook)
 }
@@ -157,6 +202,7 @@ type Settings struct {
 	Dir string   // working directory of commands, and base of relative paths
 	// Home replaces ~ at the start of a path.
 	Home string
+	SMTP SMTP
 }
 
 // path makes a path of a rule absolute.
@@ -219,8 +265,11 @@ func Send(ctx context.Context, s Settings, rules []Rule, o Outcome) []SendError 
 }
 
 func (s Settings) send(ctx context.Context, r Rule, o Outcome) error {
-	if r.Command != "" {
+	switch {
+	case r.Command != "":
 		return s.command(ctx, r, o)
+	case len(r.To) > 0:
+		return s.mail(ctx, r, o)
 	}
 	return s.post(ctx, r, o)
 }

@@ -236,7 +236,7 @@ func TestPostIsNotLarge(t *testing.T) {
 		o.Result.Steps = append(o.Result.Steps, flowrun.StepResult{ID: fmt.Sprintf("s%d", i), Status: dag.Failed})
 	}
 	for range 2 {
-		b, err := o.body()
+		b, err := o.body(o.Text())
 		if err != nil || len(b) > maxDocument || !json.Valid(b) {
 			t.Errorf("%v: %d bytes", err, len(b))
 		}

@@ -48,11 +48,11 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.secret(r)
+	secret, err := s.secret(r.SecretEnv, r.SecretFile, "the signing secret")
 	if err != nil {
 		return err
 	}
-	body, err := o.body()
+	body, err := r.body(o)
 	if err != nil {
 		return err
 	}
@@ -154,22 +154,22 @@ func hostOf(address string) string {
 	return "address"
 }
 
-// secret returns the secret that signs a post, nil for none.
-func (s Settings) secret(r Rule) ([]byte, error) {
+// secret returns a secret from a variable or a file, nil for none. what names it in errors.
+func (s Settings) secret(env, file, what string) ([]byte, error) {
 	switch {
-	case r.SecretEnv != "":
-		v, _ := s.variable(r.SecretEnv)
+	case env != "":
+		v, _ := s.variable(env)
 		if v == "" {
-			return nil, fmt.Errorf("the environment variable %s with the signing secret is not set", r.SecretEnv)
+			return nil, fmt.Errorf("the environment variable %s with %s is not set", env, what)
 		}
 		return []byte(v), nil
-	case r.SecretFile != "":
-		return s.secretFile(r.SecretFile)
+	case file != "":
+		return s.secretFile(file, what)
 	}
 	return nil, nil
 }
 
-func (s Settings) secretFile(path string) ([]byte, error) {
+func (s Settings) secretFile(path, what string) ([]byte, error) {
 	path = s.path(path)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -180,16 +180,16 @@ func (s Settings) secretFile(path string) ([]byte, error) {
 		f, err = os.Open(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the signing secret: %w", err)
+		return nil, fmt.Errorf("cannot read %s: %w", what, err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("cannot read the signing secret: %w", err)
+		return nil, fmt.Errorf("cannot read %s: %w", what, err)
 	case len(b) == 0 || len(b) > maxSecret:
-		return nil, fmt.Errorf("the signing secret in %s is empty or longer than %d KiB", path, maxSecret>>10)
+		return nil, fmt.Errorf("%s in %s is empty or longer than %d KiB", what, path, maxSecret>>10)
 	}
 	return b, nil
 }

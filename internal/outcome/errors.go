@@ -36,6 +36,30 @@ func (e *NoQueueError) Error() string {
 	return fmt.Sprintf("tool %s cannot run without a history, because it needs %s", e.Tool, strings.Join(words, ", "))
 }
 
+// NoStateError reports that a tool keeps values between its runs, and that the engine has no Store that could keep them.
+type NoStateError struct{ Tool string }
+
+func (e *NoStateError) Error() string {
+	return fmt.Sprintf("tool %s cannot run without a history, because it, or a tool that it uses, keeps state between its runs", e.Tool)
+}
+
+// PoolError reports a step that wants slots of a pool which the settings do not have, or more than it has.
+type PoolError struct {
+	Tool, Step, Pool string
+	Wants, Has       int      // Has is 0 if there is no such pool
+	Pools            []string // those of the settings
+}
+
+func (e *PoolError) Error() string {
+	switch {
+	case e.Has > 0:
+		return fmt.Sprintf("step %s of tool %s wants %d slots of pool %s, which has %d; lower slots, or raise it in the settings", e.Step, e.Tool, e.Wants, e.Pool, e.Has)
+	case len(e.Pools) == 0:
+		return fmt.Sprintf("step %s of tool %s uses pool %s, and the settings have no pools; add it to them, such as pools: {%[3]s: 2}", e.Step, e.Tool, e.Pool)
+	}
+	return fmt.Sprintf("step %s of tool %s uses pool %s, which the settings do not have; they have %s; add it to them, or use one of these", e.Step, e.Tool, e.Pool, strings.Join(e.Pools, ", "))
+}
+
 // InterruptedError reports that a run is interrupted. Some of its steps were running, or may have been, when flowrun was
 // killed. A person has to decide whether they run again.
 type InterruptedError struct {
@@ -73,7 +97,7 @@ type WithheldError struct {
 type WithheldStep struct {
 	Step   string // the step with the output
 	Reader string // the step that reads the output; "" for the tool's output
-	Reason error  // steps.ErrWithheld or steps.ErrLost
+	Reason error  // dag.ErrWithheld or steps.ErrLost
 }
 
 func (e *WithheldError) Error() string {

@@ -106,6 +106,8 @@ var table = []struct {
 		"", "", ""}},
 	{as(func(r *Report, e *call.EnvironmentError) { r.Lines = e.Problems }), environment},
 	{is(mask.ErrShortSecret), environment},
+	{as(func(r *Report, e *NoStateError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service always has a history
+	{as(func(r *Report, e *PoolError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused)},
 	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service always has a history
 
 	// Errors that a caller of flowrun cannot fix.

@@ -125,17 +125,27 @@ func splitTarget(target string) (host, port string) {
 // Readable returns the granted file or folder that contains an absolute path, and the path from there. It
 // fails if no permission covers the path.
 func (g Grants) Readable(path string) (root, rest string, err error) {
+	read, _, _ := g.Files()
+	return covering(read, path, readPrefix)
+}
+
+// Writable is Readable for files that are written.
+func (g Grants) Writable(path string) (root, rest string, err error) {
+	_, write, _ := g.Files()
+	return covering(write, path, writePrefix)
+}
+
+func covering(granted []string, path, prefix string) (root, rest string, err error) {
 	if strings.ContainsRune(path, 0) {
 		return "", "", fmt.Errorf("EINVAL: the path contains a NUL byte")
 	}
 	real := RealPath(path)
-	read, _, _ := g.Files()
-	for _, root := range read {
+	for _, root := range granted {
 		if rest, ok := pathBelow(root, real); ok {
 			return root, rest, nil
 		}
 	}
-	return "", "", &DeniedError{Permission: readPrefix + path}
+	return "", "", &DeniedError{Permission: prefix + path}
 }
 
 // Execute returns an error if a program, which is an absolute path, may not be started. A permission has to

@@ -9,6 +9,7 @@ import (
 // CacheRule is a step's compiled cache.
 type CacheRule struct {
 	Inputs, Outputs []*expr.Template
+	Artifacts       []Artifact // outputs too
 	Env             []string
 	Key             *expr.Template // nil for none
 	TTL             time.Duration  // 0 for no limit

@@ -15,7 +15,7 @@ func (p *Plan) Confinement() steps.Confinement {
 	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: limitsOf(&def.Resources), Enforced: def.Security.Enforce}
 	if def.Security.Isolation == "container" {
 		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
-		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return strings.HasPrefix(t.S, "network:") })
+		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return t.S == "network" || strings.HasPrefix(t.S, "network:") })
 	}
 	return c
 }
@@ -27,9 +27,10 @@ func limitsOf(r *tool.Resources) steps.Limits {
 
 // Descriptions of steps that flowrun executes itself, for messages of Unconfined.
 const (
-	WorkInGo     = "a step in Go, because it runs inside this program"
-	WorkReading  = "a step in Go that only reads files" // see gostep.GoTool.Reads
-	WorkInScript = "a script, because it runs in a process of flowrun"
+	WorkInGo      = "a step in Go, because it runs inside this program"
+	WorkReading   = "a step in Go that only reads files" // see gostep.GoTool.Reads
+	WorkInRequest = "a request, because flowrun itself sends it"
+	WorkInScript  = "a script, because it runs in a process of flowrun"
 )
 
 // Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step

@@ -15,7 +15,7 @@ func Mention(kept map[string]steps.Streams, r expr.Ref) {
 	}
 }
 
-// Read returns the stream that a reference to a step, or to the last attempt, reads.
+// Read returns the stream that a reference to a step, or to the last attempt, reads, or steps.Artifacts.
 func Read(r expr.Ref) steps.Streams {
 	if r.Class != expr.Step && r.Class != expr.Last || len(r.Path) == 0 {
 		return 0
@@ -25,8 +25,17 @@ func Read(r expr.Ref) steps.Streams {
 		return steps.Stdout
 	case "error", "stderr":
 		return steps.Stderr
+	case "outputs":
+		return steps.Outputs
+	case "artifacts":
+		return steps.Artifacts
 	}
 	return 0
+}
+
+// ReadsArtifact reports whether a reference reads the path of an artifact.
+func ReadsArtifact(r expr.Ref) bool {
+	return r.Class == expr.Step && len(r.Path) > 1 && r.Path[0].Field == "artifacts"
 }
 
 // AnyArgument in the list of parameters that a step uses means all parameters, including undeclared ones.

@@ -19,7 +19,7 @@ func (p *Plan) LastStep() dag.ID {
 		return ""
 	}
 	s := p.Steps[last]
-	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Fallback != nil || s.NoSlot {
+	if s.Loop != nil || s.Policy.Attempts > 0 || s.Policy.Repeat != nil || s.Policy.Fallback != nil || s.NoSlot {
 		return ""
 	}
 	if s.Nested == nil {

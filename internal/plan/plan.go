@@ -42,16 +42,20 @@ type Plan struct {
 	Input           *expr.Template  // stdin of steps without an input of their own
 	DefaultResponse *expr.Template  // default response of interactive steps without one of their own
 	Output          *expr.Template  // the run's output; nil means that of a step, see dag.Graph
+	Outputs         []Output        // the declared outputs of a tool with steps, or of a group
 	Secrets         []tool.Text     // secrets without a source, those of steps included
 	SecretSources   []SecretSource  // tool-wide
 	Gates           []dag.ID        // joins whose results handlers see as the run's outcome
 	Loops           map[string]bool // steps with a loop, those in groups included
 	Size            int64           // how many steps a run has, at most MaxSize
 	HasCleanup      bool            // this tool or one it uses has a cleanup
+	KeepsState      bool            // this tool or one it uses keeps values between runs
 	Scripts         map[string]bool // JavaScript steps, those in groups included
 	Group           bool            // the plan holds the steps of a group: a graph within its tool's
 	Cleanup         *Cleanup        // nil means nothing to clean up
 	Permissions     []Permission    // required-permissions
+	// Claims are those of all steps, nested ones included. Only the plan of a run has them.
+	Claims []*Claim
 	// Callable returns the plan of another tool, for scripts that call tools; nil if they cannot.
 	Callable func(name string) (*Plan, error)
 }
@@ -86,7 +90,10 @@ type Step struct {
 	Mentioned     map[string]steps.Streams // steps that its texts mention, and which of their streams they read
 	Uses          map[string]bool          // parameters that its texts mention
 	RetryWhen     *expr.Condition          // retry.when
+	Claim         *Claim                   // nil means that its attempts hold nothing that runs share
+	RepeatUntil   *expr.Condition          // repeat.until or repeat.while; nil if the step runs once
 	Cache         *CacheRule               // nil means it always runs
+	Artifacts     []Artifact               // files that are kept with the run
 }
 
 // BaseCommand returns the settings of a step around its command or script: environment, output, and masked values. It

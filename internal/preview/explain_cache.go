@@ -90,7 +90,7 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 
 // resolveStep finds a step, and the frame it would run with, as far as that is known before the run.
 func resolveStep(ctx context.Context, a *call.Frame, path dag.ID) (*plan.Step, *call.Frame, error) {
-	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir()); err != nil {
+	if err := errors.Join(a.OpenEnvironment(ctx), a.FindDir(), a.ReadState(ctx)); err != nil {
 		return nil, nil, a.WithoutSecrets(err)
 	}
 	return resolveStepIn(ctx, a.Plan, a, path)

@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/supervisor"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -74,6 +73,8 @@ type PreviewStep struct {
 	Kind      string       `json:"kind"`
 	Command   string       `json:"command"`            // resolved; {step.output} if not known yet
 	Loop      string       `json:"loop,omitempty"`     // number of items, or the text that gives the items
+	Repeat    string       `json:"repeat,omitempty"`   // in words, with the condition as written
+	Holds     []string     `json:"holds,omitempty"`    // what each attempt holds that runs share
 	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed attempt
 	Handler   string       `json:"handler,omitempty"`  // when it runs: on-failure, or on-failure of STEP
 	Condition string       `json:"condition,omitempty"`
@@ -112,6 +113,9 @@ func previewWithMask(ctx context.Context, params *call.Params, enforced *bool) (
 		return nil, mask, err
 	}
 	a.EnforceAll() // tools that this one uses have no more
+	if err := a.ReadState(ctx); err != nil {
+		return nil, mask, err
+	}
 	v := &previewer{ctx: ctx, ofRun: enforced != nil, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
 	v.tool(params.Plan, a, "")
 	if ctx.Err() != nil {
@@ -156,6 +160,8 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 			step.Handler = strings.TrimSuffix(h.Key+" of "+h.Step, " of ")
 		}
 		v.loop(s, a, &step)
+		step.Repeat = a.Session().Mask().String(describeRepeat(s.Def.Repeat))
+		step.Holds = describeClaim(s.Claim)
 		v.condition(s, a, &step)
 		step.Surroundings = surroundingsOf(s, a.Display)
 		inner := v.body(s, a, &step)
@@ -219,7 +225,7 @@ func (v *previewer) enforcement(t *PreviewTool, p *plan.Plan, a *call.Frame, c s
 }
 
 // means assumes that this program provides a proxy, as the flowrun command does.
-func means() steps.Means { return steps.Means{Confines: supervisor.Enabled(), Proxy: true} }
+func means() steps.Means { return steps.Means{Proxy: true} }
 
 // addUnbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
 // written.
@@ -234,7 +240,7 @@ func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix str
 		if v.ctx.Err() != nil {
 			return
 		}
-		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind()), Verdict: expr.NotYet}
+		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind()), Verdict: expr.NotYet, Repeat: mask(describeRepeat(s.Def.Repeat)), Holds: describeClaim(s.Claim)}
 		step.Surroundings = surroundingsOf(s, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		switch {
 		case s.Command != nil:
@@ -290,6 +296,36 @@ func (v *previewer) loop(s *plan.Step, a *call.Frame, step *PreviewStep) {
 	default:
 		step.Loop = fmt.Sprintf("%d items", len(s.Loop.Def.Items.List))
 	}
+}
+
+// describeClaim describes what each attempt of a step holds.
+func describeClaim(c *plan.Claim) (list []string) {
+	if c == nil {
+		return nil
+	}
+	for _, l := range c.Locks {
+		list = append(list, history.LockDemand{Kind: history.DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)}.Title())
+	}
+	if c.Pool != "" {
+		list = append(list, history.LockDemand{Kind: history.DemandPool, Name: c.Pool, Count: c.Slots}.Title())
+	}
+	return list
+}
+
+// describeRepeat describes repeat, with its condition as it is written. It returns "" for a step that runs once.
+func describeRepeat(r *tool.Repeat) string {
+	if r == nil {
+		return ""
+	}
+	key, cond := r.Condition()
+	text := fmt.Sprintf("%s %s, every %s", key, cond.S, r.Every)
+	if r.Max > 0 {
+		text += fmt.Sprintf(", at most %d rounds", r.Max)
+	}
+	if r.Timeout > 0 {
+		text += fmt.Sprintf(", for at most %s", r.Timeout)
+	}
+	return text
 }
 
 func (v *previewer) condition(s *plan.Step, a *call.Frame, step *PreviewStep) {
@@ -368,6 +404,10 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 		return nil
 	}
 	inner.EnforceAll()
+	if err := inner.ReadState(v.ctx); err != nil {
+		step.Problem = mask(err.Error())
+		return nil
+	}
 	return inner
 }
 

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/codeenv"
@@ -16,6 +17,8 @@ type Surroundings struct {
 	Input       string            `json:"input,omitempty"`     // standard input of the programs
 	// Runtime is node for a script that runs in Node.js, where it has all rights of the user; "" for others.
 	Runtime string `json:"runtime,omitempty"`
+	// Artifacts are the files that are kept, as NAME: PATTERN.
+	Artifacts []string `json:"artifacts,omitempty"`
 }
 
 // PreviewVariable is a variable of the environment. Secrets are masked.
@@ -47,6 +50,9 @@ func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surr
 	if s.Script != nil && s.Script.Def.Module != nil && s.Script.Def.Module.Node {
 		around.Runtime = "node"
 	}
+	for _, a := range s.Artifacts {
+		around.Artifacts = append(around.Artifacts, a.Name+": "+show(a.Path))
+	}
 	return around
 }
 
@@ -66,6 +72,8 @@ func notified(p *plan.Plan, mask func(string) string) (list []string) {
 	for _, n := range p.Definition.Notify {
 		if at := cmp.Or(n.Command, n.Webhook); at != nil {
 			list = append(list, mask(at.S))
+		} else {
+			list = append(list, mask(strings.Join(n.Rule().To, ", ")))
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/vfork"
 )
 
@@ -14,6 +15,9 @@ import (
 // has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
 // kernels before 5.7. ForkExec cannot enter namespaces.
 func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
+	if s.Confine != nil && s.Confine.NeedsProcess() {
+		s = s.wrapped()
+	}
 	pid, pidfd, forked, err := fastFork(s, leaf)
 	switch {
 	case forked:
@@ -21,6 +25,7 @@ func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
 	case len(s.Enter) > 0:
 		return 0, -1, fmt.Errorf("cannot start a process in a namespace: %w", err)
 	}
+	s = s.wrapped()
 	pidfd = -1
 	attr := syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: newSession(s.TTY)}
 	attr.Sys.PidFD = &pidfd
@@ -34,22 +39,43 @@ func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
 	return pid, pidfd, err
 }
 
+// wrapped returns a Spec of a process that confines itself.
+func (s *Spec) wrapped() *Spec {
+	if s.Confine == nil {
+		return s
+	}
+	w := *s
+	w.Path, w.Args = s.Confine.Wrap(s.Path, s.Args)
+	w.Confine = nil
+	return &w
+}
+
 // arguments and environment are what the kernel reads; syscall.ForkLock protects them.
 var arguments, environment cStrings
 
-// fastFork starts a process by package vfork. If forked is false, the kernel has made no process.
+// fastFork starts a process by package vfork. If forked is false, the kernel cannot make a process.
 func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err error) {
 	var v vfork.Spec
-	if v.Path, err = syscall.BytePtrFromString(s.Path); err != nil {
+	for i, f := range s.Files {
+		v.Files[i] = f.Fd()
+	}
+	path, args := s.Path, s.Args
+	var calls *confine.Calls
+	if s.Confine != nil {
+		calls, err = s.Confine.Calls(confine.Program{Path: path, Args: args, Dir: s.Dir, Files: v.Files, OwnUser: len(s.Enter) > 1})
+		if err != nil {
+			return 0, -1, true, err
+		}
+		defer calls.Close()
+		v.Calls, path, args = calls.List, calls.Program.Path, calls.Program.Args
+	}
+	if v.Path, err = syscall.BytePtrFromString(path); err != nil {
 		return 0, -1, false, err
 	}
 	if s.Dir != "" {
 		if v.Dir, err = syscall.BytePtrFromString(s.Dir); err != nil {
 			return 0, -1, false, err
 		}
-	}
-	for i, f := range s.Files {
-		v.Files[i] = f.Fd()
 	}
 	v.TTY, v.NoCore = s.TTY, s.NoCore
 	if n := len(s.Enter); n > 0 {
@@ -63,7 +89,7 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 	}
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
-	if !arguments.set(s.Args) || !environment.set(s.Env) {
+	if !arguments.set(args) || !environment.set(s.Env) {
 		return 0, -1, false, nil
 	}
 	v.Args, v.Env = &arguments.pointers[0], &environment.pointers[0]
@@ -77,6 +103,9 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 	syscall.Close(pidfd)
 	for err = syscall.EINTR; err == syscall.EINTR; {
 		_, err = syscall.Wait4(pid, nil, 0, nil)
+	}
+	if v.Failed > 0 {
+		return 0, -1, true, calls.Failed(v.Failed, syscall.Errno(errno))
 	}
 	return 0, -1, true, syscall.Errno(errno)
 }

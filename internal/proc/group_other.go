@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -52,6 +53,9 @@ type child struct {
 
 // Start starts a process, on Unix in a session of its own.
 func (g *Group) Start(s Spec) (Process, error) {
+	if s.Confine != nil {
+		return nil, fmt.Errorf("cannot start %q confined: %w", s.Path, confine.Available())
+	}
 	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
 		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: newSession(s.TTY)})
 	if err != nil {

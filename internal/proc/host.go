@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -49,6 +50,8 @@ type Spec struct {
 	TTY    bool        // stdin is a terminal, which becomes the controlling terminal of the process (Unix only)
 	NoCore bool        // the process leaves no core dump, which would hold secrets (Linux only)
 	Enter  []*os.File  // namespaces that the process enters before it executes the program: that of the network after its user namespace, if it has its own (Linux only)
+	// Confine is what the process gives up before it executes the program; nil: nothing (Linux only).
+	Confine *confine.Confinement
 }
 
 // Exit describes how a process ended.

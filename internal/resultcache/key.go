@@ -25,6 +25,7 @@ type dependence struct {
 	dir        string
 	inputs     []string // patterns
 	outputs    []string
+	optional   []string // patterns of outputs that may match nothing
 }
 
 // depender computes a dependence. A component that refers to a step's result is not known outside of a run: it has no
@@ -49,6 +50,9 @@ func Depends(ctx context.Context, s *plan.Step, store *cache.Store, a *call.Fram
 		if err := part(); err != nil {
 			return nil, err
 		}
+	}
+	for _, o := range s.Def.Outputs {
+		d.add(cache.Definition, "outputs."+o.Name, o.Type, strconv.FormatBool(o.Optional))
 	}
 	if err := d.files(ctx); err != nil {
 		return nil, err
@@ -84,11 +88,34 @@ func (d *depender) patterns() (err error) {
 	if d.inputs, d.noInputs, err = d.render(d.step.Cache.Inputs); err != nil {
 		return fmt.Errorf("invalid cache.inputs: %w", err)
 	}
+	if err = d.artifacts(); err != nil {
+		return fmt.Errorf("invalid artifacts: %w", err)
+	}
 	if d.noOutputs {
 		d.unknown(cache.Output, "")
 	}
-	for _, p := range d.outputs {
+	for _, p := range slices.Concat(d.outputs, d.optional) {
 		d.add(cache.Output, p)
+	}
+	return nil
+}
+
+// artifacts adds the artifacts to the outputs, so that a reused result has them.
+func (d *depender) artifacts() error {
+	for _, a := range d.step.Cache.Artifacts {
+		pattern, err := call.Pattern(a.Path, d.scope)
+		list := &d.outputs
+		if a.Optional {
+			list = &d.optional
+		}
+		switch {
+		case errors.Is(err, expr.ErrUnknown):
+			d.noOutputs = true
+		case err != nil:
+			return err
+		case pattern != "" && !slices.Contains(*list, pattern):
+			*list = append(*list, pattern)
+		}
 	}
 	return nil
 }
@@ -194,7 +221,7 @@ func (d *depender) key() error {
 // files adds the input files, if their patterns are known.
 func (d *depender) files(ctx context.Context) error {
 	if !d.noDir {
-		if err := cache.CheckOutputs(d.dir, d.outputs); err != nil {
+		if err := cache.CheckOutputs(d.dir, slices.Concat(d.outputs, d.optional)); err != nil {
 			return err
 		}
 	}
@@ -207,7 +234,7 @@ func (d *depender) files(ctx context.Context) error {
 	case d.noInputs:
 		d.unknown(cache.Input, "")
 	}
-	list, err := d.store.Inputs(ctx, d.dir, d.inputs, d.outputs)
+	list, err := d.store.Inputs(ctx, d.dir, d.inputs, slices.Concat(d.outputs, d.optional))
 	d.Components = append(d.Components, list...)
 	return err
 }

@@ -2,6 +2,7 @@ package resultcache
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -109,9 +110,16 @@ func (k *keeper) expired(e *cache.Entry) bool {
 
 // result rebuilds the step's result in this run from what it printed.
 func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, err error) {
-	if k.Command != nil {
-		return k.Command.Reuse(k.call, stdout, stderr)
+	outputs, err := k.outputs(e)
+	if err != nil {
+		return res, err
 	}
+	if k.Command != nil {
+		res, err = k.Command.Reuse(k.call, stdout, stderr)
+		res.Outputs = outputs
+		return res, err
+	}
+	res.Outputs = outputs
 	if stdout == "" {
 		return res, nil
 	}
@@ -132,6 +140,31 @@ func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, 
 	return res, err
 }
 
+// outputs returns the declared outputs of a stored result, nil for none.
+func (k *keeper) outputs(e *cache.Entry) (*dag.Outputs, error) {
+	if e.Declared == nil {
+		return nil, nil
+	}
+	stored := dag.Outputs{Values: e.Declared}
+	values, err := stored.All()
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := k.args.Session().Outputs(values)
+	if err == nil && outputs.Masked {
+		err = errSecret
+	}
+	return outputs, err
+}
+
+// declared returns the declared outputs of a result as they are stored, nil for none.
+func declared(r *dag.Result) json.RawMessage {
+	if r.Outputs == nil {
+		return nil
+	}
+	return r.Outputs.Values
+}
+
 func (k *keeper) holdsNoSecret(file string) error {
 	f, err := proc.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
@@ -144,6 +177,7 @@ func (k *keeper) holdsNoSecret(file string) error {
 // Reasons why a result is not stored.
 var (
 	errSecret    = errors.New("it contains a secret")
+	errState     = errors.New("it sets values of the tool's state")
 	errTruncated = errors.New("its output is longer than the step's buffer-limit; raise the limit")
 )
 
@@ -164,6 +198,12 @@ func (k *keeper) keep(ctx context.Context, res *dag.Result) {
 }
 
 func (k *keeper) save(ctx context.Context, res *dag.Result) error {
+	if res.Outputs != nil && res.Outputs.Masked {
+		return errSecret
+	}
+	if len(res.State()) > 0 {
+		return errState
+	}
 	for _, o := range []*dag.Output{res.Stdout, res.Stderr} {
 		switch {
 		case o == nil:
@@ -180,8 +220,8 @@ func (k *keeper) save(ctx context.Context, res *dag.Result) error {
 	if moved := cache.Diff(k.dependence.Components, after.Components); len(moved) > 0 {
 		return fmt.Errorf("inputs changed while the step ran (%s); list the files that the step creates under outputs", moved[0])
 	}
-	return k.step.Keep(ctx, cache.Draft{Components: k.dependence.Components, ExitCode: res.ExitCode, Value: res.Value != nil,
-		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.dependence.dir, Outputs: k.dependence.outputs, Refuse: k.rejectSecrets})
+	return k.step.Keep(ctx, cache.Draft{Components: k.dependence.Components, ExitCode: res.ExitCode, Value: res.Value != nil, Declared: declared(res),
+		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.dependence.dir, Outputs: k.dependence.outputs, Optional: k.dependence.optional, Refuse: k.rejectSecrets})
 }
 
 func printed(o *dag.Output) cache.Printed {

@@ -16,6 +16,7 @@ type Ps struct {
 	Runs   []ActiveRun `json:"runs"`
 	Locks  []Lock      `json:"locks"`
 	Limits []Lock      `json:"limits"` // limits of tools with max-active-runs
+	Pools  []Lock      `json:"pools"`
 }
 
 // ActiveRun is a run that is running, pending or waiting.
@@ -28,6 +29,15 @@ type ActiveRun struct {
 	Reason   string     `json:"reason,omitempty"`
 	Message  string     `json:"message,omitempty"`
 	WaitsFor []Obstacle `json:"waits_for,omitempty"`
+	Steps    []Queued   `json:"queued_steps,omitempty"` // steps that wait for locks or pools
+}
+
+// Queued is a step that waits for locks or pools.
+type Queued struct {
+	Step     string     `json:"step"`
+	Since    time.Time  `json:"since"`
+	Message  string     `json:"message"`
+	WaitsFor []Obstacle `json:"waits_for"`
 }
 
 // Obstacle is one thing that a run in the queue waits for.
@@ -37,32 +47,44 @@ type Obstacle struct {
 	Ahead   int      `json:"ahead"` // how many runs wait for it before this one
 }
 
-// Holder is a run that holds what others wait for.
+// Holder is a run, or a step of one, that holds what others wait for.
 type Holder struct {
 	Run   string    `json:"run"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
+	Step  string    `json:"step,omitempty"`
+	Count int       `json:"count"` // how many slots it holds
 }
 
-// Lock is a lock, or the limit max-active-runs of a tool, with the runs that hold it and
-// the runs that wait for it. If runs give different Slots, it has the smallest.
+// Lock is a lock, a pool, or the limit max-active-runs of a tool, with the runs that hold it
+// and the runs that wait for it; those of which steps do so are named RUN/STEP. If runs give
+// different Slots, it has the smallest.
 type Lock struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file,omitempty"`
 	Slots   int      `json:"slots"`
+	Used    int      `json:"used"` // slots that are held
+	Rate    string   `json:"rate,omitempty"`
 	Holders []string `json:"holders"`
 	Waiting []string `json:"waiting"`
 }
 
 // PsOf makes the document from the queue and the active runs.
 func PsOf(queue history.Queue, runs []history.RunInfo) Ps {
-	doc := Ps{Schema: "flowrun/ps.v1", Runs: []ActiveRun{}, Locks: lockList(queue, history.DemandLock), Limits: lockList(queue, history.DemandActiveRun)}
-	waits := map[string][]Obstacle{}
-	for _, q := range queue.Waiting() {
-		waits[q.Run] = Obstacles(q)
+	doc := Ps{Schema: "flowrun/ps.v1", Runs: []ActiveRun{}, Locks: lockList(queue, history.DemandLock), Limits: lockList(queue, history.DemandActiveRun), Pools: lockList(queue, history.DemandPool)}
+	waits, steps := map[string][]Obstacle{}, map[string][]Queued{}
+	positions := queue.Waiting()
+	for i := range queue {
+		switch q, waiting := positions[i]; {
+		case !waiting:
+		case q.Step == "":
+			waits[q.Run] = Obstacles(q)
+		default:
+			steps[q.Run] = append(steps[q.Run], Queued{q.Step, q.Since, q.String(), Obstacles(q)})
+		}
 	}
 	for _, r := range runs {
-		doc.Runs = append(doc.Runs, ActiveRun{r.ID, r.Tool, r.Status, r.Started, r.PID, r.Reason, r.Message, waits[r.ID]})
+		doc.Runs = append(doc.Runs, ActiveRun{r.ID, r.Tool, r.Status, r.Started, r.PID, r.Reason, r.Message, waits[r.ID], steps[r.ID]})
 	}
 	return doc
 }
@@ -95,14 +117,22 @@ func lockList(queue history.Queue, kind history.DemandKind) []Lock {
 			if !known {
 				i = len(list)
 				at[key] = i
-				list = append(list, Lock{n.Name, n.File, n.Slots, []string{}, []string{}})
+				list = append(list, Lock{Name: n.Name, File: n.File, Slots: n.Slots, Holders: []string{}, Waiting: []string{}})
+				if n.Rate.N > 0 {
+					list[i].Rate = n.Rate.String()
+				}
 			}
 			l := &list[i]
 			l.Slots = min(l.Slots, n.Slots)
+			who := p.Run
+			if p.Step != "" {
+				who += "/" + p.Step
+			}
 			if p.Held {
-				l.Holders = append(l.Holders, p.Run)
+				l.Used += max(n.Count, 1)
+				l.Holders = append(l.Holders, who)
 			} else {
-				l.Waiting = append(l.Waiting, p.Run)
+				l.Waiting = append(l.Waiting, who)
 			}
 		}
 	}

@@ -36,6 +36,9 @@ func (t *toolAPI) callTool(ctx context.Context, name string, params map[string]a
 			return nil, fmt.Errorf("cannot call the tool %s: %w", name, err)
 		}
 	}
+	if plan.KeepsState {
+		return nil, fmt.Errorf("cannot call the tool %s: it keeps state, which is not possible in api.callTool; use it as a step of a tool", name)
+	}
 	values := make(map[string]call.Given, len(params))
 	for k, v := range params {
 		values[k] = call.Given{V: v, Author: !outer.HasCallerValues()}

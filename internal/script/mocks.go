@@ -78,7 +78,7 @@ func runnerOf(p *plan.Plan) (*Runner, bool) {
 
 func (r *MockedResult) mask(a *call.Frame) {
 	m := a.Session().Mask()
-	r.Value, r.Error = call.Masked(m, r.Value), m.String(r.Error)
+	r.Value, r.Error = m.Value(r.Value), m.String(r.Error)
 }
 
 // mockedHost answers host calls without effects. Safe for concurrent use.

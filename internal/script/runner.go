@@ -86,7 +86,11 @@ func (c *jsCall) succeeded(out json.RawMessage) (dag.Result, error) {
 	if bad := c.rejected(v, out); bad != nil {
 		return *bad, nil
 	}
-	return c.print(dag.Result{Status: dag.Succeeded}, v, out)
+	res := dag.Result{Status: dag.Succeeded}
+	if err := c.args.Session().ReturnedOutputs(&res, v, c.Base.Outputs); err != nil {
+		return dag.Result{}, err
+	}
+	return c.print(res, v, out)
 }
 
 // decodeReturned decodes what a script returned; nil stands for undefined.

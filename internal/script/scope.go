@@ -17,7 +17,7 @@ import (
 
 // stepFields maps the fields of steps in a script to their names in placeholders.
 var stepFields = map[string]string{
-	"output": "output", "stdout": "stdout", "error": "error", "stderr": "stderr", "json": "json",
+	"output": "output", "stdout": "stdout", "error": "error", "stderr": "stderr", "json": "json", "outputs": "outputs",
 	"exitCode": "exit-code", "exit-code": "exit-code", "duration": "duration", "attempts": "attempts", "status": "status",
 	"startTime": "start-time", "start-time": "start-time", "endTime": "end-time", "end-time": "end-time",
 }

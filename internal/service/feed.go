@@ -163,6 +163,7 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan []*Update, bool)
 
 // send sends updates to a subscriber, starting with the one numbered next.
 func (f *feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
+	var sent time.Time
 	for {
 		batch, news := f.batchFrom(next)
 		if batch == nil && news == nil {
@@ -172,6 +173,7 @@ func (f *feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
 			select {
 			case c <- batch:
 				next += uint64(len(batch))
+				sent = time.Now()
 			case <-ctx.Done():
 				return
 			case <-f.closed:
@@ -186,13 +188,17 @@ func (f *feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
 		case <-f.closed:
 			return
 		}
-		time.Sleep(batchDelay)
+		time.Sleep(max(batchDelay, batchInterval-time.Since(sent)))
 	}
 }
 
-// batchDelay is how long a subscriber waits for more updates after the first one, so that a run of
-// many short steps does not wake every subscriber for each of its events.
-const batchDelay = 20 * time.Millisecond
+// A run of many short steps must not wake every subscriber for each of its events. So a subscriber
+// waits batchDelay for more updates after the first one, and gets new batches at most once in
+// batchInterval.
+const (
+	batchDelay    = 20 * time.Millisecond
+	batchInterval = 100 * time.Millisecond
+)
 
 // maxBatch is the maximum number of updates that a subscriber gets at once.
 const maxBatch = 256

@@ -48,6 +48,32 @@ func TestFeedBounds(t *testing.T) {
 	}
 }
 
+// TestFeedBatches checks that a subscriber gets the first update soon, and a stream of updates in few
+// batches.
+func TestFeedBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed(time.Now())
+		began := time.Now()
+		updates, _ := f.watch(t.Context(), 0)
+		go func() {
+			for n := range uint64(1000) {
+				f.add("run", "tool", dag.Event{Seq: n + 1})
+				time.Sleep(time.Millisecond)
+			}
+			f.close()
+		}()
+		batches := 0
+		for range updates {
+			if batches++; batches == 1 && time.Since(began) > batchDelay {
+				t.Errorf("the first batch came after %v", time.Since(began))
+			}
+		}
+		if batches > 12 {
+			t.Errorf("%d batches in a second", batches)
+		}
+	})
+}
+
 // TestFeedOnce checks that an event which arrives from a sink and from the Store is
 // reported once.
 func TestFeedOnce(t *testing.T) {

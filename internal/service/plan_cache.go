@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/filestamp"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -327,9 +328,11 @@ func sameSources(a, b []tool.Source) bool {
 
 // stamp distinguishes the states of a file.
 type stamp struct {
-	size  int64
-	mode  fs.FileMode
-	mtime int64
+	size          int64
+	mode          fs.FileMode
+	mtime         int64
+	changed       int64 // see filestamp.Identity, as the rest
+	device, inode uint64
 }
 
 // stampOf returns the stamp of a file, or the zero stamp if the file does not exist.
@@ -338,7 +341,9 @@ func stampOf(path string) stamp {
 	if err != nil {
 		return stamp{}
 	}
-	return stamp{info.Size(), info.Mode(), info.ModTime().UnixNano()}
+	s := stamp{size: info.Size(), mode: info.Mode(), mtime: info.ModTime().UnixNano()}
+	s.changed, s.device, s.inode = filestamp.Identity(info)
+	return s
 }
 
 // stampResolution is the time after a change in which another change may leave the same stamp.
@@ -347,7 +352,7 @@ const stampResolution = 50 * time.Millisecond
 // fresh reports whether the file was changed so shortly before a time that a later change
 // may have left the same stamp.
 func (s stamp) fresh(looked time.Time) bool {
-	age := looked.UnixNano() - s.mtime
+	age := looked.UnixNano() - max(s.mtime, s.changed)
 	return -int64(stampResolution) < age && age < int64(stampResolution)
 }
 

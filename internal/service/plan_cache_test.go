@@ -1,8 +1,13 @@
 package service_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
@@ -49,4 +54,45 @@ func TestReload(t *testing.T) {
 	if n := b.log.count(`tool is valid again`); n != 1 {
 		t.Errorf("told %d times\n%s", n, b.log)
 	}
+}
+
+// TestReloadReplaced checks that a definition is read again which was replaced by one of the same size and the same
+// time of modification.
+func TestReloadReplaced(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("this system does not report when the metadata of a file changed")
+	}
+	const text = "name: hello\ndescription: x\nbash: echo %s\n"
+	b := newBench(t, map[string]string{"hello": fmt.Sprintf(text, "one")})
+	file := filepath.Join(b.dir, ".flowrun", "tools", "hello.yaml")
+	old := time.Now().Add(-time.Hour)
+	age := func(name string) {
+		t.Helper()
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age(file)
+	time.Sleep(200 * time.Millisecond) // so that the service trusts what it has read
+	s := b.serve()
+	says := func(want string) {
+		t.Helper()
+		id := b.start(s, service.Request{Tool: "hello", Origin: "api"})
+		b.becomes(id, dag.Succeeded)
+		past, err := s.RecordedRun(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(past.Result().Output); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	says("one")
+	b.write("new", fmt.Sprintf(text, "two"))
+	replacement := filepath.Join(filepath.Dir(file), "new.yaml")
+	age(replacement)
+	if err := os.Rename(replacement, file); err != nil {
+		t.Fatal(err)
+	}
+	says("two")
 }

@@ -170,6 +170,11 @@ func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo,
 	return s.Store.Runs(ctx, q)
 }
 
+// State implements API.
+func (s *Service) State(ctx context.Context, id flowrun.StateID) ([]flowrun.StateValue, error) {
+	return s.Store.State(ctx, id)
+}
+
 // Queue implements API.
 func (s *Service) Queue(ctx context.Context) (flowrun.Queue, error) { return s.Store.Queue(ctx) }
 

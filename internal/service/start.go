@@ -120,7 +120,7 @@ func (s *Service) checkPolicy(p *flowrun.Plan) error {
 // runEnv returns the run environment: the project folder of the tool, or the home of the
 // service's user for a tool without a project, and the environment of the service.
 func (s *Service) runEnv(p *flowrun.Plan, parent string) flowrun.RunEnv {
-	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home}
+	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home, State: s.Store.State}
 	if w.Workspace == "" {
 		w.Workspace, _ = home.Dir()
 	}

@@ -119,6 +119,8 @@ type API interface {
 	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
 	// Queue returns every live run that holds or waits for a lock or a place of its tool.
 	Queue(ctx context.Context) (flowrun.Queue, error)
+	// State returns the values that a tool keeps between its runs, see flowrun.Store.
+	State(ctx context.Context, id flowrun.StateID) ([]flowrun.StateValue, error)
 	// Tools returns the tools that are offered to callers over the network. Plan compiles
 	// one of them.
 	Tools(ctx context.Context) ([]Tool, error)

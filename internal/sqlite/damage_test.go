@@ -126,7 +126,7 @@ func TestCorruptPage(t *testing.T) {
 	must(t, err)
 	info, err := f.Stat()
 	must(t, err)
-	for at := int64(40 * 1024); at < info.Size(); at += 1024 {
+	for at := int64(60 * 1024); at < info.Size(); at += 1024 { // behind the tables themselves
 		_, err := f.WriteAt(bytes.Repeat([]byte{0xff}, 512), at)
 		must(t, err)
 	}

@@ -83,15 +83,16 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	return l.store.failed(op, err)
 }
 
-// commit writes the turn in l.buf, and the status of the run if it changed.
+// commit writes the turn in l.buf, together with the status of the run if it changed, and with the
+// state of tools that the turn sets.
 func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
 	if err := l.store.wal.failure(); err != nil {
 		return err
 	}
-	change := lastStatusEvent(events)
-	if change == nil {
+	change, state := lastStatusEvent(events), history.StateChanges(events)
+	if change == nil && len(state) == 0 {
 		passPoint("append-before")
 		if err := l.insertTurn(ctx, seq); err != nil {
 			return err
@@ -106,6 +107,10 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 			if err := l.insertTurn(ctx, seq); err != nil {
 				return err
 			}
+			if err := l.commitState(ctx, c, state); err != nil {
+				return err
+			}
+			passPoint("finish-during")
 			return l.updateRun(ctx, c, change)
 		})
 	})
@@ -139,6 +144,9 @@ func lastStatusEvent(events []dag.Event) *dag.Event {
 }
 
 func (l *ledger) updateRun(ctx context.Context, c *conn, e *dag.Event) error {
+	if e == nil {
+		return nil
+	}
 	if e.Kind == dag.RunResumed || e.Result == nil {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL WHERE n = ?",
 			dag.Running.String(), l.run)

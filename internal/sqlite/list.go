@@ -47,7 +47,9 @@ func (s *Store) waiting(ctx context.Context) (map[string]history.QueuePosition, 
 	}
 	queued := map[string]history.QueuePosition{}
 	for _, q := range queue.Waiting() {
-		queued[q.Run] = q
+		if q.Step == "" {
+			queued[q.Run] = q
+		}
 	}
 	return queued, nil
 }
@@ -123,7 +125,7 @@ func runsQuery(q history.Query) (text string, args []any) {
 		args = append(append(args, common...), word)
 	}
 	if queued { // these include a run that had ended and is being resumed
-		parts = append(parts, infoColumns+join(append(slices.Clip(where), "n IN (SELECT run FROM tickets WHERE held = 0)")))
+		parts = append(parts, infoColumns+join(append(slices.Clip(where), "n IN (SELECT run FROM tickets WHERE held = 0 AND step = '')")))
 		args = append(args, common...)
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY n DESC", args

@@ -221,6 +221,7 @@ func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone [
 				"DELETE FROM records WHERE run = ?",
 				"DELETE FROM uses WHERE run = ?",
 				"DELETE FROM answers WHERE run = ?",
+				"DELETE FROM state_seen WHERE run = ?",
 				"INSERT INTO doomed (run) VALUES (?)",
 			} {
 				if _, err := c.ExecContext(ctx, q, r.n); err != nil {

@@ -19,7 +19,7 @@ const maxPollFactor = 10
 // localQueue holds the runs of this process that wait in the queue.
 type localQueue struct {
 	mu      sync.Mutex
-	waiters map[int64]*waiter // by the number of the run
+	waiters map[int64]*waiter // by the number of the ticket
 	changed chan struct{}     // holds one after this process may have changed the queue
 }
 
@@ -44,22 +44,18 @@ func (q *localQueue) notifyChanged() {
 	}
 }
 
-func (q *localQueue) add(run int64) *waiter {
+func (q *localQueue) add(ticket int64) *waiter {
 	w := &waiter{updates: make(chan history.QueuePosition, 1), left: make(chan struct{})}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiters[run] = w
+	q.waiters[ticket] = w
 	return w
 }
 
-// remove removes w, but not a later waiter for the same run: another ledger of this process
-// may have claimed the run and joined the queue before the former Admit returns.
-func (q *localQueue) remove(run int64, w *waiter) {
+func (q *localQueue) remove(ticket int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.waiters[run] == w {
-		delete(q.waiters, run)
-	}
+	delete(q.waiters, ticket)
 }
 
 func (q *localQueue) empty() bool {
@@ -74,15 +70,18 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 		return context.Cause(ctx)
 	}
 	op := "queue run " + l.id
+	if d.Step != "" {
+		op = "queue step " + d.Step
+	}
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
-	admitted, err := l.joinQueue(ctx, op, d.Demands)
+	n, admitted, err := l.joinQueue(ctx, op, d)
 	if err != nil || admitted {
 		return err
 	}
-	w := l.store.queue.add(l.run)
-	defer l.store.queue.remove(l.run, w)
+	w := l.store.queue.add(n)
+	defer l.store.queue.remove(n)
 	l.store.queue.notifyChanged()
 	for {
 		select {
@@ -101,42 +100,54 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 		case <-l.store.stop:
 			return fmt.Errorf("cannot %s: the history was closed", op)
 		case <-ctx.Done():
-			err := l.store.write(context.WithoutCancel(ctx), op, func(ctx context.Context, c *conn) error {
-				return l.store.leaveQueue(ctx, c, l.run, l.epoch)
-			})
-			l.store.queue.notifyChanged()
-			return errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), l.leave(op, d.Step))
 		}
 	}
 }
 
-// joinQueue puts the run at the end of the queue, and reports whether it was admitted
-// immediately.
-func (l *ledger) joinQueue(ctx context.Context, op string, demands []history.LockDemand) (admitted bool, err error) {
-	text, err := json.Marshal(demands)
+// Leave implements history.Ledger.
+func (l *ledger) Leave(step string) error { return l.leave("give back the slots of step "+step, step) }
+
+// leave removes the ticket of the run, or of a step.
+func (l *ledger) leave(op, step string) error {
+	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
+		res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND step = ? AND epoch = ?", l.run, step, l.epoch)
+		return l.store.afterLeaving(ctx, c, res, err)
+	})
+	l.store.queue.notifyChanged()
+	return err
+}
+
+// joinQueue puts the run, or a step, at the end of the queue, and reports whether it was
+// admitted immediately. n is the number of its ticket.
+func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) (n int64, admitted bool, err error) {
+	text, err := json.Marshal(d.Demands)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
 	l.mu.Lock()
 	l.queued = true
 	l.mu.Unlock()
 	passPoint("admit-before")
 	err = l.store.write(ctx, op, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, `INSERT OR REPLACE INTO tickets (run, epoch, needs, held, since)
-			SELECT n, epoch, ?, 0, ? FROM runs WHERE n = ? AND epoch = ?`, string(text), time.Now().UnixNano(), l.run, l.epoch)
+		res, err := c.ExecContext(ctx, `INSERT OR REPLACE INTO tickets (run, step, epoch, priority, needs, held, since)
+			SELECT n, ?, epoch, ?, ?, 0, ? FROM runs WHERE n = ? AND epoch = ?`, d.Step, d.Priority, string(text), time.Now().UnixNano(), l.run, l.epoch)
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		if rows, err := res.RowsAffected(); err != nil || rows == 0 {
 			return errors.Join(err, fmt.Errorf("cannot %s: %w", op, history.ErrFenced))
+		}
+		if n, err = res.LastInsertId(); err != nil {
+			return err
 		}
 		if err := l.store.admitNext(ctx, c); err != nil {
 			return err
 		}
-		return c.QueryRowContext(ctx, "SELECT held FROM tickets WHERE run = ?", l.run).Scan(&admitted)
+		return c.QueryRowContext(ctx, "SELECT held FROM tickets WHERE n = ?", n).Scan(&admitted)
 	})
 	passPoint("admit-after")
-	return admitted, err
+	return n, admitted, err
 }
 
 // pollQueue polls the queue for the runs of this process that wait in it, all with one
@@ -170,7 +181,8 @@ type queuePoller struct {
 	dataVersion   int64            // data_version at the last poll
 	fingerprint   queueFingerprint // of the queue at the last poll
 	watchedOwners map[owner]bool
-	ahead         int // how many runs wait before the foremost run of this process
+	paced         time.Time // when a rate lets the next one start; zero: no rate keeps one from it
+	ahead         int       // how many runs wait before the foremost run of this process
 }
 
 // queueFingerprint changes whenever the queue does: a run that joins increases last, one
@@ -178,7 +190,11 @@ type queuePoller struct {
 type queueFingerprint struct{ all, held, last int64 }
 
 func (t *queuePoller) interval() time.Duration {
-	return queuePollEvery * time.Duration(min(1+t.ahead, maxPollFactor))
+	d := queuePollEvery * time.Duration(min(1+t.ahead, maxPollFactor))
+	if !t.paced.IsZero() {
+		d = min(d, max(time.Until(t.paced), 0))
+	}
+	return d
 }
 
 func (t *queuePoller) poll(notified bool) {
@@ -188,6 +204,12 @@ func (t *queuePoller) poll(notified bool) {
 		return
 	}
 	changed := notified
+	if !t.paced.IsZero() && !time.Now().Before(t.paced) {
+		if t.store.write(ctx, "update the queue", t.store.admitNext) != nil {
+			return
+		}
+		changed = true
+	}
 	if version != t.dataVersion && !notified {
 		now, err := t.store.queueFingerprint(ctx)
 		if err != nil {
@@ -227,19 +249,23 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	waiting := queueOf(list).Waiting()
+	queue := queueOf(list)
+	if t.paced, err = t.nextByRate(ctx, queue); err != nil {
+		return err
+	}
+	waiting := queue.Waiting()
 	inQueue := map[int64]bool{}
 	owners := map[string]owner{}
 	t.watchedOwners, t.ahead = map[owner]bool{}, maxPollFactor
 	for i := range list {
 		owners[list[i].Run] = list[i].owner
-		w := q.waiters[list[i].run]
+		w := q.waiters[list[i].n]
 		if w == nil {
 			continue
 		}
-		inQueue[list[i].run] = true
+		inQueue[list[i].n] = true
 		if list[i].Held {
-			w.report(history.QueuePosition{Run: list[i].Run})
+			w.report(history.QueuePosition{Run: list[i].Run, Step: list[i].Step})
 			continue
 		}
 		t.watchOwners(waiting[i], owners)
@@ -247,13 +273,27 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 			w.report(waiting[i])
 		}
 	}
-	for run, w := range q.waiters {
-		if !inQueue[run] && !w.leftClosed {
+	for n, w := range q.waiters {
+		if !inQueue[n] && !w.leftClosed {
 			w.leftClosed = true
 			close(w.left)
 		}
 	}
 	return nil
+}
+
+// nextByRate returns when a rate lets another step start, zero if none waits for a rate.
+func (t *queuePoller) nextByRate(ctx context.Context, queue history.Queue) (time.Time, error) {
+	rates, err := readRates(ctx, t.store.reads, queue)
+	if err != nil || len(rates) == 0 {
+		return time.Time{}, err
+	}
+	now := time.Now()
+	next, again := queue.Next(now, rates)
+	if len(next) > 0 {
+		return now, nil
+	}
+	return again, nil
 }
 
 // readQueue reads the queue, after removing the tickets of dead owners.

@@ -143,4 +143,67 @@ INSERT INTO commits (n) VALUES (0);
 ALTER TABLE definitions ADD COLUMN packed INTEGER NOT NULL DEFAULT 0;
 `, `
 -- From here on, the result of a step may have what it used (package eventcode).
+`, `
+-- From here on, the result of a step may have declared outputs (package eventcode).
+`, `
+-- Notifications that are sent together. Lines are kept until they were sent.
+CREATE TABLE digests (
+	rule    TEXT    PRIMARY KEY, -- JSON, the command line's own
+	sent    INTEGER NOT NULL,    -- ns since 1970: when lines were last sent
+	dropped INTEGER NOT NULL     -- lines that no longer fit
+) STRICT, WITHOUT ROWID;
+CREATE TABLE digest_lines ( -- at most 100 for a rule, so it has no index
+	n     INTEGER PRIMARY KEY AUTOINCREMENT,
+	rule  TEXT NOT NULL,
+	run   TEXT NOT NULL,
+	event TEXT NOT NULL,
+	line  TEXT NOT NULL
+) STRICT;
+`, `
+-- The values that tools keep between runs; the newest row of a key is its current value.
+CREATE TABLE state (
+	n     INTEGER PRIMARY KEY AUTOINCREMENT, -- the version of the value
+	tool  TEXT    NOT NULL,
+	file  TEXT    NOT NULL, -- of its definition
+	key   TEXT    NOT NULL,
+	value TEXT    NOT NULL, -- JSON
+	run   TEXT    NOT NULL, -- id of the run that set it, '' for a person
+	who   TEXT    NOT NULL, -- the person
+	at    INTEGER NOT NULL  -- ns since 1970
+) STRICT;
+CREATE INDEX state_key ON state (tool, file, key, n);
+
+-- What a run has read of a tool's state when it started, and what it has set itself since then.
+CREATE TABLE state_seen (
+	run  INTEGER NOT NULL,
+	tool TEXT    NOT NULL,
+	file TEXT    NOT NULL,
+	seen TEXT    NOT NULL, -- JSON of []history.StateValue
+	PRIMARY KEY (run, tool, file)
+) STRICT, WITHOUT ROWID;
+
+-- From here on, the result of a step may have values of state (package eventcode).
+`, `
+-- Steps have tickets too, while they wait for locks and slots of pools, and while they hold them.
+CREATE TABLE newer (
+	n        INTEGER PRIMARY KEY AUTOINCREMENT, -- the order in which they asked
+	run      INTEGER NOT NULL,
+	step     TEXT    NOT NULL, -- its path; '' for the run itself
+	epoch    INTEGER NOT NULL, -- of the owner; another owner's run has left
+	priority INTEGER NOT NULL,
+	needs    TEXT    NOT NULL, -- JSON of []history.LockDemand
+	held     INTEGER NOT NULL, -- 1: it was admitted
+	since    INTEGER NOT NULL, -- ns since 1970, of being admitted or of asking
+	UNIQUE (run, step)
+) STRICT;
+INSERT INTO newer (n, run, step, epoch, priority, needs, held, since) SELECT n, run, '', epoch, 0, needs, held, since FROM tickets;
+DROP TABLE tickets;
+ALTER TABLE newer RENAME TO tickets;
+-- The pools of which only so many slots can be taken in a time.
+CREATE TABLE rates (
+	pool TEXT    NOT NULL PRIMARY KEY,
+	at   INTEGER NOT NULL -- ns since 1970, when it is as if nothing had ever started
+) STRICT, WITHOUT ROWID;
+`, `
+-- From here on, the result of a step may have artifacts (package eventcode).
 `}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/history"
@@ -49,9 +51,9 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// readTickets returns all tickets in the order in which the runs joined.
+// readTickets returns all tickets in the order in which the runs and steps joined.
 func readTickets(ctx context.Context, q querier) ([]ticket, error) {
-	rows, err := q.QueryContext(ctx, `SELECT t.n, t.run, t.epoch, t.needs, t.held, t.since,
+	rows, err := q.QueryContext(ctx, `SELECT t.n, t.run, t.step, t.epoch, t.priority, t.needs, t.held, t.since,
 		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
 		FROM tickets t LEFT JOIN runs r ON r.n = t.run ORDER BY t.n`)
 	if err != nil {
@@ -65,7 +67,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 		var t ticket
 		var needs string
 		var since int64
-		err := rows.Scan(&t.n, &t.run, &t.epoch, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease)
+		err := rows.Scan(&t.n, &t.run, &t.Step, &t.epoch, &t.Priority, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease)
 		if err != nil {
 			return nil, err
 		}
@@ -129,12 +131,51 @@ func (s *Store) admitNext(ctx context.Context, c *conn) error {
 		}
 	}
 	list = liveTickets(list)
-	for _, i := range queueOf(list).Next() {
-		if _, err := c.ExecContext(ctx, "UPDATE tickets SET held = 1, since = ? WHERE n = ?", time.Now().UnixNano(), list[i].n); err != nil {
+	queue, now := queueOf(list), time.Now()
+	rates, err := readRates(ctx, c, queue)
+	if err != nil {
+		return err
+	}
+	before := maps.Clone(rates)
+	next, _ := queue.Next(now, rates)
+	for _, i := range next {
+		if _, err := c.ExecContext(ctx, "UPDATE tickets SET held = 1, since = ? WHERE n = ?", now.UnixNano(), list[i].n); err != nil {
+			return err
+		}
+	}
+	for pool, at := range rates {
+		if at.Equal(before[pool]) {
+			continue
+		}
+		if _, err := c.ExecContext(ctx, "INSERT OR REPLACE INTO rates (pool, at) VALUES (?, ?)", pool, at.UnixNano()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// readRates returns the states of all rates. It is empty for a queue without rates.
+func readRates(ctx context.Context, q querier, queue history.Queue) (history.Rates, error) {
+	rates := history.Rates{}
+	if !slices.ContainsFunc(queue, func(e history.QueueEntry) bool {
+		return !e.Held && slices.ContainsFunc(e.Demands, func(d history.LockDemand) bool { return d.Rate.N > 0 })
+	}) {
+		return rates, nil
+	}
+	rows, err := q.QueryContext(ctx, "SELECT pool, at FROM rates")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var pool string
+		var at int64
+		if err := rows.Scan(&pool, &at); err != nil {
+			return nil, err
+		}
+		rates[pool] = time.Unix(0, at)
+	}
+	return rates, rows.Err()
 }
 
 // remove removes a dead ticket. If its owner is only presumed dead, because its lease has
@@ -152,6 +193,11 @@ func (t *ticket) remove(ctx context.Context, c *conn) error {
 // of an owner with a later epoch.
 func (s *Store) leaveQueue(ctx context.Context, c *conn, run int64, epoch int) error {
 	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
+	return s.afterLeaving(ctx, c, res, err)
+}
+
+// afterLeaving admits the next ones after tickets were deleted.
+func (s *Store) afterLeaving(ctx context.Context, c *conn, res sql.Result, err error) error {
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,13 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"Copies":      testCopies,
 		"Concurrency": testConcurrency,
 
+		"State":         testState,
+		"StateSeen":     testStateSeen,
+		"StateRefused":  testStateRefused,
+		"StateAtOnce":   testStateAtOnce,
+		"StateHistory":  testStateHistory,
+		"StateParallel": testStateParallel,
+
 		"Queue":        testQueue,
 		"QueueFair":    testQueueFair,
 		"QueueLeave":   testQueueLeave,
@@ -57,6 +64,9 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"QueueResume":  testQueueResume,
 		"QueueLong":    testQueueLong,
 		"QueueSuspend": testQueueSuspend,
+		"QueueSteps":   testQueueSteps,
+		"QueueDeaths":  testQueueStepsDeath,
+		"QueueRate":    testQueueRate,
 		"QueueLost":    testQueueLost,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })

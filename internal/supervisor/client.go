@@ -158,8 +158,9 @@ func (e *startError) Unwrap() error { return e.errno }
 // Close ends what is left of the run, and then the supervisor.
 func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.wire == nil {
+	started := c.wire != nil
+	c.mu.Unlock() // receive needs it for processes that end now
+	if !started {
 		return proc.Report{}, nil
 	}
 	report, err := c.requestClose(ctx, grace)

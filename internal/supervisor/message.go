@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
 )
@@ -56,17 +57,19 @@ type spec struct {
 	TTY    bool     `json:"tty,omitempty"`
 	NoCore bool     `json:"no_core,omitempty"`
 	Enter  int      `json:"enter,omitempty"` // how many namespaces follow stdin, stdout and stderr
+
+	Confine *confine.Confinement `json:"confine,omitempty"`
 }
 
 // pack converts a proc.Spec for a message.
 func pack(s proc.Spec) *spec {
-	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY, NoCore: s.NoCore, Enter: len(s.Enter)}
+	return &spec{Step: s.Step, Path: []byte(s.Path), Args: toBytes(s.Args), Env: toBytes(s.Env), Dir: []byte(s.Dir), Detach: s.Detach, TTY: s.TTY, NoCore: s.NoCore, Enter: len(s.Enter), Confine: s.Confine}
 }
 
 // unpack restores the proc.Spec, with the files that were sent along.
 func (s *spec) unpack(files []*os.File) proc.Spec {
 	return proc.Spec{Step: s.Step, Path: string(s.Path), Args: toStrings(s.Args), Env: toStrings(s.Env), Dir: string(s.Dir), Detach: s.Detach, TTY: s.TTY, NoCore: s.NoCore,
-		Files: [3]*os.File(files), Enter: files[3:]}
+		Files: [3]*os.File(files), Enter: files[3:], Confine: s.Confine}
 }
 
 func toBytes(list []string) [][]byte {

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/netns"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
@@ -107,6 +108,31 @@ func gone(t *testing.T, tag string) {
 	}
 }
 
+// Close ends processes that nobody waits for.
+func TestCloseWithoutWait(t *testing.T) {
+	tag := fmt.Sprint(os.Getpid(), "6")
+	c := New("unwaited"+tag, "")
+	for i := range 8 {
+		if _, err := startIn(c, "unwaited"+tag, fmt.Sprint("s", i), "sleep 300."+tag, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed := make(chan error, 1)
+	go func() {
+		_, err := c.Close(context.Background(), 0)
+		closed <- err
+	}()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(waittest.Limit):
+		t.Fatal("Close does not return")
+	}
+	gone(t, "300."+tag)
+}
+
 func TestExitAndOutput(t *testing.T) {
 	c := New("exit", "")
 	r, w, err := os.Pipe()
@@ -134,6 +160,39 @@ func TestExitAndOutput(t *testing.T) {
 	}
 	if report, err := c.Close(context.Background(), 0); err != nil || len(report.Ended)+len(report.Escaped) > 0 {
 		t.Error(report, err)
+	}
+}
+
+// The rights that a process gives up arrive.
+func TestConfine(t *testing.T) {
+	c := New("confine", "")
+	defer c.Close(context.Background(), 0)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	null, _ := os.Open(os.DevNull)
+	defer null.Close()
+	s := proc.Spec{Step: "s", Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -n; cat /root/x"}, Files: [3]*os.File{null, w, w},
+		Confine: &confine.Confinement{OpenFiles: 33}}
+	p, err := c.Start(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if out, _ := io.ReadAll(r); !strings.HasPrefix(string(out), "33\n") {
+		t.Errorf("printed %q", out)
+	}
+	p.Wait(context.Background())
+	s.Files = [3]*os.File{null, null, null}
+	link := filepath.Join(t.TempDir(), "link")
+	os.Symlink("/", link)
+	if s.Confine.Sandbox = (&confine.Sandbox{Files: []confine.FileRule{{Path: link}}}); confine.CheckSandbox() != nil {
+		return
+	}
+	if _, err := c.Start(s); err == nil || !strings.Contains(err.Error(), "cannot restrict its access to files: "+link+" has become a symbolic link") {
+		t.Errorf("a path that became a link: %v", err)
 	}
 }
 

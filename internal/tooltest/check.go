@@ -1,6 +1,7 @@
 package tooltest
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -75,6 +76,35 @@ func (o *Outcome) expectSteps(res *flowrun.Result) {
 			o.addMismatch("steps", fmt.Sprintf("step %s is %s, expected %s%s", e.Key, s.Status, want, because(s)), nil)
 		}
 	}
+}
+
+// expectOutputs compares the declared outputs with what the test expects.
+func (o *Outcome) expectOutputs(res *flowrun.Result) {
+	for _, e := range o.Test.Expected.Outputs {
+		want, got := jsonText(e.Value.Data()), "nothing"
+		if v, ok := res.Outputs[e.Key]; ok {
+			got = jsonText(v)
+		}
+		if want != got {
+			o.addMismatch("outputs", fmt.Sprintf("output %s is %s, expected %s", e.Key, got, want), nil)
+		}
+	}
+}
+
+// jsonText returns a value as JSON. Equal values have the same text: 1.0 is 1.
+func jsonText(v any) string {
+	var plain any
+	text, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(text, &plain)
+	}
+	if err == nil {
+		text, err = json.Marshal(plain)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 func stepHint(name string, res *flowrun.Result) string {

@@ -3,9 +3,9 @@ package tooltest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -50,11 +50,17 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 	}
 	defer os.RemoveAll(root)
 	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
-	if slices.ContainsFunc(cases, func(c Case) bool { return c.Plan != nil && len(c.Plan.LockDemands()) > 0 }) {
-		config.Store = flowrun.NewMemory() // locks make tests wait for each other only, not for other runs
+	for _, c := range cases {
+		if c.Plan == nil || len(c.Plan.LockDemands())+len(c.Plan.StepDemands()) == 0 {
+			continue
+		}
+		if config.Store == nil {
+			config.Store, config.Pools = flowrun.NewMemory(), map[string]flowrun.Pool{} // locks make tests wait for each other only, not for other runs
+		}
+		maps.Copy(config.Pools, c.Plan.PoolsForTests())
 	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), finished: make([]bool, len(cases)),
-		engine: flowrun.New(config)}
+		config: config, engine: flowrun.New(config)}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
@@ -77,6 +83,7 @@ type runner struct {
 	Options
 	ctx    context.Context
 	root   string // contains the folders of all tests
+	config flowrun.Config
 	engine *flowrun.Engine
 
 	mu        sync.Mutex
@@ -123,7 +130,12 @@ func (r *runner) runCase(i int, c Case) Outcome {
 		o.Status = Stopped
 		return o
 	}
-	p := &testRun{runner: r, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
+	p := &testRun{runner: r, engine: r.engine, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
+	if c.Plan.KeepsState() { // each test begins with the defaults
+		own := r.config
+		own.Store = flowrun.NewMemory()
+		p.engine = flowrun.New(own)
+	}
 	p.run()
 	return o
 }

@@ -31,6 +31,7 @@ func noop(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
 // testRun is the run of one case.
 type testRun struct {
 	*runner
+	engine *flowrun.Engine
 	*Outcome
 	folder  string // of this test only; removed after it
 	env     flowrun.RunEnv
@@ -195,6 +196,7 @@ func stderrOf(s *flowrun.StepResult) string {
 func (p *testRun) compare(res *flowrun.Result, why string) {
 	p.expect(why)
 	p.expectSteps(res)
+	p.expectOutputs(res)
 	if len(p.paths()) > 0 {
 		if args, err := p.fixture.Bind(p.env, p.given); err == nil {
 			p.expectPaths(args, p.env.Workspace)

@@ -5,6 +5,8 @@
 //     costs four system calls and two switches of threads for each process.
 //   - The kernel resets the signal handlers of the child (CLONE_CLEAR_SIGHAND). ForkExec does so
 //     with one system call for each of 60 signals.
+//   - It makes a list of system calls before it executes the program. ForkExec has a field for each thing
+//     that it knows.
 //
 // It uses functions of the runtime that are for package syscall alone, but that Go promises to keep
 // because gVisor uses them, too (go.dev/issue/67401).

@@ -16,6 +16,9 @@ type Spec struct {
 	NoCore bool       // the process leaves no core dump
 	// Descriptors of the user namespace and of the network namespace that the process enters; 0: those of this process.
 	UserNS, NetNS int
+	// Calls are made last before the program is executed, and Failed is the number of the one that failed, from 1.
+	Calls  []Call
+	Failed int
 
 	pidfd   int32
 	mask    uint64  // signals that this thread blocks
@@ -81,6 +84,7 @@ func start(s *Spec) (pid, errno uintptr) {
 		args   cloneArgs
 		limit  rlimit
 		number uintptr
+		call   *Call
 	)
 	beforeFork() // from here on, the stack does not move
 	args.flags = cloneVM | cloneVfork | clonePidfd | cloneClearSighand
@@ -145,6 +149,13 @@ func start(s *Spec) (pid, errno uintptr) {
 	}
 	if s.NoCore {
 		rawSyscall(sysPrlimit, 0, limitCore, uintptr(unsafe.Pointer(&noCore)), 0)
+	}
+	for number = 0; number < uintptr(len(s.Calls)); number++ {
+		call = &s.Calls[number]
+		if _, s.failure = rawSyscall(call.Number, call.Args[0], call.Args[1], call.Args[2], call.Args[3]); s.failure != 0 && !call.Optional {
+			s.Failed = int(number) + 1
+			goto fail
+		}
 	}
 	_, s.failure = rawSyscall(sysExecve, uintptr(unsafe.Pointer(s.Path)), uintptr(unsafe.Pointer(s.Args)), uintptr(unsafe.Pointer(s.Env)), 0)
 fail:

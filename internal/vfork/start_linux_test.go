@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/flowrun/flowrun/internal/vfork"
 )
@@ -184,6 +186,27 @@ func TestFailures(t *testing.T) {
 	s.Cgroup = int(fd)
 	if _, _, forked, errno := vfork.Start(s); forked || errno == 0 {
 		t.Errorf("a descriptor that is not a cgroup: forked %v, errno %v", forked, syscall.Errno(errno))
+	}
+}
+
+// Calls are made in order before the program is executed, and the first one that must not fail ends the start.
+func TestCalls(t *testing.T) {
+	w, content := pipe(t)
+	s := spec(t, "ulimit -n", [3]uintptr{w.Fd(), w.Fd(), w.Fd()})
+	limit := &syscall.Rlimit{Cur: 33, Max: 33}
+	s.Calls = []vfork.Call{{Number: 1 << 20, Optional: true}, {Number: syscall.SYS_PRLIMIT64, Args: [4]uintptr{0, syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(limit))}}}
+	errno, _ := startAndWait(t, s)
+	if got := content(); errno != 0 || s.Failed != 0 || got != "33\n" {
+		t.Errorf("errno %v, failed %d, printed %q", errno, s.Failed, got)
+	}
+	runtime.KeepAlive(limit)
+
+	w, content = pipe(t)
+	s = spec(t, "echo started", [3]uintptr{w.Fd(), w.Fd(), w.Fd()})
+	s.Calls = []vfork.Call{{Number: syscall.SYS_GETPID}, {Number: 1 << 20}, {Number: syscall.SYS_GETPID}}
+	errno, status := startAndWait(t, s)
+	if got := content(); errno != syscall.ENOSYS || s.Failed != 2 || status.ExitStatus() != 127 || got != "" {
+		t.Errorf("errno %v, failed %d, status %v, printed %q", errno, s.Failed, status, got)
 	}
 }
 

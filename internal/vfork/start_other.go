@@ -12,6 +12,8 @@ type Spec struct {
 	UserNS    int
 	NetNS     int
 	NoCore    bool
+	Calls     []Call
+	Failed    int
 }
 
 // Start starts nothing here: forked is false, and errno is ENOSYS.

@@ -132,7 +132,7 @@ func components() (object, error) {
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
 		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
 	}
-	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "stats"} {
+	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "state", "stats"} {
 		b, err := flowrun.Schema(name)
 		if err != nil {
 			return nil, err

@@ -59,7 +59,7 @@ func (d *server) routes() []route {
 	if d.API == nil {
 		return mcpRoutes
 	}
-	list := slices.Concat(sessionRoutes, listRoutes, runRoutes, logRoutes, lineRoutes, continuationRoutes, []route{definitionRoute}, questionRoutes, toolRoutes, graphRoutes, editorRoutes, []route{
+	list := slices.Concat(sessionRoutes, listRoutes, runRoutes, logRoutes, lineRoutes, artifactRoutes, continuationRoutes, []route{definitionRoute}, questionRoutes, toolRoutes, graphRoutes, editorRoutes, []route{
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
 				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",

@@ -134,7 +134,7 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("%s", doc)
 	}
 	b.editTool()
-	for path, want := range map[string]string{"function?format=openai": `"type":"function"`, "stats?limit=5": `"states":["succeeded","succeeded"]`} {
+	for path, want := range map[string]string{"function?format=openai": `"type":"function"`, "stats?limit=5": `"states":["succeeded","succeeded"]`, "state": `{"schema":"flowrun/state.v1","values":[]}`} {
 		if res, doc := b.get("/api/v1/tools/hello/" + path); res.StatusCode != 200 || !strings.Contains(string(doc), want) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
 		}
@@ -152,6 +152,7 @@ func TestEveryRoute(t *testing.T) {
 	b.becomes(asks, dag.Waiting)
 	b.ask("POST", "/api/v1/runs/"+asks+"/approve", `{"values": {"VERSION": "1"}}`)
 	b.becomes(asks, dag.Succeeded)
+	b.readArtifacts()
 	b.ask("POST", "/hooks/any", `{}`, "X-Flowrun-Token", "a secret word", "Authorization", "")
 	if want := []string{"nightly true", "nightly 2026-03-28 true 5", "hello#2 false"}; !slices.Equal(o.asked, want) {
 		t.Errorf("%q", o.asked)

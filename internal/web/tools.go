@@ -30,6 +30,9 @@ var toolRoutes = []route{
 		doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
 		query:   []param{{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."}},
 		answers: []answer{{200, "The statistics.", "", "stats"}}, handle: (*server).toolStats},
+	{method: "GET", path: "/api/v1/tools/{name}/state", id: "toolState", summary: "Show the values that a tool keeps between its runs",
+		doc:     "The values that the next run reads: what runs and people have set, else the defaults.",
+		answers: []answer{{200, "The values.", "", "state"}}, handle: (*server).toolState},
 }
 
 // listedTool is one entry of the list of tools.

@@ -40,6 +40,13 @@ const token = "a-token-for-tests"
 
 // tools are what the service of a test has.
 var tools = map[string]string{
+	"keeps": `name: keeps
+description: Keeps files.
+steps:
+  - name: make
+    bash: d=$(mktemp -d keeps.XXXX); mkdir $d/sub; echo -n bin > $d/sub/a.bin; ln -s sub/a.bin $d/link; echo '<h1>hi</h1><script>alert(1)</script>' > page.html; rm -rf kept; mv $d kept
+    artifacts: [{path: kept, name: dist}, page.html]
+`,
 	"hello":  "name: hello\ndescription: Says hello\ntags: [read]\nbash: echo \"hello {WHO}, {N}\"\nparameters:\n  WHO: {type: string, description: whom, default: you}\n  N: {type: number, default: 1}\n  KEY: {type: string, default: nothing}\nenvironment:\n  secrets: [KEY]\n",
 	"gate":   "name: gate\nsteps:\n  - name: one\n    bash: echo first; echo grumble >&2\n  - name: two\n    bash: |\n      echo waiting\n      until [ -e {FILE} ]; do sleep 0.02; done\n      echo done\nparameters:\n  FILE: {type: string, required: true}\n",
 	"fails":  "name: fails\nsteps:\n  - {name: good, bash: echo good}\n  - {name: bad, bash: 'exit 3'}\n",
@@ -202,7 +209,7 @@ func (b *bench) check(method, path string, res *http.Response, doc []byte) {
 			b.asked[op.ID] = true
 			b.mu.Unlock()
 			for media, c := range described.Content {
-				if got := res.Header.Get("Content-Type"); !strings.HasPrefix(got, media) {
+				if got := res.Header.Get("Content-Type"); media != "*/*" && !strings.HasPrefix(got, media) {
 					b.Errorf("%s %s is of the type %q, want %q", method, path, got, media)
 				}
 				if media == "application/json" {

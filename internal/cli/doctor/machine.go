@@ -134,7 +134,7 @@ func checkPermissions() (list []finding) {
 		{"permissions for hosts", "connections to the hosts that a tool names", permission.Grants{"network:external:example.com"}},
 	} {
 		c := steps.Confinement{Enforced: true, Grants: kind.grants}
-		if reasons := c.CheckGrants(steps.Means{Confines: true, Proxy: true}); len(reasons) > 0 {
+		if reasons := c.CheckGrants(steps.Means{Proxy: true}); len(reasons) > 0 {
 			list = append(list, warning(kind.check, "tools whose permissions are enforced need it; see docs/isolation.md", "%v", errors.Join(reasons...)))
 			continue
 		}

@@ -313,7 +313,7 @@ func ApprovalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: ui.ParamText(p.Params[name])})
 	}
 	for _, s := range p.Steps {
-		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Fallback: s.Fallback, Inputs: surroundingsCard(s.Surroundings)})
+		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Repeat: s.Repeat, Fallback: s.Fallback, Inputs: surroundingsCard(s.Surroundings)})
 	}
 	return card
 }

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/egress"
 	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/egress"
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -19,6 +19,9 @@ import (
 func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, cleanup func(), err error) {
 	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
+		Pools: f.Settings.Pools(),
+		Artifacts: flowrun.ArtifactLimits{MaxFileSize: f.Settings.Number("artifacts.max-file-size"), MaxSize: f.Settings.Number("artifacts.max-size"),
+			MaxFiles: int(f.Settings.Number("artifacts.max-files"))},
 		Enforce: Enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
 	if config.Parallel == 0 {
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))

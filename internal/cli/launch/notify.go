@@ -33,31 +33,26 @@ func NotificationRules(p *flowrun.Plan, c *config.Config, enforced bool) (list [
 	if p != nil {
 		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
-			list = append(list, notify.Rule{On: events(n.On), Command: textOf(n.Command), Webhook: textOf(n.Webhook),
-				SecretEnv: textOf(n.SecretEnv), SecretFile: textOf(n.SecretFile),
-				Reduced: security.ExecutionPrivilege == "reduced", Contained: security.Isolation == "container", Enforced: enforced})
+			r := ruleOf(n.Rule())
+			r.Reduced, r.Contained, r.Enforced = security.ExecutionPrivilege == "reduced", security.Isolation == "container", enforced
+			list = append(list, r)
 		}
 	}
 	for _, n := range c.Notifications() {
 		if !n.Ignored {
-			list = append(list, notify.Rule{On: events(n.On), Command: n.Command, Webhook: n.Webhook, SecretEnv: n.SecretEnv, SecretFile: n.SecretFile})
+			list = append(list, ruleOf(n.NotifyRule))
 		}
 	}
 	return list
 }
 
-func events(words []string) (list []notify.Event) {
-	for _, w := range words {
-		list = append(list, notify.Event(w))
+func ruleOf(r tool.NotifyRule) notify.Rule {
+	to := notify.Rule{Command: r.Command, Webhook: r.Webhook, To: r.To, From: r.From, Subject: r.Subject, Slack: r.Format == "slack",
+		Message: r.Message, Digest: r.Digest, SecretEnv: r.SecretEnv, SecretFile: r.SecretFile}
+	for _, w := range r.On {
+		to.On = append(to.On, notify.Event(w))
 	}
-	return list
-}
-
-func textOf(t *tool.Text) string {
-	if t == nil {
-		return ""
-	}
-	return t.S
+	return to
 }
 
 // Notifier sends notifications. It reports those that could not be sent, and records them in the
@@ -94,16 +89,23 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 		res.Message = e.Err.Error()
 		o.Result = &res
 	}
-	for _, t := range notify.Send(ctx, n.settings(), rules, o) {
+	n.send(ctx, n.withoutDigests(ctx, rules, o), o)
+}
+
+// send sends notifications, and reports whether all could be sent.
+func (n Notifier) send(ctx context.Context, rules []notify.Rule, o notify.Outcome) bool {
+	failed := notify.Send(ctx, n.settings(), rules, o)
+	for _, t := range failed {
 		trouble := console.Visible(t.Error())
 		n.Report(trouble)
 		if n.Store == nil {
 			continue
 		}
-		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotifyFailed, e.Result.ID, trouble); err != nil {
+		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotifyFailed, o.Result.ID, trouble); err != nil {
 			n.Report(err.Error())
 		}
 	}
+	return len(failed) == 0
 }
 
 // engineFailed reports whether the engine could not continue, for example because the disk was
@@ -113,7 +115,9 @@ func (e RunEnd) engineFailed() bool {
 }
 
 func (n Notifier) settings() notify.Settings {
-	s := notify.Settings{Env: os.Environ(), Dir: n.Dir}
+	c := n.Settings
+	s := notify.Settings{Env: os.Environ(), Dir: n.Dir, SMTP: notify.SMTP{Host: c.Word("smtp.host"), Port: int(c.Number("smtp.port")), TLS: c.Word("smtp.tls"),
+		From: c.Word("smtp.from"), User: c.Word("smtp.user"), PasswordEnv: c.Word("smtp.password-env"), PasswordFile: c.Word("smtp.password-file"), CAFile: c.Word("smtp.ca-file")}}
 	if s.Dir == "" {
 		s.Dir, _ = os.Getwd() // on failure, relative paths fail where they are used
 	}

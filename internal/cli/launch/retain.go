@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -37,6 +38,10 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	removed, err := s.Prune(ctx, p)
 	for _, id := range removed.IDs {
 		err = errors.Join(err, os.RemoveAll(folder(id)))
+	}
+	if len(removed.IDs) > 0 {
+		_, bad := artifact.Prune(dir, time.Now())
+		err = errors.Join(err, bad)
 	}
 	if err != nil {
 		env.Notef("cannot prune the history: %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -38,9 +39,10 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old runs and their logs",
-		Long: `Remove runs and their logs from the history. The command removes every run that exceeds
-any of the given limits. It never removes active runs.`,
+		Short: "Remove old runs with their logs and artifacts",
+		Long: `Remove runs with their logs and artifacts from the history. The command removes every run
+that exceeds any of the given limits. It never removes active runs. It also removes
+artifacts whose retention has passed.`,
 		Example: `  flowrun history prune --older-than 30d
   flowrun history prune --keep 1000 --max-size 2GB --dry-run`,
 		Args: ui.NoArgs,
@@ -86,6 +88,9 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 			if err == nil {
 				err = removeOrphanLogs(ctx, s, filepath.Dir(folder("x")))
 			}
+			freed, bad := artifact.Prune(dir, time.Now())
+			err = errors.Join(err, bad)
+			removed.Bytes = max(removed.Bytes, freed)
 		}
 		verb := "removed"
 		if p.DryRun {

@@ -20,12 +20,13 @@ func psCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "ps",
-		Short: "List active runs, and the locks they hold or wait for",
+		Short: "List active runs, and the locks and pools they hold or wait for",
 		Long: `List active runs, newest first: running, pending (queued for a lock, or until another run
 of the same tool ends) and waiting (for an approval).
 
-A second table lists the locks in use, with the runs that hold them and the queue of runs
-that wait for them, in order. It also lists tools that set max-active-runs.`,
+A second table lists the locks and pools in use, with the runs that hold them and the queue
+of runs that wait for them, in order; a step is listed as RUN/STEP. It also lists tools that
+set max-active-runs.`,
 		Example: `  flowrun ps
   flowrun ps -o json | jq .locks`,
 		Args: ui.NoArgs,
@@ -69,15 +70,18 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 	}
 	err := console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "PID", "NOTE"}, rows,
 		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
-	if err != nil || len(doc.Locks)+len(doc.Limits) == 0 {
+	if err != nil || len(doc.Locks)+len(doc.Limits)+len(doc.Pools) == 0 {
 		return err
 	}
 	rows = rows[:0]
 	add := func(kind string, l rundocs.Lock) {
-		rows = append(rows, []string{kind + l.Name, fmt.Sprintf("%d/%d", len(l.Holders), l.Slots), strings.Join(l.Holders, " "), strings.Join(l.Waiting, " ")})
+		rows = append(rows, []string{kind + l.Name, fmt.Sprintf("%d/%d", l.Used, l.Slots), strings.Join(l.Holders, " "), strings.Join(l.Waiting, " ")})
 	}
 	for _, l := range doc.Locks {
 		add("lock ", l)
+	}
+	for _, l := range doc.Pools {
+		add("pool ", l)
 	}
 	for _, l := range doc.Limits {
 		add("runs of ", l)

@@ -58,8 +58,10 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		{"retry of", r.RetryOf},
 		{"origin", p.Record.Origin},
 		{"message", r.Message},
-		{"params", shownParams(r.Params)},
+		{"params", shownValues(r.Params)},
+		{"outputs", shownValues(r.Outputs)},
 		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},
+		{"kept", runview.ArtifactNames(r)},
 		{"warning", strings.Join(r.Unenforced, "; ")},
 	} {
 		if line.text != "" {
@@ -148,7 +150,7 @@ func exitNotes(code int) []string {
 	return []string{fmt.Sprintf("exit %d", code)}
 }
 
-func shownParams(m map[string]any) string {
+func shownValues(m map[string]any) string {
 	var words []string
 	for _, k := range ui.SortedKeys(m) {
 		b, _ := json.Marshal(m[k])

@@ -149,6 +149,12 @@ func showLevel(w io.Writer, levels map[string][]flowrun.PreviewStep, prefix stri
 		if s.Loop != "" {
 			fmt.Fprintf(w, "%s    for each of %s\n", indent, console.Visible(s.Loop))
 		}
+		if s.Repeat != "" {
+			fmt.Fprintf(w, "%s    repeats %s\n", indent, console.Visible(s.Repeat))
+		}
+		for _, h := range s.Holds {
+			fmt.Fprintf(w, "%s    holds %s\n", indent, console.Visible(h))
+		}
 		if s.Condition != "" {
 			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
 		}
@@ -178,6 +184,9 @@ func showSurroundings(w io.Writer, begin string, s flowrun.Surroundings) {
 	}
 	for _, f := range s.EnvFiles {
 		fmt.Fprintf(w, "%sreads the env file %s\n", begin, console.Quote(f))
+	}
+	for _, a := range s.Artifacts {
+		fmt.Fprintf(w, "%skeeps %s\n", begin, console.Visible(a))
 	}
 	if s.Input != "" {
 		fmt.Fprintf(w, "%shas the input %s\n", begin, console.Quote(s.Input))

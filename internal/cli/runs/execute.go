@@ -155,7 +155,7 @@ func (x *execution) notify(res *flowrun.Result, err error) {
 
 // finish prints the result, and returns the exit code as an error.
 func (x *execution) finish(res *flowrun.Result, err error) error {
-	if err := cmp.Or(err, x.out.err, printResult(x.env, res, x.flags.output)); err != nil {
+	if err := cmp.Or(err, x.out.err, PrintResult(x.env, res, x.flags.output)); err != nil {
 		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {
 			x.env.Notef("run %s is interrupted; to continue it: flowrun resume %s", res.ID, res.ID)
 		}

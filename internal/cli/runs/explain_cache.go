@@ -41,7 +41,7 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 			if err != nil {
 				return err
 			}
-			runEnv := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript()}
+			runEnv := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}
 			given, err := launch.CollectParams(env, plan, runEnv, params, list)
 			if err != nil {
 				return err

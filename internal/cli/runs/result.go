@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,7 @@ import (
 // reportEnd reports how a run ended, in the forms that the flags demand.
 func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		printOutcome(env, res, recorded)
+		PrintOutcome(env, res, recorded)
 	}
 	if res.Permissions != nil && f.output != "json" {
 		printPermissions(env, res)
@@ -33,8 +34,8 @@ func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags,
 	return nil
 }
 
-// printResult writes the result to stdout. The text form was already written there during the run.
-func printResult(env *ui.Env, res *flowrun.Result, form string) error {
+// PrintResult writes the result to stdout. The text form was already written there during the run.
+func PrintResult(env *ui.Env, res *flowrun.Result, form string) error {
 	switch form {
 	case "json":
 		return ui.WriteResult(env, res)
@@ -58,29 +59,27 @@ func printStepOutput(w io.Writer, s *flowrun.StepResult) error {
 	if _, err := fmt.Fprintf(w, "--- %s: %s ---\n", s.ID, s.Status); err != nil {
 		return err
 	}
-	for _, stream := range []struct{ file, text string }{{s.StdoutFile, s.Output}, {s.StderrFile, s.Error}} {
-		if stream.file == "" {
-			if _, err := io.WriteString(w, stream.text); err != nil {
-				return err
-			}
-			continue
-		}
-		f, err := os.Open(stream.file)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(w, f)
-		f.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(PrintStream(w, s.StdoutFile, s.Output), PrintStream(w, s.StderrFile, s.Error))
 }
 
-// printOutcome prints one line about how the run ended. It prints nothing if the run succeeded
-// without notes.
-func printOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
+// PrintStream writes what a step printed: its file, or its text if it has no file.
+func PrintStream(w io.Writer, file, text string) error {
+	if file == "" {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// PrintOutcome prints one line about how the run ended, and what to do about it. It prints nothing if
+// the run succeeded without notes.
+func PrintOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 	for _, n := range res.Notices {
 		if !n.Announced {
 			env.Notef("%s", n.Message)

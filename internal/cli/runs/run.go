@@ -192,7 +192,7 @@ func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 		return why
 	}
 	if res := flowrun.NotRun(def, why); res != nil {
-		return cmp.Or(printResult(env, res, f.output), why)
+		return cmp.Or(PrintResult(env, res, f.output), why)
 	}
 	return why
 }
@@ -224,7 +224,7 @@ func (r *request) preview(e flowrun.Enforcement) (*flowrun.Preview, error) {
 // parse converts the command line to a request. answers are values of parameters that the person
 // has already given.
 func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
-	r := &request{runEnv: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}}
+	r := &request{runEnv: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}}
 	list, err := launch.ParseAssignments(c, args[1:])
 	if err != nil {
 		return nil, err

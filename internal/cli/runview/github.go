@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/drawing"
@@ -31,7 +32,7 @@ func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
 	g.NoLogs, g.Commands = !n.Recorded, n.Verbose
 	env.Stderr = g.Writer()
 	t.addSink(g)
-	t.Queued = func(q flowrun.QueuePosition) { g.Waits(waitReason(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { g.Waits(dag.ID(q.Step), waitReason(q)) }
 	t.End = sync.OnceFunc(func() {
 		g.Close()
 		env.Stderr = stderr
@@ -79,6 +80,9 @@ func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
 			note = StepNote(&s)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdownCell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), markdownCell(note))
+	}
+	if names := ArtifactNames(r); names != "" {
+		fmt.Fprintf(&b, "\nArtifacts: %s\n", markdownCell(names))
 	}
 	if boxes := drawing.Boxes(p); countBoxes(boxes) <= maxBoxes {
 		MarkSteps(boxes, StepStates(r), time.Now())

@@ -114,7 +114,7 @@ func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 		return w
 	}
 	t.addSink(plain)
-	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(waitReason(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(dag.ID(q.Step), waitReason(q)) }
 	t.End = sync.OnceFunc(plain.Heartbeat(w, console.HeartbeatInterval))
 	return w
 }
@@ -130,7 +130,7 @@ func narrateView(env *ui.Env, n Narration, t *Narrator) {
 	v := console.NewView(stderr, planInfo(n), recorded, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.TerminalSize(stderr) }})
 	t.addSink(v)
-	t.Queued = func(q flowrun.QueuePosition) { v.Waits(waitReason(q)) }
+	t.Queued = func(q flowrun.QueuePosition) { v.Waits(dag.ID(q.Step), waitReason(q)) }
 	n.Keys.SetView(v)
 	stopRedraw := onContinue(v.Redraw)
 	env.Stderr = &ui.TerminalWriter{To: v.Above(), Raw: new(atomic.Bool)}
@@ -206,6 +206,8 @@ func commandOf(p *flowrun.Plan, path string) string {
 	switch b := s.Body.(type) {
 	case *tool.ToolUse:
 		return "use-tool: " + b.Tool.S
+	case *tool.HTTP:
+		return b.MethodOrDefault() + " " + b.URL.S
 	case *tool.JSCode:
 		return strings.TrimSpace(b.Code.S)
 	}

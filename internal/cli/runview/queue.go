@@ -32,6 +32,7 @@ const queuedSchema = "flowrun/queued.v1"
 type queuedJSON struct {
 	Schema   string             `json:"schema"`
 	Run      string             `json:"run"`
+	Step     string             `json:"step,omitempty"`
 	Time     time.Time          `json:"time"`
 	Since    time.Time          `json:"since"`
 	Message  string             `json:"message"`
@@ -39,5 +40,5 @@ type queuedJSON struct {
 }
 
 func queuedLine(q flowrun.QueuePosition) queuedJSON {
-	return queuedJSON{queuedSchema, q.Run, time.Now(), q.Since, q.String(), rundocs.Obstacles(q)}
+	return queuedJSON{queuedSchema, q.Run, q.Step, time.Now(), q.Since, q.String(), rundocs.Obstacles(q)}
 }

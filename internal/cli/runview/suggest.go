@@ -17,18 +17,15 @@ func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 			continue
 		}
 		if asked++; asked > most {
-			env.Notef("for all questions: flowrun show %s", r.ID)
+			ui.Suggest(env, "for all questions: flowrun show %s", r.ID)
 			return
 		}
-		env.Notef("to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
+		ui.Suggest(env, "to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
 	}
 }
 
 // SuggestNext prints the commands that are useful after a run that did not succeed.
 func SuggestNext(env *ui.Env, r *flowrun.Result) {
-	if env.Runs != nil {
-		return // the commands are those of another program
-	}
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
@@ -38,17 +35,17 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 		return
 	}
 	if dag.IsNotStarted(r.Reason) {
-		env.Notef("no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
+		ui.Suggest(env, "no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
 	if step := FirstFailed(r); step != "" {
-		env.Notef("to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
+		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
 	if onlyInterrupted(r) {
-		env.Notef("to run its interrupted steps again: flowrun resume %s --rerun-interrupted", r.ID)
+		ui.Suggest(env, "to run its interrupted steps again: flowrun resume %s --rerun-interrupted", r.ID)
 		return
 	}
-	env.Notef("to continue: flowrun resume %s", r.ID)
+	ui.Suggest(env, "to continue: flowrun resume %s", r.ID)
 }
 
 // onlyInterrupted reports whether a run has ended and only steps that count as failed because they

@@ -2,6 +2,7 @@ package runview
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -11,7 +12,11 @@ import (
 
 // Summarize draws on stderr when each step of a run ran.
 func Summarize(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
-	return console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale()})
+	err := console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale()})
+	if names := ArtifactNames(r); names != "" && err == nil {
+		_, err = fmt.Fprintf(env.Stderr, "artifacts: %s\n", names)
+	}
+	return err
 }
 
 // Bars returns the steps of a run with their times. Reused results have no times, because their

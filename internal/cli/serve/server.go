@@ -66,6 +66,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
 		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()
+		defer every(ctx, digestInterval, s.notifier("", "").SendDigests)()
 		err = s.listeners.wait(s.env, stop, s.log)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
@@ -192,24 +193,32 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 // pruneInterval is how often a service prunes the history.
 const pruneInterval = 10 * time.Minute
 
+// digestInterval is how often a service looks for digests of notifications that are due.
+const digestInterval = time.Minute
+
 // pruneHistory prunes the history periodically according to the settings, until stop is called.
 func pruneHistory(ctx context.Context, env *ui.Env, s *sqlite.Store, f launch.ConsentFlags) (stop func()) {
+	return every(ctx, pruneInterval, func(ctx context.Context) { launch.ApplyRetention(ctx, env, s, f.Settings) })
+}
+
+// every does the work periodically, until stop is called.
+func every(ctx context.Context, interval time.Duration, work func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	var work sync.WaitGroup
-	work.Go(func() {
-		tick := time.NewTicker(pruneInterval)
+	var running sync.WaitGroup
+	running.Go(func() {
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				launch.ApplyRetention(ctx, env, s, f.Settings)
+				work(ctx)
 			}
 		}
 	})
 	return func() {
 		cancel()
-		work.Wait()
+		running.Wait()
 	}
 }

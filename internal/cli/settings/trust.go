@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,11 +14,12 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/textdiff"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func trustCommand(env *ui.Env) *cobra.Command {
-	var list, show, remove bool
+	var list, show, diff, remove bool
 	var output string
 	c := &cobra.Command{
 		Use:   "trust [DIR]",
@@ -28,14 +30,14 @@ Until you trust a project,
 
 - flowrun ignores the settings in its .flowrun/config.yaml and .flowrun/settings.json that
   start programs, extend permissions, raise limits or remove history: mcpServers, mcp,
-  notifications, tools, approvals.allow, roots, history, webhooks, and grace and limits
+  notifications, tools, approvals.allow, roots, history, webhooks, pools, and grace and limits
   above yours;
 - no pattern allows a model to call its tools, and your own tools do not use them.
 
 Trust applies to the folder, to the current definitions in .flowrun/tools and .cycod/tools,
 and to the current values of these settings. When a setting is added or changed, flowrun
 asks again. When a definition is, no pattern allows a model to call it any more. --show lists
-these definitions; to trust them, run flowrun trust again.
+these definitions, --diff shows what changed in them; to trust them, run flowrun trust again.
 
 flowrun ignores a .flowrun or .cycod folder that belongs to another user, or that others
 can write. To use it anyway, trust DIR itself. This is needed in a container with a project
@@ -43,10 +45,11 @@ of another user, and on file systems without owners.`,
 		Example: `  flowrun trust
   flowrun trust --list
   flowrun trust --show
+  flowrun trust --diff
   flowrun trust --remove ~/src/demo`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 1 || list && (len(args) > 0 || show || remove) || show && remove {
-				return ui.Usagef(c, "give at most one folder, and one of --list, --show and --remove; --list takes no folder")
+			if len(args) > 1 || list && len(args) > 0 || moreThanOne(list, show, diff, remove) {
+				return ui.Usagef(c, "give at most one folder, and one of --list, --show, --diff and --remove; --list takes no folder")
 			}
 			if !list && c.Flags().Changed("output") {
 				return ui.Usagef(c, "--output requires --list")
@@ -68,6 +71,8 @@ of another user, and on file systems without owners.`,
 			switch {
 			case show:
 				return showTrust(env, dir, folder)
+			case diff:
+				return diffTrust(env, dir, folder)
 			case remove:
 				return withdrawTrust(env, dir, folder)
 			}
@@ -77,8 +82,20 @@ of another user, and on file systems without owners.`,
 	c.Flags().BoolVar(&list, "list", false, "list the projects that are trusted or declined")
 	ui.OutputFlag(c, &output, "table", "json")
 	c.Flags().BoolVar(&show, "show", false, "show which tools of the project were added, changed or removed since it was trusted")
+	c.Flags().BoolVar(&diff, "diff", false, "show what changed in the tools of the project since it was trusted")
 	c.Flags().BoolVar(&remove, "remove", false, "withdraw the decision about a project")
 	return c
+}
+
+// moreThanOne reports whether more than one of the flags is set.
+func moreThanOne(flags ...bool) bool {
+	set := 0
+	for _, f := range flags {
+		if f {
+			set++
+		}
+	}
+	return set > 1
 }
 
 func trust(env *ui.Env, stateDir, folder string) error {
@@ -129,18 +146,27 @@ func vouch(env *ui.Env, stateDir, folder string) (bool, error) {
 	return true, nil
 }
 
-// showTrust compares the definitions of a project with those that were trusted.
-func showTrust(env *ui.Env, stateDir, folder string) error {
+// compare compares the definitions of a project with those that were trusted.
+func compare(stateDir, folder string) ([]config.FileState, error) {
 	c, err := config.Load(config.Options{WorkingDirectory: folder, StateDir: stateDir})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if t := c.Trust; t.State != config.Trusted {
-		return ui.Missing(fmt.Errorf("the project of %q is not trusted; to trust it: flowrun trust", folder))
+		return nil, ui.Missing(fmt.Errorf("the project of %q is not trusted; to trust it: flowrun trust", folder))
 	}
 	files, err := c.Trust.Compare()
 	if err != nil {
-		return fmt.Errorf("cannot compare the definitions of the project: %w", err)
+		return nil, fmt.Errorf("cannot compare the definitions of the project: %w", err)
+	}
+	return files, nil
+}
+
+// showTrust lists the definitions of a project, and whether they were trusted.
+func showTrust(env *ui.Env, stateDir, folder string) error {
+	files, err := compare(stateDir, folder)
+	if err != nil {
+		return err
 	}
 	var rows [][]string
 	for _, f := range files {
@@ -151,6 +177,34 @@ func showTrust(env *ui.Env, stateDir, folder string) error {
 		return nil
 	}
 	return console.Table(env.Stdout, []string{"FILE", "STATE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+}
+
+// diffTrust shows what changed in the definitions of a project since they were trusted.
+func diffTrust(env *ui.Env, stateDir, folder string) error {
+	files, err := compare(stateDir, folder)
+	if err != nil {
+		return err
+	}
+	changes := 0
+	for _, f := range files {
+		if f.State == "unchanged" {
+			continue
+		}
+		changes++
+		text := textdiff.Unified("trusted/"+f.File, string(f.Before), f.File, string(f.Now))
+		if !f.Known {
+			text = f.File + ": " + f.State + "; the text that was trusted is not known\n"
+		}
+		for line := range strings.Lines(text) { // somebody else may have written it, so nothing in it may hide
+			if _, err := fmt.Fprintln(env.Stdout, console.VisibleLine(strings.TrimSuffix(line, "\n"))); err != nil {
+				return err
+			}
+		}
+	}
+	if changes == 0 {
+		env.Notef("the tools of the project are as you trusted them")
+	}
+	return nil
 }
 
 type projectJSON struct {

@@ -76,7 +76,7 @@ func (c Config) validate() flowrun.GoTool {
 
 func (c Config) preview() flowrun.GoTool {
 	return flowrun.GoTool{Name: "flowrun_preview", DisplayName: "Preview a run", Tags: []string{"read"},
-		Description: "Shows what a tool would do with these parameters, as a document flowrun/plan.v1: its steps with their commands, in order. Runs nothing.",
+		Description: "Shows what a tool would do with these parameters, as a document flowrun/plan.v1: its steps with their commands, in order, and which permissions are enforced. Runs nothing.",
 		Schema: schema(`"tool": {"type": "string", "description": "the name of the tool"},
 			"parameters": {"type": "object", "default": {}, "description": "the parameters of the tool"}`, "tool"),
 		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
@@ -85,7 +85,11 @@ func (c Config) preview() flowrun.GoTool {
 				return nil, err
 			}
 			params, _ := in.Params["parameters"].(map[string]any)
-			return plan.Preview(flowrun.RunEnv{Workspace: in.Workspace}.Until(ctx), params)
+			bound, err := plan.Bind(flowrun.RunEnv{Workspace: in.Workspace}.Until(ctx), params)
+			if err != nil {
+				return nil, err
+			}
+			return c.Engine.Preview(bound, flowrun.OriginMCP)
 		}}
 }
 

@@ -28,5 +28,9 @@ type Env struct {
 	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
 	Runs func(func(context.Context, flowrun.Store) error) error
 
+	// Hint, if it is set, turns a hint that names commands of flowrun into one that names those of the
+	// program, or into "" if it has none like them.
+	Hint func(string) string
+
 	handlesSignals atomic.Bool // set if the command handles signals; see Signals
 }

@@ -123,12 +123,27 @@ func (env *Env) ReportError(err error) int {
 	}
 	for _, line := range o.Lines {
 		line = withoutCalls(line, err)
-		if o.CommandHint != "" {
-			line = AddHint(line, o.CommandHint)
+		if hint := hintOf(env, o.CommandHint); hint != "" {
+			line = AddHint(line, hint)
 		}
 		env.Notef("%s", line)
 	}
 	return o.Exit
+}
+
+// hintOf returns a hint in the words of the program.
+func hintOf(env *Env, hint string) string {
+	if env.Hint == nil {
+		return hint
+	}
+	return env.Hint(hint)
+}
+
+// Suggest prints a hint that names commands of flowrun, in the words of the program.
+func Suggest(env *Env, format string, args ...any) {
+	if hint := hintOf(env, Format(format, args...)); hint != "" {
+		env.Notef("%s", hint)
+	}
 }
 
 // HintSuffix returns a hint in the form that follows a message, or "" if there is none.

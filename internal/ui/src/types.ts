@@ -14,13 +14,14 @@ export interface RunList { runs: RunRow[]; next?: string }
 /** A step of a run. */
 export interface StepDoc {
   id: string; status: State; exit_code: number; attempts: number; fallback?: boolean; reason?: string; message?: string;
-  started?: string; ended?: string; usage?: Usage;
+  started?: string; ended?: string; usage?: Usage; outputs?: Record<string, unknown>;
+  artifacts?: { name: string; digest?: string }[];
 }
 
-/** A run (flowrun/run.v1) without outputs. */
+/** A run (flowrun/run.v1) without what its steps printed. */
 export interface RunDoc {
   id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
-  notes?: string[]; started?: string; ended?: string; params: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
+  notes?: string[]; started?: string; ended?: string; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
 }
 
 /** An event of a run (flowrun/event.v1). */

@@ -34,6 +34,7 @@ export interface StepResult {
   ended?: string;
   stdout?: { size: number; inline?: string };
   stderr?: { size: number; inline?: string };
+  outputs?: { values: Record<string, unknown> };
   wait?: { kind: string; until?: string; asks?: boolean; prompt?: string; form?: unknown };
   usage?: Usage;
 }

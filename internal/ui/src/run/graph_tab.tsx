@@ -6,6 +6,7 @@ import { Button, Load } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { Glyph, settled, Status, word } from '../status';
 import { RetryFrom } from './actions';
+import { Values } from './values';
 import { elapsed, nameOf, withoutKeys, type Interval, type StepState } from './fold';
 import { Graph } from './graph';
 import { countText, nodeStates, type GraphDoc, type GraphNode, type NodeState } from './graph_model';
@@ -59,6 +60,7 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
         {s !== 'interrupted' && <><dt>Took</dt><dd class="number">{duration(elapsed(m.state, step.began, step.ended ?? m.at))}</dd></>}</>}
       {step?.due !== undefined && !settled(s) && <><dt>{s === 'retrying' ? 'Next attempt' : 'Waits until'}</dt><dd class="number">{clock(new Date(step.due).toISOString())}</dd></>}
     </dl>
+    <Values of={r?.outputs?.values} label="Outputs" />
     {step && step.intervals.length > 1 && <Attempts step={step} at={m.at} />}
     {active.length > 0 && <><h3>Items</h3><ul>{active.slice(0, 20).map((c) => <li key={c.path}><Glyph state={c.state} size={14} />
       <A class="clip" href={tabHref(id, 'logs', { step: c.latest })} title={c.path}>{node.loop ? nameOf(c.path) : c.path}</A><span class="sr-only">{word(c.state)}</span></li>)}

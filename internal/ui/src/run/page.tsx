@@ -21,6 +21,7 @@ import { Logs } from './logs';
 import { Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
 import { Timeline } from './timeline';
+import { Values } from './values';
 
 /** What every tab gets. */
 export interface RunView { id: string; run: RunDoc; events: RunEvent[]; moment: Moment; reload(): void }
@@ -53,7 +54,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
   const known = useMemo(() => new Set(run?.steps.map((s) => s.id)), [run]);
   const { events, fresh, resume } = useEvents(id, {
-    changes: (e) => !e.node || e.kind === 'step.waiting' || !known.has(e.node),
+    changes: (e) => e.node ? e.kind === 'step.waiting' || !known.has(e.node) : e.kind !== 'run.started' || run?.status !== 'running',
     over: () => !!run && settled(run.status),
     reload: doc.reload,
     pause: () => Math.max(1000, 5 * cost.current),
@@ -94,7 +95,7 @@ interface Follower {
 /** Follows the events of a run. Returns all of them so far; fresh when some arrived after the past ones. */
 function useEvents(id: string, follower: Follower) {
   const events = useSignal<RunEvent[]>([]), after = useSignal(0);
-  const state = useRef({ opened: Date.now(), queue: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
+  const state = useRef({ opened: Date.now(), queue: [] as RunEvent[], unread: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
   state.follower = follower;
   useEffect(() => {
     Object.assign(state, { opened: Date.now(), fresh: false });
@@ -103,7 +104,7 @@ function useEvents(id: string, follower: Follower) {
     return () => {
       cancelAnimationFrame(state.frame);
       clearTimeout(state.timer);
-      Object.assign(state, { queue: [], frame: 0, timer: 0 });
+      Object.assign(state, { queue: [], unread: [], frame: 0, timer: 0 });
     };
   }, [id]);
   const show = () => {
@@ -117,7 +118,13 @@ function useEvents(id: string, follower: Follower) {
       state.frame ||= requestAnimationFrame(show);
       // Past events come at once. The clock of the service can be another one, so their time alone does not tell.
       state.fresh ||= Date.parse(e.time) > state.opened - 5000 || Date.now() > state.opened + 3000;
-      if (state.fresh && state.follower.changes(e)) state.timer ||= setTimeout(() => { state.timer = 0; state.follower.reload(); }, state.follower.pause());
+      if (!state.fresh || !state.follower.changes(e)) return;
+      state.unread.push(e);
+      state.timer ||= setTimeout(() => {
+        const list = state.unread;
+        Object.assign(state, { unread: [], timer: 0 });
+        if (list.some((e) => state.follower.changes(e))) state.follower.reload(); // the first document can be newer than an event
+      }, state.follower.pause());
     },
     end: () => {
       clearTimeout(state.timer);
@@ -129,9 +136,6 @@ function useEvents(id: string, follower: Follower) {
 }
 
 function Head({ run, resumes }: { run: RunDoc; resumes: number }) {
-  const all = useSignal(false);
-  const params = Object.entries(run.params ?? {});
-  const shown = all.value ? params : params.slice(0, 8);
   return <div class="run-head">
     {run.message && !['succeeded', 'waiting'].includes(run.status) && <p class={`reason s-${run.status}`}>{run.message}</p>}
     <dl>
@@ -142,15 +146,10 @@ function Head({ run, resumes }: { run: RunDoc; resumes: number }) {
       {resumes > 0 && <div><dt>Resumed</dt><dd class="number">{count(resumes, 'time')}</dd></div>}
       {run.status !== 'succeeded' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
-    {params.length > 0 && <div class="run-params" role="group" aria-label="Parameters">
-      {shown.map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v).slice(0, 2000)}`}><b>{name}</b> {text(v).slice(0, 200) || <i>empty</i>}</span>)}
-      {params.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${params.length - 8} more`}</button>}
-    </div>}
+    <Values of={run.params} label="Parameters" />
+    <Values of={run.outputs} label="Outputs" />
   </div>;
 }
-
-/** The text of a parameter. */
-export const text = (v: unknown): string => (typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v));
 
 /** What the steps that wait ask. */
 function Questions({ id, steps, reload }: { id: string; steps: string[]; reload(): void }) {

@@ -11,6 +11,7 @@ import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
 import { tabHref, type RunView } from './page';
+import { Values } from './values';
 
 const groups: Record<string, (s: State) => boolean> = {
   all: () => true,
@@ -76,5 +77,7 @@ function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
       <div class="actions"><A class="button" href={tabHref(run.id, 'logs', { step: s.id })}>Log</A><RetryFrom run={run} step={s.id} />
         <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
     {explain(s) && <p class="message">{explain(s)}</p>}
+    <Values of={s.outputs} label="Outputs" />
+    {s.artifacts?.map((a) => a.digest && <p><a target="_blank" href={`/api/v1/runs/${run.id}/artifact?${new URLSearchParams({ step: s.id, name: a.name })}`}>{a.name}</a></p>)}
   </section>;
 }

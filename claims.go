@@ -1,0 +1,126 @@
+package flowrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/procid"
+)
+
+// PoolError reports a step that uses a pool which the settings do not have, or more slots than the pool has.
+type PoolError = outcome.PoolError
+
+// StepDemands returns what attempts of steps hold while they run, each thing once: locks and slots of pools. The Slots
+// of a pool are 0, because the settings say how many it has.
+func (p *Plan) StepDemands() []LockDemand { return stepDemands(p.compiled) }
+
+// demandsOf returns what a claim demands.
+func demandsOf(c *plan.Claim, pools map[string]Pool) []LockDemand {
+	var list []LockDemand
+	for _, l := range c.Locks {
+		list = append(list, LockDemand{Kind: DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)})
+	}
+	if c.Pool != "" {
+		list = append(list, LockDemand{Kind: DemandPool, Name: c.Pool, Slots: pools[c.Pool].Slots, Count: c.Slots, Rate: pools[c.Pool].Rate})
+	}
+	return list
+}
+
+func stepDemands(p *plan.Plan) (list []LockDemand) {
+	for _, c := range p.Claims {
+		for _, d := range demandsOf(c, nil) {
+			if !slices.ContainsFunc(list, d.Same) {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
+}
+
+// checkClaims rejects a run with a step that could never start.
+func (e *Engine) checkClaims(p *plan.Plan) error {
+	if len(p.Claims) > 0 && e.config.Store == nil {
+		return &NoQueueError{Tool: p.Name(), Needs: stepDemands(p)}
+	}
+	for _, c := range p.Claims {
+		if has := e.config.Pools[c.Pool].Slots; c.Pool != "" && has < c.Slots {
+			return &PoolError{Tool: p.Name(), Step: c.Path, Pool: c.Pool, Wants: c.Slots, Has: has, Pools: slices.Sorted(maps.Keys(e.config.Pools))}
+		}
+	}
+	return nil
+}
+
+// acquirer returns the function that has steps wait for what they claim, nil for a run without claims.
+func (e *Engine) acquirer(j *job) func(context.Context, dag.ID, any) (func(), error) {
+	if len(j.plan.Claims) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, path dag.ID, claim any) (func(), error) {
+		c := claim.(*plan.Claim)
+		err := j.admitStep(ctx, Admission{Step: string(path), Demands: demandsOf(c, e.config.Pools), Priority: c.Priority})
+		if err != nil {
+			return nil, err
+		}
+		release := func() { _ = j.ledger.Leave(string(path)) } // if it fails, the end of the run gives it back
+		if err := sweep(ctx, e.grace()); err != nil {
+			release()
+			return nil, err
+		}
+		return release, nil
+	}
+}
+
+// admitStep waits until a step may hold what it demands, and reports each change of its queue position to WithQueue.
+func (j *job) admitStep(ctx context.Context, a Admission) error {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	outer := j.args.RunEnv.Vars[procid.MarkRun]
+	var since time.Time
+	a.Notify = func(q QueuePosition) {
+		if outer != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool { return heldOnlyBy(o, outer) }) {
+			giveUp(fmt.Errorf("it would wait forever: a step of run %s started this run, and that run holds what the step waits for (%s)", outer, q.Obstacles[0].Title()))
+			return
+		}
+		since = q.Since
+		j.reportQueued(q)
+	}
+	err := j.ledger.Admit(ctx, a)
+	if !since.IsZero() && err == nil {
+		j.reportQueued(QueuePosition{Run: j.id, Step: a.Step, Since: since})
+	}
+	if err != nil && !errors.Is(err, ErrFenced) && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// reportQueued calls WithQueue; steps wait in goroutines of their own.
+func (j *job) reportQueued(q QueuePosition) {
+	if j.queued == nil {
+		return
+	}
+	j.queuedMu.Lock()
+	defer j.queuedMu.Unlock()
+	j.queued(q)
+}
+
+// heldOnlyBy reports whether all that keeps a step waiting is held by one run.
+func heldOnlyBy(o Obstacle, run string) bool {
+	return len(o.Holders) > 0 && !slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run != run })
+}
+
+// PoolsForTests returns pools that are large enough for every step of the plan, for programs that test tools.
+func (p *Plan) PoolsForTests() map[string]Pool {
+	pools := map[string]Pool{}
+	for _, c := range p.compiled.Claims {
+		pools[c.Pool] = Pool{Slots: 1 << 20}
+	}
+	return pools
+}

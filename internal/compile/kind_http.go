@@ -1,0 +1,87 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/httpstep"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// httpKind compiles steps that send a request.
+type httpKind struct{}
+
+func (httpKind) traits() traits { return traits{} }
+
+func (httpKind) compile(c *stepCompiler, s *plan.Step) {
+	c.reportInertKeys("a step that sends a request", "use the keys of http", "output.buffer-limit")
+	h := c.step.Body.(*tool.HTTP)
+	r := &httpstep.Runner{Def: h, Limit: c.step.Output.BufferLimit}
+	s.Runner, s.OwnWork = r, plan.WorkInRequest
+	for _, one := range []struct {
+		at  *tool.Text
+		key string
+		to  **expr.Template
+	}{{&h.URL, "url", &r.URL}, {h.Body, "body", &r.Body}, {h.File, "file", &r.File}, {h.SaveAs, "save-as", &r.SaveAs}, {h.Proxy, "proxy", &r.Proxy},
+		{h.Bearer, "auth.bearer", &r.Bearer}, {h.CA, "tls.ca", &r.CA}, {h.Cert, "tls.cert", &r.Cert}, {h.Key, "tls.key", &r.Key}} {
+		*one.to = c.text(one.at, "http."+one.key, expr.Plain, c.names)
+	}
+	if h.Basic != nil {
+		r.User = c.text(&h.Basic.User, "http.auth.basic.user", expr.Plain, c.names)
+		r.Password = c.text(&h.Basic.Password, "http.auth.basic.password", expr.Plain, c.names)
+	}
+	r.Headers, r.Query, r.Form = c.fields(h.Headers, "http.headers"), c.fields(h.Query, "http.query"), c.fields(h.Form, "http.form")
+	if h.JSON != nil {
+		t := c.valueTemplate(*h.JSON, c.key("http.json"), c.names, c.addReferences)
+		r.JSON = &t
+	}
+	c.checkAddress(h.URL, r)
+}
+
+// fields compiles a mapping of names to texts.
+func (c *stepCompiler) fields(entries []tool.Entry, key string) (list []httpstep.Field) {
+	for _, e := range entries {
+		if t := c.text(e.Value.Text, key+"."+e.Key, expr.Plain, c.names); t != nil {
+			list = append(list, httpstep.Field{Name: e.Key, Value: t})
+		}
+	}
+	return list
+}
+
+// checkAddress checks a URL that is known, and who chooses the host of one that is not.
+func (c *stepCompiler) checkAddress(at tool.Text, r *httpstep.Runner) {
+	if r.URL == nil {
+		return
+	}
+	if r.URL.Static() {
+		text, err := r.URL.Text(nil)
+		if err == nil {
+			u, bad := httpstep.CheckURL(text)
+			if err = bad; err == nil {
+				c.warnNotPermitted(at, "http.url", u.Hostname())
+			}
+		}
+		if err != nil {
+			c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key("http.url"), Message: err.Error()})
+		}
+		return
+	}
+	for _, ref := range r.URL.AuthorityRefs() {
+		if !c.names.callerDecides(c.plan.Definition, ref) {
+			continue
+		}
+		r.HostChosen = true
+		if slices.ContainsFunc(c.plan.Definition.Security.RequiredPermissions, func(p tool.Text) bool {
+			return p.S == "network" || strings.HasPrefix(p.S, "network:") || strings.HasPrefix(p.S, "{")
+		}) {
+			return
+		}
+		c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: at.At(ref.Off), Len: ref.Len, Path: c.key("http.url"),
+			Message: fmt.Sprintf("%s chooses the host of the request, but required-permissions allows no host", ref),
+			Hint:    "write the host as fixed text, or add network:external:HOST to security.required-permissions; network allows every host"})
+		return
+	}
+}

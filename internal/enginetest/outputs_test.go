@@ -1,0 +1,228 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/tool"
+)
+
+const declaresV = "outputs: {v: {type: integer}}, "
+
+func writes(lines string) string { return fmt.Sprintf("bash: \"printf '%s' >> $FLOWRUN_OUTPUT", lines) }
+
+// outputCases are the steps of the table in docs/outputs.md: what stands before step a in the list, and step a itself.
+var outputCases = map[string]struct{ before, step string }{
+	"wrote 1":                                                {"", declaresV + writes("v=1") + `"`},
+	"wrote 1, then 2":                                        {"", declaresV + writes(`v=1\\nv=2\\n`) + `"`},
+	"printed, and wrote nothing":                             {"", declaresV + `bash: "echo v=1"`},
+	"wrote nothing, with `required: false`":                  {"", `outputs: {v: {type: integer, required: false}}, bash: "echo v=1"`},
+	"wrote text":                                             {"", declaresV + writes("v=many") + `"`},
+	"wrote 1, and a name that is not declared":               {"", declaresV + writes(`v=1\\nw=2`) + `"`},
+	"wrote 1, and a line that cannot be read":                {"", declaresV + writes(`v=1\\nw`) + `"`},
+	"removed the file":                                       {"", declaresV + writes("v=1") + `; rm $FLOWRUN_OUTPUT"`},
+	"wrote 1, then failed":                                   {"", declaresV + writes("v=1") + `; exit 3"`},
+	"wrote text, then failed":                                {"", declaresV + writes("v=many") + `; exit 3"`},
+	"wrote 1, then failed with `continue-on-error`":          {"", "continue-on-error: true, " + declaresV + writes("v=1") + `; exit 3"`},
+	"wrote 1, then exceeded its timeout":                     {"", "timeout: 1s, " + declaresV + writes("v=1") + `; sleep 60"`},
+	"wrote 1 and failed, then wrote 2 in its next attempt":   {"", retried + declaresV + writes("v=") + `$FLOWRUN_ATTEMPT >> $FLOWRUN_OUTPUT; echo $FLOWRUN_ATTEMPT >> $FLOWRUN_OUTPUT; [ $FLOWRUN_ATTEMPT = 2 ]"`},
+	"wrote text, then 2 in its next attempt":                 {"", retried + declaresV + `bash: "if [ $FLOWRUN_ATTEMPT = 1 ]; then echo v=many; else echo v=2; fi >> $FLOWRUN_OUTPUT"`},
+	"wrote 1 and failed, and its fallback wrote 2":           {"", `error-handling: {fallback: "echo v=2 >> $FLOWRUN_OUTPUT"}, ` + declaresV + writes("v=1") + `; exit 3"`},
+	"did not run: its condition is false":                    {"", `run-condition: "false", ` + declaresV + writes("v=1") + `"`},
+	"did not run: an upstream step failed":                   {`{name: up, bash: "exit 3"}`, declaresV + writes("v=1") + `"`},
+	"wrote 1, in JavaScript":                                 {"", declaresV + `js: "return {v: 1, more: 2}"`},
+	"returned another type, in JavaScript":                   {"", declaresV + `js: "return {v: '1'}"`},
+	"is a loop of two items, which wrote 1 and 2":            {"", "for-each: {items: [1, 2]}, " + declaresV + `bash: "echo v={item} >> $FLOWRUN_OUTPUT"`},
+	"is a loop of two items, of which the second is skipped": {"", `for-each: {items: [1, 2]}, run-condition: "{item} == 1", ` + declaresV + `bash: "echo v={item} >> $FLOWRUN_OUTPUT"`},
+	"is a loop without items":                                {"", "for-each: {items: []}, " + declaresV + `bash: "echo v={item} >> $FLOWRUN_OUTPUT"`},
+	"is a group whose step wrote 1":                          {"", `outputs: {v: "{in.outputs.w}"}, steps: [{name: in, outputs: {w: integer}, bash: "echo w=1 >> $FLOWRUN_OUTPUT"}]`},
+	"is a group whose step has no value":                     {"", `outputs: {v: "{in.outputs.w}"}, steps: [{name: in, outputs: {w: {type: integer, required: false}}, bash: "true"}]`},
+	"uses a tool that has the output 1":                      {"", `use-tool: ./one.yaml`},
+	"uses a tool that has no value for a required output":    {"", `use-tool: ./none.yaml`},
+	"wrote 1, and is kept by a resume":                       {"", declaresV + `bash: "echo v=1 >> $FLOWRUN_OUTPUT; echo >> times; [ $(wc -l < times) = 1 ]"`},
+	"wrote 1, and is reused from the cache":                  {"", "cache: {}, " + declaresV + `bash: "echo v=1 >> $FLOWRUN_OUTPUT; echo >> times; [ $(wc -l < times) = 1 ]"`},
+}
+
+const retried = "error-handling: {retry: {attempts: 1, delay: 1}}, "
+
+// TestOutputsPage runs every row of the table in docs/outputs.md.
+func TestOutputsPage(t *testing.T) {
+	rows := 0
+	for _, cells := range tableRows(t, "docs/outputs.md", "| step `a` |") {
+		c, ok := outputCases[cells[0]]
+		if !ok {
+			t.Errorf("the row %q has no case", cells[0])
+			continue
+		}
+		rows++
+		t.Run(cells[0], func(t *testing.T) {
+			t.Parallel()
+			step, read, isNull := outputsOf(t, cells[0], c.before, c.step)
+			got := []string{cells[0], strings.TrimSpace(step.Status.String() + " " + step.Reason), read, fmt.Sprint(isNull)}
+			if diff := cmp.Diff(cells, got); diff != "" {
+				t.Errorf("%s\n%s", diff, step.Message)
+			}
+		})
+	}
+	if rows != len(outputCases) {
+		t.Errorf("%d rows, want %d", rows, len(outputCases))
+	}
+}
+
+// tableRows returns the cells of the table whose head begins with that text, without quotes of code around them.
+func tableRows(t *testing.T, page, head string) (rows [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "\n"+head)
+	if !found {
+		t.Fatalf("%s has no table %s", page, head)
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, line := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i, c := range cells {
+			c = strings.TrimSpace(c)
+			if i > 0 {
+				c = strings.Trim(c, "`")
+			}
+			cells[i] = c
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// outputsOf runs a step in the way of a row, and returns its result and what later steps read.
+func outputsOf(t *testing.T, row, before, step string) (a *flowrun.StepResult, read string, isNull bool) {
+	h := newHistory(t)
+	h.file("one.yaml", "name: one\ndescription: d\noutputs: {v: {type: integer}}\nbash: echo v=1 >> $FLOWRUN_OUTPUT\n")
+	h.file("none.yaml", "name: none\ndescription: d\noutputs: {v: '{in.outputs.w}'}\nsteps: [{name: in, outputs: {w: {type: integer, required: false}}, bash: 'true'}]\n")
+	if before != "" {
+		before = "  - " + before + "\n"
+	}
+	text := "steps:\n" + before + "  - {name: a, " + step + "}\n" +
+		"  - {name: read, run-condition: always(), bash: \"echo {a.outputs.v}\"}\n" +
+		"  - {name: none, run-condition: \"always() && {a.outputs.v} == null\", bash: \"true\"}\n"
+	if strings.Contains(row, "resume") {
+		text += "  - {name: late, bash: \"echo >> late; [ $(wc -l < late) = 2 ]\"}\n"
+	}
+	res := h.run(context.Background(), text, nil)
+	if strings.Contains(row, "resume") {
+		res = h.resume(flowrun.ResumeOptions{})
+	}
+	if strings.Contains(row, "cache") {
+		res = h.run(context.Background(), text, nil)
+	}
+	return res.Step("a"), strings.TrimSuffix(res.Step("read").Output, "\n"), res.Step("none").Status == dag.Succeeded
+}
+
+// A run that was cut off at any write of its journal ends with the same outputs as one that was not.
+func TestOutputsResumeEverywhere(t *testing.T) {
+	inner := "name: inner\ndescription: d\ntags: [read]\noutputs: {sum: {type: integer, value: '{one.outputs.n}'}}\nsteps:\n" +
+		"  - {name: one, outputs: {n: integer}, bash: \"echo n=7 >> $FLOWRUN_OUTPUT\"}\n"
+	text := `tags: [read]
+outputs: {all: '{each.outputs.k}', sum: '{nest.outputs.sum}', text: '{a.outputs.s}/{g.outputs.m}'}
+steps:
+  - {name: a, outputs: {s: string, list: array}, bash: "printf 's=x y\\nlist=[1,2]\\n' >> $FLOWRUN_OUTPUT"}
+  - {name: nest, use-tool: ./inner.yaml}
+  - {name: each, for-each: {items: "{a.outputs.list}"}, outputs: {k: integer}, js: "return {k: item + steps.nest.outputs.sum}"}
+  - {name: g, outputs: {m: "{in.outputs.m}"}, steps: [{name: in, outputs: {m: object}, bash: "echo '{\"m\": {\"b\": [{nest.outputs.sum}], \"a\": null}}' >> $FLOWRUN_OUTPUT"}]}
+  - {name: end, run-condition: "{nest.outputs.sum} == 7 && len({each.outputs.k}) == 2", bash: "echo {each.outputs.k} {a.outputs.s} {g.outputs.m}"}
+`
+	const want = `8 9 x y {"a":null,"b":[7]}`
+	for at := 1; ; at++ {
+		for _, late := range []bool{false, true} {
+			h := newHistory(t)
+			h.file("inner.yaml", inner)
+			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
+			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+			whole := err == nil
+			if !whole && !errors.Is(err, errCut) {
+				t.Fatal(err)
+			}
+			if !whole {
+				res = h.resume(flowrun.ResumeOptions{})
+			}
+			if res.Status != dag.Succeeded || strings.TrimSpace(res.Step("end").Output) != want {
+				t.Errorf("cut at %d (late %t): %s %q %s", at, late, res.Status, res.Step("end").Output, res.Message)
+			}
+			if got := fmt.Sprint(res.Outputs); got != `map[all:[8 9] sum:7 text:x y/{"a":null,"b":[7]}]` {
+				t.Errorf("cut at %d (late %t): %s", at, late, got)
+			}
+			if whole {
+				if at < 10 {
+					t.Fatalf("the journal was written %d times only", at-1)
+				}
+				return
+			}
+		}
+	}
+}
+
+// The same with outputs that contain a secret: the record does not have them, so a step whose outputs are still needed
+// runs again, also one whose tool is only one command.
+func TestSecretOutputsResumeEverywhere(t *testing.T) {
+	const inner = "name: inner\ndescription: d\ntags: [read]\nenvironment: {secrets: [{name: TOKEN, command: echo of-the-run}]}\n" +
+		"outputs: {t: string}\nbash: echo t=$TOKEN-1 >> $FLOWRUN_OUTPUT\n"
+	text := `tags: [read]
+steps:
+  - {name: one, use-tool: ./inner.yaml}
+  - {name: each, for-each: {items: [1, 2]}, use-tool: ./inner.yaml}
+  - {name: end, bash: "printf %s {one.outputs.t}{each.outputs.t[1]} | wc -c"}
+`
+	for at := 1; ; at++ {
+		for _, late := range []bool{false, true} {
+			h := newHistory(t)
+			h.file("inner.yaml", inner)
+			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
+			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+			whole := err == nil
+			if !whole {
+				res = h.resume(flowrun.ResumeOptions{})
+			}
+			if res.Status != dag.Succeeded || strings.TrimSpace(res.Step("end").Output) != "24" {
+				t.Errorf("cut at %d (late %t): %s %q %s", at, late, res.Status, res.Step("end").Output, res.Message)
+			}
+			if whole {
+				return
+			}
+		}
+	}
+}
+
+// What a step in Go returns in place of its outputs is masked in the message.
+func TestOutputsOfGo(t *testing.T) {
+	b := newBed(t)
+	for v, want := range map[any]string{
+		3:              "",
+		"of-the-run":   `wrong outputs: the returned object: n: expected an integer, got "***"`,
+		true:           "wrong outputs: the returned object: n: expected an integer, got a boolean",
+		float64(1) / 2: "wrong outputs: the returned object: n: expected an integer, got a number",
+	} {
+		step := flowrun.GoStep("a", func(context.Context, *flowrun.StepInput) (any, error) { return map[string]any{"n": v, "more": 1}, nil })
+		step.Outputs = []*tool.DeclaredOutput{{Name: "n", Type: "integer"}}
+		step.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN"), Command: new(tool.Plain("echo of-the-run"))}}
+		p, err := flowrun.CompileDefinition(b.lib, &tool.Definition{Name: "of-go", Steps: []*tool.Step{step}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Step("a").Message; got != want {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
+}

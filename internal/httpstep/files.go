@@ -1,0 +1,193 @@
+package httpstep
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/permission"
+)
+
+// maxCertificate limits a file with certificates, in bytes.
+const maxCertificate = 1 << 20
+
+// place renders the path of a file. It returns the folder in which the step must stay, and the path from there.
+func (x *exchange) place(t *expr.Template, sc expr.Scope, granted func(permission.Grants, string) (string, string, error)) (root, rest string, err error) {
+	path, err := t.Text(sc)
+	switch {
+	case err != nil:
+		return "", "", err
+	case path == "":
+		return "", "", errors.New("the path of a file of the request is empty")
+	case !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/"):
+		path = filepath.Join(x.frame.Dir(), path)
+	default:
+		path = x.frame.Resolve(path)
+	}
+	if !x.frame.Confine.Enforced {
+		real := permission.RealPath(path)
+		return filepath.Dir(real), filepath.Base(real), nil
+	}
+	if root, rest, err = granted(call.Grants(x.frame), path); err != nil {
+		return "", "", err
+	}
+	if info, err := os.Lstat(root); err != nil || !info.IsDir() { // the permission is for one file
+		root, rest = filepath.Dir(root), filepath.Base(root)
+	}
+	return root, rest, nil
+}
+
+// open returns a function that opens a file to read, with its size.
+func (x *exchange) open(t *expr.Template, sc expr.Scope) (func() (io.ReadCloser, int64, error), error) {
+	root, rest, err := x.place(t, sc, permission.Grants.Readable)
+	if err != nil {
+		return nil, err
+	}
+	return func() (io.ReadCloser, int64, error) {
+		f, err := os.OpenInRoot(root, rest)
+		if err != nil {
+			return nil, 0, err
+		}
+		info, err := f.Stat()
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a regular file", rest)
+		}
+		if err != nil {
+			f.Close()
+			return nil, 0, err
+		}
+		return f, info.Size(), nil
+	}, nil
+}
+
+func (x *exchange) upload(sc expr.Scope) (err error) {
+	if x.request.Open, err = x.open(x.File, sc); err != nil {
+		return err
+	}
+	f, _, err := x.request.Open()
+	if err != nil {
+		return fmt.Errorf("cannot read the body of the request: %w", err)
+	}
+	x.header("Content-Type", "application/octet-stream")
+	return f.Close()
+}
+
+func (x *exchange) certificates(sc expr.Scope) error {
+	for _, one := range []struct {
+		t  *expr.Template
+		to *[]byte
+	}{{x.CA, &x.request.CA}, {x.Cert, &x.request.Cert}, {x.Key, &x.request.Key}} {
+		if one.t == nil {
+			continue
+		}
+		open, err := x.open(one.t, sc)
+		if err != nil {
+			return err
+		}
+		f, _, err := open()
+		if err != nil {
+			return fmt.Errorf("cannot read a certificate: %w", err)
+		}
+		*one.to, err = io.ReadAll(io.LimitReader(f, maxCertificate))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("cannot read a certificate: %w", err)
+		}
+	}
+	return nil
+}
+
+// savedFile is the file of save-as. It gets its name when all of it is there.
+type savedFile struct {
+	root       *os.Root
+	file       *os.File
+	temp, name string
+	err        error // that the file could not be made
+}
+
+func (x *exchange) save(sc expr.Scope) error {
+	if x.SaveAs == nil {
+		return nil
+	}
+	root, rest, err := x.place(x.SaveAs, sc, permission.Grants.Writable)
+	if err != nil {
+		return err
+	}
+	limit := x.frame.Confine.MaxFileSize
+	x.request.Save = func(status int) io.Writer {
+		if !x.expects(status) {
+			return nil
+		}
+		x.saved = newSavedFile(root, rest)
+		return &limitedWriter{x.saved, limit}
+	}
+	return nil
+}
+
+func newSavedFile(root, rest string) *savedFile {
+	s := &savedFile{name: rest, temp: rest + ".part-" + rand.Text()}
+	if s.root, s.err = os.OpenRoot(root); s.err == nil {
+		s.file, s.err = s.root.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	return s
+}
+
+// Write implements io.Writer.
+func (s *savedFile) Write(b []byte) (int, error) {
+	if s.err != nil {
+		return 0, fmt.Errorf("cannot save the response: %w", s.err)
+	}
+	return s.file.Write(b)
+}
+
+// publish closes the file and gives it its name.
+func (s *savedFile) publish() error {
+	if s == nil {
+		return nil
+	}
+	if s.err != nil { // the body was empty, so nothing was written
+		s.discard()
+		return fmt.Errorf("cannot save the response: %w", s.err)
+	}
+	err := s.file.Close()
+	if err == nil {
+		err = s.root.Rename(s.temp, s.name)
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("cannot save the response: %w", err), s.root.Remove(s.temp))
+	}
+	return errors.Join(err, s.root.Close())
+}
+
+// discard removes what was written.
+func (s *savedFile) discard() {
+	if s == nil || s.root == nil {
+		return
+	}
+	if s.file != nil {
+		s.file.Close()
+		s.root.Remove(s.temp)
+	}
+	s.root.Close()
+}
+
+// limitedWriter fails once more than limit was written; 0 means no limit.
+type limitedWriter struct {
+	to   *savedFile
+	left int64
+}
+
+// Write implements io.Writer.
+func (w *limitedWriter) Write(b []byte) (int, error) {
+	if w.left > 0 {
+		if w.left -= int64(len(b)); w.left <= 0 {
+			return 0, errors.New("the response exceeds resources.max-file-size")
+		}
+	}
+	return w.to.Write(b)
+}

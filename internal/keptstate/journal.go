@@ -1,0 +1,48 @@
+package keptstate
+
+import (
+	"context"
+	"errors"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Journal is the journal of a run whose tools keep values. The Store that keeps the values together with the events can
+// refuse them. If the run has ended with success, it is then failed instead. Values that a step keeps at once are then
+// kept with the run, so that its end fails for the same reason.
+type Journal struct{ dag.Journal }
+
+// Append implements dag.Journal.
+func (j Journal) Append(ctx context.Context, events []dag.Event) error {
+	err := j.Journal.Append(ctx, events)
+	refused, ok := errors.AsType[*history.StateError](err)
+	if !ok {
+		return err
+	}
+	for i := range events {
+		refuse(&events[i], refused)
+	}
+	return j.Journal.Append(ctx, events)
+}
+
+// refuse changes a result that nobody has seen yet: an event is published after it was recorded.
+func refuse(e *dag.Event, refused *history.StateError) {
+	r := e.Result
+	switch {
+	case r == nil:
+	case e.Kind == dag.StepFinished:
+		for i := range r.State() {
+			r.State()[i].Step = false
+		}
+	case e.Kind == dag.RunFinished && r.Status == dag.Succeeded:
+		r.SetState(nil)
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, steps.ReasonState, refused.Error()
+		if refused.Conflict {
+			r.Reason = ReasonConflict
+			r.Message += "; run the tool again, or give the key a merge"
+		}
+		e.Reason = r.Reason
+	}
+}

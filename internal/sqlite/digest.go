@@ -1,0 +1,112 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// maxDigestLines is how many lines a digest keeps. Older lines are only counted.
+const maxDigestLines = 100
+
+// Digest is what a notification has to report since it was last sent.
+type Digest struct {
+	Rule    string
+	Lines   []string // oldest first
+	Run     string   // of the last line
+	Event   string   // of the last line
+	Earlier int      // older lines that were not kept
+
+	last int64
+}
+
+// AddToDigest keeps a line about a run for a notification.
+func (s *Store) AddToDigest(ctx context.Context, rule, run, event, line string) error {
+	return s.write(ctx, "keep a notification", func(ctx context.Context, c *conn) error {
+		if _, err := c.ExecContext(ctx, "INSERT INTO digests (rule, sent, dropped) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", rule); err != nil {
+			return err
+		}
+		if _, err := c.ExecContext(ctx, "INSERT INTO digest_lines (rule, run, event, line) VALUES (?, ?, ?, ?)", rule, run, event, line); err != nil {
+			return err
+		}
+		res, err := c.ExecContext(ctx, "DELETE FROM digest_lines WHERE rule = ?1 AND n NOT IN (SELECT n FROM digest_lines WHERE rule = ?1 ORDER BY n DESC LIMIT ?2)", rule, maxDigestLines)
+		if err != nil {
+			return err
+		}
+		if dropped, err := res.RowsAffected(); err != nil || dropped == 0 {
+			return err
+		}
+		_, err = c.ExecContext(ctx, "UPDATE digests SET dropped = dropped + 1 WHERE rule = ?", rule)
+		return err
+	})
+}
+
+// DueDigest returns the digest of a notification if it has lines and was not sent for the time every.
+// It counts as sent now, so that nobody else sends it; DropDigest removes its lines afterwards. If
+// they could not be sent, they are due again after the same time.
+func (s *Store) DueDigest(ctx context.Context, rule string, every time.Duration, now time.Time) (due *Digest, err error) {
+	err = s.write(ctx, "read the notifications to send", func(ctx context.Context, c *conn) error {
+		d := &Digest{Rule: rule}
+		var sent int64
+		err := c.QueryRowContext(ctx, "SELECT sent, dropped FROM digests WHERE rule = ?", rule).Scan(&sent, &d.Earlier)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && now.Sub(time.Unix(0, sent)) < every {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		rows, err := c.QueryContext(ctx, "SELECT n, run, event, line FROM digest_lines WHERE rule = ? ORDER BY n", rule)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&d.last, &d.Run, &d.Event, &line); err != nil {
+				return err
+			}
+			d.Lines = append(d.Lines, line)
+		}
+		if err := rows.Err(); err != nil || len(d.Lines) == 0 {
+			return err
+		}
+		due = d
+		_, err = c.ExecContext(ctx, "UPDATE digests SET sent = ? WHERE rule = ?", now.UnixNano(), rule)
+		return err
+	})
+	return due, err
+}
+
+// DropDigest removes the lines of a digest that was sent.
+func (s *Store) DropDigest(ctx context.Context, d *Digest) error {
+	return s.write(ctx, "remove notifications that were sent", func(ctx context.Context, c *conn) error {
+		if _, err := c.ExecContext(ctx, "DELETE FROM digest_lines WHERE rule = ? AND n <= ?", d.Rule, d.last); err != nil {
+			return err
+		}
+		_, err := c.ExecContext(ctx, "UPDATE digests SET dropped = max(0, dropped - ?) WHERE rule = ?", d.Earlier, d.Rule)
+		return err
+	})
+}
+
+// DigestRules returns the notifications that have lines to send.
+func (s *Store) DigestRules(ctx context.Context) ([]string, error) {
+	const op = "list the notifications to send"
+	if s.reads == nil {
+		return nil, nil
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT DISTINCT rule FROM digest_lines")
+	if err != nil {
+		return nil, s.failed(op, err)
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var rule string
+		if err := rows.Scan(&rule); err != nil {
+			return nil, s.failed(op, err)
+		}
+		list = append(list, rule)
+	}
+	return list, s.failed(op, rows.Err())
+}

@@ -1,0 +1,16 @@
+/** Named values: the parameters of a run, and what it or a step gives out. */
+import { useSignal } from '@preact/signals';
+
+/** The text of a value. */
+const text = (v: unknown): string => (typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v));
+
+export function Values({ of = {}, label }: { of?: Record<string, unknown>; label: string }) {
+  const all = useSignal(false);
+  const list = Object.entries(of);
+  if (list.length === 0) return null;
+  return <div class="run-params" role="group" aria-label={label}>
+    {label === 'Outputs' && <span class="muted">{label}</span>}
+    {(all.value ? list : list.slice(0, 8)).map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v).slice(0, 2000)}`}><b>{name}</b> {text(v).slice(0, 200) || <i>empty</i>}</span>)}
+    {list.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${list.length - 8} more`}</button>}
+  </div>;
+}

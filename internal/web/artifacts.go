@@ -1,0 +1,164 @@
+package web
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/artifact"
+)
+
+// artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.
+const artifactPolicy = "default-src 'none'; sandbox; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+
+const anyType = "*/*"
+
+var artifactRoutes = []route{
+	{method: "GET", path: "/api/v1/runs/{id}/artifacts", id: "runArtifacts", summary: "List the artifacts of a run",
+		answers: []answer{{200, "The artifacts that its steps have kept so far.", "", "artifacts"}}, handle: (*server).runArtifacts},
+	{method: "GET", path: "/api/v1/runs/{id}/artifact-files", id: "artifactFiles", summary: "List the files of an artifact",
+		query:   artifactQuery,
+		answers: []answer{{200, "Its files, folders and links.", "", "artifact-files"}}, handle: (*server).artifactFiles},
+	{method: "GET", path: "/api/v1/runs/{id}/artifact", id: "readArtifact", summary: "Read a file of an artifact",
+		doc: "Its type is that of the name. Browsers show it without running scripts. Without `file`, an artifact of several files is a page with links.",
+		query: append([]param{
+			{name: "file", kind: "string", doc: "The path of the file in the artifact. Default: its only file, if the artifact is a file."},
+			{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}}}, artifactQuery...),
+		answers: []answer{{200, "The content of the file.", anyType, ""}}, handle: (*server).readArtifact},
+}
+
+var artifactQuery = []param{
+	{name: "step", kind: "string", doc: "The path of the step."},
+	{name: "name", kind: "string", doc: "The name of the artifact."},
+}
+
+type artifactsJSON struct {
+	Artifacts []artifactJSON `json:"artifacts"`
+}
+
+// artifactJSON is an artifact without its path on the machine of the service.
+type artifactJSON struct {
+	flowrun.KeptArtifact
+	Path  string `json:"path,omitempty"`
+	Paths string `json:"paths,omitempty"`
+}
+
+func (d *server) runArtifacts(w http.ResponseWriter, r *http.Request) error {
+	list, err := d.artifacts(r)
+	if err != nil {
+		return err
+	}
+	out := artifactsJSON{Artifacts: []artifactJSON{}}
+	for _, a := range list {
+		out.Artifacts = append(out.Artifacts, artifactJSON{KeptArtifact: a})
+	}
+	return writeJSON(w, 200, out)
+}
+
+// artifacts returns the artifacts of the run that a request names.
+func (d *server) artifacts(r *http.Request) ([]flowrun.KeptArtifact, error) {
+	id, err := runID(r)
+	if err != nil {
+		return nil, err
+	}
+	past, err := d.RecordedRun(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return past.Result().Artifacts(), nil
+}
+
+// openArtifact opens the artifact that a request names.
+func (d *server) openArtifact(r *http.Request) (*artifact.Content, error) {
+	list, err := d.artifacts(r)
+	if err != nil {
+		return nil, err
+	}
+	in := r.URL.Query()
+	at := slices.IndexFunc(list, func(a flowrun.KeptArtifact) bool { return a.Step == in.Get("step") && a.Name == in.Get("name") })
+	if at < 0 {
+		return nil, refuse(404, "unknown-artifact", "the run has no such artifact", "GET /api/v1/runs/{id}/artifacts lists the artifacts")
+	}
+	c, err := artifact.Open(list[at].Artifact)
+	if err != nil {
+		return nil, &problem{status: 410, cause: err, Code: "artifact-gone", Message: "the artifact is no longer there", Hint: "run the step again"}
+	}
+	return c, nil
+}
+
+func (d *server) artifactFiles(w http.ResponseWriter, r *http.Request) error {
+	c, err := d.openArtifact(r)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return writeJSON(w, 200, map[string][]artifact.File{"files": c.Files})
+}
+
+func (d *server) readArtifact(w http.ResponseWriter, r *http.Request) error {
+	c, err := d.openArtifact(r)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	in := r.URL.Query()
+	name := in.Get("file")
+	switch {
+	case name == "" && c.Single:
+		name = c.Files[0].Path
+	case name == "":
+		return writeIndex(w, r, c)
+	}
+	file, f, err := c.File(name)
+	if err != nil {
+		return &problem{status: 404, cause: err, Code: "unknown-artifact", Message: "the artifact has no such file", Hint: "GET /api/v1/runs/{id}/artifact-files lists the files"}
+	}
+	defer file.Close()
+	disposition := "inline"
+	if in.Get("download") == "1" {
+		disposition = "attachment"
+	}
+	h := w.Header()
+	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": path.Base(name)}))
+	h.Set("Content-Security-Policy", artifactPolicy)
+	h.Set("Content-Type", mediaOf(name))
+	h.Set("ETag", strconv.Quote(f.Digest))
+	http.ServeContent(w, r, "", time.Time{}, file)
+	return nil
+}
+
+// writeIndex writes a page with a link for each file of an artifact.
+func writeIndex(w http.ResponseWriter, r *http.Request, c *artifact.Content) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>%s</title><ul>\n", html.EscapeString(c.Name))
+	q := r.URL.Query()
+	for _, f := range c.Files {
+		if f.Digest != "" {
+			q.Set("file", f.Path)
+			fmt.Fprintf(&b, "<li><a href=\"?%s\">%s</a> %d\n", html.EscapeString(q.Encode()), html.EscapeString(f.Path), f.Size)
+		}
+	}
+	w.Header().Set("Content-Security-Policy", artifactPolicy)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// mediaOf returns the media type of a file that browsers may show: what could be dangerous is so only in the sandbox.
+func mediaOf(name string) string {
+	switch media := mime.TypeByExtension(path.Ext(name)); {
+	case strings.HasPrefix(media, "text/html"), strings.HasPrefix(media, "image/"), media == "application/json", media == "application/pdf":
+		return media
+	case strings.HasPrefix(media, "text/"), slices.Contains([]string{".log", ".txt", ".md", ".yaml", ".yml", ".xml", ".toml"}, path.Ext(name)):
+		return asText
+	}
+	return "application/octet-stream"
+}

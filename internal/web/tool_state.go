@@ -1,0 +1,24 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func (d *server) toolState(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	if !callerFrom(r).mayUse(name) {
+		return &tool.NotFoundError{Name: name}
+	}
+	p, err := d.Plan(r.Context(), name)
+	if err != nil {
+		return err
+	}
+	current, err := d.State(r.Context(), p.StateID())
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, rundocs.StateOf(rundocs.WithDefaults(p.StateDefaults(), current)))
+}

@@ -1,0 +1,144 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// NotifyRule is a notification as plain values, from a definition or from settings.
+type NotifyRule struct {
+	On                    []string // of NotifyEvents
+	Command, Webhook      string
+	Email                 bool     // it is an e-mail
+	To                    []string // of an e-mail
+	From, Subject         string   // of an e-mail
+	Format                string   // of a webhook
+	Message               string
+	Digest                time.Duration
+	SecretEnv, SecretFile string // of a webhook
+}
+
+// NotifyProblem is something wrong with a NotifyRule.
+type NotifyProblem struct {
+	Key           string // such as webhook or email.to
+	AtKey         bool   // the key should not be there; otherwise its value is wrong, or it is missing
+	Message, Hint string
+	name          bool
+}
+
+func (p NotifyProblem) code() string {
+	if p.name {
+		return "bad-name"
+	}
+	return "bad-notification"
+}
+
+// Problems returns everything that is wrong with the rule.
+func (r NotifyRule) Problems() (list []NotifyProblem) {
+	add := func(p NotifyProblem) { list = append(list, p) }
+	value := func(key string, err error, hint string) {
+		if err != nil {
+			add(NotifyProblem{Key: key, Message: err.Error(), Hint: hint})
+		}
+	}
+	var ways, keys []string
+	for _, w := range []struct {
+		key, name string
+		set       bool
+	}{{"command", "a command", r.Command != ""}, {"webhook", "a webhook", r.Webhook != ""}, {"email", "an e-mail", r.Email}} {
+		if w.set {
+			ways, keys = append(ways, w.name), append(keys, w.key)
+		}
+	}
+	switch len(ways) {
+	case 0:
+		add(NotifyProblem{Key: "command", Message: "the notification has no command, no webhook and no e-mail", Hint: "add one of: command, webhook, email"})
+	case 1:
+	default:
+		add(NotifyProblem{Key: keys[1], AtKey: true, Message: "the notification has " + strings.Join(ways, " and "), Hint: "write a notification for each"})
+	}
+	if r.Webhook == "" {
+		for _, k := range [][2]string{{"secret-env", r.SecretEnv}, {"secret-file", r.SecretFile}, {"format", r.Format}} {
+			if k[1] != "" {
+				add(NotifyProblem{Key: k[0], AtKey: true, Message: k[0] + " has no effect without a webhook", Hint: "remove it"})
+			}
+		}
+	} else {
+		value("webhook", CheckWebhook(r.Webhook), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
+	}
+	if r.SecretEnv != "" && r.SecretFile != "" {
+		add(NotifyProblem{Key: "secret-file", AtKey: true, Message: "the secret has more than one source", Hint: "keep one of secret-env, secret-file"})
+	}
+	if r.SecretEnv != "" && !variableName().MatchString(r.SecretEnv) {
+		add(NotifyProblem{Key: "secret-env", Message: diagnostic.Quote(r.SecretEnv) + " cannot be the name of an environment variable", Hint: "use letters, digits and '_', not beginning with a digit", name: true})
+	}
+	for _, word := range r.On {
+		if !slices.Contains(NotifyEvents(), word) {
+			add(NotifyProblem{Key: "on", Message: fmt.Sprintf("unknown event %q", word), Hint: "use one of: " + strings.Join(NotifyEvents(), ", ")})
+		}
+	}
+	if r.Format != "" && !slices.Contains(NotifyFormats(), r.Format) {
+		add(NotifyProblem{Key: "format", Message: fmt.Sprintf("unknown format %q", r.Format), Hint: "use one of: " + strings.Join(NotifyFormats(), ", ")})
+	}
+	if r.Email && len(r.To) == 0 {
+		add(NotifyProblem{Key: "email", AtKey: true, Message: "the e-mail has no receiver", Hint: "add to: [name@example.com]"})
+	}
+	for _, to := range r.To {
+		value("email.to", CheckAddress(to), addressHint)
+	}
+	if r.From != "" {
+		value("email.from", CheckAddress(r.From), addressHint)
+	}
+	value("email.subject", checkMessage(r.Subject, true), messageHint())
+	value("message", checkMessage(r.Message, false), messageHint())
+	switch {
+	case r.Digest == 0:
+	case r.Command != "":
+		add(NotifyProblem{Key: "digest", AtKey: true, Message: "digest has no effect on a command", Hint: "remove it"})
+	case r.Digest < MinDigest:
+		add(NotifyProblem{Key: "digest", Message: "a digest is at least a minute", Hint: "write a longer time, such as 1h"})
+	}
+	return list
+}
+
+const addressHint = "write name@example.com, or 'Name <name@example.com>'"
+
+// CheckAddress checks the address of an e-mail.
+func CheckAddress(s string) error {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("%s has a control character", diagnostic.Quote(s))
+	}
+	if _, err := mail.ParseAddress(s); err != nil {
+		return fmt.Errorf("%s is not the address of an e-mail", diagnostic.Quote(s))
+	}
+	return nil
+}
+
+func messageHint() string { return "{run.NAME} can be: " + strings.Join(NotifyFields(), ", ") }
+
+// checkMessage checks the text of a notification. Braces that do not begin with {run. are text.
+func checkMessage(s string, line bool) error {
+	if line && strings.ContainsAny(s, "\r\n") {
+		return errors.New("the subject has more than one line")
+	}
+	for rest := s; ; {
+		_, after, found := strings.Cut(rest, "{run.")
+		if !found {
+			return nil
+		}
+		name, tail, closed := strings.Cut(after, "}")
+		if !closed {
+			return errors.New("a reference {run.NAME} has no closing brace")
+		}
+		if !slices.Contains(NotifyFields(), name) {
+			return fmt.Errorf("{run.%s} does not exist", name)
+		}
+		rest = tail
+	}
+}
