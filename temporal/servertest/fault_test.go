@@ -3,13 +3,11 @@ package servertest
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -172,8 +170,7 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// TestCutNetwork: a worker cannot reach the server for a while. Another one goes on; what the first one was doing
-// follows on-interrupt.
+// TestCutNetwork: the worker cannot reach the server for a while. What it was doing follows on-interrupt.
 func TestCutNetwork(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
@@ -181,88 +178,68 @@ func TestCutNetwork(t *testing.T) {
 	startWorker(t, s, line.address, "cut")
 	r, dir := newRemote(t, s, "cut"), t.TempDir()
 	p := startChains(t, r, dir, 6, 3)
-	line.cut(true)
+	line.set(cut)
 	if long() {
 		time.Sleep(time.Minute)
 	} else {
 		time.Sleep(20 * time.Second) // longer than a worker may be silent
 	}
-	line.cut(false)
+	line.set(carries)
 	if n := checkEffects(t, finish(t, r, p), dir, 6); n > 1 {
 		t.Errorf("%d steps were interrupted, at most one that must not run twice was running", n)
 	}
 }
 
-func long() bool { return os.Getenv("FLOWRUN_LONG") != "" }
-
-// proxy is a network line between workers and a server.
-type proxy struct {
-	address string
-	to      string
-
-	mu    sync.Mutex
-	off   bool
-	conns map[net.Conn]bool
-}
-
-func startProxy(t testing.TB, to string) *proxy {
-	t.Helper()
-	l, err := net.Listen("tcp", host+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	p := &proxy{address: l.Addr().String(), to: to, conns: map[net.Conn]bool{}}
-	go func() {
-		for {
-			c, err := l.Accept()
+// TestUnreachableServer: a worker cannot reach the server. If that is short, its step goes on. Otherwise the worker ends
+// the step before the server lets another worker run it again, although the step ignores TERM, and later starts none
+// that the server has given to it in vain.
+func TestUnreachableServer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		line      lineState
+		time      time.Duration
+		processes int
+	}{
+		{"short", cut, 6 * time.Second, 1},
+		{"cut", cut, 25 * time.Second, 2},
+		{"silent", silent, 25 * time.Second, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t)
+			line := startProxy(t, s.address)
+			startWorker(t, s, line.address, "lost")
+			r, dir := newRemote(t, s, "lost"), t.TempDir()
+			p, err := r.start(t.Context(), &testCase{name: "lost", text: "steps:\n  - name: a\n    on-interrupt: retry\n    bash: |\n      trap '' TERM\n" +
+				"      for i in {1..150}; do echo $$ >> " + dirMark + "/effects; sleep 0.2; done\n"}, dir)
 			if err != nil {
-				return
+				t.Fatal(err)
 			}
-			go p.carry(c)
-		}
-	}()
-	return p
+			effects := func() []string {
+				text, _ := os.ReadFile(filepath.Join(dir, "effects"))
+				return strings.Fields(string(text))
+			}
+			waittest.Until(t, "an effect", func() bool { return len(effects()) > 0 })
+			startWorker(t, s, s.address, "lost")
+			line.set(c.line)
+			time.Sleep(c.time)
+			line.set(carries)
+			if d := finish(t, r, p); d["status"] != "succeeded" {
+				t.Errorf("%v: %v", d["status"], d["message"])
+			}
+			var seen []string
+			for _, process := range slices.Compact(effects()) {
+				if slices.Contains(seen, process) {
+					t.Fatalf("process %s had effects after those of another had begun", process)
+				}
+				seen = append(seen, process)
+			}
+			if len(seen) != c.processes {
+				t.Errorf("the step ran in %d processes, want %d", len(seen), c.processes)
+			}
+		})
+	}
 }
 
-// carry connects one connection with the server, until the line is cut.
-func (p *proxy) carry(c net.Conn) {
-	defer c.Close()
-	to, err := net.Dial("tcp", p.to)
-	if err != nil {
-		return
-	}
-	defer to.Close()
-	if !p.add(c, to) {
-		return
-	}
-	done := make(chan struct{}, 2)
-	for _, way := range [][2]net.Conn{{c, to}, {to, c}} {
-		go func() {
-			io.Copy(way[0], way[1])
-			done <- struct{}{}
-		}()
-	}
-	<-done
-}
-
-// add records an open connection. It reports whether the line is whole.
-func (p *proxy) add(conns ...net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range conns {
-		p.conns[c] = true
-	}
-	return !p.off
-}
-
-// cut cuts the line, or restores it.
-func (p *proxy) cut(off bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.off = off
-	for c := range p.conns {
-		c.Close()
-	}
-	clear(p.conns)
-}
+func long() bool { return os.Getenv("FLOWRUN_LONG") != "" }

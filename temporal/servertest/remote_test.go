@@ -76,12 +76,13 @@ func (r *remote) start(ctx context.Context, c *testCase, dir string) (*progress,
 	if err != nil {
 		return nil, err
 	}
-	record, err := args.Record(flowrun.NewID(time.Now()), "")
+	record, err := args.Record(flowrun.NewID(time.Now()), "", "")
 	if err != nil {
 		return nil, err
 	}
 	in := interpreter.NewInput(record, interpreter.Options{Parallel: 4, Cleanup: time.Minute})
-	run, err := r.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: record.ID, TaskQueue: r.queue}, interpreter.WorkflowType, in)
+	run, err := r.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: record.ID, TaskQueue: r.queue,
+		Memo: map[string]any{interpreter.CreatedMemo: record.Created}}, interpreter.WorkflowType, in)
 	return &progress{run, in, lib}, err
 }
 

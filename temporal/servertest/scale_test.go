@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
 // TestManyItems: the history of a long loop is continued as new, more than once, and the run ends as a local one.
@@ -42,6 +44,9 @@ func TestManyItems(t *testing.T) {
 	info := last.GetWorkflowExecutionInfo()
 	if info.GetExecution().GetRunId() == first || info.GetFirstRunId() != first {
 		t.Errorf("the workflow was not continued as new: %v", info)
+	}
+	if info.GetMemo().GetFields()[interpreter.CreatedMemo] == nil {
+		t.Error("the last of the workflows does not say when the run began")
 	}
 	t.Logf("the last of the workflows has %d events, %d bytes", info.GetHistoryLength(), info.GetHistorySizeBytes())
 }

@@ -59,9 +59,6 @@ type share struct {
 // idleTime is how long a share stays open after its last order.
 const idleTime = 30 * time.Second
 
-// HeartbeatInterval is the time between two heartbeats. A cancel arrives with the answer to one.
-const HeartbeatInterval = 3 * time.Second
-
 // Do is the activity: it carries out one order.
 func (h *Host) Do(ctx context.Context, args converter.EncodedValues) (out dag.Outcome, err error) {
 	var o dag.Order
@@ -71,20 +68,32 @@ func (h *Host) Do(ctx context.Context, args converter.EncodedValues) (out dag.Ou
 	h.open()
 	h.running.Add(1)
 	defer h.running.Done()
-	defer beat(ctx)()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(h.closing, cancel)()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(h.closing, func() { cancel(nil) })()
+	defer beat(ctx, h.Client, cancel)()
+	if ctx.Err() != nil {
+		return out, interrupted(ctx)
+	}
 	s, done, err := h.share(ctx, activity.GetInfo(ctx).WorkflowExecution.ID, func() (*interpreter.Input, error) { return h.input(ctx) })
 	if err != nil {
 		return notJoined(err)
 	}
 	defer done()
 	out, err = s.Perform(ctx, &o)
-	if err == nil && out.Result.Status == dag.Cancelled && h.isStopping(ctx) {
-		return out, temporal.NewNonRetryableApplicationError("the worker is being stopped", interpreter.InterruptedType, nil)
+	if err == nil && out.Result.Status == dag.Cancelled && (context.Cause(ctx) == errLost || h.isStopping(ctx)) {
+		return out, interrupted(ctx)
 	}
 	return out, err
+}
+
+// interrupted is the error with which this worker gives up an attempt.
+func interrupted(ctx context.Context) error {
+	why := "the worker is being stopped"
+	if context.Cause(ctx) == errLost {
+		why = "the worker could not reach the Temporal service"
+	}
+	return temporal.NewNonRetryableApplicationError(why, interpreter.InterruptedType, nil)
 }
 
 func (h *Host) open() {
@@ -99,24 +108,6 @@ func (h *Host) isStopping(ctx context.Context) bool {
 	default:
 		return h.closing.Err() != nil
 	}
-}
-
-// beat sends heartbeats until end is called.
-func beat(ctx context.Context) (end func()) {
-	done := make(chan struct{})
-	go func() {
-		t := time.NewTicker(HeartbeatInterval)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				activity.RecordHeartbeat(ctx)
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() { close(done) }
 }
 
 // notJoined returns what an order comes to if this worker cannot have a share in the run.

@@ -18,7 +18,7 @@ const maxWaiting = 1000
 // not keep others from running. stop waits for running steps as long as the Options say, and
 // then ends them.
 func (h *Host) Start(queue string, o worker.Options) (stop func(), err error) {
-	o.MaxHeartbeatThrottleInterval, o.DeadlockDetectionTimeout = HeartbeatInterval, time.Minute
+	o.DeadlockDetectionTimeout = time.Minute
 	main := worker.New(h.Client, queue, o)
 	h.Register(main)
 	o.MaxConcurrentActivityExecutionSize, o.DisableWorkflowWorker = maxWaiting, true

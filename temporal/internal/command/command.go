@@ -3,6 +3,8 @@ package command
 
 import (
 	"io"
+	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +67,21 @@ from the configuration file of the temporal command.`,
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
 	conn := &connection{}
-	root.AddCommand(workerCommand(env), runCommand(env), approveCommand(env, conn), rejectCommand(env, conn), cancelCommand(env, conn), scheduleCommand(env))
+	root.AddCommand(workerCommand(env), runCommand(env), approveCommand(env, conn), rejectCommand(env, conn), cancelCommand(env, conn), scheduleCommand(env), pruneCommand(env))
 	root.AddCommand(pastCommands(env, conn)...)
+	env.Hint = func(hint string) string { return hintFor(root, hint) }
 	return root
+}
+
+var commandWords = regexp.MustCompile(`\bflowrun ([a-z]+)`)
+
+// hintFor turns a hint that names commands of flowrun into one that names those of this program, or
+// into "" if one of them is not here.
+func hintFor(root *cobra.Command, hint string) string {
+	for _, words := range commandWords.FindAllStringSubmatch(hint, -1) {
+		if !slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == words[1] }) {
+			return ""
+		}
+	}
+	return commandWords.ReplaceAllString(hint, root.Name()+" $1")
 }

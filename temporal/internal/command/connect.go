@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -43,10 +46,15 @@ func (c *connection) declare(cmd *cobra.Command) {
 	fl.StringVar(&c.keys, "encryption-keys", "", "encrypt everything that the service gets with the first key in this `file`")
 }
 
+// reconnecting says how fast a lost connection is repaired: so fast that a worker sends a
+// heartbeat in time after a short failure of the network.
+var reconnecting = grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}, MinConnectTimeout: 5 * time.Second}
+
 // link is a connection to a service, with what belongs to it.
 type link struct {
 	client.Client
 	converter converter.DataConverter
+	store     datastore.Store
 	texts     *activity.Texts
 	queue     string
 }
@@ -64,21 +72,22 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 		return nil, ui.Usage(fmt.Errorf("cannot read the settings of the connection: %w", err), nil)
 	}
 	o.HostPort, o.Namespace = cmp.Or(c.address, o.HostPort), cmp.Or(c.namespace, o.Namespace)
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnecting))
 	o.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	state := flowrun.DefaultStateDir()
 	store, err := datastore.Open(ctx, cmp.Or(c.store, filepath.Join(state, "temporal")))
 	if err != nil {
-		return nil, err
+		return nil, ui.Usage(err, nil)
 	}
 	if o.DataConverter, err = codec.Converter(c.keys); err != nil {
-		return nil, err
+		return nil, ui.Usage(err, nil)
 	}
 	var secrets converter.DataConverter
 	if c.keys != "" {
 		secrets = o.DataConverter
 	}
 	o.ExternalStorage = datastore.External(store)
-	l := &link{converter: datastore.Reading(o.DataConverter, store), queue: interpreter.TaskQueue(c.queue), texts: &activity.Texts{Store: store, Secrets: secrets}}
+	l := &link{converter: datastore.Reading(o.DataConverter, store), queue: interpreter.TaskQueue(c.queue), store: store, texts: &activity.Texts{Store: store, Secrets: secrets}}
 	if l.texts.Dir, err = os.MkdirTemp("", "flowrun-"); err != nil {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}

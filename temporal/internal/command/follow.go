@@ -11,9 +11,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
 // follower follows a run to its end, or until it only waits for answers.
@@ -69,7 +69,7 @@ func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
 			if more {
 				pause = firstPoll
 			}
-			if err == nil && remote.OnlyAnswersLeft(w.input.Record.ID, w.plan, w.state) {
+			if err == nil && interpreter.OnlyAnswersLeft(w.input.Record.ID, w.plan, w.state) {
 				return w.waiting(lasting)
 			}
 		}
@@ -122,7 +122,7 @@ func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
 	res, err := w.result(ctx)
 	if err == nil {
 		res.Status = dag.Waiting
-		res.Message = remote.WaitsFor(w.plan.Questions(w.input.Record.ID, w.state)[0])
+		res.Message = interpreter.WaitsFor(w.plan.Questions(w.input.Record.ID, w.state)[0])
 	}
 	return res, err
 }
@@ -160,7 +160,7 @@ func (w *follower) printOutput(to io.Writer) error {
 	if r == nil || r.Stdout == nil {
 		return nil
 	}
-	if err := printStream(to, r.Stdout.File, r.Stdout.Inline); err != nil || !r.Structured {
+	if err := runs.PrintStream(to, r.Stdout.File, r.Stdout.Inline); err != nil || !r.Structured {
 		return err
 	}
 	_, err := io.WriteString(to, "\n")

@@ -3,10 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -17,10 +14,10 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
 // runFlags are the flags of flowrun-temporal run.
@@ -106,6 +103,9 @@ func (f *runFlags) check(env *ui.Env, c *cobra.Command) (err error) {
 	if f.maxParallel < 0 || c.Flags().Changed("max-parallel") && f.maxParallel == 0 {
 		return ui.Usagef(c, "--max-parallel must be at least 1")
 	}
+	if c.Flags().Changed("allow-unenforced") {
+		return ui.Usagef(c, "--allow-unenforced is not possible on Temporal: a worker refuses steps whose permissions it cannot enforce")
+	}
 	if err := f.ConsentFlags.Check(c); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	defer l.Close()
 	flow, err := l.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.Record.ID, TaskQueue: l.queue,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, StaticSummary: plan.Name(),
-		Memo: map[string]any{remote.ToolMemo: plan.Name()}}, interpreter.WorkflowType, in)
+		Memo: map[string]any{interpreter.ToolMemo: plan.Name(), interpreter.CreatedMemo: in.Record.Created}}, interpreter.WorkflowType, in)
 	if err != nil {
 		return ui.ServiceErrorf("cannot start the run: %w", err)
 	}
@@ -181,14 +181,18 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 	if err != nil {
 		return nil, nil, given.Locate(err)
 	}
-	if needs := plan.LockDemands(); len(needs) > 0 {
+	if needs := append(plan.LockDemands(), plan.StepDemands()...); len(needs) > 0 {
 		return nil, nil, fmt.Errorf("cannot run %s on Temporal: it needs %s, and the workers of a service have no queue for that", plan.Name(), needs[0].Title())
 	}
-	what := launch.Subject{Tools: plan.Tools(), Preview: bound.Preview, Unrecorded: true}
+	if plan.KeepsArtifacts() {
+		return nil, nil, fmt.Errorf("cannot run %s on Temporal: its steps keep artifacts, which only the machine of the step would have", plan.Name())
+	}
+	enforce := launch.Enforcement(f.Settings)
+	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return bound.PreviewFor(enforce, "") }, Unrecorded: true}
 	if _, err := launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
 		return nil, nil, err
 	}
-	record, err := bound.Record(flowrun.NewID(time.Now()), "")
+	record, err := bound.Record(flowrun.NewID(time.Now()), "", enforce)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -224,11 +228,15 @@ func (f *runFlags) addSecrets(plan *flowrun.Plan, in *interpreter.Input, given m
 
 // finish prints the result, and returns the exit code as an error.
 func (f *runFlags) finish(env *ui.Env, w *follower, res *flowrun.Result) error {
-	if err := printResult(env, w, res, f.output); err != nil {
+	err := runs.PrintResult(env, res, f.output)
+	if f.output == "text" {
+		err = w.printOutput(env.Stdout)
+	}
+	if err != nil {
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		printOutcome(env, res)
+		runs.PrintOutcome(env, res, true)
 	}
 	if code := w.signals.Code(); code != 0 && res.Status == dag.Cancelled {
 		return ui.CodeError(code)
@@ -237,58 +245,4 @@ func (f *runFlags) finish(env *ui.Env, w *follower, res *flowrun.Result) error {
 		return ui.CodeError(code)
 	}
 	return nil
-}
-
-// printResult writes the result to stdout.
-func printResult(env *ui.Env, w *follower, res *flowrun.Result, form string) error {
-	switch form {
-	case "json":
-		return ui.WriteResult(env, res)
-	case "combined":
-		out := ui.CleanWriter(env.Stdout)
-		for i := range res.Steps {
-			if err := printStep(out, &res.Steps[i]); err != nil {
-				return err
-			}
-		}
-		return ui.Flush(out)
-	}
-	return w.printOutput(env.Stdout)
-}
-
-func printStep(w io.Writer, s *flowrun.StepResult) error {
-	if !s.Status.Executed() {
-		return nil
-	}
-	if _, err := fmt.Fprintf(w, "--- %s: %s ---\n", s.ID, s.Status); err != nil {
-		return err
-	}
-	return errors.Join(printStream(w, s.StdoutFile, s.Output), printStream(w, s.StderrFile, s.Error))
-}
-
-// printStream writes a stream: its file, or its text if it has no file.
-func printStream(w io.Writer, file, text string) error {
-	if file == "" {
-		_, err := io.WriteString(w, text)
-		return err
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
-}
-
-// printOutcome prints one line about how the run ended, unless it succeeded without notes.
-func printOutcome(env *ui.Env, res *flowrun.Result) {
-	detail := res.Message
-	if res.Status == dag.Succeeded {
-		if len(res.Notes) == 0 {
-			return
-		}
-		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
-	}
-	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
 }

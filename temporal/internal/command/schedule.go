@@ -16,12 +16,12 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/temporal/internal/remote"
 	"github.com/flowrun/flowrun/temporal/internal/schedule"
 )
 
@@ -158,7 +158,7 @@ func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s *sqlite.Store, e t
 		return w, err
 	}
 	w.Action = &client.ScheduleWorkflowAction{ID: w.ID, Workflow: interpreter.WorkflowType, Args: []any{in}, TaskQueue: l.queue,
-		Memo: map[string]any{remote.ToolMemo: e.Tool, remote.OriginMemo: timetable.Origin(e.Name)}}
+		Memo: map[string]any{interpreter.ToolMemo: e.Tool, interpreter.OriginMemo: timetable.Origin(e.Name)}}
 	return w, nil
 }
 
@@ -176,16 +176,16 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 	if err != nil {
 		return nil, err
 	}
-	record, err := bound.Record("", timetable.Origin(e.Name))
+	settings, err := ui.RunSettings(env, ui.InteractionFlags{})
+	if err != nil {
+		return nil, err
+	}
+	record, err := bound.Record("", timetable.Origin(e.Name), launch.Enforcement(settings))
 	if err != nil {
 		return nil, err
 	}
 	record.Created, record.RunEnv.Time = time.Time{}, time.Time{}
 	record.RunEnv.Workspace, record.RunEnv.Home, record.RunEnv.Temp = "", "", ""
-	settings, err := ui.RunSettings(env, ui.InteractionFlags{})
-	if err != nil {
-		return nil, err
-	}
 	in := interpreter.NewInput(record, interpreter.Options{Parallel: cmp.Or(int(settings.Number("limits.max-parallel")), dag.DefaultParallel()),
 		Cleanup: settings.Duration("limits.cleanup")})
 	return in, (&runFlags{connection: f.connection}).addSecrets(plan, in, e.Params)
@@ -198,7 +198,7 @@ func stampOf(e timetable.Entry, in *interpreter.Input, queue string) (s schedule
 		return s, err
 	}
 	definitions, err := json.Marshal(in.Sources)
-	return schedule.Stamp{Tool: e.Tool, Params: string(params), Definitions: datastore.Digest(definitions), Queue: queue}, err
+	return schedule.Stamp{Tool: e.Tool, Params: string(params), Definitions: datastore.Digest(definitions), Queue: queue, Enforced: in.Record.Enforced}, err
 }
 
 // print prints the differences.

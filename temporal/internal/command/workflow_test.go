@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
@@ -35,6 +36,12 @@ type execution struct {
 
 func prepare(t *testing.T, definition string, params map[string]any) *execution {
 	t.Helper()
+	return prepareEnforced(t, definition, params, "")
+}
+
+// prepareEnforced is prepare for a client that has this setting. The worker enforces nothing by itself.
+func prepareEnforced(t *testing.T, definition string, params map[string]any, enforce flowrun.Enforcement) *execution {
+	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.yaml")
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
@@ -49,7 +56,7 @@ func prepare(t *testing.T, definition string, params map[string]any) *execution 
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bound.Record(flowrun.NewID(time.Now()), "")
+	record, err := bound.Record(flowrun.NewID(time.Now()), "", enforce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,5 +193,32 @@ steps:
 	}, 30*24*time.Hour)
 	if r := x.run(); r.Status.String() != "succeeded" || r.Output != "done\n" || r.Duration() < 30*24*time.Hour {
 		t.Errorf("%v %q %s %s", r.Status, r.Output, r.Message, r.Duration())
+	}
+}
+
+// TestEnforced: permissions that the tool or the client enforces are enforced by a worker that enforces nothing of its own
+// accord, and the run document says so.
+func TestEnforced(t *testing.T) {
+	for name, c := range map[string]struct {
+		security string
+		setting  flowrun.Enforcement
+		enforced bool
+	}{
+		"nothing": {"", "", false},
+		"tool":    {"security: {enforce: true, required-permissions: ['filesystem:read:/etc/hosts']}", "", true},
+		"client":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", flowrun.EnforceAlways, true},
+		"models":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", flowrun.EnforceModels, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := filepath.Join(t.TempDir(), "other")
+			if err := os.WriteFile(other, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			x := prepareEnforced(t, "name: t\n"+c.security+"\nsteps: [{name: a, bash: 'cat "+other+"', continue-on-error: true}, {name: b, bash: 'cat /etc/hosts'}]\n", nil, c.setting)
+			r := x.run()
+			if r.Status.String() != "succeeded" || r.Enforced != c.enforced || (r.Step("a").Status == dag.Failed) != c.enforced {
+				t.Errorf("%v enforced %v, step a %v %s: %s", r.Status, r.Enforced, r.Step("a").Status, r.Step("a").Error, r.Message)
+			}
+		})
 	}
 }

@@ -74,7 +74,7 @@ func (b *bucket) Put(ctx context.Context, digest string, r io.Reader, size int64
 		return err
 	}
 	info, err := b.client.StatObject(ctx, b.name, key, minio.StatObjectOptions{})
-	if err == nil && info.Size == size && time.Since(info.LastModified) < renewAfter {
+	if err == nil && info.Size == size && time.Since(info.LastModified) < RenewAfter {
 		return nil
 	}
 	if err != nil && !isMissing(err) {

@@ -45,7 +45,7 @@ func (p payloads) Store(ctx converter.StorageDriverStoreContext, list []*commonp
 	return claims, nil
 }
 
-// Retrieve gets payloads from the store.
+// Retrieve gets payloads from the store. They count as used: a Schedule has its input once for all runs.
 func (p payloads) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	list := make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
@@ -56,6 +56,9 @@ func (p payloads) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []
 		value, err := io.ReadAll(r)
 		r.Close()
 		if err != nil {
+			return nil, err
+		}
+		if err := p.store.Put(ctx.Context, claim.ClaimData[claimDigest], bytes.NewReader(value), int64(len(value))); err != nil {
 			return nil, err
 		}
 		list[i] = &commonpb.Payload{}

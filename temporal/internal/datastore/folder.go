@@ -36,10 +36,12 @@ func (f *folder) Put(ctx context.Context, digest string, r io.Reader, size int64
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() == size {
-		if now := time.Now(); now.Sub(info.ModTime()) > renewAfter {
-			return os.Chtimes(path, now, now)
+		if time.Since(info.ModTime()) <= RenewAfter {
+			return nil
 		}
-		return nil
+		if renewed, err := renew(path); renewed || err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -48,6 +50,16 @@ func (f *folder) Put(ctx context.Context, digest string, r io.Reader, size int64
 		_, err := io.Copy(to, checked(untilDone{ctx, r}, digest, size))
 		return err
 	})
+}
+
+// renew makes a value new. It reports false if Prune has taken the value from its place.
+func renew(path string) (bool, error) {
+	now := time.Now()
+	err := os.Chtimes(path, now, now)
+	if err == nil {
+		_, err = os.Stat(path) // if it is still there, Prune sees the time
+	}
+	return err == nil, ignoreMissing(err)
 }
 
 // Get implements Store.

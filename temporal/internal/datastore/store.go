@@ -6,8 +6,8 @@
 // kinds: a folder that all workers share, and a bucket of an S3-compatible service. [Open] chooses by
 // the URL.
 //
-// Nothing is deleted here. The owner of the folder or bucket deletes values by age. A value that is put
-// again counts as new, so an age above the longest run and the retention of the namespace is safe.
+// Values are deleted by age: those of a folder by [Prune], those of a bucket by a rule of the bucket. A
+// value that is put again counts as new.
 package datastore
 
 import (
@@ -41,9 +41,9 @@ type Store interface {
 // ErrMissing means that a store has no value with the digest.
 var ErrMissing = fmt.Errorf("the value is not in the store: %w", fs.ErrNotExist)
 
-// renewAfter is the age at which a value that is put again is renewed, so that it is not deleted by age
-// while a new run uses it.
-const renewAfter = 24 * time.Hour
+// RenewAfter is the age at which a value that is put again is renewed, so that it is not deleted by age
+// while a new run uses it. So a value can be that much older than the run that uses it.
+const RenewAfter = 24 * time.Hour
 
 // Open returns the store at a URL: an absolute folder, file:///folder, or s3://bucket/prefix with the
 // options endpoint, region and path-style.

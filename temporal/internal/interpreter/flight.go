@@ -23,10 +23,10 @@ type flight struct {
 }
 
 // An attempt may take as long as it likes. A worker that has sent no heartbeat for
-// heartbeatTimeout is lost.
+// HeartbeatTimeout is lost.
 const (
 	noTimeout        = 10 * 365 * 24 * time.Hour
-	heartbeatTimeout = 15 * time.Second
+	HeartbeatTimeout = 15 * time.Second
 )
 
 // start carries out a task.
@@ -37,7 +37,7 @@ func (r *run) start(t dag.Task) {
 		queue = WaitQueue(queue)
 	}
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{TaskQueue: queue,
-		StartToCloseTimeout: noTimeout, HeartbeatTimeout: heartbeatTimeout, WaitForCancellation: true,
+		StartToCloseTimeout: noTimeout, HeartbeatTimeout: HeartbeatTimeout, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: title(o)}))
 	f := &flight{task: t, order: o, cancel: cancel}
 	r.flights = append(r.flights, f)

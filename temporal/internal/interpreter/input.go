@@ -37,6 +37,12 @@ const (
 	AnswerSignal = "answer" // history.Answer
 	ForceSignal  = "force"  // stop at once
 
+	// Fields of the memo of a workflow, for the list of runs.
+	ToolMemo    = "tool"
+	OriginMemo  = "origin"
+	CreatedMemo = "created" // time.Time
+	WaitsMemo   = "waits"   // what the run waits for, if it only waits for answers
+
 	failedType = "run failed" // of the error with which a failed run ends
 )
 

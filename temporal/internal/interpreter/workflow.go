@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -38,6 +39,8 @@ type run struct {
 	events  []dag.Event
 	flights []*flight // in the order in which they started
 	alarm   alarm
+	asks    bool   // a step has asked something
+	waits   string // what the memo says
 	watch   watch
 
 	in      dag.Input // for the next turn
@@ -65,7 +68,7 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 		if r.events, err = DecodeEvents(in.Record.ID, c.Events); err != nil {
 			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "events", nil)
 		}
-		o.Recorded, r.in.Cancel = r.events, c.Cancelled
+		o.Recorded, r.in.Cancel, r.asks = r.events, c.Cancelled, slices.ContainsFunc(r.events, asks)
 	}
 	err = workflow.SetQueryHandlerWithOptions(ctx, EventsQuery, r.eventsAfter, workflow.QueryHandlerOptions{Description: "The events of the run after a number."})
 	if err != nil {
@@ -74,6 +77,9 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	err = workflow.SetQueryHandlerWithOptions(ctx, InputQuery, r.withoutCarry, workflow.QueryHandlerOptions{Description: "What the run was started with."})
 	if err != nil {
 		return nil, err
+	}
+	if info.Memo.GetFields()[WaitsMemo] != nil {
+		r.waits = "?" // from before it was continued as new
 	}
 	r.machine = dag.NewMachine(plan.Graph(), o)
 	r.listen()
@@ -120,7 +126,7 @@ func (r *run) turn() (wake time.Time, err error) {
 	for _, task := range t.Tasks {
 		r.start(task)
 	}
-	return sooner(t.Wake, r.stop()), nil
+	return sooner(t.Wake, r.stop()), r.noteWaiting(t.Events)
 }
 
 func sooner(a, b time.Time) time.Time {

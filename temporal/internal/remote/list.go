@@ -16,40 +16,65 @@ import (
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
-// Fields of the memo of a workflow, for the list of runs. They are in the service, so they never change.
-const (
-	ToolMemo   = "tool"
-	OriginMemo = "origin"
-)
-
 // pageSize is how many runs are listed in one request.
 const pageSize = 100
 
 // Runs implements history.Store.
-func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
-	var list []history.RunInfo
+func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunInfo, err error) {
+	err = s.each(ctx, q, func(w *workflowpb.WorkflowExecutionInfo) (done bool, err error) {
+		info, err := s.listed(ctx, w)
+		if err == nil && (q.Tool == "" || info.Tool == q.Tool) && (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) {
+			list = append(list, info)
+		}
+		return len(list) == q.Limit && q.Limit > 0, err
+	})
+	return list, err
+}
+
+// each calls visit for each workflow that a query may mean, until it returns true.
+func (s *Store) each(ctx context.Context, q history.Query, visit func(*workflowpb.WorkflowExecutionInfo) (done bool, err error)) error {
 	request := &workflowservice.ListWorkflowExecutionsRequest{Query: filter(q), PageSize: pageSize}
 	for {
 		page, err := s.client.ListWorkflow(ctx, request)
 		if err != nil {
-			return nil, fmt.Errorf("cannot list the runs: %w", err)
+			return fmt.Errorf("cannot list the runs: %w", err)
 		}
 		for _, w := range page.GetExecutions() {
-			info, err := s.listed(ctx, w)
-			if err != nil {
-				return nil, err
-			}
-			if q.Tool != "" && info.Tool != q.Tool || len(q.Status) > 0 && !slices.Contains(q.Status, info.Status) {
-				continue
-			}
-			if list = append(list, info); len(list) == q.Limit {
-				return list, nil
+			if done, err := visit(w); done || err != nil {
+				return err
 			}
 		}
 		if request.NextPageToken = page.GetNextPageToken(); len(request.NextPageToken) == 0 {
-			return list, nil
+			return nil
 		}
 	}
+}
+
+// Oldest returns when the first of all runs that the service knows began, zero if it knows none.
+func (s *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	err = s.each(ctx, history.Query{}, func(w *workflowpb.WorkflowExecutionInfo) (bool, error) {
+		began, err := s.began(w)
+		if err == nil && (oldest.IsZero() || began.Before(oldest)) {
+			oldest = began
+		}
+		return false, err
+	})
+	return oldest, err
+}
+
+// began returns when a run began, whose workflow may have been continued as new since then: a run of a
+// schedule has the time in its id.
+func (s *Store) began(w *workflowpb.WorkflowExecutionInfo) (began time.Time, err error) {
+	id := w.GetExecution().GetWorkflowId()
+	if p := w.GetMemo().GetFields()[interpreter.CreatedMemo]; p != nil {
+		err = s.converter.FromPayload(p, &began)
+	} else {
+		began, err = time.Parse(time.RFC3339, id[max(0, len(id)-len("2006-01-02T15:04:05Z")):])
+	}
+	if err != nil {
+		return began, fmt.Errorf("cannot see when run %s began: %w", id, err)
+	}
+	return began, nil
 }
 
 // filter returns a query in the language of the service. A run that was continued as new is in the list
@@ -74,12 +99,16 @@ func filter(q history.Query) string {
 // listed returns what the list of runs says about a workflow.
 func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) (history.RunInfo, error) {
 	info := history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
-	for key, to := range map[string]*string{ToolMemo: &info.Tool, OriginMemo: &info.Origin} {
+	waits := ""
+	for key, to := range map[string]any{interpreter.ToolMemo: &info.Tool, interpreter.OriginMemo: &info.Origin, interpreter.CreatedMemo: &info.Started, interpreter.WaitsMemo: &waits} {
 		if p := w.GetMemo().GetFields()[key]; p != nil {
 			_ = s.converter.FromPayload(p, to) // without their key, they are not shown
 		}
 	}
 	if w.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		if waits != "" {
+			info.Status, info.Message = dag.Waiting, waits
+		}
 		return info, nil
 	}
 	info.Ended = w.GetCloseTime().AsTime()

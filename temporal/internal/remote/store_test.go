@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,7 +65,7 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bound.Record("", "schedule:gated")
+	record, err := bound.Record("", "schedule:gated", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +163,18 @@ func TestRuns(t *testing.T) {
 	}
 	execution := func(id string, status enumspb.WorkflowExecutionStatus, tool *commonpb.Payload) *workflowpb.WorkflowExecutionInfo {
 		return &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Status: status, StartTime: timestamppb.New(start),
-			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{ToolMemo: tool}}}
+			Memo: &commonpb.Memo{Fields: map[string]*commonpb.Payload{interpreter.ToolMemo: tool}}}
+	}
+	asking := func(w *workflowpb.WorkflowExecutionInfo) *workflowpb.WorkflowExecutionInfo {
+		w.Memo.Fields[interpreter.WaitsMemo] = name("step gate waits for approval")
+		return w
 	}
 	client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{
 		execution("a", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, name("build")),
 		execution("b", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, name("test")),
 		execution("c", enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("binary/encrypted")}}),
 		execution("d", enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, name("build")),
+		asking(execution("e", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, name("ship"))),
 	}}, nil)
 	failed := &mocks.WorkflowRun{}
 	failed.On("Get", mock.Anything, mock.Anything).Return(errors.New("cannot compile"))
@@ -178,7 +184,8 @@ func TestRuns(t *testing.T) {
 		query history.Query
 		want  []string
 	}{
-		{history.Query{}, []string{"a running build", "b succeeded test", "c interrupted ", "d failed build"}},
+		{history.Query{}, []string{"a running build", "b succeeded test", "c interrupted ", "d failed build", "e waiting ship"}},
+		{history.Query{Status: []dag.Status{dag.Waiting}}, []string{"e waiting ship"}},
 		{history.Query{Tool: "build"}, []string{"a running build", "d failed build"}},
 		{history.Query{Status: []dag.Status{dag.Failed, dag.Interrupted}}, []string{"c interrupted ", "d failed build"}},
 		{history.Query{Limit: 1}, []string{"a running build"}},
@@ -190,6 +197,39 @@ func TestRuns(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%+v: -want +got:\n%s%v", c.query, diff, err)
+		}
+	}
+}
+
+// TestOldest: what counts is when a run began, not the workflow with which it was continued last.
+func TestOldest(t *testing.T) {
+	listed := func(id string, created any) *workflowpb.WorkflowExecutionInfo {
+		w := &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, StartTime: timestamppb.New(start)}
+		if created != nil {
+			p, err := converter.GetDefaultDataConverter().ToPayload(created)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Memo = &commonpb.Memo{Fields: map[string]*commonpb.Payload{interpreter.CreatedMemo: p}}
+		}
+		return w
+	}
+	for _, c := range []struct {
+		runs  []*workflowpb.WorkflowExecutionInfo
+		want  time.Time
+		error string
+	}{
+		{},
+		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", start), listed("b", start.Add(-time.Hour))}, want: start.Add(-time.Hour)},
+		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", start), listed("flowrun:s:n-2026-11-20T07:00:00Z", nil)}, want: start.AddDate(0, 0, -3)},
+		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", nil)}, error: "cannot see when run a began"},
+		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", "not a time")}, error: "cannot see when run a began"},
+	} {
+		client := &mocks.Client{}
+		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: c.runs}, nil)
+		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil).Oldest(t.Context())
+		if (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) || err == nil && !got.Equal(c.want) {
+			t.Errorf("%v, %v; want %v, %q", got, err, c.want, c.error)
 		}
 	}
 }

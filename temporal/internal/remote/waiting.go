@@ -2,34 +2,12 @@ package remote
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
-
-// OnlyAnswersLeft reports whether everything that is left of a run waits for answers.
-func OnlyAnswersLeft(run string, plan *flowrun.Plan, state *dag.State) bool {
-	if len(plan.Questions(run, state)) == 0 {
-		return false
-	}
-	only := true
-	state.All(func(_ dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
-		switch {
-		case status == dag.Running && n.Graph == nil && n.Each == nil, status == dag.Retrying,
-			status == dag.Waiting && (r == nil || r.Wait == nil || !r.Wait.Asks):
-			only = false
-		}
-	})
-	return only
-}
-
-// WaitsFor returns what a run waits for.
-func WaitsFor(q history.Question) string {
-	return fmt.Sprintf("step %s waits for approval: %s", q.Step, strings.Join(strings.Fields(q.Prompt), " "))
-}
 
 // addWaiting gives an open run that only waits for answers the status that a local run has, which no
 // process owns.
@@ -42,8 +20,8 @@ func (s *Store) addWaiting(ctx context.Context, info *history.RunInfo) error {
 	for _, e := range p.Events {
 		state.Apply(e)
 	}
-	if OnlyAnswersLeft(info.ID, p.Plan, state) {
-		info.Status, info.Message = dag.Waiting, WaitsFor(p.Questions()[0])
+	if interpreter.OnlyAnswersLeft(info.ID, p.Plan, state) {
+		info.Status, info.Message = dag.Waiting, interpreter.WaitsFor(p.Questions()[0])
 	}
 	return nil
 }

@@ -32,7 +32,12 @@ func At(c client.Client, dc converter.DataConverter, set string) Server {
 	return &server{c.ScheduleClient(), dc, IDPrefix(set)}
 }
 
-// List implements Server. A schedule that has the prefix and no Stamp was made by somebody else.
+// All returns the schedules of all sets.
+func All(c client.Client, dc converter.DataConverter) Server {
+	return &server{c.ScheduleClient(), dc, strings.TrimSuffix(IDPrefix(""), ":")}
+}
+
+// List implements Server. It reads the input of the schedules, so that a store does not count it as unused. A schedule that has the prefix and no Stamp was made by somebody else.
 func (s *server) List(ctx context.Context) ([]Entry, error) {
 	all, err := s.client.List(ctx, client.ScheduleListOptions{})
 	if err != nil {
@@ -72,7 +77,12 @@ func (s *server) describe(ctx context.Context, id string) (e Entry, err error) {
 		return e, errForeign
 	}
 	e = Entry{ID: id, Timing: Timing{*d.Schedule.Spec, d.Schedule.Policy.Overlap, d.Schedule.Policy.CatchupWindow}, Paused: d.Schedule.State.Paused}
-	return e, s.converter.FromPayload(stamp, &e.Stamp)
+	for _, arg := range action.Args {
+		if p, ok := arg.(*commonpb.Payload); ok {
+			err = errors.Join(err, s.converter.FromPayload(p, new(any)))
+		}
+	}
+	return e, errors.Join(err, s.converter.FromPayload(stamp, &e.Stamp))
 }
 
 // action returns the action with the Stamp, which is encrypted as the input is.

@@ -31,6 +31,7 @@ type Stamp struct {
 	Params      string `json:"params"`      // as JSON
 	Definitions string `json:"definitions"` // digest of their texts
 	Queue       string `json:"queue"`
+	Enforced    bool   `json:"enforced,omitempty"` // the permissions of the tool
 }
 
 // Server has the schedules of one set.
@@ -136,6 +137,7 @@ func differences(a, b Entry) (lines []string) {
 	line("tool", a.Stamp.Tool, b.Stamp.Tool)
 	line("parameters", a.Stamp.Params, b.Stamp.Params)
 	line("task queue", a.Stamp.Queue, b.Stamp.Queue)
+	line("enforced permissions", fmt.Sprint(a.Stamp.Enforced), fmt.Sprint(b.Stamp.Enforced))
 	if a.Stamp.Definitions != b.Stamp.Definitions {
 		lines = append(lines, "definitions: changed")
 	}

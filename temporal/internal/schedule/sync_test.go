@@ -83,14 +83,14 @@ func TestCompare(t *testing.T) {
 		s.Overlap, s.CatchUp, s.Jitter = schedule.OverlapQueue, schedule.CatchUpNone, time.Minute
 		s.Start, s.End = now, now.AddDate(1, 0, 0)
 	})
-	changed.Paused, changed.Stamp = true, Stamp{Tool: "other", Params: `{"A":1}`, Definitions: "sha256:2", Queue: "gpu"}
+	changed.Paused, changed.Stamp = true, Stamp{Tool: "other", Params: `{"A":1}`, Definitions: "sha256:2", Queue: "gpu", Enforced: true}
 	later := entry(t, "every", "@every 1h", func(s *schedule.Schedule) { s.Spec = s.Spec.From(now.Add(7 * time.Minute)) })
 	wanted := []Entry{changed, later, entry(t, "same", "0 0 13 * FRI", nil), entry(t, "new", "@every 2h", nil), entry(t, "edited", "0 7 * * *", nil)}
 	list, _ := f.List(t.Context())
 	diff := Compare(wanted, list)
 	want := []Difference{
 		{Kind: Change, ID: "cron", Lines: []string{"times: 0 7 * * * -> 0 8 * * *", "start: none -> 2026-11-23T12:00:00Z", "end: none -> 2027-11-23T11:59:59Z", "jitter: 0s -> 1m0s", "overlap: skip -> queue",
-			"catch-up window: 876000h0m0s -> 10s", "paused: false -> true", "tool: report -> other", `parameters: {} -> {"A":1}`, "task queue: flowrun -> gpu", "definitions: changed"}},
+			"catch-up window: 876000h0m0s -> 10s", "paused: false -> true", "tool: report -> other", `parameters: {} -> {"A":1}`, "task queue: flowrun -> gpu", "enforced permissions: false -> true", "definitions: changed"}},
 		{Kind: Change, ID: "edited", Lines: []string{"times: changed on the server"}},
 		{Kind: Keep, ID: "every"},
 		{Kind: Remove, ID: "gone"},
