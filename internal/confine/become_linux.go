@@ -8,8 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"github.com/flowrun/flowrun/internal/systrace"
+	"github.com/flowrun/flowrun/internal/vfork"
 )
 
 // selfFile is this program, even if its file has been replaced or removed.
@@ -33,9 +35,6 @@ func become(c Confinement, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	if c.AddressSpace > 0 {
-		reserveMemory()
-	}
 	if err := k.run(0, k.asRoot); err != nil {
 		return err
 	}
@@ -45,7 +44,11 @@ func become(c Confinement, file string, args []string) error {
 			return fmt.Errorf("cannot reduce its privileges: cannot switch from root to user %d: %w", user, err)
 		}
 	}
-	if err := k.run(k.asRoot, len(k.List)); err != nil {
+	last := len(k.List)
+	if c.AddressSpace > 0 {
+		last-- // it is limited when nothing needs memory any more
+	}
+	if err := k.run(k.asRoot, last); err != nil {
 		return err
 	}
 	if c.OpenFiles > 0 {
@@ -53,6 +56,9 @@ func become(c Confinement, file string, args []string) error {
 	}
 	if err := tracer.Start(); err != nil {
 		return err
+	}
+	if c.AddressSpace > 0 {
+		return k.executeLimited(last, c.OpenFiles == 0)
 	}
 	return execute(k.Program.Path, k.Program.Args)
 }
@@ -62,14 +68,68 @@ func become(c Confinement, file string, args []string) error {
 func execute(file string, args []string) error {
 	env := os.Environ()
 	err := syscall.Exec(file, args, env)
-	if err != syscall.EACCES || strings.Contains(args[0], "/") {
+	if err != syscall.EACCES {
 		return err
+	}
+	for _, other := range alongPath(args[0]) {
+		_ = syscall.Exec(other, args, env)
+	}
+	return notExecutable(file, err)
+}
+
+// executeLimited is execute for a process that limits its address space, by the last call. Nothing between that
+// call and the exec may need memory, because the runtime then ends the process: its own address space is larger
+// than most limits. syscall.Exec copies the arguments and the environment.
+func (k *Calls) executeLimited(last int, restoreFiles bool) error {
+	argv, err := syscall.SlicePtrFromStrings(k.Program.Args)
+	if err != nil {
+		return err
+	}
+	env, err := syscall.SlicePtrFromStrings(os.Environ())
+	if err != nil {
+		return err
+	}
+	files, err := syscall.SlicePtrFromStrings(append([]string{k.Program.Path}, alongPath(k.Program.Args[0])...))
+	if err != nil {
+		return err
+	}
+	if err := syscall.Access(k.Program.Path, 0); err == syscall.ENOENT {
+		return err // a report afterwards might need more memory than there is
+	}
+	if restoreFiles { // as syscall.Exec does
+		vfork.RestoreFiles()
+	}
+	reserveMemory()
+	if err := k.run(last, len(k.List)); err != nil {
+		return err
+	}
+	var first syscall.Errno
+	for i, file := range files[:len(files)-1] {
+		_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(file)), uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&env[0])))
+		if i == 0 {
+			first = errno
+		}
+		if first != syscall.EACCES {
+			return first
+		}
+	}
+	return notExecutable(k.Program.Path, first)
+}
+
+// alongPath returns the files along PATH of a program that was given without a folder.
+func alongPath(name string) (files []string) {
+	if strings.Contains(name, "/") {
+		return nil
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) {
-			_ = syscall.Exec(filepath.Join(dir, args[0]), args, env)
+			files = append(files, filepath.Join(dir, name))
 		}
 	}
+	return files
+}
+
+func notExecutable(file string, err error) error {
 	return fmt.Errorf("user %d cannot execute %s: %w", os.Geteuid(), file, err)
 }
 

@@ -175,6 +175,20 @@ func TestAddressSpaceOfLargeEnvironment(t *testing.T) {
 	}
 }
 
+// The program has the limit of open files that this process was started with, and a program that is missing is reported.
+func TestAddressSpaceKeepsOtherLimits(t *testing.T) {
+	_, argv := Confinement{AddressSpace: 30 << 20}.Wrap("/bin/bash", []string{"bash", "-c", "ulimit -Sn"})
+	lowered := []string{"-c", `ulimit -Sn 77; exec -a "$0" ` + os.Args[0] + ` "$@"`}
+	out, err := exec.Command("/bin/bash", append(lowered, argv...)...).CombinedOutput()
+	if err != nil || string(out) != "77\n" {
+		t.Errorf("printed %q: %v", out, err)
+	}
+	_, problems, code := startConfined(t, Confinement{AddressSpace: 30 << 20}, "/no/such/program")
+	if code != 127 || !strings.Contains(problems, "no such file") {
+		t.Errorf("exit code %d, said %q", code, problems)
+	}
+}
+
 // The limits of each process hold, and root cannot raise them.
 func TestProcessLimits(t *testing.T) {
 	c := Confinement{CPUTime: 7, FileSize: 4096, OpenFiles: 33}

@@ -1,9 +1,8 @@
 package confine
 
 import (
-	"os"
 	"runtime"
-	"slices"
+	"runtime/debug"
 	"syscall"
 )
 
@@ -29,16 +28,12 @@ func (c *Confinement) limitProcess(k *Calls) error {
 	return nil
 }
 
-// reserveMemory makes the runtime hold free memory. With a limit of its address space, which it
-// exceeds already, this process gets no more from the kernel, and it copies its arguments and its
-// environment when it executes the program.
+// reserveMemory makes the runtime hold free memory for the report that the program cannot be executed. With
+// a limit of its address space, this process gets no more from the kernel.
 func reserveMemory() {
-	size := 1 << 20
-	for _, text := range slices.Concat(os.Args, os.Environ()) {
-		size += 2 * len(text)
-	}
-	runtime.KeepAlive(make([]byte, size))
+	runtime.KeepAlive(make([]byte, 1<<20))
 	runtime.GC()
+	debug.SetGCPercent(-1) // a later collection needs memory
 }
 
 func (c *Confinement) processLimits() (list []processLimit) {
@@ -53,6 +48,6 @@ func (c *Confinement) processLimits() (list []processLimit) {
 	if c.NoRealTime {
 		list = append(list, processLimit{resource: limitRealTimePriority})
 	}
-	add(syscall.RLIMIT_AS, c.AddressSpace, 0) // last, because this process needs memory itself
+	add(syscall.RLIMIT_AS, c.AddressSpace, 0) // last: see executeLimited
 	return list
 }

@@ -164,6 +164,16 @@ fail:
 	}
 }
 
+// RestoreFiles gives this process the limit of open files that it was started with, unless somebody has changed
+// it since. Programs that execute another one without package syscall need it, because that raises the limit.
+func RestoreFiles() {
+	var limit rlimit
+	rawSyscall(sysPrlimit, 0, limitFiles, 0, uintptr(unsafe.Pointer(&limit)))
+	if raised != 0 && limit.soft == raised && limit.hard == files.hard {
+		rawSyscall(sysPrlimit, 0, limitFiles, uintptr(unsafe.Pointer(&files)), 0)
+	}
+}
+
 // rlimit is struct rlimit64 of the kernel.
 type rlimit struct{ soft, hard uint64 }
 
