@@ -1,0 +1,56 @@
+package importer
+
+import (
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Line is a command that the original tool gives to a shell of its own.
+type Line struct {
+	Text   string
+	Ignore bool // a failure does not stop the others
+}
+
+// Script returns a script that runs each line as a shell of its own would, and stops at the first that fails. A line
+// that consists of plain words changes nothing in the shell. All others run in a subshell, where cd, assignments and
+// exit have no effect on the next line.
+func Script(lines []Line) string {
+	if len(lines) == 1 && !lines[0].Ignore {
+		return lines[0].Text
+	}
+	var out []string
+	for i, l := range lines {
+		text := strings.TrimRight(l.Text, " \t\n")
+		last := i == len(lines)-1
+		if !simpleCommand(text) {
+			text = "(\n" + text + "\n)"
+		}
+		switch {
+		case l.Ignore:
+			text += " || true"
+		case !last:
+			text += " || exit"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// simpleCommand reports whether a line is one command that cannot change the shell.
+func simpleCommand(s string) bool {
+	if strings.ContainsAny(s, "\n;&|()<>`#{}[]!") || strings.Contains(s, `\`) {
+		return false
+	}
+	first, _, _ := strings.Cut(s, " ")
+	if strings.ContainsAny(first, "='\"$\x01") {
+		return false
+	}
+	switch first {
+	case "", "cd", "export", "set", "unset", "exit", "exec", "source", ".", "eval", "trap", "umask", "alias", "shopt", "read", "return",
+		"ulimit", "pushd", "popd", "declare", "local", "readonly", "shift", "if", "for", "while", "case", "until", "time", "wait", "then", "do", "function":
+		return false
+	}
+	return true
+}

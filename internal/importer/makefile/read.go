@@ -1,0 +1,158 @@
+package makefile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+// maxSteps bounds the steps of all tools of a file: each tool has the steps of its prerequisites.
+const maxSteps = 5000
+
+// Read reads a Makefile.
+func Read(src []byte) (*importer.Result, error) {
+	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh"}
+	p.parse(string(src))
+	taken := map[string]bool{}
+	total := 0
+	for _, name := range p.order {
+		r := p.rules[name]
+		if strings.HasPrefix(name, ".") || strings.Contains(name, "/") && !p.phony[name] {
+			if r.bad == "" {
+				p.result.Add("target "+name, r.line, "", importer.LeftOut, "a file; it is a step of the targets that need it")
+			}
+			continue
+		}
+		b := &builder{parser: p, done: map[string]bool{}, open: map[string]bool{}, names: map[string]bool{}}
+		why := b.add(name)
+		total += len(b.steps)
+		switch {
+		case why == "" && len(b.steps) == 0:
+			why = "it runs nothing"
+		case total > maxSteps:
+			why = "the file has too many steps"
+		}
+		if why != "" {
+			p.result.Add("target "+name, r.line, "", importer.LeftOut, "%s", why)
+			continue
+		}
+		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Steps: b.steps, Environment: b.exported()}
+		if t.Description == "" {
+			t.Description = "The target " + name + " of a Makefile"
+		}
+		for _, c := range b.changed {
+			t.Notes = append(t.Notes, "Changed: "+c+".")
+		}
+		p.result.Tools = append(p.result.Tools, t)
+		p.result.Outcome("target "+name, r.line, t.Name, b.changed)
+	}
+	return &p.result, nil
+}
+
+// builder makes the steps of one tool: make runs every target once, after its prerequisites.
+type builder struct {
+	*parser
+	steps   []*importer.Step
+	done    map[string]bool
+	open    map[string]bool // its prerequisites are being added
+	names   map[string]bool
+	changed []string
+}
+
+func (b *builder) change(format string, args ...any) {
+	if c := fmt.Sprintf(format, args...); !slices.Contains(b.changed, c) {
+		b.changed = append(b.changed, c)
+	}
+}
+
+// add adds the steps of a target and returns why that is impossible.
+func (b *builder) add(name string) (why string) {
+	switch r := b.rules[name]; {
+	case b.done[name]:
+		return ""
+	case b.open[name]:
+		return "its prerequisites form a cycle"
+	case r == nil:
+		b.done[name] = true
+		b.change("make checks that %s exists or makes it by a rule of its own", name)
+		return ""
+	case r.bad != "":
+		return "it needs " + name + ", which is left out: " + r.bad
+	case len(b.steps) > maxSteps:
+		return "it has too many steps"
+	}
+	r := b.rules[name]
+	b.open[name] = true
+	for _, n := range r.needs {
+		if why := b.add(n); why != "" {
+			return why
+		}
+	}
+	b.open[name], b.done[name] = false, true
+	if len(r.recipe) == 0 {
+		return ""
+	}
+	if b.badAll != "" {
+		return b.badAll
+	}
+	script, why := b.script(r)
+	if why != "" {
+		return why
+	}
+	if !b.phony[name] {
+		b.change("make skips %s if a file of that name is up to date; flowrun always runs it", name)
+	}
+	b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, importer.Name(name)), Shell: b.shell, Script: script})
+	return ""
+}
+
+// script returns the recipe of a target. make starts a shell for each line.
+func (b *builder) script(r *rule) (script, why string) {
+	needs := slices.Compact(slices.Clone(r.needs))
+	auto := map[string]string{"@": r.name, "<": "", "^": strings.Join(needs, " "), "+": strings.Join(r.needs, " "), "*": "\x00", "?": "\x00", "|": "\x00", "%": "\x00",
+		"@D": "\x00", "@F": "\x00", "<D": "\x00", "<F": "\x00", "^D": "\x00", "^F": "\x00", "*D": "\x00", "*F": "\x00", "CURDIR": "\x00", "MAKEFILE_LIST": "\x00"}
+	if len(needs) > 0 {
+		auto["<"] = needs[0]
+	}
+	var list []importer.Line
+	for _, text := range r.recipe {
+		text, why := b.expand(text, auto)
+		if why != "" {
+			return "", "its recipe: " + why
+		}
+		line := importer.Line{}
+		for text != "" && strings.ContainsRune("@-+ \t", rune(text[0])) {
+			line.Ignore = line.Ignore || text[0] == '-'
+			text = text[1:]
+		}
+		if line.Text = text; strings.TrimSpace(text) != "" {
+			list = append(list, line)
+		}
+	}
+	if len(list) == 0 {
+		list = []importer.Line{{Text: ":"}}
+	}
+	return importer.Script(list), ""
+}
+
+// exported are the variables that recipes find in their environment.
+func (b *builder) exported() []importer.Variable {
+	var list []importer.Variable
+	for name, v := range b.vars {
+		if !v.exported || v.bad != "" || !importer.ValidVariable(name) {
+			continue
+		}
+		if value, why := b.expand(v.value, nil); why == "" || v.expanded {
+			if v.expanded {
+				value = v.value
+			}
+			list = append(list, importer.Variable{Name: name, Value: value})
+		} else {
+			b.change("the variable %s is not exported: %s", name, why)
+		}
+	}
+	slices.SortFunc(list, func(x, y importer.Variable) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}

@@ -1,0 +1,142 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Ref returns a placeholder for a text of a tool. The two control characters keep it apart from braces of the file.
+func Ref(name string) string { return "\x01" + name + "\x02" }
+
+var braces = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)[^{}\n]*\}`)
+})
+
+// predefined are the roots of references that every tool has.
+const predefined = " TOOL_NAME WORKSPACE TEMP HOME OS DATE TIME TIMESTAMP env RAW last item index matrix run state "
+
+// braceWriter turns texts of the file into texts of the definition.
+type braceWriter struct {
+	names []string // parameters and steps
+	text  []string // names in braces that are text, although they could misspell a reference
+}
+
+// write escapes the braces of a text that flowrun would read as a placeholder. In environment variables every name in
+// braces is one.
+func (b *braceWriter) write(s string, everyName bool) string {
+	var out strings.Builder
+	for {
+		from := strings.IndexByte(s, 1)
+		if from < 0 {
+			break
+		}
+		to := from + strings.IndexByte(s[from:], 2)
+		if to < from {
+			break
+		}
+		out.WriteString(b.literal(s[:from], everyName))
+		out.WriteString("{" + s[from+1:to] + "}")
+		s = s[to+1:]
+	}
+	out.WriteString(b.literal(s, everyName))
+	return out.String()
+}
+
+func (b *braceWriter) literal(s string, everyName bool) string {
+	s = clean(s)
+	var out strings.Builder
+	last := 0
+	for _, m := range braces().FindAllStringSubmatchIndex(s, -1) {
+		if m[0] > 0 && s[m[0]-1] == '$' {
+			continue
+		}
+		name := s[m[2]:m[3]]
+		known := everyName || slices.Contains(b.names, name) || strings.Contains(predefined, " "+name+" ")
+		switch {
+		case known:
+			out.WriteString(s[last:m[0]] + "{" + s[m[0]:m[1]] + "}")
+			last = m[1]
+		case m[3] == m[1]-1 && !slices.Contains(b.text, name):
+			b.text = append(b.text, name)
+		}
+	}
+	return out.String() + s[last:]
+}
+
+// clean removes control characters, which a definition cannot contain.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0xfffd || r == 0xfeff {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// Name makes a name for a tool or a step of any text.
+func Name(s string) string {
+	var b strings.Builder
+	dash := false
+	for _, r := range s {
+		ok := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+		if !ok {
+			dash = true
+			continue
+		}
+		if dash && b.Len() > 0 {
+			b.WriteByte('-')
+		}
+		dash = false
+		b.WriteRune(r)
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		return "step"
+	case name[0] >= '0' && name[0] <= '9':
+		return "n" + name
+	}
+	switch strings.ToLower(name) {
+	case "env", "raw", "last", "item", "index", "matrix", "run", "state", "con", "nul", "aux", "prn", "work-space", "workspace", "temp", "home", "os", "date", "time", "timestamp", "tool_name":
+		return name + "-step"
+	}
+	return name
+}
+
+// Unique returns name, or name-2, name-3 and so on if it is taken, and marks it as taken.
+func Unique(taken map[string]bool, name string) string {
+	unique := name
+	for n := 2; taken[strings.ToLower(unique)]; n++ {
+		unique = name + "-" + itoa(n)
+	}
+	taken[strings.ToLower(unique)] = true
+	return unique
+}
+
+// Plain reports whether a shell reads a text as one word that means itself.
+func Plain(s string) bool {
+	if s == "" {
+		return false
+	}
+	for _, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_./:@%+=,-", r)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidVariable reports whether s is the name of a shell variable.
+func ValidVariable(s string) bool {
+	for i, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || i > 0 && r >= '0' && r <= '9') {
+			return false
+		}
+	}
+	return s != ""
+}
