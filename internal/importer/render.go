@@ -202,6 +202,7 @@ func (w *writer) step(s *Step) []tool.Entry {
 		retry := entries{}
 		retry.add("attempts", number(s.Attempts))
 		retry.text("delay", s.Delay)
+		retry.add("backoff", text("constant"))
 		e.add("error-handling", tool.Value{Map: []tool.Entry{{Key: "retry", Value: tool.Value{Map: retry}}}})
 	}
 	if s.Tolerate {

@@ -1,0 +1,267 @@
+// Package dagu reads the DAGs of Dagu for flowrun import. A DAG becomes a tool. Its parameters are environment variables
+// of all steps, as they are in Dagu, so commands keep their $NAME.
+package dagu
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+type reader struct {
+	result  importer.Result
+	tool    *importer.Tool
+	names   map[string]string // the name or id of a step to that of flowrun
+	taken   map[string]bool
+	values  map[string]bool   // variables that are parameters
+	outputs map[string]string // variables that steps set to their output
+	shell   string
+	bad     string // why the whole DAG is left out
+	changed []string
+}
+
+// Read reads a DAG.
+func Read(file string, src []byte) (*importer.Result, error) {
+	doc, err := importer.ParseYAML(file, src)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]bool{}, outputs: map[string]string{}, shell: "sh"}
+	name := doc.Get("name").Text()
+	if name == "" {
+		name = strings.TrimSuffix(strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".yaml"), ".yml")
+	}
+	r.tool = &importer.Tool{Name: importer.Name(name), Line: 1, Description: doc.Get("description").Text()}
+	if r.tool.Description == "" {
+		r.tool.Description = "The DAG " + name
+	}
+	for _, p := range doc.Pairs() {
+		r.top(p)
+	}
+	for _, s := range stepNodes(doc.Get("steps")) {
+		label := s.name
+		r.names[label] = importer.Unique(r.taken, importer.Name(label))
+		if id := s.Get("id").Text(); id != "" {
+			r.names[id] = r.names[label]
+		}
+	}
+	if r.bad == "" {
+		r.tool.Steps = r.steps(doc)
+	}
+	if r.bad == "" {
+		r.handlers(doc)
+	}
+	switch {
+	case r.bad != "":
+		r.result.Add("DAG", 1, "", importer.LeftOut, "%s", r.bad)
+	case len(r.tool.Steps) == 0:
+		r.result.Add("DAG", 1, "", importer.LeftOut, "it has no step that flowrun can carry out")
+	default:
+		for _, c := range r.changed {
+			r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
+		}
+		r.result.Tools = []*importer.Tool{r.tool}
+		r.result.Outcome("DAG", 1, r.tool.Name, r.changed)
+	}
+	return &r.result, nil
+}
+
+// top reads a key of the DAG itself.
+func (r *reader) top(p importer.Pair) {
+	leave := func(reason string) { r.result.Add(p.Key, p.Line, "", importer.LeftOut, "%s", reason) }
+	switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+	case "name", "description", "steps", "type", "handleron":
+	case "group", "tags", "labels", "histretentiondays", "logdir", "maxoutputsize", "delaysec", "histretentionruns":
+		leave("write it in the tool or in the settings, if you need it")
+	case "schedule":
+		r.schedule(p)
+	case "params", "defaultparams":
+		r.params(p)
+	case "env":
+		r.tool.Environment = append(r.tool.Environment, r.variables(p.Node, "env")...)
+	case "dotenv":
+		for _, f := range p.Texts() {
+			if f == "" || strings.Contains(f, "$") {
+				leave("its path is known only when it runs")
+				continue
+			}
+			r.tool.EnvFiles = append(r.tool.EnvFiles, f)
+		}
+	case "timeoutsec":
+		if p.Text() != "0" {
+			r.tool.Timeout = seconds(p.Node)
+		}
+	case "maxactiveruns":
+		if n, err := strconv.Atoi(p.Text()); err == nil && n > 0 {
+			r.tool.MaxActiveRuns = n
+		}
+	case "workingdir":
+		if strings.Contains(p.Text(), "$") {
+			r.bad = "its workingDir is known only when it runs"
+			return
+		}
+		r.tool.Dir = p.Text()
+	case "shell":
+		if r.shell = shellOf(p.Node); r.shell == "" {
+			r.bad = "flowrun has no steps for the shell " + short(p.Text())
+		}
+	case "preconditions", "precondition":
+		r.bad = "flowrun has no precondition of a whole tool"
+	case "mailon", "smtp", "errormail", "infomail", "waitmail":
+		leave("notify of a tool sends e-mails")
+	case "skipifsuccessful", "catchupwindow", "overlappolicy":
+		leave("write it in the schedule")
+	case "maxactivesteps":
+		leave("limit the steps with a pool")
+	default:
+		r.bad = "flowrun has no counterpart for " + p.Key
+	}
+}
+
+func (r *reader) schedule(p importer.Pair) {
+	if p.IsMap() {
+		for _, k := range p.Pairs() {
+			if k.Key != "start" {
+				r.result.Add("schedule: "+k.Key, k.Line, "", importer.LeftOut, "flowrun has schedules only for starts")
+				continue
+			}
+			r.schedule(importer.Pair{Key: "schedule", Line: k.Line, Node: k.Node})
+		}
+		return
+	}
+	for _, text := range p.Texts() {
+		s := importer.Schedule{Cron: text}
+		if zone, rest, ok := strings.Cut(text, " "); ok && (strings.HasPrefix(zone, "CRON_TZ=") || strings.HasPrefix(zone, "TZ=")) {
+			_, s.Timezone, _ = strings.Cut(zone, "=")
+			s.Cron = strings.TrimSpace(rest)
+		}
+		_, err := cron.Parse(s.Cron, cron.Options{})
+		if s.Timezone != "" {
+			if _, zone := cron.LoadZone(s.Timezone); zone != nil {
+				err = zone
+			}
+		}
+		if err != nil {
+			r.result.Add("schedule "+text, p.Line, "", importer.LeftOut, "flowrun cannot use it")
+			continue
+		}
+		r.tool.Schedules = append(r.tool.Schedules, s)
+		r.result.Outcome("schedule "+text, p.Line, r.tool.Name, nil)
+	}
+}
+
+// params reads KEY=value texts, and lists of mappings.
+func (r *reader) params(p importer.Pair) {
+	add := func(name, value string) {
+		if !importer.ValidVariable(name) || importer.Name(name) != name {
+			r.bad = "the parameter " + short(name) + " has a name that is not possible in flowrun"
+			return
+		}
+		if strings.ContainsAny(value, "$`") {
+			r.bad = "the default of " + name + " is known only when it runs"
+			return
+		}
+		r.taken[strings.ToLower(name)], r.values[name] = true, true
+		r.tool.Parameters = append(r.tool.Parameters, importer.Parameter{Name: name, Default: value, HasDefault: true})
+		r.tool.Environment = append(r.tool.Environment, importer.Variable{Name: name, Value: importer.Ref(name)})
+	}
+	for _, item := range p.Items() {
+		if item.IsMap() {
+			for _, k := range item.Pairs() {
+				if !k.IsScalar() {
+					r.bad = "its params have a form that is not understood"
+					return
+				}
+				add(k.Key, k.Text())
+			}
+			continue
+		}
+		for _, w := range words(item.Text()) {
+			name, value, ok := strings.Cut(w, "=")
+			if !ok {
+				r.bad = "flowrun has no parameters without a name"
+				return
+			}
+			add(name, strings.Trim(value, `"'`))
+		}
+	}
+	r.result.Outcome(p.Key, p.Line, r.tool.Name, nil)
+}
+
+// words splits a text at spaces outside of quotes.
+func words(s string) []string {
+	var out []string
+	var b strings.Builder
+	quote := rune(0)
+	for _, c := range s {
+		switch {
+		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
+			if b.Len() > 0 {
+				out = append(out, b.String())
+			}
+			b.Reset()
+			continue
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote:
+			quote = 0
+		}
+		b.WriteRune(c)
+	}
+	if b.Len() > 0 {
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// variables reads env: a list of mappings or of NAME=value, or a mapping.
+func (r *reader) variables(n importer.Node, what string) []importer.Variable {
+	var vars []importer.Variable
+	add := func(name, value string, line int) {
+		if strings.ContainsAny(value, "$`") || !importer.ValidVariable(name) {
+			r.bad = "the value of " + short(name) + " is known only when it runs"
+			return
+		}
+		vars = append(vars, importer.Variable{Name: name, Value: value})
+		r.result.Outcome(what+" "+name, line, r.tool.Name, nil)
+	}
+	for _, item := range n.Items() {
+		if !item.IsMap() {
+			name, value, _ := strings.Cut(item.Text(), "=")
+			add(name, value, item.Line())
+		}
+		for _, k := range item.Pairs() {
+			add(k.Key, k.Text(), k.Line)
+		}
+	}
+	return vars
+}
+
+func seconds(n importer.Node) string {
+	if v, err := strconv.Atoi(n.Text()); err == nil && v > 0 && v < 1e9 {
+		return n.Text() + "s"
+	}
+	return ""
+}
+
+func shellOf(n importer.Node) string {
+	switch strings.Join(n.Texts(), " ") {
+	case "sh", "/bin/sh":
+		return "sh"
+	case "bash", "/bin/bash":
+		return "bash"
+	case "python", "python3":
+		return "python"
+	}
+	return ""
+}
+
+func short(s string) string {
+	s = strings.ReplaceAll(s, "\n", " ")
+	if r := []rune(s); len(r) > 50 {
+		return string(r[:47]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,309 @@
+package dagu
+
+import (
+	"fmt"
+
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+// stepNode is a step of the file with its name.
+type stepNode struct {
+	importer.Node
+	name string
+}
+
+// stepNodes returns the steps of a list, or of a mapping from names to steps.
+func stepNodes(n importer.Node) []stepNode {
+	var list []stepNode
+	if n.IsMap() {
+		for _, p := range n.Pairs() {
+			list = append(list, stepNode{p.Node, p.Key})
+		}
+		return list
+	}
+	for i, s := range n.Items() {
+		name := s.Get("name").Text()
+		if name == "" {
+			name = s.Get("id").Text()
+		}
+		if name == "" {
+			name = "step-" + strconv.Itoa(i+1)
+		}
+		list = append(list, stepNode{s, name})
+	}
+	return list
+}
+
+// steps returns the steps of the DAG. A step that cannot be carried over takes the DAG with it if others need it.
+func (r *reader) steps(doc importer.Node) []*importer.Step {
+	nodes := stepNodes(doc.Get("steps"))
+	graph := doc.Get("type").Text() == "graph" || slices.ContainsFunc(nodes, func(s stepNode) bool { return s.Get("depends").Exists() })
+	if kind := doc.Get("type").Text(); kind != "" && kind != "graph" && kind != "chain" {
+		r.bad = "flowrun has no counterpart for type: " + short(kind)
+		return nil
+	}
+	if !graph && !doc.Get("type").Exists() && len(nodes) > 1 {
+		r.changed = append(r.changed, "the steps run one after the other, as in current versions of Dagu; old versions start them together")
+	}
+	var list []*importer.Step
+	left := map[string]bool{}
+	for _, n := range nodes {
+		s, why := r.step(n, left)
+		to := r.tool.Name + "/" + r.names[n.name]
+		if why == "" && graph {
+			s.WaitFor = []string{}
+			for _, d := range n.Get("depends").Texts() {
+				name, ok := r.names[d]
+				if !ok {
+					why = "it depends on " + short(d) + ", which is not in the file"
+				}
+				s.WaitFor = append(s.WaitFor, name)
+			}
+		}
+		if why != "" {
+			left[n.name] = true
+			r.result.Add("step "+n.name, n.Line(), "", importer.LeftOut, "%s", why)
+			r.tool.Notes = append(r.tool.Notes, "Left out: the step "+n.name+": "+why+".")
+			if !graph { // the steps below it would run without it
+				for _, rest := range nodes {
+					if !left[rest.name] && rest.Line() > n.Line() {
+						left[rest.name] = true
+						r.result.Add("step "+rest.name, rest.Line(), "", importer.LeftOut, "it comes after %s, which is left out", n.name)
+					}
+				}
+				break
+			}
+			continue
+		}
+		list = append(list, s)
+		r.result.Outcome("step "+n.name, n.Line(), to, nil)
+	}
+	return list
+}
+
+// step returns a step, or why it cannot be carried over.
+func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string) {
+	s := &importer.Step{Name: r.names[n.name], Shell: r.shell}
+	if s.Name == "" {
+		s.Name = importer.Unique(r.taken, importer.Name(n.name))
+	}
+	if !n.IsMap() { // a step can be its command
+		s.Script = n.Text()
+		return s, r.finish(s)
+	}
+	for _, d := range n.Get("depends").Texts() {
+		for name := range left {
+			if r.names[d] == r.names[name] {
+				return nil, "it depends on " + d + ", which is left out"
+			}
+		}
+	}
+	var arguments []string
+	for _, p := range n.Pairs() {
+		switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+		case "name", "id", "description", "depends":
+		case "command", "run", "cmd", "script":
+			if p.IsMap() {
+				return nil, "its " + p.Key + " is a mapping"
+			}
+			text := p.Text()
+			if p.IsList() {
+				var lines []importer.Line
+				for _, t := range p.Texts() {
+					lines = append(lines, importer.Line{Text: t})
+				}
+				text = importer.Script(lines)
+			}
+			if p.Key == "script" && n.Get("command").Exists() {
+				continue // the command is its interpreter
+			}
+			s.Script = text
+		case "args":
+			arguments = p.Texts()
+		case "shell":
+			if s.Shell = shellOf(p.Node); s.Shell == "" {
+				return nil, "flowrun has no steps for the shell " + short(p.Text())
+			}
+		case "dir", "workingdir":
+			if strings.ContainsAny(p.Text(), "$`") {
+				return nil, "its folder is known only when it runs"
+			}
+			s.Dir = p.Text()
+		case "env":
+			s.Environment = append(s.Environment, r.variables(p.Node, "step "+n.name+": env")...)
+		case "output":
+			name := strings.TrimPrefix(p.Text(), "$")
+			if !p.IsScalar() || !importer.ValidVariable(name) {
+				return nil, "its output has a form that is not understood"
+			}
+			r.outputs[name] = s.Name
+		case "retrypolicy":
+			if why := retry(s, p.Node); why != "" {
+				return nil, why
+			}
+		case "continueon":
+			if why := tolerate(s, p.Node); why != "" {
+				return nil, why
+			}
+		case "timeoutsec":
+			s.Timeout = seconds(p.Node)
+		case "preconditions", "precondition":
+			if why := r.precondition(s, p.Node); why != "" {
+				return nil, why
+			}
+		case "stdout", "stderr", "mailonerror":
+			return nil, "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
+		default:
+			return nil, "flowrun has no counterpart for " + p.Key
+		}
+	}
+	if script := n.Get("script"); script.Exists() && n.Get("command").Exists() {
+		if s.Shell = shellOf(n.Get("command")); s.Shell == "" {
+			return nil, "flowrun has no steps for " + short(n.Get("command").Text())
+		}
+		s.Script = script.Text()
+	}
+	for _, a := range arguments {
+		s.Script += " " + a
+	}
+	if strings.TrimSpace(s.Script) == "" {
+		return nil, "it has no command"
+	}
+	return s, r.finish(s)
+}
+
+// finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.
+func (r *reader) finish(s *importer.Step) (why string) {
+	if i := strings.Index(s.Script, "${"); i >= 0 {
+		for _, m := range strings.Split(s.Script, "${")[1:] {
+			name, _, _ := strings.Cut(m, "}")
+			if strings.Contains(name, ".") && importer.ValidVariable(name[:strings.Index(name, ".")]) {
+				return "Dagu replaces ${" + short(name) + "}, flowrun does not"
+			}
+		}
+	}
+	if strings.Contains(s.Script, "$DAG_") || strings.Contains(s.Script, "${DAG_") || strings.Contains(s.Script, "DAGU_") {
+		return "it reads variables that only Dagu sets"
+	}
+	for n := '1'; n <= '9'; n++ {
+		if strings.Contains(s.Script, "$"+string(n)) && len(r.tool.Parameters) > 0 && !strings.Contains(s.Script, "awk") {
+			return "flowrun has no positional parameters ($" + string(n) + ")"
+		}
+	}
+	for name, from := range r.outputs {
+		if from != s.Name && mentions(s.Script, name) {
+			s.Environment = append(s.Environment, importer.Variable{Name: name, Value: importer.Ref(from + ".output")})
+		}
+	}
+	slices.SortStableFunc(s.Environment, func(a, b importer.Variable) int { return strings.Compare(a.Name, b.Name) })
+	return ""
+}
+
+// mentions reports whether a script contains $name or ${name}.
+func mentions(script, name string) bool {
+	if strings.Contains(script, "${"+name) {
+		return true
+	}
+	for rest := script; ; {
+		_, after, ok := strings.Cut(rest, "$"+name)
+		if !ok {
+			return false
+		}
+		if after == "" || !importer.ValidVariable("x"+after[:1]) {
+			return true
+		}
+		rest = after
+	}
+}
+
+func retry(s *importer.Step, n importer.Node) (why string) {
+	for _, p := range n.Pairs() {
+		v, err := strconv.Atoi(p.Text())
+		switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+		case "limit":
+			if err != nil || v < 0 || v > 1000 {
+				return "its retryPolicy has a limit that is not a number"
+			}
+			s.Attempts = v
+		case "intervalsec":
+			if err != nil || v < 0 {
+				return "its retryPolicy has an interval that is not a number"
+			}
+			s.Delay = fmt.Sprintf("%ds", v)
+		default:
+			return "flowrun has no counterpart for " + p.Key + " of its retryPolicy"
+		}
+	}
+	return ""
+}
+
+func tolerate(s *importer.Step, n importer.Node) (why string) {
+	if n.Text() == "failed" || n.Text() == "failure" {
+		s.Tolerate = true
+		return ""
+	}
+	for _, p := range n.Pairs() {
+		switch strings.ToLower(p.Key) {
+		case "failure", "failed":
+			s.Tolerate = p.True()
+		case "skipped":
+			if !p.True() {
+				return "flowrun runs the steps after a skipped one"
+			}
+		default:
+			return "flowrun has no counterpart for " + p.Key + " of its continueOn"
+		}
+	}
+	if !n.IsMap() {
+		return "its continueOn is not understood"
+	}
+	return ""
+}
+
+// precondition makes a condition of a comparison of a parameter with a text.
+func (r *reader) precondition(s *importer.Step, n importer.Node) (why string) {
+	var parts []string
+	for _, c := range n.Items() {
+		name := strings.Trim(c.Get("condition").Text(), `"${}`)
+		want := c.Get("expected").Text()
+		if !r.values[name] || !importer.Plain(want) || strings.HasPrefix(want, "re:") || len(c.Pairs()) != 2 {
+			return "flowrun does not evaluate its preconditions"
+		}
+		parts = append(parts, "'"+importer.Ref(name)+"' == '"+want+"'")
+	}
+	s.When = strings.Join(parts, " && ")
+	return ""
+}
+
+// handlers reads handlerOn.
+func (r *reader) handlers(doc importer.Node) {
+	h := doc.Get("handlerOn")
+	if !h.Exists() {
+		h = doc.Get("handler_on")
+	}
+	for _, p := range h.Pairs() {
+		node := stepNode{p.Node, "on-" + p.Key}
+		s, why := r.step(node, nil)
+		switch {
+		case why != "":
+		case p.Key == "success":
+			r.tool.OnSuccess = []*importer.Step{s}
+		case p.Key == "failure":
+			r.tool.OnFailure = []*importer.Step{s}
+		case p.Key == "exit":
+			r.tool.Finally = []*importer.Step{s}
+		default:
+			why = "flowrun has no counterpart"
+		}
+		if why != "" {
+			r.result.Add("handlerOn: "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
+			r.tool.Notes = append(r.tool.Notes, "Left out: handlerOn: "+p.Key+": "+why+".")
+			continue
+		}
+		r.result.Outcome("handlerOn: "+p.Key, p.Line, r.tool.Name+"/"+s.Name, nil)
+	}
+}

@@ -1,0 +1,242 @@
+// Package github reads workflows of GitHub Actions for flowrun import. A workflow becomes a tool, a job a group of steps.
+package github
+
+import (
+	"fmt"
+
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+type reader struct {
+	result importer.Result
+	tool   *importer.Tool
+	jobs   map[string]string // the names of the groups
+	names  map[string]bool
+	params map[string]bool
+}
+
+// Read reads a workflow.
+func Read(file string, src []byte) (*importer.Result, error) {
+	doc, err := importer.ParseYAML(file, src)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{jobs: map[string]string{}, names: map[string]bool{}, params: map[string]bool{}}
+	name := doc.Get("name").Text()
+	if name == "" {
+		name = "workflow"
+	}
+	r.tool = &importer.Tool{Name: importer.Name(strings.ToLower(name)), Line: 1, Description: "The workflow " + name}
+	c := context{reader: r, env: map[string]string{}}
+	for _, p := range doc.Pairs() {
+		switch p.Key {
+		case "name", "jobs":
+		case "on", "true":
+			r.triggers(p.Node)
+		case "env":
+			r.tool.Environment, r.tool.Secrets = c.environment(p.Node, "env")
+		case "defaults":
+			c.defaults(p.Node)
+		case "permissions", "run-name":
+			r.result.Outcome(p.Key, p.Line, "", []string{"flowrun needs no counterpart"})
+		default:
+			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "flowrun has no counterpart")
+		}
+	}
+	jobs := doc.Get("jobs").Pairs()
+	for _, j := range jobs { // names first: needs may name a job further down
+		r.jobs[j.Key] = importer.Unique(r.names, importer.Name(j.Key))
+	}
+	for {
+		before := len(r.jobs)
+		r.dropEmpty(jobs)
+		if len(r.jobs) == before {
+			break
+		}
+	}
+	for _, j := range jobs {
+		r.job(j, c)
+	}
+	if len(r.tool.Steps) == 0 {
+		r.result.Add("workflow", 1, "", importer.LeftOut, "it has no run step that flowrun can carry out")
+		return &r.result, nil
+	}
+	if len(r.tool.Steps) > 1 || len(jobs) > 1 {
+		r.tool.Notes = append(r.tool.Notes, "Changed: all jobs run on this machine, in the same folder.")
+	}
+	r.result.Tools = []*importer.Tool{r.tool}
+	r.result.Outcome("workflow", 1, r.tool.Name, []string{"jobs run on this machine and share its folder and environment; nothing is checked out"})
+	return &r.result, nil
+}
+
+// dropEmpty forgets the jobs that have no step to run, or that call another workflow.
+func (r *reader) dropEmpty(jobs []importer.Pair) {
+	for _, j := range jobs {
+		if r.jobs[j.Key] == "" {
+			continue
+		}
+		runs := slices.ContainsFunc(j.Get("steps").Items(), func(s importer.Node) bool { return s.Get("run").Exists() })
+		if !runs {
+			delete(r.jobs, j.Key)
+		}
+	}
+}
+
+func (r *reader) triggers(on importer.Node) {
+	if !on.IsMap() {
+		for _, t := range on.Items() {
+			r.result.Add("on: "+t.Text(), t.Line(), "", importer.LeftOut, "start the tool with flowrun run or the API")
+		}
+		return
+	}
+	for _, p := range on.Pairs() {
+		switch p.Key {
+		case "schedule":
+			for _, s := range p.Items() {
+				text := s.Get("cron").Text()
+				if _, err := cron.Parse(text, cron.Options{}); err != nil {
+					r.result.Add("schedule "+text, s.Line(), "", importer.LeftOut, "flowrun cannot use it")
+					continue
+				}
+				r.tool.Schedules = append(r.tool.Schedules, importer.Schedule{Cron: text, Timezone: "UTC"})
+				r.result.Outcome("schedule "+text, s.Line(), r.tool.Name, nil)
+			}
+		case "workflow_dispatch":
+			r.inputs(p.Get("inputs"))
+		default:
+			r.result.Add("on: "+p.Key, p.Line, "", importer.LeftOut, "start the tool with flowrun run or the API")
+		}
+	}
+}
+
+// inputs become parameters, which steps find in placeholders.
+func (r *reader) inputs(inputs importer.Node) {
+	for _, p := range inputs.Pairs() {
+		if !importer.ValidVariable(strings.ReplaceAll(p.Key, "-", "_")) || importer.Name(p.Key) != p.Key {
+			r.result.Add("input "+p.Key, p.Line, "", importer.LeftOut, "its name is not possible in flowrun")
+			continue
+		}
+		d := p.Get("default")
+		prm := importer.Parameter{Name: p.Key, Description: p.Get("description").Text(), Default: d.Text(), HasDefault: d.Exists() || !p.Get("required").True()}
+		r.tool.Parameters = append(r.tool.Parameters, prm)
+		r.params[p.Key], r.names[strings.ToLower(p.Key)] = true, true
+		reasons := []string{}
+		if t := p.Get("type").Text(); t != "" && t != "string" {
+			reasons = append(reasons, "its type is text")
+		}
+		r.result.Outcome("input "+p.Key, p.Line, r.tool.Name, reasons)
+	}
+}
+
+// context is what surrounds a step: variables, the shell and the folder.
+type context struct {
+	*reader
+	env    map[string]string // variables with a fixed value
+	shell  string
+	dir    string
+	matrix map[string][]string
+	bad    string
+}
+
+func (c *context) defaults(n importer.Node) {
+	if s := n.Get("run").Get("shell"); s.Exists() {
+		c.shell = s.Text()
+	}
+	if d := n.Get("run").Get("working-directory"); d.Exists() {
+		c.dir = d.Text()
+	}
+}
+
+// environment reads env and returns the variables, and the names of those that are secrets of the same name.
+func (c *context) environment(n importer.Node, what string) (vars []importer.Variable, secrets []string) {
+	for _, p := range n.Pairs() {
+		if s := secretRef(p.Text()); s != "" {
+			if s != p.Key {
+				c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "a secret of another name: write it in environment.secrets")
+				continue
+			}
+			secrets = append(secrets, s)
+			c.result.Outcome(what+" "+p.Key, p.Line, "", []string{"the secret is the environment variable " + s})
+			continue
+		}
+		value, _, why := c.expand(p.Text())
+		if why != "" || !importer.ValidVariable(p.Key) || strings.Contains(value, "\x01") {
+			if why == "" {
+				why = "its value is known only when it runs"
+			}
+			delete(c.env, p.Key)
+			c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
+			continue
+		}
+		c.env[p.Key] = value
+		vars = append(vars, importer.Variable{Name: p.Key, Value: value})
+	}
+	return vars, secrets
+}
+
+func secretRef(s string) string {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "${{") || !strings.HasSuffix(s, "}}") {
+		return ""
+	}
+	name, ok := strings.CutPrefix(strings.TrimSpace(s[3:len(s)-2]), "secrets.")
+	if !ok || !importer.ValidVariable(name) {
+		return ""
+	}
+	return name
+}
+
+// expand replaces ${{ ... }}. changed says that a value which is not fixed is protected from the shell.
+func (c *context) expand(s string) (text string, changed bool, why string) {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "${{")
+		if i < 0 {
+			return b.String() + s, changed, ""
+		}
+		to := strings.Index(s[i:], "}}")
+		if to < 0 {
+			return "", false, "a ${{ has no end"
+		}
+		b.WriteString(s[:i])
+		e := strings.TrimSpace(s[i+3 : i+to])
+		scope, name, _ := strings.Cut(e, ".")
+		value, known := c.env[name]
+		switch {
+		case scope == "env" && known:
+			b.WriteString(value)
+		case scope == "matrix" && c.matrix[name] != nil:
+			b.WriteString(importer.Ref(e))
+			changed = changed || slices.ContainsFunc(c.matrix[name], func(v string) bool { return !importer.Plain(v) })
+		case (scope == "inputs" || strings.HasPrefix(e, "github.event.inputs.")) && c.params[strings.TrimPrefix(name, "event.inputs.")]:
+			b.WriteString(importer.Ref(strings.TrimPrefix(name, "event.inputs.")))
+			changed = true
+		case e == "github.workspace":
+			b.WriteString(importer.Ref("WORKSPACE"))
+		default:
+			return "", false, "flowrun does not evaluate ${{ " + short(e) + " }}"
+		}
+		s = s[i+to+2:]
+	}
+}
+
+func short(s string) string {
+	s = strings.ReplaceAll(s, "\n", " ")
+	if r := []rune(s); len(r) > 50 {
+		return string(r[:47]) + "..."
+	}
+	return s
+}
+
+func minutes(n importer.Node) (text, why string) {
+	m, err := strconv.ParseFloat(n.Text(), 64)
+	if err != nil || m <= 0 || m > 1e6 {
+		return "", "not a number of minutes"
+	}
+	return fmt.Sprintf("%ds", int(m*60)), ""
+}

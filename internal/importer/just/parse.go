@@ -1,0 +1,326 @@
+// Package just reads justfiles for flowrun import. Each public recipe becomes a tool with a step for the recipe and for
+// each recipe it depends on.
+package just
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+// recipe is what a justfile says of one recipe.
+type recipe struct {
+	name      string
+	line      int
+	about     string
+	quiet     bool
+	params    []importer.Parameter
+	before    []string
+	after     []string
+	body      []string
+	private   bool
+	confirm   string
+	platforms []string
+	bad       string
+	changed   []string
+}
+
+type variable struct {
+	value, bad string
+	exported   bool
+}
+
+type parser struct {
+	result    importer.Result
+	vars      map[string]*variable
+	recipes   map[string]*recipe
+	order     []string
+	shell     string
+	badAll    string
+	exportAll bool
+	dotenv    bool
+	dotfile   string
+}
+
+var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter *regexp.Regexp }) {
+	p.assign = regexp.MustCompile(`^(export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*:=\s*(.*)$`)
+	p.header = regexp.MustCompile(`^(@?)([A-Za-z_][A-Za-z0-9_-]*)(\s[^:]*(?:'[^']*'|"[^"]*"|[^:'"])*)?:([^=].*)?$`)
+	p.parameter = regexp.MustCompile(`^([+*]?)(\$?)([A-Za-z_][A-Za-z0-9_-]*)(?:=('[^']*'|"[^"]*"|[A-Za-z_][A-Za-z0-9_-]*))?(?:\s+|$)`)
+	return p
+})
+
+func (p *parser) parse(src string) {
+	lines := strings.Split(strings.ReplaceAll(src, "\r\n", "\n"), "\n")
+	var current *recipe
+	var attributes []string
+	about := ""
+	for i := 0; i < len(lines); i++ {
+		line, n := lines[i], i+1
+		text := strings.TrimSpace(line)
+		if line != "" && (line[0] == ' ' || line[0] == '\t') && text != "" {
+			if current != nil {
+				current.body = append(current.body, line)
+			} else {
+				p.result.Add("line", n, "", importer.LeftOut, "an indented line that belongs to no recipe")
+			}
+			continue
+		}
+		if text == "" {
+			if current != nil {
+				current.body = append(current.body, "")
+			}
+			about = ""
+			continue
+		}
+		current = nil
+		if strings.HasPrefix(text, "#") {
+			about = strings.TrimSpace(strings.TrimLeft(text, "#"))
+			continue
+		}
+		for strings.HasSuffix(text, `\`) && i+1 < len(lines) { // a header or an assignment of several lines
+			i++
+			text = strings.TrimSuffix(text, `\`) + " " + strings.TrimSpace(lines[i])
+		}
+		if strings.HasPrefix(text, "[") && strings.HasSuffix(withoutComment(text), "]") {
+			text = withoutComment(text)
+			attributes = append(attributes, text[1:len(text)-1])
+			continue
+		}
+		first, rest, _ := strings.Cut(text, " ")
+		m := patterns().assign.FindStringSubmatch(text)
+		switch {
+		case first == "set":
+			p.setting(strings.TrimSpace(rest), n)
+		case m != nil && first != "alias":
+			p.assign(m[2], m[3], m[1] != "", n)
+			if opened := strings.Count(text, "'''")%2 + strings.Count(text, `"""`)%2; opened > 0 || strings.Count(text, "(") > strings.Count(text, ")") {
+				i = p.skip(lines, i, m[2])
+			}
+		case first == "alias" || first == "import" || first == "import?" || first == "mod" || first == "mod?" || first == "unexport":
+			p.result.Add(text, n, "", importer.LeftOut, "%s", map[string]string{"alias": "call the tool by its own name", "unexport": "flowrun has no counterpart"}[first]+
+				map[bool]string{true: "import the other file by itself"}[strings.HasPrefix(first, "import") || strings.HasPrefix(first, "mod")])
+		default:
+			current = p.header(text, n, attributes, about)
+		}
+		attributes, about = nil, ""
+	}
+}
+
+// skip skips the rest of a value of several lines.
+func (p *parser) skip(lines []string, i int, name string) int {
+	p.vars[name] = &variable{bad: "its value has several lines"}
+	for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+		i++
+		if t := strings.TrimSpace(lines[i]); strings.HasSuffix(t, "'''") || strings.HasSuffix(t, `"""`) || t == ")" {
+			break
+		}
+	}
+	return i
+}
+
+func withoutComment(s string) string {
+	if i := strings.LastIndex(s, " #"); i > 0 && !strings.ContainsAny(s[i:], `'"]`) {
+		return strings.TrimSpace(s[:i])
+	}
+	return s
+}
+
+func (p *parser) setting(text string, line int) {
+	name, value, _ := strings.Cut(text, ":=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	on := value == "" || value == "true"
+	exact := func() { p.result.Outcome("set "+name, line, "", nil) }
+	switch {
+	case name == "shell" || name == "script-interpreter":
+		words := strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(value)
+		switch words {
+		case "[bash,-c]":
+			p.shell = "bash"
+		case "[bash,-cu]", "[bash,-uc]", "[bash,-u,-c]":
+			p.shell = "bash -u"
+		case "[bash,-euo,pipefail,-c]", "[bash,-eu,-o,pipefail,-c]":
+			p.shell = "bash -euo pipefail"
+		case "[bash,-ceuo,pipefail]", "[bash,-euco,pipefail]":
+			p.shell = "bash -euo pipefail"
+		case "[sh,-c]":
+			p.shell = "sh"
+		case "[sh,-cu]":
+			p.shell = "sh -u"
+		default:
+			if name == "shell" {
+				p.badAll = "the shell " + value + " has no counterpart"
+			}
+			p.result.Add("set "+name, line, "", importer.LeftOut, "flowrun has no steps for %s", value)
+			return
+		}
+		exact()
+	case name == "dotenv-load" || name == "dotenv-filename":
+		if name == "dotenv-filename" {
+			p.dotfile = strings.Trim(value, `'"`)
+		}
+		p.dotenv = on || name == "dotenv-filename"
+		exact()
+	case name == "export":
+		p.exportAll = on
+		exact()
+	case name == "windows-shell" || name == "windows-powershell" || name == "fallback" || name == "quiet" || name == "ignore-comments" || name == "unstable" || name == "allow-duplicate-variables":
+		p.result.Outcome("set "+name, line, "", []string{"flowrun needs no counterpart on this platform"})
+	case name == "positional-arguments" || name == "working-directory" || name == "allow-duplicate-recipes" || name == "tempdir" || strings.HasPrefix(name, "dotenv-"):
+		if on || value != "false" {
+			p.badAll = "set " + name + " changes how just runs recipes"
+		}
+		p.result.Add("set "+name, line, "", importer.LeftOut, "it changes how just runs recipes; they are left out")
+	default:
+		p.result.Add("set "+name, line, "", importer.LeftOut, "flowrun has no counterpart")
+	}
+}
+
+func (p *parser) assign(name, value string, exported bool, line int) {
+	v := &variable{exported: exported}
+	v.value, v.bad = p.expression(strings.TrimSpace(value), nil)
+	p.vars[name] = v
+	if v.bad != "" {
+		p.result.Add("variable "+name, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
+		return
+	}
+	p.result.Add("variable "+name, line, "", importer.Changed, "its value is written into the recipes; just %s=... has no counterpart", name)
+}
+
+// header reads the first line of a recipe. It returns nil if it is none.
+func (p *parser) header(text string, line int, attributes []string, about string) *recipe {
+	m := patterns().header.FindStringSubmatch(text)
+	if m == nil {
+		p.result.Add("line", line, "", importer.LeftOut, "not understood: %s", short(text))
+		return nil
+	}
+	r := &recipe{name: m[2], line: line, about: about, quiet: m[1] != "", private: strings.HasPrefix(m[2], "_")}
+	p.parameters(r, strings.TrimSpace(m[3]))
+	p.dependencies(r, strings.TrimSpace(m[4]))
+	for _, a := range attributes {
+		p.attributes(r, a)
+	}
+	if p.recipes[r.name] != nil {
+		old := p.recipes[r.name]
+		if len(r.platforms) > 0 && len(old.platforms) > 0 && r.platforms[0] != "linux" {
+			p.result.Add("recipe "+r.name, line, "", importer.LeftOut, "another recipe of that name is for Linux")
+			return r
+		}
+		if len(old.platforms) == 0 {
+			r.bad = "the file has two recipes of that name"
+		} else {
+			p.result.Add("recipe "+r.name, old.line, "", importer.LeftOut, "another recipe of that name is for Linux")
+		}
+	} else {
+		p.order = append(p.order, r.name)
+	}
+	p.recipes[r.name] = r
+	return r
+}
+
+func (p *parser) parameters(r *recipe, text string) {
+	for text != "" {
+		m := patterns().parameter.FindStringSubmatch(text)
+		if m == nil {
+			r.bad = "its parameters are not understood: " + short(text)
+			return
+		}
+		text = text[len(m[0]):]
+		prm := importer.Parameter{Name: m[3], List: m[1] != "", Default: m[4], HasDefault: m[4] != "" || m[1] == "*"}
+		if m[2] != "" {
+			r.bad = "flowrun has no exported parameters ($" + m[3] + ")"
+		}
+		if m[4] != "" {
+			value, bad := p.expression(m[4], nil)
+			if bad != "" {
+				r.bad = "a default: " + bad
+			}
+			prm.Default = value
+		}
+		r.params = append(r.params, prm)
+	}
+}
+
+func (p *parser) dependencies(r *recipe, text string) {
+	text, _, _ = strings.Cut(text, "#")
+	if strings.ContainsAny(text, "()'\"") {
+		r.bad = "flowrun has no dependencies with arguments"
+		return
+	}
+	list := &r.before
+	for _, w := range strings.Fields(text) {
+		if w == "&&" {
+			list = &r.after
+			continue
+		}
+		*list = append(*list, w)
+	}
+}
+
+func (p *parser) attributes(r *recipe, text string) {
+	for _, a := range splitAttributes(text) {
+		name, value, _ := strings.Cut(a, "(")
+		name, value, _ = strings.Cut(strings.TrimSuffix(name+"("+value, ")"), "(")
+		if n, v, ok := strings.Cut(name, ":"); ok {
+			name, value = strings.TrimSpace(n), strings.TrimSpace(v)
+		}
+		value = strings.Trim(strings.TrimSpace(value), `'"`)
+		switch name {
+		case "private":
+			r.private = true
+		case "linux", "macos", "windows":
+			r.platforms = append(r.platforms, name)
+		case "unix":
+			r.platforms = append(r.platforms, "linux", "macos")
+		case "doc":
+			r.about = value
+		case "confirm":
+			r.confirm = "Run recipe " + r.name + "?"
+			if value != "" {
+				r.confirm = value
+			}
+			r.changed = append(r.changed, "the question of [confirm] is an approval, which other entry points can answer as well")
+		case "group", "no-exit-message", "no-quiet", "default", "positional-arguments":
+			if name == "positional-arguments" {
+				r.bad = "flowrun has no positional arguments"
+			}
+		case "parallel":
+			r.changed = append(r.changed, "its dependencies run one after the other")
+		default:
+			r.bad = "flowrun has no counterpart for [" + name + "]"
+		}
+	}
+}
+
+// splitAttributes splits at commas outside of parentheses and quotes.
+func splitAttributes(s string) []string {
+	var out []string
+	depth, start := 0, 0
+	quote := byte(0)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"':
+			quote = c
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			out = append(out, strings.TrimSpace(s[start:i]))
+			start = i + 1
+		}
+	}
+	return append(out, strings.TrimSpace(s[start:]))
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > 50 {
+		return string(r[:47]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,169 @@
+// Package taskfile reads the files of go-task for flowrun import. Each task becomes a tool. go-task runs a task as often
+// as it is called, so the steps of a called task are written where it is called.
+package taskfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+const (
+	maxSteps = 2000 // of one tool: tasks that call tasks can ask for any number
+	maxDepth = 30
+)
+
+type reader struct {
+	result importer.Result
+	doc    importer.Node
+	tasks  map[string]importer.Node
+	vars   map[string]value
+	env    []importer.Variable
+	files  []string
+	set    []string
+}
+
+// value is what a variable of go-task is: a text, a parameter with a default, or something that is not known.
+type value struct {
+	text string
+	bad  string
+}
+
+// Read reads a Taskfile.
+func Read(file string, src []byte) (*importer.Result, error) {
+	doc, err := importer.ParseYAML(file, src)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{doc: doc, tasks: map[string]importer.Node{}, vars: map[string]value{}}
+	for _, t := range doc.Get("tasks").Pairs() {
+		r.tasks[t.Key] = t.Node
+	}
+	for _, p := range doc.Pairs() {
+		switch p.Key {
+		case "version", "silent", "tasks", "output", "interval":
+		case "vars":
+			r.globals(p.Node)
+		case "env":
+			for _, v := range p.Pairs() {
+				b := &builder{reader: r, vars: r.vars}
+				if text, why := b.variable(v.Node); why != "" || !importer.ValidVariable(v.Key) || strings.Contains(text, "\x01") {
+					r.result.Add("env "+v.Key, v.Line, "", importer.LeftOut, "its value is known only when it runs")
+				} else {
+					r.env = append(r.env, importer.Variable{Name: v.Key, Value: text})
+					r.result.Outcome("env "+v.Key, v.Line, "", nil)
+				}
+			}
+		case "dotenv":
+			r.dotenv(p)
+		case "set":
+			r.set = p.Texts()
+			r.result.Outcome(p.Key, p.Line, "", nil)
+		case "includes":
+			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "import the other files by themselves; tasks that call them are left out")
+		default:
+			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "flowrun has no counterpart")
+		}
+	}
+	taken := map[string]bool{}
+	for _, t := range doc.Get("tasks").Pairs() {
+		r.task(t, taken)
+	}
+	return &r.result, nil
+}
+
+func (r *reader) dotenv(p importer.Pair) {
+	for _, f := range p.Texts() {
+		if strings.Contains(f, "{{") {
+			r.result.Add("dotenv "+f, p.Line, "", importer.LeftOut, "its path is known only when it runs")
+			continue
+		}
+		r.files = append([]string{f}, r.files...) // the first file wins, in flowrun the last
+		r.result.Outcome("dotenv "+f, p.Line, "", nil)
+	}
+}
+
+func (r *reader) globals(n importer.Node) {
+	for _, v := range n.Pairs() {
+		b := &builder{reader: r, vars: r.vars}
+		text, why := b.variable(v.Node)
+		r.vars[v.Key] = value{text: text, bad: why}
+		if why != "" {
+			r.result.Add("variable "+v.Key, v.Line, "", importer.LeftOut, "%s; tasks that use it are left out", why)
+			continue
+		}
+		// A parameter of a global variable would be one of every tool, so its default is written.
+		r.result.Add("variable "+v.Key, v.Line, "", importer.Changed, "its value is written into the commands; task %s=... has no counterpart", v.Key)
+	}
+}
+
+// task adds the tool of a task.
+func (r *reader) task(t importer.Pair, taken map[string]bool) {
+	what := "task " + t.Key
+	if t.Get("internal").True() {
+		r.result.Outcome(what, t.Line, "", []string{"internal: it is a step of the tasks that call it"})
+		return
+	}
+	if strings.Contains(t.Key, "*") {
+		r.result.Add(what, t.Line, "", importer.LeftOut, "flowrun has no wildcards in names")
+		return
+	}
+	b := &builder{reader: r, vars: map[string]value{}, top: true, names: map[string]bool{}, count: new(int)}
+	for k, v := range r.vars {
+		b.vars[k] = v
+	}
+	steps, why := b.task(t.Key, nil, 0)
+	if why == "" && len(steps) == 0 {
+		why = "it runs nothing"
+	}
+	if why != "" {
+		r.result.Add(what, t.Line, "", importer.LeftOut, "%s", why)
+		return
+	}
+	tool := &importer.Tool{Name: importer.Unique(taken, importer.Name(t.Key)), Line: t.Line, Steps: steps, Parameters: b.params, Environment: r.env, EnvFiles: r.files, Finally: b.finally}
+	tool.Description = t.Get("desc").Text()
+	if tool.Description == "" {
+		tool.Description = t.Get("summary").Text()
+	}
+	if tool.Description == "" || strings.Contains(tool.Description, "{{") {
+		tool.Description = "The task " + t.Key + " of a Taskfile"
+	}
+	for _, p := range t.Get("platforms").Texts() {
+		switch p {
+		case "linux", "windows":
+			tool.Platforms = append(tool.Platforms, p)
+		case "darwin":
+			tool.Platforms = append(tool.Platforms, "macos")
+		default:
+			b.change("the platform %s has no counterpart", p)
+		}
+	}
+	for _, c := range b.changed {
+		tool.Notes = append(tool.Notes, "Changed: "+c+".")
+	}
+	r.result.Tools = append(r.result.Tools, tool)
+	r.result.Outcome(what, t.Line, tool.Name, b.changed)
+}
+
+// builder makes the steps of one tool.
+type builder struct {
+	*reader
+	vars    map[string]value
+	top     bool // variables without a value become parameters
+	params  []importer.Parameter
+	names   map[string]bool // of steps
+	finally []*importer.Step
+	changed []string
+	count   *int
+}
+
+func (b *builder) change(format string, args ...any) {
+	if c := fmt.Sprintf(format, args...); !slices.Contains(b.changed, c) {
+		b.changed = append(b.changed, c)
+	}
+}
+
+// name returns an unused name of a step. Parameters have the same names in upper case.
+func (b *builder) name(s string) string { return importer.Unique(b.names, importer.Name(s)) }

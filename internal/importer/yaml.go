@@ -1,0 +1,105 @@
+package importer
+
+import (
+	"fmt"
+
+	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// Node is a value of a YAML file. The zero Node is a value that is missing.
+type Node struct{ v tool.Value }
+
+// Pair is one key of a mapping.
+type Pair struct {
+	Key  string
+	Line int
+	Node
+}
+
+// ParseYAML reads a YAML file whose top is a mapping. The error is tool.Diagnostics.
+func ParseYAML(file string, src []byte) (Node, error) {
+	v, found := keytable.DecodeData(file, src)
+	if err := found.Err(); err != nil {
+		return Node{}, err
+	}
+	if v.Map == nil {
+		return Node{}, tool.Diagnostics{{Code: "bad-type", Severity: tool.Error, Pos: v.Pos, Message: "expected a mapping of keys to values", Hint: "check that this is the right file and format"}}
+	}
+	return Node{v}, nil
+}
+
+// Get returns the value of a key.
+func (n Node) Get(key string) Node {
+	for _, e := range n.v.Map {
+		if e.Key == key {
+			return Node{e.Value}
+		}
+	}
+	return Node{}
+}
+
+// Line is the line of the value.
+func (n Node) Line() int { return n.v.Pos.Line }
+
+// Pairs are the keys of a mapping.
+func (n Node) Pairs() []Pair {
+	var out []Pair
+	for _, e := range n.v.Map {
+		out = append(out, Pair{e.Key, e.Pos.Line, Node{e.Value}})
+	}
+	return out
+}
+
+// Items are the elements of a list, or the value itself if it is not a list.
+func (n Node) Items() []Node {
+	var out []Node
+	for _, v := range n.v.List {
+		out = append(out, Node{v})
+	}
+	if n.v.List == nil && n.Exists() {
+		return []Node{n}
+	}
+	return out
+}
+
+// Exists reports whether there is a value other than null.
+func (n Node) Exists() bool { return n.v.Map != nil || n.v.List != nil || n.v.Scalar != nil }
+
+// IsMap reports whether the value is a mapping.
+func (n Node) IsMap() bool { return n.v.Map != nil }
+
+// IsList reports whether the value is a list.
+func (n Node) IsList() bool { return n.v.List != nil }
+
+// IsScalar reports whether the value is a text, a number or a boolean.
+func (n Node) IsScalar() bool { return n.v.Scalar != nil }
+
+// Text is the text of a scalar as it is written.
+func (n Node) Text() string {
+	if n.v.Text != nil {
+		return n.v.Text.S
+	}
+	if n.v.Scalar == nil {
+		return ""
+	}
+	if w := n.v.Written(); w != "" {
+		return w
+	}
+	if s, ok := n.v.Scalar.(string); ok {
+		return s
+	}
+	return fmt.Sprint(n.v.Scalar)
+}
+
+// True reports whether the value is true.
+func (n Node) True() bool { return n.Text() == "true" }
+
+// Texts are the texts of a list of scalars, or of one.
+func (n Node) Texts() []string {
+	var out []string
+	for _, i := range n.Items() {
+		out = append(out, i.Text())
+	}
+	return out
+}
