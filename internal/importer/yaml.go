@@ -20,6 +20,11 @@ type Pair struct {
 // ParseYAML reads a YAML file whose top is a mapping. The error is tool.Diagnostics.
 func ParseYAML(file string, src []byte) (Node, error) {
 	v, found := keytable.DecodeData(file, src)
+	for i := range found {
+		if found[i].Code == "empty-file" { // its hint is about definitions
+			found[i].Hint = "check that this is the right file"
+		}
+	}
 	if err := found.Err(); err != nil {
 		return Node{}, err
 	}

@@ -91,7 +91,10 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 	if s.Name == "" {
 		s.Name = importer.Unique(r.taken, importer.Name(n.name))
 	}
-	if !n.IsMap() { // a step can be its command
+	switch {
+	case n.IsList():
+		return nil, "it is a list of commands that run at the same time"
+	case !n.IsMap(): // a step can be its command
 		s.Script = n.Text()
 		return s, r.finish(s)
 	}

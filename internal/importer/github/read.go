@@ -90,7 +90,7 @@ func (r *reader) dropEmpty(jobs []importer.Pair) {
 func (r *reader) triggers(on importer.Node) {
 	if !on.IsMap() {
 		for _, t := range on.Items() {
-			r.result.Add("on: "+t.Text(), t.Line(), "", importer.LeftOut, "start the tool with flowrun run or the API")
+			r.event(t.Text(), t.Line())
 		}
 		return
 	}
@@ -109,9 +109,18 @@ func (r *reader) triggers(on importer.Node) {
 		case "workflow_dispatch":
 			r.inputs(p.Get("inputs"))
 		default:
-			r.result.Add("on: "+p.Key, p.Line, "", importer.LeftOut, "start the tool with flowrun run or the API")
+			r.event(p.Key, p.Line)
 		}
 	}
+}
+
+// event adds the row of an event. A person can start every tool; flowrun does not know the other events.
+func (r *reader) event(name string, line int) {
+	if name == "workflow_dispatch" {
+		r.result.Outcome("on: "+name, line, "", nil)
+		return
+	}
+	r.result.Add("on: "+name, line, "", importer.LeftOut, "start the tool with flowrun run or the API")
 }
 
 // inputs become parameters, which steps find in placeholders.

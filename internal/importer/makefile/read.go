@@ -21,7 +21,7 @@ func Read(src []byte) (*importer.Result, error) {
 		r := p.rules[name]
 		if strings.HasPrefix(name, ".") || strings.Contains(name, "/") && !p.phony[name] {
 			if r.bad == "" {
-				p.result.Add("target "+name, r.line, "", importer.LeftOut, "a file; it is a step of the targets that need it")
+				p.result.Add("target "+name, r.line, "", importer.Changed, "a file: it is a step of the targets that need it")
 			}
 			continue
 		}

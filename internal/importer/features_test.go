@@ -1,0 +1,216 @@
+package importer_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/importer/cron"
+	"github.com/flowrun/flowrun/internal/importer/dagu"
+	"github.com/flowrun/flowrun/internal/importer/github"
+	"github.com/flowrun/flowrun/internal/importer/just"
+	"github.com/flowrun/flowrun/internal/importer/makefile"
+	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/tool"
+)
+
+func read(format, src string) (*importer.Result, error) {
+	text := []byte(src)
+	switch format {
+	case "cron":
+		return cron.Read(text, false)
+	case "cron --system":
+		return cron.Read(text, true)
+	case "make":
+		return makefile.Read(text)
+	case "just":
+		return just.Read(text)
+	case "taskfile":
+		return taskfile.Read("Taskfile.yml", text)
+	case "github":
+		return github.Read("ci.yaml", text)
+	}
+	return dagu.Read("dag.yaml", text)
+}
+
+// definitions renders all tools and compiles them.
+func definitions(t *testing.T, r *importer.Result) string {
+	t.Helper()
+	var all []string
+	for _, one := range r.Tools {
+		text, err := importer.Render(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def, found := tool.Decode(one.Name+".yaml", text)
+		if err := found.Err(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if _, err := flowrun.CompileDefinition(&tool.Library{}, def); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		all = append(all, string(text))
+	}
+	return strings.Join(all, "---\n")
+}
+
+// feature is a row of a table in docs/importing.md.
+type feature struct {
+	format, name, src string
+	status            importer.Status
+	has               string // in the definition
+}
+
+const (
+	exact   = importer.Exact
+	changed = importer.Changed
+	left    = importer.LeftOut
+)
+
+func features() []feature {
+	const job = "on: workflow_dispatch\njobs:\n  a:\n    steps:\n"
+	return []feature{
+		{"cron", "the five time fields, names, ranges, steps", "0 7 * * mon-fri echo x", changed, "cron: 0 7 * * mon-fri"},
+		{"cron", "`@daily` and the like", "@daily echo x", changed, "cron: '@daily'"},
+		{"cron", "`@reboot`, random times (`0~59`)", "@reboot echo x", left, "Left out: the schedule @reboot"},
+		{"cron", "`*/2` in one day field and another day field", "0 7 */2 * 1 echo x", left, "Left out: the schedule"},
+		{"cron", "variables", "A=b c\n", exact, ""},
+		{"cron", "`SHELL` (sh, bash)", "SHELL=/bin/bash\n", exact, ""},
+		{"cron", "`CRON_TZ`, `TZ`", "CRON_TZ=Europe/Zurich\n", exact, ""},
+		{"cron", "`MAILTO`", "MAILTO=me\n", left, ""},
+		{"cron", "`%` in a command", "0 7 * * * cat%a%b", changed, "input: |\n      a\n      b"},
+		{"cron", "the user of a system crontab (`--system`)", "0 7 * * * root echo x", changed, "as the user root"},
+
+		{"make", "targets in `.PHONY` with their prerequisites", ".PHONY: a b\na: b\n\techo a\nb:\n\techo b\n", exact, "- name: b\n    sh: echo b\n  - name: a"},
+		{"make", "targets that are files", "out:\n\techo x > out\n", changed, "flowrun always runs it"},
+		{"make", "recipe lines, each in a shell of its own; `@`, `-`", ".PHONY: a\na:\n\t@cd /tmp\n\t-false\n\tpwd\n", exact, "(\n      cd /tmp\n      ) || exit\n      false || true\n      pwd"},
+		{"make", "variables (`=` `:=` `?=` `+=`)", "V := x\n", changed, ""},
+		{"make", "`$@`, `$<`, `$^`, `$$`", ".PHONY: a b\na: b\n\techo $@ $< $^ $$HOME\nb:\n\techo b\n", exact, "sh: echo a b b $HOME"},
+		{"make", "`$(MAKE)`", ".PHONY: a\na:\n\t$(MAKE) -C sub\n", exact, "sh: make -C sub"},
+		{"make", "functions: `$(shell ...)`, `$(wildcard ...)`", ".PHONY: a\na:\n\techo $(shell date)\n", left, ""},
+		{"make", "variables that the file does not set", ".PHONY: a\na:\n\techo $(UNKNOWN)\n", left, ""},
+		{"make", "conditionals (`ifeq`, `ifdef`)", "ifeq (a,b)\nendif\n", left, ""},
+		{"make", "`include`", "include other.mk\n", left, ""},
+		{"make", "pattern rules, double-colon rules", "%.o: %.c\n\tcc $<\n", left, ""},
+		{"make", "`.ONESHELL`, `.RECIPEPREFIX`", ".ONESHELL:\n", left, ""},
+
+		{"taskfile", "`cmds`, `cmd`, `desc`", "tasks:\n  a:\n    desc: Do it\n    cmds: [echo a, echo b]\n", exact, "description: Do it\n\nsteps:\n  - name: a\n    bash: |-\n      echo a || exit\n      echo b"},
+		{"taskfile", "`deps`", "tasks:\n  a:\n    deps: [b, c]\n    cmd: echo a\n  b: {internal: false, cmd: echo b}\n  c: {cmd: echo c}\n", exact, "- name: c\n    parallel: true"},
+		{"taskfile", "calls of tasks, with `vars`", "tasks:\n  a:\n    cmds:\n      - task: b\n        vars: {X: y}\n  b: {internal: true, cmd: \"echo {{.X}}\"}\n", changed, "bash: echo y"},
+		{"taskfile", "`vars` with fixed values", "vars: {V: x}\ntasks:\n  a: {cmd: \"echo {{.V}}\"}\n", changed, "bash: echo x"},
+		{"taskfile", "`{{.X | default \"y\"}}`, `requires`", "tasks:\n  a: {cmd: 'echo {{.X | default \"y\"}}'}\n", changed, "default: y"},
+		{"taskfile", "`env`, `dotenv`", "env: {A: b}\ntasks:\n  a: {cmd: env}\n", exact, "A: b"},
+		{"taskfile", "`sources`, `generates`", "tasks:\n  a: {cmd: make, sources: [\"*.c\"], generates: [out]}\n", changed, "inputs:\n        - '*.c'"},
+		{"taskfile", "`preconditions`", "tasks:\n  a: {cmd: echo x, preconditions: [test -f x]}\n", exact, "bash: test -f x"},
+		{"taskfile", "`platforms`", "tasks:\n  a: {cmd: echo x, platforms: [linux, darwin]}\n", exact, "platforms: [linux, macos]"},
+		{"taskfile", "`ignore_error`", "tasks:\n  a:\n    cmds:\n      - {cmd: \"false\", ignore_error: true}\n", exact, "false || true"},
+		{"taskfile", "`defer`", "tasks:\n  a:\n    cmds:\n      - defer: echo bye\n      - echo hi\n", changed, "finally:"},
+		{"taskfile", "`status`", "tasks:\n  a: {cmd: echo x, status: [test -f x]}\n", changed, "it always runs"},
+		{"taskfile", "`sh:` variables", "tasks:\n  a: {cmd: \"echo {{.V}}\", vars: {V: {sh: date}}}\n", left, ""},
+		{"taskfile", "`for`", "tasks:\n  a:\n    cmds:\n      - {for: [x], cmd: echo}\n", left, ""},
+		{"taskfile", "`{{.CLI_ARGS}}`, functions of templates", "tasks:\n  a: {cmd: \"echo {{.CLI_ARGS}}\"}\n", left, ""},
+		{"taskfile", "`includes`", "includes: {b: ./b}\ntasks:\n  a: {cmd: echo x}\n", left, ""},
+
+		{"dagu", "`command`, `script`, `shell`", "steps:\n  - {name: a, command: echo x, shell: bash}\n", exact, "bash: echo x"},
+		{"dagu", "`depends`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b, depends: [a]}\n", exact, "wait-for: [a]"},
+		{"dagu", "steps without `depends` and `type`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n", changed, "old versions start them together"},
+		{"dagu", "`env`, `params` with names", "params: A=b\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
+		{"dagu", "`output`", "steps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
+		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", exact, "cron: 0 7 * * *"},
+		{"dagu", "`retryPolicy` with `limit` and `intervalSec`", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5}}\n", exact, "attempts: 3"},
+		{"dagu", "`continueOn`", "steps:\n  - {name: a, command: echo x, continueOn: {failure: true}}\n", exact, "continue-on-error: true"},
+		{"dagu", "`preconditions` that compare a parameter with a text", "params: A=b\nsteps:\n  - {name: a, command: echo x, preconditions: [{condition: $A, expected: b}]}\n", exact, "run-condition: '''{A}'' == ''b'''"},
+		{"dagu", "`handlerOn` (success, failure, exit)", "handlerOn: {exit: {command: echo bye}}\nsteps:\n  - {name: a, command: echo x}\n", exact, "finally:"},
+		{"dagu", "`timeoutSec`, `maxActiveRuns`", "timeoutSec: 60\nmaxActiveRuns: 1\nsteps:\n  - {name: a, command: echo x}\n", exact, "timeout: 60s"},
+		{"dagu", "parameters without names (`$1`)", "params: foo\nsteps:\n  - {name: a, command: echo $1}\n", left, ""},
+		{"dagu", "`executor`, `parallel`, `repeatPolicy`, sub-DAGs", "steps:\n  - {name: a, command: echo x, executor: docker}\n", left, ""},
+		{"dagu", "preconditions of the whole DAG", "preconditions: [test -f x]\nsteps:\n  - {name: a, command: echo x}\n", left, ""},
+		{"dagu", "`mailOn`, `smtp`", "mailOn: {failure: true}\nsteps:\n  - {name: a, command: echo x}\n", left, ""},
+
+		{"github", "`run`, `shell` (bash, sh, python)", job + "      - run: echo x\n", changed, "set -e\n          echo x"},
+		{"github", "`needs`", "jobs:\n  a: {steps: [{run: echo a}]}\n  b: {needs: a, steps: [{run: echo b}]}\n", changed, "wait-for: [a]"},
+		{"github", "`env` with fixed values", "env: {A: b}\n" + job + "      - run: echo ${{ env.A }}\n", changed, "echo b"},
+		{"github", "`matrix`, `include`, `exclude`, `max-parallel`", "jobs:\n  a:\n    strategy: {matrix: {os: [x, y]}}\n    steps: [{run: \"echo ${{ matrix.os }}\"}]\n", changed, "echo {matrix.os}"},
+		{"github", "`if` with one comparison or `always()`", job + "      - {run: echo x, if: always()}\n", changed, "run-condition: always()"},
+		{"github", "`on: schedule`", "on: {schedule: [{cron: \"0 7 * * *\"}]}\njobs:\n  a: {steps: [{run: echo a}]}\n", changed, "timezone: UTC"},
+		{"github", "inputs of `workflow_dispatch`", "on: {workflow_dispatch: {inputs: {who: {default: x}}}}\njobs:\n  a: {steps: [{run: \"echo ${{ inputs.who }}\"}]}\n", changed, "echo {who}"},
+		{"github", "a secret in `env`, under its own name", job + "      - {run: ./x, env: {TOKEN: \"${{ secrets.TOKEN }}\"}}\n", changed, "env: TOKEN"},
+		{"github", "`working-directory`, `timeout-minutes`, `continue-on-error`", job + "      - {run: ./x, working-directory: sub, timeout-minutes: 2}\n", changed, "timeout: 120s"},
+		{"github", "`uses`", job + "      - uses: actions/checkout@v4\n      - run: echo x\n", left, "Left out: step 1"},
+		{"github", "`on: push` and other events", "on: push\njobs:\n  a: {steps: [{run: echo a}]}\n", left, ""},
+		{"github", "other expressions", job + "      - run: echo ${{ github.sha }}\n      - run: echo x\n", left, "Left out: step 1"},
+		{"github", "`$GITHUB_OUTPUT` and the like", job + "      - run: echo a=b >> $GITHUB_OUTPUT\n      - run: echo x\n", left, "Left out: step 1"},
+		{"github", "`services`, `container`", "jobs:\n  a: {container: alpine, steps: [{run: echo a}]}\n", left, "Left out: container"},
+
+		{"just", "recipes and dependencies, also after `&&`", "a: b && c\n  echo a\nb:\n  echo b\nc:\n  echo c\n", exact, "- name: b\n    sh: |-\n      set -u\n      echo b\n  - name: a"},
+		{"just", "lines, each in a shell of its own; `@`, `-`", "a:\n  @cd /tmp\n  -false\n  pwd\n", exact, "false || true"},
+		{"just", "parameters, also `+` and `*`", "a who='x' *rest:\n  echo {{who}} {{rest}}\n", changed, "echo {who} {rest}"},
+		{"just", "variables with fixed values, `+`, `/`", "v := 'x' / \"y\"\na:\n  echo {{v}}\n", changed, "echo x/y"},
+		{"just", "`export` and `set export`", "export V := 'x'\na:\n  echo $V\n", changed, "V: x"},
+		{"just", "shebang recipes (bash, sh, python)", "a:\n  #!/usr/bin/env python3\n  print(1)\n", exact, "python: print(1)"},
+		{"just", "`set shell` (bash, sh), `set dotenv-load`", "set shell := ['bash', '-c']\nset dotenv-load\na:\n  echo x\n", exact, "path: .env"},
+		{"just", "`[private]`, `_names`", "a: _b\n  echo a\n_b:\n  echo b\n", changed, "name: _b"},
+		{"just", "`[linux]`, `[macos]`, `[windows]`, `[unix]`", "[linux]\na:\n  echo x\n", exact, "platforms: [linux]"},
+		{"just", "`[confirm]`", "[confirm('Sure?')]\na:\n  echo x\n", changed, "approve: Sure?"},
+		{"just", "commands in backticks, functions, `if`", "v := `date`\na:\n  echo {{v}}\n", left, ""},
+		{"just", "dependencies with arguments", "a: (b 'x')\n  echo a\nb y:\n  echo {{y}}\n", left, ""},
+		{"just", "`alias`, `import`, `mod`", "alias b := a\na:\n  echo x\n", left, ""},
+		{"just", "`set positional-arguments`, other attributes", "set positional-arguments\na:\n  echo x\n", left, ""},
+	}
+}
+
+// worst is the status of the row that differs most from exact.
+func worst(rows []importer.Row) importer.Status {
+	order := []importer.Status{exact, changed, left}
+	at := 0
+	for _, r := range rows {
+		at = max(at, slices.Index(order, r.Status))
+	}
+	return order[at]
+}
+
+// TestFeatures holds each row of docs/importing.md against a file with that feature, and the page against the table.
+func TestFeatures(t *testing.T) {
+	page, err := os.ReadFile(filepath.FromSlash("../../docs/importing.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, f := range features() {
+		t.Run(f.format+" "+f.name, func(t *testing.T) {
+			format := f.format
+			if strings.Contains(f.name, "--system") {
+				format += " --system"
+			}
+			r, err := read(format, f.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := definitions(t, r)
+			if got := worst(r.Rows); len(r.Rows) == 0 || got != f.status {
+				t.Errorf("got %s, want %s: %+v", got, f.status, r.Rows)
+			}
+			if !strings.Contains(text, f.has) {
+				t.Errorf("the definition does not contain %q:\n%s", f.has, text)
+			}
+		})
+		want = append(want, "| "+f.name+" | "+string(f.status)+" |")
+	}
+	var got []string
+	for _, line := range strings.Split(string(page), "\n") {
+		line = strings.ReplaceAll(line, `\|`, "|")
+		if strings.HasSuffix(line, " | left out |") || strings.HasSuffix(line, " | exact |") || strings.HasSuffix(line, " | changed |") {
+			got = append(got, line)
+		}
+	}
+	slices.SortFunc(got, cmp.Compare[string])
+	slices.SortFunc(want, cmp.Compare[string])
+	if !slices.Equal(got, want) {
+		t.Errorf("the tables of docs/importing.md differ:\ngot\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

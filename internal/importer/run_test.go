@@ -1,0 +1,107 @@
+package importer_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// runs are imported tools that are run. want is what the original tool prints, after its commands are taken away.
+var runs = []struct {
+	name, format, src, tool string
+	want                    string
+	fails                   bool
+}{
+	{"lines have shells of their own", "make", ".PHONY: a\na:\n\t@X=1; cd /; pwd\n\t@echo \"[$$X]\"\n", "a", "/\n[]\n", false},
+	{"a line that fails ends the recipe", "make", ".PHONY: a\na:\n\t@false; echo goes on\n\t@false\n\t@echo never\n", "a", "goes on\n", true},
+	{"an ignored line", "make", ".PHONY: a\na:\n\t-@exit 3\n\t@echo yes\n", "a", "yes\n", false},
+	{"each prerequisite once, in order", "make", ".PHONY: a b c d\na: b c\n\t@echo a\nb: d\n\t@echo b\nc: d\n\t@echo c\nd:\n\t@echo d\n", "a", "d\nb\nc\na\n", false},
+	{"variables", "make", "A = $(B) y\nB := x\nB += z\nC ?= \"q q\"\n.PHONY: a\na:\n\t@echo $(A) $(C) $$((1+1)) {HOME} $${HOME:+set}\n", "a", "x z y q q 2 {HOME} set\n", false},
+	{"automatic variables", "make", ".PHONY: a b\na: b\n\t@echo $@ $< $^\nb: ; @echo b\n", "a", "b\na b b\n", false},
+	{"a line with continuations", "make", ".PHONY: a\na:\n\t@for i in 1 2; do \\\n\t  echo $$i; \\\n\tdone\n\t@echo end # comment\n", "a", "1\n2\nend\n", false},
+	{"just: lines", "just", "a:\n  @cd /; pwd\n  @false || echo no\n", "a", "/\nno\n", false},
+	{"just: unset variables are errors", "just", "a:\n  @echo $UNSET_VARIABLE_X\n", "a", "", true},
+	{"just: bash -euo pipefail", "just", "set shell := ['bash', '-euo', 'pipefail', '-c']\na:\n  @false | true\n  @echo never\n", "a", "", true},
+	{"just: dependencies", "just", "a: b && c\n  @echo a\nb: d\n  @echo b\nc: d\n  @echo c\nd:\n  @echo d\n", "a", "d\nb\na\nc\n", false},
+	{"just: a default", "just", "a who='you and me':\n  @echo hello {{who}}\n", "a", "hello you and me\n", false},
+	{"task: commands", "taskfile", "tasks:\n  a:\n    cmds: ['cd /; pwd', 'false; echo on', 'false', 'echo never']\n", "a", "/\non\n", true},
+	{"task: calls", "taskfile", "tasks:\n  a:\n    cmds: [echo 1, {task: b, vars: {X: two}}, echo 3]\n  b: {cmds: ['echo {{.X}}']}\n", "a", "1\ntwo\n3\n", false},
+	{"dagu: params and outputs", "dagu", "params: WHO=you\ntype: graph\nsteps:\n  - {name: x, command: 'echo hello $WHO', output: TEXT}\n  - {name: y, command: 'echo \"<${TEXT}>\"', depends: [x]}\n", "dag", "hello you\n<hello you>\n", false},
+	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
+	{"cron: percent signs", "cron", "0 7 * * * cat%a%b\n", "cat", "a\nb\n", false},
+}
+
+func TestRuns(t *testing.T) {
+	for _, c := range runs {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := read(c.format, c.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text []byte
+			for _, one := range r.Tools {
+				if one.Name == c.tool {
+					if text, err = importer.Render(one); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if text == nil {
+				t.Fatalf("no tool %s: %+v", c.tool, r.Rows)
+			}
+			got, failed := runDefinition(t, text)
+			if got != c.want || failed != c.fails {
+				t.Errorf("printed %q, failed %v; want %q, %v\n%s", got, failed, c.want, c.fails, text)
+			}
+			if c.format != "make" {
+				return
+			}
+			needtest.Program(t, "make")
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(c.src), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("make", "--no-print-directory", c.tool)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=")
+			out, err := cmd.Output()
+			if string(out) != c.want || err != nil != c.fails {
+				t.Errorf("make printed %q, %v; the test expects %q, %v", out, err, c.want, c.fails)
+			}
+		})
+	}
+}
+
+// runDefinition runs a definition and returns what its steps printed, in the order of their ends.
+func runDefinition(t *testing.T, text []byte) (string, bool) {
+	t.Helper()
+	def, found := tool.Decode("imported.yaml", text)
+	if err := found.Err(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := flowrun.CompileDefinition(&tool.Library{}, def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, s := range res.Steps {
+		group := slices.ContainsFunc(res.Steps, func(o flowrun.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
+		if s.Output != "" && !group {
+			out.WriteString(s.Output + "\n")
+		}
+	}
+	return out.String(), res.Status != dag.Succeeded
+}
