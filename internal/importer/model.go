@@ -2,7 +2,7 @@
 // Dagu and workflows of GitHub Actions.
 //
 // A package below reads one format and fills a Result: the tools it found, and a row for everything in the file that
-// says what became of it. What a reader does not understand it leaves out: a row says so, and so does a comment in the
+// says how it was carried over. What a reader does not understand it leaves out: a row says so, and so does a comment in the
 // definition. It never guesses. Render then turns a tool into the text of a definition.
 //
 // Texts of a tool are the texts of the file, in which braces have no meaning. A reader that needs a placeholder writes
@@ -24,7 +24,7 @@ const (
 	LeftOut Status = "left out"
 )
 
-// Row says what became of one part of the file.
+// Row says how one part of the file was carried over.
 type Row struct {
 	What   string `json:"what"`
 	Line   int    `json:"line"`

@@ -100,7 +100,7 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 	for _, s := range res.Steps {
 		group := slices.ContainsFunc(res.Steps, func(o flowrun.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
 		if s.Output != "" && !group {
-			out.WriteString(s.Output + "\n")
+			out.WriteString(strings.TrimSuffix(s.Output, "\n") + "\n")
 		}
 	}
 	return out.String(), res.Status != dag.Succeeded

@@ -51,10 +51,10 @@ func importCommand(env *ui.Env) *cobra.Command {
 FILE is the file, or - for standard input (default).
 
 The definitions go to standard output, one after the other, or with --to into a folder, one file
-each. A table on standard error shows what became of every part of the file: exact, changed or left
-out. What is left out is also a comment in the definition. Read the table before you run a tool.
+each. A table on standard error says for every part of the file whether it is exact, changed or
+left out. Read it before you run a tool.
 
-The exit code is 0 if nothing was left out, and 1 if something was.`,
+The exit code is 0 if nothing was left out, and 1 if something was. See docs/importing.md.`,
 		Example: `  crontab -l | flowrun import cron --to .flowrun/tools
   flowrun import make Makefile --to .flowrun/tools
   flowrun import github .github/workflows/ci.yaml > ci.yaml`,

@@ -190,7 +190,8 @@ func times(when string) (expression, why string) {
 		return "", "cron needs both day fields to match if one begins with *, flowrun one of them"
 	}
 	if _, err := cron.Parse(when, cron.Options{}); err != nil {
-		return "", "flowrun cannot use it: " + firstLine(err.Error())
+		problem, _, _ := strings.Cut(err.Error(), "\n")
+		return "", "flowrun cannot use it: " + problem
 	}
 	return when, ""
 }

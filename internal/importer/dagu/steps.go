@@ -229,12 +229,12 @@ func retry(s *importer.Step, n importer.Node) (why string) {
 		switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
 		case "limit":
 			if err != nil || v < 0 || v > 1000 {
-				return "its retryPolicy has a limit that is not a number"
+				return fmt.Sprintf("its retryPolicy has the limit %q, which is not a number", p.Text())
 			}
 			s.Attempts = v
 		case "intervalsec":
 			if err != nil || v < 0 {
-				return "its retryPolicy has an interval that is not a number"
+				return fmt.Sprintf("its retryPolicy has the interval %q, which is not a number", p.Text())
 			}
 			s.Delay = fmt.Sprintf("%ds", v)
 		default:

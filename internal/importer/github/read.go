@@ -245,7 +245,7 @@ func short(s string) string {
 func minutes(n importer.Node) (text, why string) {
 	m, err := strconv.ParseFloat(n.Text(), 64)
 	if err != nil || m <= 0 || m > 1e6 {
-		return "", "not a number of minutes"
+		return "", fmt.Sprintf("timeout-minutes is %q, not a number", short(n.Text()))
 	}
 	return fmt.Sprintf("%ds", int(m*60)), ""
 }
