@@ -23,6 +23,7 @@ func badInputs() []struct{ format, src string } {
 		{"cron", "SHELL=/usr/bin/fish\n0 7 * * * echo x\n"},
 		{"cron", "CRON_TZ=Mars/Base\n0 7 * * * echo x\n"},
 		{"cron --system", "0 7 * * * root\n"},
+		{"cron", "0 7 * * * root echo x\n"},
 		{"make", "a: b\n\techo a\nb: a\n\techo b\n"},
 		{"make", ".PHONY: a\na:\n\techo $(A)\nA = $(B)\nB = $(A)\n"},
 		{"make", ".PHONY: a\na:\n\techo $(A\n"},
@@ -47,6 +48,7 @@ func badInputs() []struct{ format, src string } {
 		{"just", "a:\n  echo {{x\n"},
 		{"just", "a: b\n  echo\n"},
 		{"just", "a b c\n"},
+		{"just", "v := ```\n  echo x\n\n  a:\n```\na:\n  echo {{v}}\n"},
 		{"just", "  echo x\n"},
 		{"just", "a:\n  #!/usr/bin/env perl\n  print 1\n"},
 	}

@@ -129,6 +129,10 @@ func (r *reader) command(line string, n int, system bool, about string) {
 		leave("%s", r.badEnv)
 		return
 	}
+	if first, _ := fields(rest, 1); !system && first == "root" { // otherwise flowrun would run a program of that name
+		leave("it names a user, as a system crontab does: add --system")
+		return
+	}
 	schedule, why := times(when)
 	if why == "" && r.zone == "\x00" {
 		why = "its time zone is unknown"

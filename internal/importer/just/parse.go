@@ -95,9 +95,7 @@ func (p *parser) parse(src string) {
 			p.setting(strings.TrimSpace(rest), n)
 		case m != nil && first != "alias":
 			p.assign(m[2], m[3], m[1] != "", n)
-			if opened := strings.Count(text, "'''")%2 + strings.Count(text, `"""`)%2; opened > 0 || strings.Count(text, "(") > strings.Count(text, ")") {
-				i = p.skip(lines, i, m[2])
-			}
+			i = p.skip(lines, i, m[2], text)
 		case first == "alias" || first == "import" || first == "import?" || first == "mod" || first == "mod?" || first == "unexport":
 			p.result.Add(text, n, "", importer.LeftOut, "%s", map[string]string{"alias": "call the tool by its own name", "unexport": "flowrun has no counterpart"}[first]+
 				map[bool]string{true: "import the other file by itself"}[strings.HasPrefix(first, "import") || strings.HasPrefix(first, "mod")])
@@ -108,12 +106,24 @@ func (p *parser) parse(src string) {
 	}
 }
 
-// skip skips the rest of a value of several lines.
-func (p *parser) skip(lines []string, i int, name string) int {
+// skip skips the rest of a value of several lines, and returns the number of its last line.
+func (p *parser) skip(lines []string, i int, name, text string) int {
+	end := ""
+	for _, quote := range []string{"'''", `"""`, "```"} {
+		if strings.Count(text, quote)%2 == 1 {
+			end = quote
+		}
+	}
+	if end == "" && strings.Count(text, "(") > strings.Count(text, ")") {
+		end = ")"
+	}
+	if end == "" {
+		return i
+	}
 	p.vars[name] = &variable{bad: "its value has several lines"}
-	for i+1 < len(lines) && strings.TrimSpace(lines[i+1]) != "" {
+	for i+1 < len(lines) {
 		i++
-		if t := strings.TrimSpace(lines[i]); strings.HasSuffix(t, "'''") || strings.HasSuffix(t, `"""`) || t == ")" {
+		if strings.HasSuffix(strings.TrimSpace(lines[i]), end) {
 			break
 		}
 	}
