@@ -39,6 +39,7 @@ func badInputs() []struct{ format, src string } {
 		{"taskfile", "tasks:\n  a: {cmd: \"echo {{.X\"}\n"},
 		{"dagu", "steps:\n  - {name: a, depends: [missing], command: echo}\n"},
 		{"dagu", "steps:\n  - {name: a}\n"},
+		{"dagu", "steps:\n  - {name: a, command: [echo, x]}\n"},
 		{"dagu", "schedule: \"never\"\nsteps:\n  - {name: a, command: echo}\n"},
 		{"dagu", "steps:\n  - {name: a, command: echo, retryPolicy: {limit: many}}\n"},
 		{"github", "jobs:\n  a: {steps: [{run: \"echo ${{ x\"}]}\n"},

@@ -44,6 +44,15 @@ func (r *Result) Add(what string, line int, to string, s Status, format string, 
 	r.Rows = append(r.Rows, Row{What: what, Line: line, To: to, Status: s, Reason: fmt.Sprintf(format, args...)})
 }
 
+// Drop leaves out a tool: the rows of its parts then say why.
+func (r *Result) Drop(t *Tool, reason string) {
+	for i, row := range r.Rows {
+		if row.To == t.Name || strings.HasPrefix(row.To, t.Name+"/") {
+			r.Rows[i].To, r.Rows[i].Status, r.Rows[i].Reason = "", LeftOut, reason
+		}
+	}
+}
+
 // Outcome adds a row that is exact if there are no reasons, and changed otherwise.
 func (r *Result) Outcome(what string, line int, to string, reasons []string) {
 	status := Exact

@@ -183,13 +183,20 @@ func validTools(env *ui.Env, res *importer.Result) []imported {
 			err = validDefinition(env, t.Name, text)
 		}
 		if err != nil {
-			reason, _, _ := strings.Cut(err.Error(), "\n")
-			res.Add("tool "+t.Name, t.Line, "", importer.LeftOut, "flowrun cannot run it: %s", reason)
+			res.Drop(t, "flowrun cannot run it: "+firstProblem(err))
 			continue
 		}
 		list = append(list, imported{Name: t.Name, Definition: string(text)})
 	}
 	return list
+}
+
+// firstProblem is the first problem of a definition without its place, which is not in the file that is imported.
+func firstProblem(err error) string {
+	if found, ok := errors.AsType[tool.Diagnostics](err); ok && len(found) > 0 {
+		return found[0].Message
+	}
+	return err.Error()
 }
 
 func validDefinition(env *ui.Env, name string, text []byte) error {

@@ -113,14 +113,10 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 			if p.IsMap() {
 				return nil, "its " + p.Key + " is a mapping"
 			}
-			text := p.Text()
 			if p.IsList() {
-				var lines []importer.Line
-				for _, t := range p.Texts() {
-					lines = append(lines, importer.Line{Text: t})
-				}
-				text = importer.Script(lines)
+				return nil, "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
 			}
+			text := p.Text()
 			if p.Key == "script" && n.Get("command").Exists() {
 				continue // the command is its interpreter
 			}
