@@ -44,6 +44,7 @@ func badInputs() []struct{ format, src string } {
 		{"dagu", "steps:\n  - {name: a, command: echo, retryPolicy: {limit: many}}\n"},
 		{"github", "jobs:\n  a: {steps: [{run: \"echo ${{ x\"}]}\n"},
 		{"github", "on: push\n"},
+		{"github", "env:\n  A: xxxxxxxx\n" + doubling() + "jobs:\n  a: {steps: [{run: \"echo ${{ env.Z }}\"}]}\n"},
 		{"github", "jobs:\n  a: {steps: [{run: echo, timeout-minutes: soon}]}\n"},
 		{"github", "jobs:\n  a: {strategy: {matrix: \"${{ x }}\"}, steps: [{run: echo}]}\n"},
 		{"just", "a:\n  echo {{x\n"},
@@ -87,4 +88,13 @@ func TestBadInputs(t *testing.T) {
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Errorf("run with -update if this is right:\n%s", diff)
 	}
+}
+
+// doubling is an environment in which each variable is twice as long as the one before it.
+func doubling() string {
+	var b strings.Builder
+	for c := 'B'; c <= 'Z'; c++ {
+		fmt.Fprintf(&b, "  %c: ${{ env.%c }}${{ env.%c }}\n", c, c-1, c-1)
+	}
+	return b.String()
 }

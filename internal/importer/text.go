@@ -118,6 +118,19 @@ func Unique(taken map[string]bool, name string) string {
 	return unique
 }
 
+// Budget bounds the text that references to variables make of a file: a few lines can ask for gigabytes.
+type Budget struct{ spent int }
+
+const maxExpanded = 16 << 20
+
+// Spend adds n bytes. It returns why no more can be added, or "".
+func (b *Budget) Spend(n int) (why string) {
+	if b.spent += n; b.spent > maxExpanded {
+		return "the variables of the file make it too long"
+	}
+	return ""
+}
+
 // Plain reports whether a shell reads a text as one word that means itself.
 func Plain(s string) bool {
 	if s == "" {

@@ -14,6 +14,7 @@ import (
 
 type reader struct {
 	result importer.Result
+	budget importer.Budget
 	tool   *importer.Tool
 	jobs   map[string]string // the names of the groups
 	names  map[string]bool
@@ -149,7 +150,6 @@ type context struct {
 	shell  string
 	dir    string
 	matrix map[string][]string
-	bad    string
 }
 
 func (c *context) defaults(n importer.Node) {
@@ -218,6 +218,9 @@ func (c *context) expand(s string) (text string, changed bool, why string) {
 		value, known := c.env[name]
 		switch {
 		case scope == "env" && known:
+			if why := c.budget.Spend(len(value)); why != "" {
+				return "", false, why
+			}
 			b.WriteString(value)
 		case scope == "matrix" && c.matrix[name] != nil:
 			b.WriteString(importer.Ref(e))

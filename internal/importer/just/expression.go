@@ -112,6 +112,9 @@ func (p *parser) interpolate(s string, params []importer.Parameter) (text, why s
 			return "", why
 		}
 		b.WriteString(value)
+		if why := p.budget.Spend(len(value)); why != "" {
+			return "", why
+		}
 		s = s[i+to+2:]
 	}
 }

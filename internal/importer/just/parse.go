@@ -34,6 +34,7 @@ type variable struct {
 
 type parser struct {
 	result    importer.Result
+	budget    importer.Budget
 	vars      map[string]*variable
 	recipes   map[string]*recipe
 	order     []string

@@ -53,6 +53,9 @@ func (p *parser) assign(name, op, value string) *variable {
 func (p *parser) expand(s string, automatic map[string]string) (text, why string) {
 	e := expansion{parser: p, automatic: automatic}
 	e.expand(s, 0)
+	if e.why == "" {
+		e.why = p.budget.Spend(e.out.Len())
+	}
 	return e.out.String(), e.why
 }
 

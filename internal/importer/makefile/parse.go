@@ -23,6 +23,7 @@ type rule struct {
 // parser holds what was read so far.
 type parser struct {
 	result  importer.Result
+	budget  importer.Budget
 	vars    map[string]*variable
 	rules   map[string]*rule
 	order   []string

@@ -17,6 +17,7 @@ const (
 
 type reader struct {
 	result importer.Result
+	budget importer.Budget
 	doc    importer.Node
 	tasks  map[string]importer.Node
 	vars   map[string]value

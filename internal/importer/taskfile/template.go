@@ -47,6 +47,9 @@ func (b *builder) expand(s string) (text, why string) {
 			return "", why
 		}
 		out.WriteString(s[:i] + value)
+		if why := b.budget.Spend(len(value)); why != "" {
+			return "", why
+		}
 		if out.Len() > 64<<10 {
 			return "", "a variable is too long"
 		}
