@@ -1,0 +1,215 @@
+package author
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/docs"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/console"
+)
+
+func docsCommand(env *ui.Env) *cobra.Command {
+	var f docsFlags
+	c := &cobra.Command{
+		Use:   "docs [TOPIC]",
+		Short: "Read the documentation",
+		Long: `Print a page of the documentation of this version, as Markdown. Without a topic, print the
+list of all pages. The target of a link is a topic, such as guides/use-secrets.md; the name
+alone is enough. No network is needed.
+
+On a terminal, the page is shown with FLOWRUN_PAGER, PAGER or less, unless --no-pager is
+given.`,
+		Example: `  flowrun docs
+  flowrun docs 1-first-tool
+  flowrun docs --search retry exit code
+  flowrun docs --llms > flowrun.txt`,
+		RunE: func(c *cobra.Command, args []string) error {
+			print, err := f.printer(c, env, args)
+			if err != nil {
+				return err
+			}
+			if f.noPager {
+				return print()
+			}
+			return env.Page(print)
+		},
+		ValidArgsFunction: completeTopic,
+	}
+	c.Flags().BoolVar(&f.search, "search", false, "list the sections that contain all these words")
+	c.Flags().BoolVar(&f.llms, "llms", false, "print all tutorials, guides and reference pages as one text for language models")
+	c.Flags().BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
+	c.MarkFlagsMutuallyExclusive("search", "llms")
+	return c
+}
+
+// docsFlags are the flags of flowrun docs.
+type docsFlags struct {
+	search, llms, noPager bool
+}
+
+// printer returns the function that prints what the flags and arguments ask for.
+func (f docsFlags) printer(c *cobra.Command, env *ui.Env, args []string) (func() error, error) {
+	pages, err := readPages()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case f.search && len(args) == 0:
+		return nil, ui.Usagef(c, "--search needs words, such as: flowrun docs --search retry exit code")
+	case f.search:
+		found := searchPages(pages, args)
+		if len(found) == 0 {
+			return nil, ui.Missing(fmt.Errorf("no section contains all these words: %s; search for fewer words, or list the pages with flowrun docs", strings.Join(args, " ")))
+		}
+		return func() error { return listSections(env, found) }, nil
+	case f.llms && len(args) > 0, len(args) > 1:
+		return nil, ui.Usagef(c, "unexpected argument %q", args[len(args)-1])
+	case f.llms:
+		return func() error { return printAll(env.Stdout, pages) }, nil
+	}
+	page, err := findPage(pages, strings.Join(args, ""))
+	if err != nil {
+		return nil, err
+	}
+	return func() error { _, err := io.WriteString(env.Stdout, page.text); return err }, nil
+}
+
+// docsPage is a page of the documentation. Its topic is its path without .md.
+type docsPage struct{ topic, text string }
+
+// docsIndex is the page that lists all pages.
+const docsIndex = "README"
+
+func readPages() (pages []docsPage, err error) {
+	files := docs.Files()
+	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		pages = append(pages, docsPage{strings.TrimSuffix(name, ".md"), strings.ReplaceAll(string(text), "\r\n", "\n")})
+		return err
+	})
+	return pages, err
+}
+
+// findPage returns the page of a topic: states, states.md, docs/states.md or ../states.md#a-heading.
+func findPage(pages []docsPage, word string) (docsPage, error) {
+	topic, _, _ := strings.Cut(word, "#")
+	topic = strings.TrimSuffix(path.Clean("/"+topic), ".md")
+	topic = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(topic, "/docs/"), "/"), docsIndex)
+	for _, p := range pages {
+		if p.topic == topic || path.Base(p.topic) == path.Base(topic) {
+			return p, nil
+		}
+	}
+	var topics []string
+	for _, p := range pages {
+		topics = append(topics, path.Base(p.topic))
+	}
+	way := ui.Nearest(word, topics)
+	if way == "" {
+		way = "; to search: flowrun docs --search WORDS"
+	}
+	return docsPage{}, ui.Missing(fmt.Errorf("there is no page %q%s", word, way))
+}
+
+// docsSection is a part of a page below a heading.
+type docsSection struct {
+	topic, heading string
+	score          int
+}
+
+// searchPages returns the sections that contain all words, those with words in their headings first.
+func searchPages(pages []docsPage, words []string) (found []docsSection) {
+	words = strings.Fields(strings.ToLower(strings.Join(words, " ")))
+	for _, p := range pages {
+		title, _, _ := strings.Cut(strings.TrimPrefix(p.text, "# "), "\n")
+		for _, s := range sections(p.text) {
+			heading, _, _ := strings.Cut(strings.TrimLeft(s, "# "), "\n")
+			if score := relevance(strings.ToLower(title+" "+heading), strings.ToLower(s), words); score > 0 {
+				found = append(found, docsSection{p.topic, heading, score})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b docsSection) int { return b.score - a.score })
+	return found[:min(len(found), 20)]
+}
+
+// sections cuts a page before each heading that is not in a code block.
+func sections(text string) (list []string) {
+	var b strings.Builder
+	code := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			code = !code
+		}
+		if strings.HasPrefix(line, "#") && !code && b.Len() > 0 {
+			list = append(list, b.String())
+			b.Reset()
+		}
+		b.WriteString(line)
+	}
+	return append(list, b.String())
+}
+
+// relevance is 0 unless each word is in the heading or in the text.
+func relevance(heading, text string, words []string) (score int) {
+	for _, word := range words {
+		n := min(strings.Count(text, word), 5)
+		if strings.Contains(heading, word) {
+			n += 20
+		}
+		if n == 0 {
+			return 0
+		}
+		score += n
+	}
+	return score
+}
+
+func listSections(env *ui.Env, found []docsSection) error {
+	var rows [][]string
+	for _, s := range found {
+		rows = append(rows, []string{s.topic, s.heading})
+	}
+	return console.Table(env.Stdout, []string{"TOPIC", "SECTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+}
+
+// printAll prints the pages for users, one after the other. Diagnostics are left out: flowrun explain prints each,
+// and all of them are longer than everything else.
+func printAll(w io.Writer, pages []docsPage) error {
+	for _, p := range pages {
+		if p.topic == "diagnostics" || p.topic == "requirements" {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "<!-- docs/%s.md -->\n\n%s\n", p.topic, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeTopic completes the topics, with the titles of their pages.
+func completeTopic(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	pages, err := readPages()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var words []string
+	for _, p := range pages {
+		if strings.HasPrefix(p.topic, prefix) || strings.HasPrefix(path.Base(p.topic), prefix) {
+			title, _, _ := strings.Cut(strings.TrimPrefix(p.text, "# "), "\n")
+			words = append(words, ui.WithDescription(p.topic, title))
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
