@@ -46,7 +46,6 @@ given.`,
 	c.Flags().BoolVar(&f.search, "search", false, "list the sections that contain all these words")
 	c.Flags().BoolVar(&f.llms, "llms", false, "print all tutorials, guides and reference pages as one text for language models")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
-	c.MarkFlagsMutuallyExclusive("search", "llms")
 	return c
 }
 
@@ -62,6 +61,8 @@ func (f docsFlags) printer(c *cobra.Command, env *ui.Env, args []string) (func()
 		return nil, err
 	}
 	switch {
+	case f.search && f.llms:
+		return nil, ui.Usagef(c, "--search lists sections and --llms prints all pages: use one of them")
 	case f.search && len(args) == 0:
 		return nil, ui.Usagef(c, "--search needs words, such as: flowrun docs --search retry exit code")
 	case f.search:
