@@ -77,8 +77,9 @@ type Config struct {
 	// returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every
 	// program that embeds the engine some megabytes larger. It must be safe for concurrent use.
 	HTTP func(ctx context.Context, url string) (status int, err error)
-	// Fetch sends the request of a script's fetch, or of a step of kind http. It is a function for the same reason as HTTP. If it is nil, fetch
-	// fails in scripts, and so do these steps. It must be safe for concurrent use.
+	// Fetch sends the request of a script's fetch, or of a step of kind http. It is a function for the same reason as
+	// HTTP. A step is not retried after an error with a method Permanent() bool that returns true. If Fetch is nil,
+	// fetch fails in scripts, and so do these steps. It must be safe for concurrent use.
 	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
 	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
 	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for

@@ -113,6 +113,7 @@ type Call struct {
 	Run      string  // id of the run
 	Path     ID      // path of the node in the run
 	Attempt  int     // counts from 1; for the fallback, that of the last attempt
+	Round    int     // counts from 1; see Repeat
 	Previous *Result // result of the attempt before; nil for the first
 }
 

@@ -57,8 +57,9 @@ type task struct {
 	attempt   int
 	fallback  bool
 	bind      bool
-	claims    bool      // the task asks for what the node claims
-	releases  bool      // the task calls release and nothing else
+	claims    bool // the task asks for what the node claims
+	releases  bool // the task calls release and nothing else
+	round     int32
 	release   func()    // gives back what the node has claimed; nil for nothing
 	until     time.Time // when the attempt must have ended; zero means never
 	completes *frame    // the walk whose result the task completes
@@ -175,7 +176,7 @@ func (m *machine) reopenFrames(f *frame) error {
 // restart starts an attempt again that another machine has started.
 func (m *machine) restart(at place) {
 	n := at.f.node(at.i)
-	t := task{at: at, scope: at.scope(), attempt: int(n.attempt), fallback: n.fallback, previous: n.res, until: at.roundDeadline()}
+	t := task{at: at, scope: at.scope(), attempt: int(n.attempt), round: at.round(), fallback: n.fallback, previous: n.res, until: at.roundDeadline()}
 	if at.f.def(at.i).needsSlot() || n.fallback {
 		m.held += m.slots.take(1)
 		t.slot = true
@@ -312,7 +313,7 @@ func (m *machine) report(t *task, now time.Time) {
 // fallback makes the task for the fallback of a node.
 func (m *machine) fallback(at place, slot bool) *task {
 	n := at.f.node(at.i)
-	return m.newTask(task{at: at, scope: at.scope(), attempt: int(n.attempt), fallback: true, slot: slot, previous: n.res})
+	return m.newTask(task{at: at, scope: at.scope(), attempt: int(n.attempt), round: at.round(), fallback: true, slot: slot, previous: n.res})
 }
 
 // argsBound starts the nodes of a graph or a loop whose arguments are known.
@@ -387,7 +388,7 @@ func (m *machine) prepare(e *Event, now time.Time) int {
 
 func (m *machine) startTask(e *Event) int {
 	f, i := e.at.f, e.at.i
-	t := task{at: e.at, scope: e.at.scope(), attempt: e.Attempt, previous: f.node(i).res, slot: f.def(i).needsSlot(), until: e.at.roundDeadline(), release: m.takeClaim(e.at)}
+	t := task{at: e.at, scope: e.at.scope(), attempt: e.Attempt, round: e.at.round(), previous: f.node(i).res, slot: f.def(i).needsSlot(), until: e.at.roundDeadline(), release: m.takeClaim(e.at)}
 	if c := f.children[i]; c != nil {
 		m.opened = append(m.opened, c)
 		if c.bound {

@@ -29,7 +29,8 @@ type Order struct {
 	Kind    OrderKind `json:"kind"`
 	Path    ID        `json:"path"` // of the node, or of the one that holds the graph or loop to complete
 	Attempt int       `json:"attempt,omitempty"`
-	Until   time.Time `json:"until,omitzero"` // when the attempt must have ended
+	Round   int       `json:"round,omitempty"` // 0 means 1
+	Until   time.Time `json:"until,omitzero"`  // when the attempt must have ended
 	// Given is the result that the attempt follows, that a rule for retries is asked about,
 	// or that is to be completed.
 	Given     *Result `json:"given,omitempty"`
@@ -80,6 +81,9 @@ func (t Task) Order() *Order {
 	}
 	o := v.order(kind, given)
 	o.Attempt, o.Until = t.attempt, t.until
+	if t.round > 1 {
+		o.Round = int(t.round)
+	}
 	return o
 }
 
@@ -197,7 +201,7 @@ func (p *Performer) Perform(ctx context.Context, o *Order) (out Outcome, err err
 		return out, err
 	}
 	f.nodes[i].attempt = int32(o.Attempt)
-	t := &task{at: at, ctx: ctx, attempt: o.Attempt, until: o.Until, bind: o.Kind == OrderBind, fallback: o.Kind == OrderFallback, previous: o.Given, res: new(Result)}
+	t := &task{at: at, ctx: ctx, attempt: o.Attempt, round: int32(max(o.Round, 1)), until: o.Until, bind: o.Kind == OrderBind, fallback: o.Kind == OrderFallback, previous: o.Given, res: new(Result)}
 	(&pool{run: p.Run, around: p.Around}).execute(t, new(Call))
 	out.Result, out.Permanent, out.RetryAfter = *t.res, t.res.Permanent, t.res.RetryAfter
 	if t.items != nil {

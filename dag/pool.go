@@ -131,7 +131,7 @@ func (p *pool) execute(t *task, c *Call) {
 		defer t.release()
 	}
 	def := t.at.f.def(t.at.i)
-	*c = Call{View: t.at.view(), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Previous: t.previous}
+	*c = Call{View: t.at.view(), Run: p.run, Path: t.at.f.path(t.at.i), Attempt: t.attempt, Round: int(t.round), Previous: t.previous}
 	ctx := t.ctx
 	if d := def.Policy.Timeout; d > 0 && !t.bind {
 		var cancel context.CancelFunc

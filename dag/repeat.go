@@ -54,6 +54,14 @@ func (at place) roundDeadline() (due time.Time) {
 	return due
 }
 
+// round returns which round of a node runs or comes next. It counts from 1.
+func (at place) round() int32 {
+	if p := at.f.rounds[at.i]; p != nil {
+		return int32(p.ended) + 1
+	}
+	return 1
+}
+
 // roundsBefore returns the number of attempts in earlier rounds.
 func (at place) roundsBefore() int {
 	if p := at.f.rounds[at.i]; p != nil {

@@ -186,14 +186,15 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
-	shown, err := CheckURL(text)
-	switch {
-	case err != nil:
+	u, err := CheckURL(text)
+	if err != nil {
 		return target{}, err
-	case s.options.HTTP == nil:
+	}
+	// Without user, password and query, which may contain secrets.
+	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	if s.options.HTTP == nil {
 		return target{}, fmt.Errorf("cannot request %s: this program has no HTTP client for steps; set Config.HTTP", shown)
 	}
-	u, _ := url.Parse(text) // checked before
 	return target{shown, u, func(ctx context.Context) error {
 		status, err := s.options.HTTP(ctx, text)
 		switch {
@@ -206,19 +207,18 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	}}, nil
 }
 
-// CheckURL returns an error if text is not a URL to wait for. shown is the URL without user,
-// password and query, which may contain secrets.
-func CheckURL(text string) (shown string, err error) {
+// CheckURL parses the URL of a request. Its errors do not contain the text, in which secrets may be.
+func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil: // its message contains the whole text
-		return "", errors.New("the address to wait for is not a valid URL; write http://HOST/PATH, and escape special characters as %XX")
+		return nil, errors.New("the url is not valid; write http://HOST/PATH, and escape special characters as %XX")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", fmt.Errorf("cannot wait for an address with the scheme %q; use http:// or https://", u.Scheme)
+		return nil, fmt.Errorf("cannot send a request to an address with the scheme %q; use http:// or https://", u.Scheme)
 	case u.Hostname() == "":
-		return "", errors.New("the address to wait for has no host; write http://HOST/PATH")
+		return nil, errors.New("the url has no host; write http://HOST/PATH")
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String(), nil
+	return u, nil
 }
 
 // connectionError returns the shortest reason why a connection failed: the timeout, or the error of

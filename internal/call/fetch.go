@@ -33,6 +33,7 @@ type FetchRequest struct {
 	Guarded bool
 	Wait    time.Duration // until the response starts; 0 = one minute
 	Proxy   string        // URL; "" = that of the environment
+	Direct  bool          // without a proxy, so that Reach is asked about every connection
 	// Certificates in PEM format: those that sign that of the server, in place of the system's, and that of the client.
 	CA, Cert, Key []byte
 }

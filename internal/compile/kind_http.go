@@ -59,7 +59,7 @@ func (c *stepCompiler) checkAddress(at tool.Text, r *httpstep.Runner) {
 	if r.URL.Static() {
 		text, err := r.URL.Text(nil)
 		if err == nil {
-			u, bad := httpstep.CheckURL(text)
+			u, bad := httpstep.ParseAddress(text)
 			if err = bad; err == nil {
 				c.warnNotPermitted(at, "http.url", u.Hostname())
 			}

@@ -102,12 +102,14 @@ func (x *exchange) certificates(sc expr.Scope) error {
 	return nil
 }
 
-// savedFile is the file of save-as. It gets its name when all of it is there.
+// savedFile is the file of save-as. It gets its name when all of it is there. It is made before the request is sent, so
+// that nothing is asked of the server if the answer cannot be kept.
 type savedFile struct {
-	root       *os.Root
-	file       *os.File
-	temp, name string
-	err        error // that the file could not be made
+	root        *os.Root
+	file        *os.File
+	temp, name  string
+	limit, size int64 // bytes; limit 0 means none
+	used        bool  // the response goes to it
 }
 
 func (x *exchange) save(sc expr.Scope) error {
@@ -118,55 +120,75 @@ func (x *exchange) save(sc expr.Scope) error {
 	if err != nil {
 		return err
 	}
-	limit := x.frame.Confine.MaxFileSize
+	s, err := newSavedFile(root, rest)
+	if err != nil {
+		return fmt.Errorf("cannot save the response: %w", err)
+	}
+	s.limit = x.frame.Confine.MaxFileSize
+	x.saved = s
 	x.request.Save = func(status int) io.Writer {
-		if !x.expects(status) {
+		if s.used = x.expects(status); !s.used {
 			return nil
 		}
-		x.saved = newSavedFile(root, rest)
-		return &limitedWriter{x.saved, limit}
+		return s
 	}
 	return nil
 }
 
-func newSavedFile(root, rest string) *savedFile {
-	s := &savedFile{name: rest, temp: rest + ".part-" + rand.Text()}
-	if s.root, s.err = os.OpenRoot(root); s.err == nil {
-		s.file, s.err = s.root.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func newSavedFile(root, rest string) (s *savedFile, err error) {
+	s = &savedFile{name: rest, temp: rest + ".part-" + rand.Text()}
+	if s.root, err = os.OpenRoot(root); err != nil {
+		return nil, err
 	}
-	return s
+	if info, bad := s.root.Lstat(rest); bad == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder", rest)
+	} else {
+		s.file, err = s.root.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	if err != nil {
+		s.discard()
+	}
+	return s, err
 }
 
 // Write implements io.Writer.
 func (s *savedFile) Write(b []byte) (int, error) {
-	if s.err != nil {
-		return 0, fmt.Errorf("cannot save the response: %w", s.err)
+	if s.size += int64(len(b)); s.limit > 0 && s.size > s.limit {
+		return 0, saveError{errors.New("the response exceeds resources.max-file-size")}
 	}
-	return s.file.Write(b)
+	n, err := s.file.Write(b)
+	if err != nil {
+		err = saveError{fmt.Errorf("cannot save the response: %w", err)}
+	}
+	return n, err
 }
 
-// publish closes the file and gives it its name.
+// saveError is that a response could not be kept, for which the server is not to blame.
+type saveError struct{ error }
+
+// Permanent tells that the same response would meet the same error.
+func (saveError) Permanent() bool { return true }
+
+// publish closes the file and gives it its name, if the response went to it.
 func (s *savedFile) publish() error {
-	if s == nil {
-		return nil
-	}
-	if s.err != nil { // the body was empty, so nothing was written
+	if s == nil || !s.used {
 		s.discard()
-		return fmt.Errorf("cannot save the response: %w", s.err)
+		return nil
 	}
 	err := s.file.Close()
 	if err == nil {
 		err = s.root.Rename(s.temp, s.name)
 	}
 	if err != nil {
-		err = errors.Join(fmt.Errorf("cannot save the response: %w", err), s.root.Remove(s.temp))
+		s.root.Remove(s.temp)
+		err = saveError{fmt.Errorf("cannot save the response: %w", err)}
 	}
 	return errors.Join(err, s.root.Close())
 }
 
 // discard removes what was written.
 func (s *savedFile) discard() {
-	if s == nil || s.root == nil {
+	if s == nil {
 		return
 	}
 	if s.file != nil {
@@ -174,20 +196,4 @@ func (s *savedFile) discard() {
 		s.root.Remove(s.temp)
 	}
 	s.root.Close()
-}
-
-// limitedWriter fails once more than limit was written; 0 means no limit.
-type limitedWriter struct {
-	to   *savedFile
-	left int64
-}
-
-// Write implements io.Writer.
-func (w *limitedWriter) Write(b []byte) (int, error) {
-	if w.left > 0 {
-		if w.left -= int64(len(b)); w.left <= 0 {
-			return 0, errors.New("the response exceeds resources.max-file-size")
-		}
-	}
-	return w.to.Write(b)
 }

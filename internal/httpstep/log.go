@@ -2,12 +2,10 @@ package httpstep
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -58,48 +56,15 @@ func shownField(name, value string) string {
 
 // shownURL hides the parameters of a URL whose names say that they are secrets.
 func shownURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
+	before, query, ok := strings.Cut(text, "?")
+	if !ok {
+		return text
 	}
-	parts := strings.Split(u.RawQuery, "&")
+	parts := strings.Split(query, "&")
 	for i, p := range parts {
 		if name, v, ok := strings.Cut(p, "="); ok {
 			parts[i] = name + "=" + shownField(name, v)
 		}
 	}
-	u.RawQuery = strings.Join(parts, "&")
-	return u.Redacted()
-}
-
-// Describe shows the request in a dry run.
-func (r *Runner) Describe(show func(*expr.Template) string) string {
-	var b strings.Builder
-	b.WriteString(r.Def.MethodOrDefault() + " " + show(r.URL))
-	field := func(format string, list []Field) {
-		for _, f := range list {
-			fmt.Fprintf(&b, format, f.Name, shownField(f.Name, show(f.Value)))
-		}
-	}
-	field("\nquery %s=%s", r.Query)
-	switch {
-	case r.Bearer != nil:
-		b.WriteString("\nAuthorization: Bearer " + steps.Replacement)
-	case r.User != nil:
-		b.WriteString("\nAuthorization: Basic " + steps.Replacement)
-	}
-	field("\n%s: %s", r.Headers)
-	field("\nform %s=%s", r.Form)
-	switch {
-	case r.JSON != nil:
-		b.WriteString("\na JSON body")
-	case r.Body != nil:
-		b.WriteString("\n" + show(r.Body))
-	case r.File != nil:
-		b.WriteString("\nthe file " + show(r.File))
-	}
-	if r.SaveAs != nil {
-		b.WriteString("\nsaved as " + show(r.SaveAs))
-	}
-	return b.String()
+	return before + "?" + strings.Join(parts, "&")
 }

@@ -48,7 +48,8 @@ func (x *exchange) prepare(ctx context.Context, c *dag.Call) error {
 	if q.Proxy, err = text(x.Proxy, sc); err != nil {
 		return err
 	}
-	if q.Proxy != "" && x.frame.Confine.Enforced {
+	q.Direct = x.frame.Confine.Enforced // a proxy could reach addresses that the permissions exclude
+	if q.Proxy != "" && q.Direct {
 		return errors.New("the permissions of the tool are enforced, but a proxy would reach any host for it; remove proxy")
 	}
 	for _, step := range []func(expr.Scope) error{x.body, x.login, x.headers, x.certificates, x.save} {
@@ -57,15 +58,15 @@ func (x *exchange) prepare(ctx context.Context, c *dag.Call) error {
 		}
 	}
 	if !x.Def.Idempotent() {
-		x.header("Idempotency-Key", key(c.Run, string(c.Path)))
+		x.header("Idempotency-Key", key(c.Run, string(c.Path), c.Round))
 	}
 	return nil
 }
 
-// key returns what tells the server that two requests are the same one: it is the same for all attempts of a step, also
-// after a resume.
-func key(run, path string) string {
-	sum := sha256.Sum256([]byte(run + "\n" + path))
+// key returns what tells the server that two requests are the same one: it is the same for all attempts of a round of a
+// step, also after a resume.
+func key(run, path string, round int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%d", run, path, round))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -82,7 +83,7 @@ func (r *Runner) address(sc expr.Scope) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := CheckURL(text)
+	u, err := ParseAddress(text)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +111,12 @@ func encode(before, value string) string {
 	return url.PathEscape(value)
 }
 
-// CheckURL parses the URL of a request.
-func CheckURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
+// ParseAddress parses the URL of a request, which must lead where its author sees it lead.
+func ParseAddress(text string) (*url.URL, error) {
+	u, err := steps.CheckURL(text)
 	switch {
-	case err != nil: // its message contains the whole text
-		return nil, errors.New("the url is not valid; write http://HOST/PATH, and escape special characters as %XX")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("cannot send a request to an address with the scheme %q; use http:// or https://", u.Scheme)
-	case u.Hostname() == "":
-		return nil, errors.New("the url has no host; write http://HOST/PATH")
+	case err != nil:
+		return nil, err
 	case u.User != nil:
 		return nil, errors.New("the url contains a user or a password; write them under auth.basic")
 	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == "." || s == ".." }):

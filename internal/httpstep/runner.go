@@ -48,7 +48,7 @@ type exchange struct {
 	*Runner
 	frame   *call.Frame
 	request call.FetchRequest
-	saved   *savedFile // nil until a response is saved
+	saved   *savedFile // nil without save-as
 	log     log
 }
 
@@ -62,11 +62,11 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	rejected := func(err error) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: x.log.mask.String(err.Error()), Permanent: true}, nil
 	}
-	if err := x.prepare(ctx, c); err != nil {
-		return rejected(err)
-	}
 	if a.RunEnv.Fetch == nil {
 		return rejected(errors.New("cannot send the request: this program has no HTTP client for steps; set Config.Fetch"))
+	}
+	if err := x.prepare(ctx, c); err != nil {
+		return rejected(err)
 	}
 	x.log.sent(x.request)
 	began := time.Now()
@@ -80,7 +80,7 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	}
 	if err != nil {
 		x.log.line("! %v", err)
-		res = dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRequest, Message: x.log.mask.String(err.Error()), Permanent: strings.HasPrefix(err.Error(), "PermissionDenied: ")}
+		res = dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonRequest, Message: x.log.mask.String(err.Error()), Permanent: isPermanent(err)}
 	} else if err := x.read(c, answer, &res); err != nil {
 		return res, err
 	}
@@ -88,12 +88,18 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	return res, err
 }
 
+// isPermanent reports whether a retry would meet the same error.
+func isPermanent(err error) bool {
+	var marked interface{ Permanent() bool }
+	return errors.As(err, &marked) && marked.Permanent()
+}
+
 // read puts the response into the Result, and judges it.
 func (x *exchange) read(c *dag.Call, answer *call.FetchAnswer, res *dag.Result) (err error) {
 	if res.Outputs, err = x.frame.Session().Outputs(outputs(answer)); err != nil {
 		return err
 	}
-	if x.saved == nil {
+	if x.saved == nil || !x.saved.used {
 		if res.Stdout, err = x.frame.Session().Text(c.Path, c.Attempt, string(answer.Body)); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-func TestCheckURL(t *testing.T) {
+func TestParseAddress(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://h/a":          "",
 		"https://h:8/a.b/..c": "",
@@ -35,11 +35,11 @@ func TestCheckURL(t *testing.T) {
 		"http://h/%zz":        "the url is not valid; write http://HOST/PATH, and escape special characters as %XX",
 	} {
 		got := ""
-		if _, err := CheckURL(text); err != nil {
+		if _, err := ParseAddress(text); err != nil {
 			got = err.Error()
 		}
 		if got != want {
-			t.Errorf("CheckURL(%q) = %q, want %q", text, got, want)
+			t.Errorf("ParseAddress(%q) = %q, want %q", text, got, want)
 		}
 	}
 }

@@ -41,7 +41,7 @@ const (
 func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return nil, errors.New("cannot fetch: the address or the method is not one of HTTP")
+		return nil, permanent{errors.New("cannot fetch: the address or the method is not one of HTTP")}
 	}
 	switch {
 	case r.Open != nil:
@@ -108,13 +108,10 @@ func readBody(r flowrun.FetchRequest, answer *http.Response) (body []byte, size 
 	limit := cmp.Or(r.MaxBody, maxBody)
 	body, err = io.ReadAll(io.LimitReader(answer.Body, limit+1))
 	if err == nil && int64(len(body)) > limit {
-		err = fmt.Errorf("%w %s", errLarge, sizeText(limit))
+		err = permanent{fmt.Errorf("the answer is larger than %s", sizeText(limit))}
 	}
 	return body, int64(len(body)), err
 }
-
-// errLarge is completed by the limit.
-var errLarge = errors.New("the answer is larger than")
 
 // sizeText returns a limit in the unit that people would use.
 func sizeText(n int64) string {
@@ -137,13 +134,9 @@ func transport(r flowrun.FetchRequest) (*http.Transport, error) {
 	if err := certificates(t, r); err != nil {
 		return nil, err
 	}
-	proxyOf := http.ProxyFromEnvironment
-	if r.Proxy != "" {
-		fixed, err := url.Parse(r.Proxy)
-		if err != nil {
-			return nil, errors.New("the address of the proxy is not a valid URL")
-		}
-		proxyOf = http.ProxyURL(fixed)
+	proxyOf, err := chooseProxy(r)
+	if err != nil {
+		return nil, err
 	}
 	var proxied atomic.Value // host of the proxy, which the script did not request
 	t.Proxy = func(request *http.Request) (*url.URL, error) {
@@ -173,6 +166,21 @@ func transport(r flowrun.FetchRequest) (*http.Transport, error) {
 	return t, nil
 }
 
+// chooseProxy returns the function that finds the proxy for a request.
+func chooseProxy(r flowrun.FetchRequest) (func(*http.Request) (*url.URL, error), error) {
+	switch {
+	case r.Direct:
+		return http.ProxyURL(nil), nil
+	case r.Proxy == "":
+		return http.ProxyFromEnvironment, nil
+	}
+	u, err := url.Parse(r.Proxy)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
+		return nil, permanent{errors.New("the address of the proxy is not valid; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")}
+	}
+	return http.ProxyURL(u), nil
+}
+
 // certificates sets the certificates of a request.
 func certificates(t *http.Transport, r flowrun.FetchRequest) error {
 	if r.CA == nil && r.Cert == nil {
@@ -182,13 +190,13 @@ func certificates(t *http.Transport, r flowrun.FetchRequest) error {
 	if r.CA != nil {
 		t.TLSClientConfig.RootCAs = x509.NewCertPool()
 		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(r.CA) {
-			return errors.New("tls.ca has no certificate in PEM format")
+			return permanent{errors.New("tls.ca has no certificate in PEM format")}
 		}
 	}
 	if r.Cert != nil {
 		pair, err := tls.X509KeyPair(r.Cert, r.Key)
 		if err != nil {
-			return errors.New("tls.cert and tls.key are not a certificate and its private key in PEM format")
+			return permanent{errors.New("tls.cert and tls.key are not a certificate and its private key in PEM format")}
 		}
 		t.TLSClientConfig.Certificates = []tls.Certificate{pair}
 	}
@@ -203,9 +211,11 @@ func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) erro
 		case r.Redirect == "manual":
 			return http.ErrUseLastResponse
 		case r.Redirect == "error":
-			return errors.New("the answer leads elsewhere, and redirect is 'error'")
+			return permanent{errors.New("the answer leads elsewhere, and redirect is 'error'")}
 		case len(before) > cmp.Or(r.MaxRedirects, maxRedirects):
-			return fmt.Errorf("the answers lead elsewhere more than %d times", cmp.Or(r.MaxRedirects, maxRedirects))
+			return permanent{fmt.Errorf("the answers lead elsewhere more than %d times", cmp.Or(r.MaxRedirects, maxRedirects))}
+		case next.URL.Scheme != "http" && next.URL.Scheme != "https":
+			return permanent{fmt.Errorf("the answer leads to an address with the scheme %q", next.URL.Scheme)}
 		}
 		if r.Guarded {
 			if err := guard(next, before[0]); err != nil {
@@ -222,25 +232,10 @@ func guard(next, first *http.Request) error {
 	case first.URL.Scheme == next.URL.Scheme && first.URL.Host == next.URL.Host:
 		return nil
 	case first.URL.Scheme == "https" && next.URL.Scheme == "http":
-		return fmt.Errorf("the answer leads from https to http, on %s", next.URL.Host)
+		return permanent{fmt.Errorf("the answer leads from https to http, on %s", next.URL.Host)}
 	case next.Body != nil && next.Body != http.NoBody || next.ContentLength > 0 || next.GetBody != nil:
-		return fmt.Errorf("the answer leads to another host, %s, which would get the body of the request", next.URL.Host)
+		return permanent{fmt.Errorf("the answer leads to another host, %s, which would get the body of the request", next.URL.Host)}
 	}
 	next.Header = http.Header{"User-Agent": {"flowrun"}}
 	return nil
-}
-
-// fetchError returns an error without the URL, which may contain a secret.
-func fetchError(u *url.URL, err error) error {
-	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err
-	}
-	if strings.HasPrefix(err.Error(), "PermissionDenied: ") {
-		return err
-	}
-	if at := strings.Index(err.Error(), "PermissionDenied: "); at >= 0 { // wrapped in an error of package net
-		return errors.New(err.Error()[at:])
-	}
-	return fmt.Errorf("cannot fetch from %s: %w", u.Host, err)
 }

@@ -250,7 +250,7 @@ func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix str
 		case s.Nested != nil:
 			step.Command = s.Nested.Name()
 		default:
-			step.Command = mask(describeRunner(s, nil, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
+			step.Command = mask(describeRunner(s, nil, nothingKnown{}, func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) }))
 		}
 		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
 			step.Fallback = mask(cmd.Template.Display(nothingKnown{}, mask))
@@ -264,12 +264,14 @@ func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix str
 
 // describeRunner describes in words what a step without a command does; a is nil if the parameters are not known. The
 // description of a step in Go is not masked.
-func describeRunner(s *plan.Step, a *call.Frame, show func(*expr.Template) string) string {
+func describeRunner(s *plan.Step, a *call.Frame, known expr.Scope, show func(*expr.Template) string) string {
 	switch r := s.Runner.(type) {
 	case interface {
 		Describe(show func(*expr.Template) string) string
 	}:
 		return r.Describe(show)
+	case interface{ DescribeRequest(expr.Scope) string }:
+		return r.DescribeRequest(known)
 	case gostep.Runner:
 		return gostep.DescribeCall(r.Tool, a)
 	}
@@ -371,7 +373,7 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 	case s.Script != nil:
 		step.Command = mask(s.Script.Text())
 	case s.Nested == nil:
-		step.Command = mask(describeRunner(s, a, a.Display))
+		step.Command = mask(describeRunner(s, a, call.Scope{Frame: a}, a.Display))
 	case s.Nested.Group:
 		step.Command = fmt.Sprintf("(%d steps)", len(s.Nested.Steps))
 		return a
