@@ -189,7 +189,7 @@ func TestPollerRefuses(t *testing.T) {
 		{b, Poller{URL: b.text(t, "ftp://x")}, `cannot send a request to an address with the scheme "ftp"`},
 		{b, Poller{URL: b.text(t, "x")}, `cannot send a request to an address with the scheme ""`},
 		{b, Poller{URL: b.text(t, "http://joe:hunter22@:80")}, "has no host"},
-		{b, Poller{URL: b.text(t, "http://joe:hunter22@db\x01/")}, "not a valid URL"},
+		{b, Poller{URL: b.text(t, "http://joe:hunter22@db\x01/")}, "the url is not valid"},
 		{deaf, Poller{URL: deaf.text(t, "http://x/y?z")}, "cannot request http://x/y: this program has no HTTP client"},
 	} {
 		r := c.b.waits(t, t.Context(), &c.l, 0)
