@@ -67,7 +67,7 @@ func httpField() keytable.Field {
 			keytable.Text("user", "", "Name of the user.", func(l *HTTPLogin, v Text) { l.User = v }).AsRequired(),
 			keytable.Text("password", "", "Password, such as {env.PASSWORD}.", func(l *HTTPLogin, v Text) { l.Password = v }).AsRequired(),
 		}
-	})
+	}).WithCheck(checkHTTPLogin)
 	auth := keytable.NewObject("auth", "How the request proves who sends it.", func() []keytable.Field {
 		return []keytable.Field{
 			keytable.Text("bearer", "", "Token for the header Authorization: Bearer, such as {env.TOKEN}.", func(h *HTTP, v Text) { h.Bearer = &v }),
@@ -145,9 +145,21 @@ func checkHTTPAuth(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Nod
 	}
 }
 
+// checkHTTPLogin checks that there are both a user and a password.
+func checkHTTPLogin(d *keytable.Decoder, _ any, n *yaml.Node, content []*yaml.Node) {
+	for _, key := range []string{"user", "password"} {
+		if keytable.KeyOf(content, key) == nil {
+			d.Fail(n, "no-body", "auth.basic has no "+key, "add "+key)
+		}
+	}
+}
+
 func checkHTTP(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	h := into.(*HTTP)
 	h.Pos = d.Pos(n)
+	if keytable.KeyOf(content, "url") == nil {
+		d.Fail(n, "bad-address", "the request has no url", "add url, such as https://example.com/path")
+	}
 	var bodies []*yaml.Node
 	for _, key := range []string{"json", "form", "body", "file"} {
 		if at := keytable.KeyOf(content, key); at != nil {

@@ -144,7 +144,7 @@ func retryAfter(answer *call.FetchAnswer, now time.Time) int32 {
 		if h[0] != "retry-after" {
 			continue
 		}
-		if n, err := strconv.ParseInt(h[1], 10, 64); err == nil {
+		if n, err := strconv.ParseInt(h[1], 10, 64); err == nil || errors.Is(err, strconv.ErrRange) { // then n is the nearest
 			return int32(min(max(n, 0), maxRetryAfter))
 		}
 		if at, err := time.Parse(time.RFC1123, h[1]); err == nil {

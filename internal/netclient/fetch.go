@@ -49,7 +49,7 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 			return nil, err
 		}
 	case r.Body == nil:
-		request.Body, request.ContentLength = nil, 0
+		request.Body, request.GetBody, request.ContentLength = nil, nil, 0
 	}
 	request.Header.Set("User-Agent", "flowrun")
 	given := http.Header{}
