@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -70,7 +71,8 @@ func TestScripts(t *testing.T) {
 }
 
 // receiver answers GET /FILE with that file, where there is one, else with 503. What is
-// posted to /CODE/... it appends to the file posts, with its signature, and answers CODE.
+// posted to /CODE/... it appends to the file posts, with its signature, and answers CODE. Keys of such requests go to
+// the file keys, and /CODE/hang responds when there is a file go.
 func receiver(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
@@ -85,15 +87,33 @@ func receiver(dir string) http.Handler {
 				fmt.Fprintf(f, "%s %s\n%s\n", r.Header.Get("X-Flowrun-Event"), r.Header.Get("X-Hub-Signature-256"), body)
 				f.Close()
 			}
-			number, _, _ := strings.Cut(name, "/")
+			number, rest, _ := strings.Cut(name, "/")
 			code, _ = strconv.Atoi(number)
+			if key := r.Header.Get("Idempotency-Key"); key != "" {
+				appendLine(filepath.Join(dir, "keys"), key)
+			}
+			for rest == "hang" && r.Context().Err() == nil {
+				if _, err := os.Stat(filepath.Join(dir, "go")); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
 		}
+		w.Header().Set("X-Echo", r.Header.Get("X-Echo"))
 		w.WriteHeader(code)
 		if r.Method == http.MethodGet && code == http.StatusOK {
 			body, _ := os.ReadFile(filepath.Join(dir, name))
 			w.Write(body)
 		}
 	})
+}
+
+func appendLine(file, line string) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		fmt.Fprintln(f, line)
+		f.Close()
+	}
 }
 
 // mailserver starts a mail server that adds each message to the file mails, and sets MAIL_PORT: mailserver tls.

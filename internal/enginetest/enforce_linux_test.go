@@ -273,9 +273,9 @@ security: {enforce: true, required-permissions: ["network:external:api.example.c
 steps:
   - {name: ask, http: {url: "http://api.example.com/", proxy: "http://127.0.0.1:1"}}
 `)
-	sent := false
-	config := flowrun.Config{Egress: egress.Serve, Fetch: func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
-		sent = true
+	sent, direct := false, false
+	config := flowrun.Config{Egress: egress.Serve, Fetch: func(_ context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+		sent, direct = true, r.Direct
 		return nil, errors.New("sent")
 	}}
 	res, err := flowrun.New(config).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
@@ -284,5 +284,14 @@ steps:
 	}
 	if s := res.Steps[0]; sent || s.Status != dag.Failed || !strings.Contains(s.Message, "a proxy would reach any host") {
 		t.Errorf("sent %v: %v: %s", sent, s.Status, s.Message)
+	}
+	p = compile(t, dir, `
+description: Asks where the environment names a proxy
+security: {enforce: true, required-permissions: ["network:external:api.example.com"]}
+steps:
+  - {name: ask, http: {url: "http://api.example.com/"}}
+`)
+	if _, err := flowrun.New(config).Run(context.Background(), p, nil, flowrun.WithRunEnv(w)); err != nil || !sent || !direct {
+		t.Errorf("sent %v, without the proxy of the environment: %v (%v)", sent, direct, err)
 	}
 }

@@ -90,6 +90,12 @@ func TestDo(t *testing.T) {
 	}); err == nil || err.Error() != denied.Error() || !reached.IsLoopback() {
 		t.Errorf("an address that must not be reached: %v, %v", err, reached)
 	}
+	if a, err := do("/echo", func(r *flowrun.FetchRequest) { r.Proxy, r.Direct = "http://127.0.0.1:1", true }); err != nil || a.Status != 418 {
+		t.Errorf("a request that must be direct: %v", err)
+	}
+	if _, err := do("/echo", func(r *flowrun.FetchRequest) { r.Proxy = "http://127.0.0.1:1" }); err == nil {
+		t.Error("a request passes by its proxy")
+	}
 	if _, err := do("/circle?token=hunter22", nil); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("a circle: %v", err)
 	}
