@@ -2,6 +2,8 @@ package dag_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,6 +86,26 @@ func TestRepeatEndsInTime(t *testing.T) {
 
 // TestRepeatSurvives: after a resume a node has the rounds and the time that were left, whether
 // flowrun was killed between two rounds or in one, in a nested graph too.
+// TestRound: a runner is told which round it runs, in a retry too, and the order for another process says it.
+func TestRound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		poll := dag.Node{ID: "poll", Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
+			got = append(got, fmt.Sprint(c.Attempt, "/", c.Round))
+			if c.Attempt == 2 {
+				return fail, nil
+			}
+			return ok, nil
+		}), Policy: dag.Policy{Attempts: 1, Repeat: &dag.Repeat{Done: untilAttempt(4), Backoff: dag.Backoff{Delay: time.Minute}}}}
+		if _, err := dag.Run(t.Context(), graph(t, dag.Settings{}, poll), nil, dag.Options{ID: "run"}); err != nil {
+			t.Fatal(err)
+		}
+		if want := "1/1 2/2 3/2 4/3"; strings.Join(got, " ") != want {
+			t.Errorf("attempts and rounds %v, want %s", got, want)
+		}
+	})
+}
+
 func TestRepeatSurvives(t *testing.T) {
 	for _, c := range []struct {
 		name  string
