@@ -162,7 +162,7 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 // aliasKeys are the keys that an alias may have, beside those that begin with x-. All others belong to its base tool.
 // Security can only make the base tool's settings stricter.
 var aliasKeys = []string{"name", "type", "base-tool", "default-parameters", "description", "version", "tags", "deprecated", "deprecated-message",
-	"timeout", "schedule", "security", "tests"}
+	"timeout", "schedule", "on", "security", "tests"}
 
 func checkAlias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
 	for i := 0; i+1 < len(content); i += 2 {
@@ -383,6 +383,7 @@ func checkDefinition(d *keytable.Decoder, t *draft) {
 	checkTestNames(d, t.Tests)
 	checkTestParameters(d, t)
 	checkScheduleNames(d, t)
+	checkTriggerNames(d, t)
 }
 
 // stepsByName returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,

@@ -98,6 +98,7 @@ type Definition struct {
 	Notify          []Notify
 	Tests           []Test
 	Schedules       []*Schedule
+	Triggers        []*Trigger // of the key on
 }
 
 // Rename is Text.Rename for a word at a position in the definition's file, such as a key. It returns nil if the

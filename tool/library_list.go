@@ -27,7 +27,7 @@ type Listed struct {
 	Version                    string   // of the tool itself
 	Deprecated                 bool
 	DeprecatedMessage          string
-	Scheduled                  bool   // it has schedules
+	Scheduled                  bool   // it has schedules, or events that start it
 	BaseTool                   string // of an alias
 	BaseToolPos                Pos
 	// ShadowedBy is the path (or the scope, if there is no file) of the tool that a lookup finds instead because it has
@@ -174,7 +174,7 @@ func listed(def *Definition, found Diagnostics) Listed {
 		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
 		Category: m.Category, Subcategory: m.Subcategory, SearchTags: m.Tags, SearchKeywords: m.SearchKeywords,
 		Platforms: def.Platforms, Version: def.Version, Deprecated: def.Deprecated, DeprecatedMessage: def.DeprecatedMessage,
-		Scheduled: len(def.Schedules) > 0, BaseTool: def.BaseTool.S, BaseToolPos: def.BaseTool.Pos, Diagnostics: found,
+		Scheduled: len(def.Schedules)+len(def.Triggers) > 0, BaseTool: def.BaseTool.S, BaseToolPos: def.BaseTool.Pos, Diagnostics: found,
 	}
 }
 

@@ -121,6 +121,7 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkLocks(d, p.draft.Locks)
 	checkTestNames(d, p.Tests)
 	checkScheduleNames(d, p.draft)
+	checkTriggerNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	checkUniqueParameters(d, p.Parameters)
 	checkResource(d, p.draft, content)

@@ -44,6 +44,7 @@ func (c *compiler) resolveAlias(def *tool.Definition) *tool.Definition {
 	merged.Security = c.aliasSecurity(def, b)
 	merged.Deprecated, merged.DeprecatedMessage = def.Deprecated, def.DeprecatedMessage
 	merged.Schedules = def.Schedules // schedules of the base tool start the base tool, not the alias
+	merged.Triggers = def.Triggers
 	merged.Parameters = c.aliasDefaults(def, b)
 	return &merged
 }

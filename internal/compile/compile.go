@@ -98,6 +98,7 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	c.steps(p, n, outputRead, inherited)
 	c.countSteps(p)
 	c.checkSchedules(p)
+	c.checkTriggers(p)
 	c.warnUnused(def)
 	if c.problems.Err() == nil {
 		c.warnExamples(p)

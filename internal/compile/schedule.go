@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,7 +17,7 @@ func (c *compiler) checkSchedules(p *plan.Plan) {
 		zone := c.scheduleZone(s, path)
 		c.checkCron(s, path, zone)
 		c.checkScheduleBounds(s, path, zone)
-		c.checkScheduleParams(p, s, path)
+		c.checkStartParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})
 	}
 }
 
@@ -79,46 +77,5 @@ func (c *compiler) checkScheduleBounds(s *tool.Schedule, path string, zone *time
 	}
 	if s.Start != nil && s.End != nil && !at[0].Before(at[1]) {
 		c.badSchedule(s.End.Pos, len([]rune(s.End.S)), path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")
-	}
-}
-
-// checkScheduleParams checks the schedule's parameters against those of the tool now, because nobody sees the error
-// when a run starts on schedule.
-func (c *compiler) checkScheduleParams(p *plan.Plan, s *tool.Schedule, path string) {
-	given := map[string]*tool.Entry{}
-	var known []string
-	for _, prm := range p.Params {
-		known = append(known, prm.Def.Name)
-	}
-	for i := range s.Params {
-		e := &s.Params[i]
-		given[e.Key] = e
-		if p.Secret(e.Key) {
-			c.badSchedule(e.Pos, len([]rune(e.Key)), path+".params."+e.Key, fmt.Sprintf("parameter %s is secret and cannot be set in a schedule", e.Key),
-				"let the tool fetch the value with environment.secrets")
-			return
-		}
-	}
-	raw := map[string]call.Given{}
-	for name, v := range p.Given(s.Params) {
-		raw[name] = call.Given{V: v}
-	}
-	err := call.Check(p, (&call.RunEnv{}).Filled(), raw)
-	bad, _ := errors.AsType[*value.ParamsError](err)
-	if bad == nil {
-		return
-	}
-	for _, problem := range bad.Problems {
-		e := given[problem.Parameter()]
-		switch {
-		case problem.Code == "unknown":
-			c.unknownParameter(p.Definition, e, p.Definition, known, tool.Error)
-		case problem.Code == "missing":
-			c.report(tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.Pos, Len: 1, Path: path,
-				Message: fmt.Sprintf("the schedule does not set the required parameter %s", problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
-		case e != nil: // problems with a default may depend on the machine
-			c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: path + ".params." + e.Key,
-				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
-		}
 	}
 }

@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/keytable"
+)
+
+// Trigger is one entry of on: an event for which the service starts the tool. Exactly one of File and After is set.
+type Trigger struct {
+	Pos     Pos
+	Name    *Text // nil: see TriggerName
+	File    *FileTrigger
+	After   *AfterTrigger
+	Params  []Entry // {trigger.NAME} in their values is replaced by data of the event
+	Overlap string  // "" (queue), queue, skip, cancel-running or allow
+	CatchUp EventCatchUp
+}
+
+// EventCatchUp specifies what to do about events that happened while no service was running.
+type EventCatchUp struct {
+	Mode   string        // "" (all), all, once or none
+	Window time.Duration // 0 = no limit
+}
+
+// FileTrigger starts the tool for each file that appears or changes.
+type FileTrigger struct {
+	Path   *Text         // path, folder or pattern
+	Settle time.Duration // 0 = DefaultSettle
+}
+
+// AfterTrigger starts the tool after runs of another tool.
+type AfterTrigger struct {
+	Tool   *Text
+	Status string // "" (succeeded), succeeded, failed or any
+}
+
+// DefaultSettle is how long a file must stay unchanged before it starts a run.
+const DefaultSettle = time.Second
+
+// The limits of settle.
+const (
+	minSettle = 100 * time.Millisecond
+	maxSettle = time.Hour
+)
+
+func afterStatuses() []string { return []string{"succeeded", "failed", "any"} }
+
+// Kind returns the kind of the event: file or after.
+func (t *Trigger) Kind() string {
+	if t.File != nil {
+		return "file"
+	}
+	return "after"
+}
+
+// Data returns the names that {trigger.NAME} may have in the parameters.
+func (t *Trigger) Data() []string {
+	if t.File != nil {
+		return []string{"path", "name"}
+	}
+	return []string{"tool", "run", "status"}
+}
+
+// TriggerName returns the name of the tool's trigger number i, counted from 0.
+func (d *Definition) TriggerName(i int) string {
+	switch t := d.Triggers[i]; {
+	case t.Name != nil:
+		return t.Name.S
+	case i > 0:
+		return fmt.Sprintf("%s.on#%d", d.Name, i+1)
+	}
+	return d.Name + ".on"
+}
+
+// triggerPlaceholder matches {trigger.NAME}. NAME need not be valid.
+var triggerPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{trigger\.([^{}\s]*)\}`) })
+
+// TriggerPlaceholders returns the names in the {trigger.NAME} of a value of params.
+func TriggerPlaceholders(value any) (names []string) {
+	MapTexts(value, func(text string) string {
+		for _, m := range triggerPlaceholder().FindAllStringSubmatch(text, -1) {
+			names = append(names, m[1])
+		}
+		return text
+	})
+	return names
+}
+
+// FillTrigger returns a value of params with the data of an event in place of {trigger.NAME}. The data are values: what
+// looks like a placeholder in them is not replaced.
+func FillTrigger(value any, data map[string]string) any {
+	return MapTexts(value, func(text string) string {
+		return triggerPlaceholder().ReplaceAllStringFunc(text, func(found string) string {
+			if v, ok := data[strings.TrimSuffix(strings.TrimPrefix(found, "{trigger."), "}")]; ok {
+				return v
+			}
+			return found
+		})
+	})
+}
+
+// MapTexts returns a copy of a value with f applied to every text in it. Keys of objects are not changed.
+func MapTexts(value any, f func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return f(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = MapTexts(item, f)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			m[key] = MapTexts(item, f)
+		}
+		return m
+	}
+	return value
+}
+
+func checkTrigger(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	t := into.(*Trigger)
+	file, after := keytable.KeyOf(content, "file"), keytable.KeyOf(content, "after")
+	switch {
+	case file == nil && after == nil:
+		if keytable.KeyOf(content, "webhook") == nil { // otherwise there is an error with a hint already
+			d.Fail(n, "bad-trigger", "the entry does not say what starts the tool", "add 'file: {path: incoming/*.csv}' or 'after: {tool: NAME}'")
+		}
+	case file != nil && after != nil:
+		d.FailKey(after, "bad-trigger", "the entry has both file and after", "write two entries, each with one of them")
+	}
+	if t.Name != nil && !ValidScheduleName(t.Name.S) {
+		reportAt(d, t.Name.Pos, Error, "bad-name", "name", diagnostic.Quote(t.Name.S)+" cannot be the name of an entry of on",
+			"use letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'")
+	}
+	for i := range t.Params {
+		t.checkPlaceholders(d, &t.Params[i])
+	}
+}
+
+// checkPlaceholders reports {trigger.NAME} with a name that the event does not have.
+func (t *Trigger) checkPlaceholders(d *keytable.Decoder, e *Entry) {
+	known := t.Data()
+	if t.File == nil && t.After == nil {
+		return // it is not known which names there are
+	}
+	for _, name := range TriggerPlaceholders(e.Value.Data()) {
+		if !slices.Contains(known, name) {
+			reportAt(d, e.Value.Pos, Error, "bad-trigger", "params."+e.Key, fmt.Sprintf("an event of %s has no {trigger.%s}", t.Kind(), name),
+				"use {trigger."+strings.Join(known, "}, {trigger.")+"}")
+		}
+	}
+}
+
+func checkFileTrigger(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	f := into.(*FileTrigger)
+	if keytable.KeyOf(content, "path") == nil {
+		d.Fail(n, "bad-trigger", "file has no path", "add 'path:' with a path, a folder or a pattern such as incoming/*.csv")
+	} else if f.Path != nil && strings.TrimSpace(f.Path.S) == "" {
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "path")), "bad-trigger", "the path is empty", "write a path, a folder or a pattern such as incoming/*.csv")
+	}
+	if v := keytable.ValueOf(content, "settle"); v != nil && f.Settle != 0 && (f.Settle < minSettle || f.Settle > maxSettle) {
+		d.Fail(keytable.Deref(v), "bad-trigger", fmt.Sprintf("settle %s is not from 100ms to 1h", f.Settle), "write how long a file must stay unchanged, such as 5s")
+	}
+}
+
+func checkAfterTrigger(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	a := into.(*AfterTrigger)
+	if keytable.KeyOf(content, "tool") == nil {
+		d.Fail(n, "bad-trigger", "after has no tool", "add 'tool:' with the name of the tool whose runs start this one")
+	} else if a.Tool != nil && !ValidName(a.Tool.S) {
+		d.Fail(keytable.Deref(keytable.ValueOf(content, "tool")), "bad-trigger", diagnostic.Quote(a.Tool.S)+" cannot be the name of a tool", "write the name that flowrun tool list shows")
+	}
+}
+
+// checkTriggerNames reports entries of on that have the name of another one or of a schedule.
+func checkTriggerNames(d *keytable.Decoder, t *draft) {
+	first := map[string]Pos{}
+	for i, s := range t.Schedules {
+		first[t.ScheduleName(i)] = s.Pos
+	}
+	for i, e := range t.Triggers {
+		title := t.TriggerName(i)
+		other, taken := first[title]
+		if !taken {
+			first[title] = e.Pos
+			continue
+		}
+		at := e.Pos
+		if e.Name != nil {
+			at = e.Name.Pos
+		}
+		d.Report(Diagnostic{Code: "duplicate-schedule", Severity: Error, Pos: at, Len: max(1, len([]rune(title))), Path: fmt.Sprintf("on[%d].name", i),
+			Message: fmt.Sprintf("two entries of schedule and on are named %s", diagnostic.Quote(title)), Hint: "change the 'name:' of one of them",
+			Related: []Place{{Pos: other, Len: 1, Message: "the first is here"}}})
+	}
+}
