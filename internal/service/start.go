@@ -106,6 +106,9 @@ func (s *Service) exists(ctx context.Context, id string) (bool, error) {
 	return err == nil, err
 }
 
+// Allows returns the reason why the policy does not allow the tool, nil if it does.
+func (s *Service) Allows(p *flowrun.Plan) error { return s.checkPolicy(p) }
+
 // checkPolicy returns the reason why the policy does not allow the tool.
 func (s *Service) checkPolicy(p *flowrun.Plan) error {
 	if s.Decide == nil {

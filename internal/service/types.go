@@ -177,7 +177,8 @@ type Schedules interface {
 type Schedule struct {
 	Name             string         `json:"name"`
 	Tool             string         `json:"tool"`
-	Cron             string         `json:"cron"` // as written: a cron expression or @every
+	Cron             string         `json:"cron"`         // as written: a cron expression or @every; "" for events
+	On               string         `json:"on,omitempty"` // file or after: the kind of events that start the tool
 	Timezone         string         `json:"timezone,omitempty"`
 	Next             time.Time      `json:"next,omitzero"` // zero if there is none
 	Paused           bool           `json:"paused"`

@@ -24,7 +24,7 @@ type Firing struct {
 	Scheduled time.Time
 	At        time.Time // when that was done
 	Run       string    // "" if it was skipped
-	Reason    string    // why it was skipped
+	Reason    string    // why it was skipped; of the run of an event, the data of the event
 	Open      bool      // the run has not started yet
 }
 
@@ -81,7 +81,11 @@ func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time,
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	f := Firing{Schedule: schedule, Scheduled: slot, Run: run}
+	return b.claim(ctx, Firing{Schedule: schedule, Scheduled: slot, Run: run})
+}
+
+// claim records a claimed firing.
+func (b FiringStore) claim(ctx context.Context, f Firing) (mine bool, err error) {
 	return b.s.claimCalls.do(f, func(list []Firing) (mine []bool, err error) {
 		passPoint("fire-before")
 		if mine, err = b.record(context.WithoutCancel(ctx), list); err != nil {

@@ -60,6 +60,11 @@ The command starts nothing; it prints the commands that do. --remove removes wha
 				if err != nil {
 					return err
 				}
+				for _, e := range list {
+					if e.Trigger != nil {
+						return fmt.Errorf("cannot install %s: it has no times, it runs %s; only flowrun serve can start it: flowrun schedule install", e.Title, e.When())
+					}
+				}
 				in, err := installationOf(env, f)
 				if err != nil {
 					return err

@@ -35,7 +35,7 @@ that project.`,
 // scheduleJSON is one schedule in the document of schedule list.
 type scheduleJSON struct {
 	service.Schedule
-	Next    *time.Time `json:"next"` // null if the schedule is paused or has ended
+	Next    *time.Time `json:"next"` // null if the schedule is paused or has ended, and for events
 	Project string     `json:"project,omitempty"`
 }
 
@@ -68,7 +68,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
-		rows[i] = []string{j.Name, j.Tool, timetable.When(t.Entries[i].Spec), j.nextText(now), j.lastText(), j.Source}
+		rows[i] = []string{j.Name, j.Tool, t.Entries[i].When(), j.nextText(now), j.lastText(), j.Source}
 	}
 	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 	if err == nil {
@@ -90,6 +90,8 @@ func (j scheduleJSON) nextText(now time.Time) string {
 	switch {
 	case j.Paused:
 		return "paused"
+	case j.On != "":
+		return ""
 	case j.Next == nil:
 		return "over"
 	}

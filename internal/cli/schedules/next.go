@@ -3,6 +3,7 @@ package schedules
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -108,6 +109,9 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 			entries = []timetable.Entry{e}
 		}
 		for _, e := range entries {
+			if e.Trigger != nil {
+				continue
+			}
 			if e.Paused {
 				env.Notef("schedule %s is paused: it does not run at these times", e.Title)
 			}
@@ -116,6 +120,9 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 				return err
 			}
 			list = append(list, named{s, e.Title})
+		}
+		if len(list) == 0 {
+			return ui.Missing(fmt.Errorf("%s has no scheduled times: it runs %s", word, entries[0].When()))
 		}
 		return nil
 	})

@@ -131,7 +131,7 @@ func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 			t, err := timetable.Read(ctx, env, s, env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
-					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+timetable.When(e.Spec)))
+					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+e.When()))
 				}
 			}
 			return err

@@ -16,6 +16,9 @@ import (
 
 // Describe describes a schedule for a list: when it fires next, and what happened last.
 func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (service.Schedule, error) {
+	if e.Trigger != nil {
+		return describeTrigger(ctx, s, e)
+	}
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
 		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
 		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful}
@@ -32,6 +35,23 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 	f, ok, err := s.FiringStore().LastFiring(ctx, e.Name)
 	if err == nil && ok {
 		j.Last, err = describeFiring(ctx, s, e, f)
+	}
+	return j, err
+}
+
+// describeTrigger describes an entry of on.
+func describeTrigger(ctx context.Context, s *sqlite.Store, e Entry) (service.Schedule, error) {
+	j := service.Schedule{Name: e.Title, Tool: e.Tool, On: e.Trigger.Kind, Paused: e.Paused, Source: e.Source, Params: e.Params,
+		Describe: e.Trigger.Describe(), Overlap: string(e.Overlap), CatchUp: catchUpText(e.Schedule)}
+	f, ok, err := s.FiringStore().LastEvent(ctx, e.Name)
+	if err != nil || !ok {
+		return j, err
+	}
+	if j.Last, err = describeFiring(ctx, s, e, f); err == nil {
+		j.Last.At = f.At.In(time.Local)
+		if f.Run != "" {
+			j.Last.Reason = eventText(eventData(f.Reason))
+		}
 	}
 	return j, err
 }
@@ -60,8 +80,16 @@ func spanText(d time.Duration) string {
 	return text
 }
 
+// zone returns the time zone of a schedule, that of the machine for a trigger.
+func (e Entry) zone() *time.Location {
+	if e.Trigger != nil {
+		return time.Local
+	}
+	return e.Spec.Zone()
+}
+
 func describeFiring(ctx context.Context, s *sqlite.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
-	d := &service.Firing{At: f.Scheduled.In(e.Spec.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	d := &service.Firing{At: f.Scheduled.In(e.zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
 	if f.Run == "" {
 		return d, nil
 	}
@@ -84,6 +112,9 @@ func (s *Scheduler) Times(ctx context.Context, name string, from, to time.Time, 
 	e, err := s.find(name)
 	if err != nil {
 		return nil, err
+	}
+	if e.Trigger != nil {
+		return []service.ScheduledTime{}, nil
 	}
 	plan, err := WithAnchor(ctx, s.store, e)
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *Scheduler) startQueued(ctx context.Context, all bool) (waits bool, err 
 		switch {
 		case p.Paused:
 		case turn && (all || mine || time.Since(f.At) > abandonedAfter):
-			if err := s.startRun(ctx, p.Schedule, f.Run); err != nil {
+			if err := s.startRun(ctx, p.claimed(f), f.Run); err != nil {
 				s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule, Scheduled: f.Scheduled, Run: f.Run, Err: err})
 			}
 		case mine:

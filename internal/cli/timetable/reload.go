@@ -47,7 +47,9 @@ func (s *Scheduler) reload(ctx context.Context) error {
 		}
 		if p.Project == "" || p.Project == s.project {
 			plans[p.Name] = p
-			set = append(set, p.Schedule)
+			if p.Trigger == nil {
+				set = append(set, p.Schedule)
+			}
 		}
 	}
 	for _, text := range t.Problems {

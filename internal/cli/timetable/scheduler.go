@@ -22,6 +22,7 @@ type runService interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
 	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
+	Allows(p *flowrun.Plan) error
 	NeedsPerson(id string) bool
 	Definitions() uint64
 }
@@ -41,6 +42,7 @@ type Scheduler struct {
 
 	wake     chan struct{} // receives a value when claims has grown
 	starting sync.WaitGroup
+	watching sync.WaitGroup // the watchers of triggers
 
 	mu         sync.Mutex
 	claims     []schedule.Firing // claimed times whose runs have not started yet
@@ -68,9 +70,11 @@ func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv runService,
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.startClaimed(ctx) })
+	work.Go(func() { s.watchTriggers(ctx) })
 	return s, func() {
 		cancel()
 		work.Wait()
+		s.watching.Wait()
 		s.starting.Wait()
 	}
 }
@@ -78,10 +82,18 @@ func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv runService,
 // Origin returns the origin of the runs of a schedule.
 func Origin(id string) string { return "schedule:" + id }
 
+// originOf returns the origin of the runs of an entry: schedule:NAME, file:NAME or after:NAME.
+func (s *Scheduler) originOf(id string) string {
+	if e, known := s.entry(id); known && e.Trigger != nil {
+		return e.Trigger.Kind + ":" + id
+	}
+	return Origin(id)
+}
+
 // active returns the schedule's active runs, and how many of its runs are queued. An interrupted
 // run counts as active, because the service resumes it, unless it needs a person.
 func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
-	now, err := s.firings.CountRuns(ctx, id, Origin(id))
+	now, err := s.firings.CountRuns(ctx, id, s.originOf(id))
 	for _, r := range now.Runs {
 		if r.Status != dag.Interrupted || !s.service.NeedsPerson(r.ID) {
 			runs = append(runs, r)
@@ -194,7 +206,7 @@ func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
 // retried later.
 func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: Origin(p.Name), ID: run, Claimed: true, Unlisted: true})
+	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: s.originOf(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || IsTemporary(err) {
 		return err
 	}

@@ -60,8 +60,9 @@ func ZoneName(z *time.Location) string {
 // projects have separate schedules in one history.
 type Entry struct {
 	schedule.Schedule
-	Title   string // name for people
-	Project string // folder of the project; "" for user and global tools
+	Title   string   // name for people
+	Project string   // folder of the project; "" for user and global tools
+	Trigger *Trigger // nil for a schedule: only a trigger has events instead of times
 	place   tool.Pos
 	By      string // who added it; "" if it is in a definition, at place
 }
@@ -110,6 +111,14 @@ func (e Entry) source() string {
 		return fmt.Sprintf("added by %s for %s", e.By, e.Project)
 	}
 	return "added by " + e.By
+}
+
+// When says when an entry starts runs, in a few words.
+func (e Entry) When() string {
+	if e.Trigger != nil {
+		return e.Trigger.Describe()
+	}
+	return When(e.Spec)
 }
 
 // When returns a cron expression for people, with its time zone if that is not the machine's.
@@ -189,6 +198,7 @@ func (t *Timetable) addDefined(l tool.Listed, plan func(name string) (*flowrun.P
 		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
 		return
 	}
+	t.addTriggers(l, p, definitionFile(plan))
 	for i, rule := range p.Definition.Schedules {
 		e := Entry{Title: p.Definition.ScheduleName(i), place: rule.Pos}
 		if e.Schedule, err = FromRule(rule); err != nil { // for example because the time zones of this machine have changed
@@ -200,6 +210,35 @@ func (t *Timetable) addDefined(l tool.Listed, plan func(name string) (*flowrun.P
 			e.Project = ProjectOf(l.Path)
 		}
 		e.Name, e.Tool, e.Params, e.Source = ScheduleID(e.Title, e.Project), l.Name, p.Given(rule.Params), e.source()
+		t.addEntry(e)
+	}
+}
+
+// definitionFile returns a function that finds the file of a tool, "" for a tool without one.
+func definitionFile(plan func(name string) (*flowrun.Plan, error)) func(string) string {
+	return func(name string) string {
+		if p, err := plan(name); err == nil {
+			return p.Definition.File
+		}
+		return ""
+	}
+}
+
+// addTriggers adds the entries of on of a definition.
+func (t *Timetable) addTriggers(l tool.Listed, p *flowrun.Plan, file func(name string) string) {
+	for i, rule := range p.Definition.Triggers {
+		e := Entry{Title: p.Definition.TriggerName(i), place: rule.Pos}
+		e.place.File = cmp.Or(e.place.File, l.Path)
+		if l.Scope == tool.ScopeLocal {
+			e.Project = ProjectOf(l.Path)
+		}
+		var err error
+		if e.Trigger, err = triggerOf(rule, e.Project, file); err != nil {
+			t.Problems = append(t.Problems, fmt.Sprintf("the entry %s of on is invalid: %v", e.Title, err))
+			continue
+		}
+		e.Schedule = schedule.Schedule{Name: ScheduleID(e.Title, e.Project), Tool: l.Name, Params: p.Given(rule.Params), Source: e.source(),
+			Overlap: schedule.Overlap(cmp.Or(rule.Overlap, "queue")), CatchUp: schedule.CatchUp(cmp.Or(rule.CatchUp.Mode, "all")), Window: rule.CatchUp.Window}
 		t.addEntry(e)
 	}
 }

@@ -125,6 +125,10 @@ func (f *syncFlags) wanted(ctx context.Context, env *ui.Env, s *sqlite.Store, pr
 		if e.Project != project {
 			continue
 		}
+		if e.Trigger != nil {
+			env.Notef("%s (%s) is left out: Temporal does not start it %s; flowrun serve does", e.Title, e.Source, e.When())
+			continue
+		}
 		w, err := f.entry(ctx, env, s, e, schedule.IDPrefix(set), l)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("schedule %s (%s): %v", e.Title, e.Source, err))
