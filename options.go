@@ -50,7 +50,7 @@ func WithAskModel(f func(context.Context, ModelRequest) (answer string, err erro
 }
 
 // WithOrigin sets who started the run, in a word or two that are stored with it: "" is a person or program that runs
-// it directly; the flowrun service uses schedule:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for
+// it directly; the flowrun service uses schedule:NAME, file:NAME, after:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for
 // calls of models. A resumed run keeps its origin, a retry has its own.
 func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
 

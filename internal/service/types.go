@@ -17,7 +17,7 @@ type Request struct {
 	// start what is installed, not any file.
 	Tool   string
 	Params map[string]any
-	// Origin is the source of the request: api, detach, schedule:NAME or webhook:NAME.
+	// Origin is the source of the request: api, detach, schedule:NAME, file:NAME, after:NAME or webhook:NAME.
 	Origin string
 	// ID, if set, becomes the run's id. If a run with that id exists, its id is returned
 	// and nothing is started: a caller that missed the response can safely repeat the

@@ -98,6 +98,27 @@ func (q changesQuery) unchanged(info fs.FileInfo) bool {
 	return q.size == info.Size() && q.modified.Equal(info.ModTime()) && q.at.Sub(q.modified).Abs() > grain
 }
 
+// Writes is the state of the WAL at one moment.
+type Writes struct{ changesQuery }
+
+// Writes returns the state of the WAL. Unlike Changes, it also notices what this Store writes.
+func (s *Store) Writes() (Writes, error) {
+	if s.wal == nil {
+		return Writes{}, nil
+	}
+	info, err := s.wal.file.Stat()
+	if err != nil {
+		return Writes{}, s.failed("check for changes", err)
+	}
+	return Writes{changesQuery{size: info.Size(), modified: info.ModTime(), at: time.Now()}}, nil
+}
+
+// Unchanged reports whether nothing was written between w and a later state.
+func (w Writes) Unchanged(later Writes) bool {
+	const grain = 50 * time.Millisecond // as for changesQuery.unchanged
+	return w.size == later.size && w.modified.Equal(later.modified) && w.at.Sub(w.modified).Abs() > grain
+}
+
 // Writable returns why nothing can be recorded now, nil if it can.
 func (s *Store) Writable(ctx context.Context) error {
 	if s.wal != nil {

@@ -23,7 +23,7 @@ var listRoutes = []route{
 			{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: statuses(), many: true},
 			{name: "tool", kind: "string", doc: "Only runs of this tool."},
 			{name: "tag", kind: "string", doc: "Only runs of tools that have this tag now. May be repeated: the tool must have all of them.", many: true},
-			{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, webhook:NAME, all schedules or webhooks with schedule or webhook, or cli for runs that were started directly."},
+			{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, webhook, file or after, or cli for runs that were started directly."},
 			{name: "param", kind: "string", doc: "Only runs whose parameter has this value, written as NAME=VALUE. May be repeated. Secret values are not recorded and never match.", many: true},
 			{name: "id", kind: "string", doc: "Only runs whose id begins with this text."},
 			{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
@@ -149,7 +149,7 @@ func (f *runFilter) setOrigin(origin string) {
 	switch origin {
 	case "cli":
 		f.query.Direct = true
-	case "schedule", "webhook":
+	case "schedule", "webhook", "file", "after":
 		f.query.Kind = origin
 	default:
 		f.query.Origin = origin

@@ -130,7 +130,11 @@ func (s *stage) Cancel(_ context.Context, id, _ string) error {
 	return nil
 }
 
-func (s *stage) Allows(*flowrun.Plan) error { return s.refusal }
+func (s *stage) Allows(*flowrun.Plan) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refuse
+}
 
 func (s *stage) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
 	s.mu.Lock()

@@ -108,9 +108,9 @@ type watcher struct {
 	t     Trigger
 	files *trigger.Files // nil for an after
 
-	anchor  time.Time // events before it are past
-	cursor  time.Time // the cursor in the history
-	changes int64     // of the history at the last poll of an after
+	anchor  time.Time     // events before it are past
+	cursor  time.Time     // the cursor in the history
+	writes  sqlite.Writes // to the history at the last poll of an after that found nothing
 	started time.Time
 	polled  bool
 	refused bool
@@ -197,7 +197,7 @@ func (w *watcher) begin(ctx context.Context, now time.Time) (err error) {
 	if w.cursor = w.anchor; ok && last.After(w.anchor) {
 		w.cursor = last
 	}
-	w.started, w.changes = now, -1
+	w.started, w.writes = now, sqlite.Writes{}
 	if w.t.Kind == "file" {
 		w.files = trigger.NewFiles(w.t.Settle, w.cursor)
 	}
@@ -239,8 +239,8 @@ func (w *watcher) findFiles(ctx context.Context, now time.Time) (list []event, c
 // so the cursor stays behind that much, and the history knows which runs were handled.
 func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cursor time.Time, err error) {
 	cursor = now.Add(-commitDelay)
-	changes, err := w.s.store.Changes()
-	if err != nil || changes == w.changes {
+	writes, err := w.s.store.Writes()
+	if err != nil || w.writes.Unchanged(writes) {
 		return nil, cursor, err
 	}
 	after := w.cursor
@@ -259,7 +259,7 @@ func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cu
 			data: map[string]string{"tool": w.t.Upstream, "run": r.ID, "status": r.Status}})
 	}
 	if len(list) == 0 {
-		w.changes = changes
+		w.writes = writes
 	}
 	return list, cursor, nil
 }
