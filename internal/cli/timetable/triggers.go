@@ -95,6 +95,8 @@ const (
 	refusedInterval = 5 * time.Second
 	// onTime is the age up to which an event is not late.
 	onTime = 10 * time.Second
+	// queryInterval is how often an after reads the history even if nothing seems to have been written.
+	queryInterval = 10 * time.Second
 	// commitDelay is the longest time between the end of a run and the commit that records it.
 	commitDelay = time.Hour
 	// advanceInterval is how often a cursor moves forward when nothing happens.
@@ -111,6 +113,7 @@ type watcher struct {
 	anchor  time.Time     // events before it are past
 	cursor  time.Time     // the cursor in the history
 	writes  sqlite.Writes // to the history at the last poll of an after that found nothing
+	queried time.Time     // when that was
 	started time.Time
 	polled  bool
 	refused bool
@@ -240,9 +243,10 @@ func (w *watcher) findFiles(ctx context.Context, now time.Time) (list []event, c
 func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cursor time.Time, err error) {
 	cursor = now.Add(-commitDelay)
 	writes, err := w.s.store.Writes()
-	if err != nil || w.writes.Unchanged(writes) {
+	if err != nil || w.writes.Unchanged(writes) && now.Sub(w.queried) < queryInterval {
 		return nil, cursor, err
 	}
+	w.queried = now
 	after := w.cursor
 	if after.After(cursor) { // also if the clock was set back
 		after = cursor
