@@ -95,9 +95,6 @@ func (f *Files) isKnown(path string, s State) bool {
 	return true
 }
 
-// Settling reports whether files are known that have not settled.
-func (f *Files) Settling() bool { return len(f.pending) > 0 }
-
 // Cursor returns the time up to which all changes have been returned by Step. A watcher that starts from it misses
 // none, but may return some again.
 func (f *Files) Cursor(now time.Time) time.Time {

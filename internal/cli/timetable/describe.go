@@ -39,10 +39,17 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 	return j, err
 }
 
-// describeTrigger describes an entry of on.
+// describeTrigger describes an entry of on. It starts when a service first watched it.
 func describeTrigger(ctx context.Context, s *sqlite.Store, e Entry) (service.Schedule, error) {
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, On: e.Trigger.Kind, Paused: e.Paused, Source: e.Source, Params: e.Params,
 		Describe: e.Trigger.Describe(), Overlap: string(e.Overlap), CatchUp: catchUpText(e.Schedule)}
+	since, watched, err := s.FiringStore().Anchor(ctx, e.Name, e.Trigger.plan())
+	if err != nil {
+		return j, err
+	}
+	if watched {
+		j.Start = since.In(time.Local)
+	}
 	f, ok, err := s.FiringStore().LastEvent(ctx, e.Name)
 	if err != nil || !ok {
 		return j, err
