@@ -25,7 +25,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 		Use:   "runs",
 		Short: "List runs, newest first",
 		Long: `List runs, newest first. TRIGGER is what started a run: cli, api, call, detach,
-schedule:NAME or webhook:NAME. These are the states: ` +
+schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 			strings.Join(runStates(), ", ") + `.`,
 		Example: `  flowrun runs
   flowrun runs --status failed,timed-out --since 24h
