@@ -88,3 +88,90 @@ func TestAliasSchedule(t *testing.T) {
 		}
 	}
 }
+
+// TestTriggers: entries of on that cannot work are told when the tool is compiled.
+func TestTriggers(t *testing.T) {
+	const head = "name: t\ndescription: d\nbash: echo {A} {N} {T}\nenvironment: {secrets: [T]}\nparameters:\n" +
+		"  A: {description: a, required: true}\n  N: {description: n, type: number, default: 1}\n  T: {description: t, default: \"\"}\non:\n"
+	for name, c := range map[string]struct {
+		on   string
+		want []string
+	}{
+		"good":      {`  - {file: {path: "in/**/*.csv"}, params: {A: "{trigger.path}", N: "{trigger.name}"}}` + "\n" + `  - {after: {tool: up, status: any}, params: {A: x, N: "5"}}`, nil},
+		"pattern":   {`  - {file: {path: "in/["}, params: {A: x}}`, []string{"10:20 bad-trigger"}},
+		"missing":   {`  - {file: {path: in}}`, []string{"10:5 missing-parameter"}},
+		"unknown":   {`  - {file: {path: in}, params: {A: x, M: 1}}`, []string{"10:39 unknown-parameter"}},
+		"refused":   {`  - {file: {path: in}, params: {A: x, N: abc}}`, []string{"10:42 bad-argument"}},
+		"secret":    {`  - {file: {path: in}, params: {A: x, T: hunter2}}`, []string{"10:39 bad-trigger"}},
+		"no tool":   {`  - {after: {tool: nope}, params: {A: x}}`, []string{"10:20 unknown-tool"}},
+		"itself":    {`  - {after: {tool: t}, params: {A: x}}`, []string{"10:20 bad-trigger"}},
+		"cycle":     {`  - {after: {tool: second}, params: {A: x}}`, []string{"10:20 bad-trigger"}},
+		"elsewhere": {`  - {after: {tool: loop}, params: {A: x}}`, nil}, // its own cycle is reported where it is
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for file, text := range map[string]string{
+				"t.yaml":      head + c.on + "\n",
+				"up.yaml":     "name: up\ndescription: d\nbash: echo\n",
+				"first.yaml":  "name: first\ndescription: d\nbash: echo\non:\n  - after: {tool: t}\n",
+				"second.yaml": "name: second\ndescription: d\nbash: echo\non:\n  - after: {tool: first}\n",
+				"loop.yaml":   "name: loop\ndescription: d\nbash: echo\non:\n  - after: {tool: loop}\n",
+			} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), filepath.Join(dir, "t.yaml"))
+			var got []string
+			ds, _ := err.(tool.Diagnostics)
+			for _, d := range ds {
+				got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
+				if strings.Contains(d.Message+d.Hint, "hunter2") {
+					t.Error("a secret is shown:", d)
+				}
+				if name == "cycle" && !strings.Contains(d.Message, "t -> first -> second -> t") {
+					t.Error("the cycle is not shown in its order:", d.Message)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s\n%v", diff, err)
+			}
+		})
+	}
+}
+
+// TestTriggerExamples runs the examples with on, and checks what an event gives them.
+func TestTriggerExamples(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a $(touch bad).csv"), []byte("id\n1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := map[string]string{"path": filepath.Join(dir, "a $(touch bad).csv"), "run": "r1", "status": "failed", "tool": "import-orders"}
+	for name, want := range map[string]string{
+		"import-orders": "2 orders in " + data["path"],
+		"import-report": "import r1: failed",
+	} {
+		file, err := filepath.Abs("examples/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params := map[string]any{}
+		for key, v := range p.Given(p.Definition.Triggers[0].Params) {
+			params[key] = tool.FillTrigger(v, data)
+		}
+		res, err := flowrun.New(flowrun.Config{Store: flowrun.NewMemory()}).Run(t.Context(), p, params, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
+		if err != nil || len(res.Steps) == 0 || strings.TrimSpace(res.Steps[0].Output) != want {
+			t.Errorf("%s: %v, %+v", name, err, res)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "done", "a $(touch bad).csv")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bad")); err == nil {
+		t.Error("the name of the file was run")
+	}
+}
