@@ -102,7 +102,12 @@ func (s *State) following(at place, r *Result, now time.Time) (kind Kind, reason
 	switch {
 	case r.Status == Waiting:
 		return StepWaiting, r.Reason, due
-	case at.f.stopped != "", n.fallback, n.status == Waiting:
+	case n.fallback, n.status == Waiting:
+		return StepFinished, r.Reason, due
+	case at.f.stopped != "":
+		if p.Repeat != nil {
+			s.endStopped(at, r)
+		}
 		return StepFinished, r.Reason, due
 	case r.failed() && s.mayRetry(at, r, now):
 		reason = r.Reason

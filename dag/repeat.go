@@ -104,6 +104,17 @@ func (s *State) afterRound(at place, r *Result, now time.Time) (due time.Time, a
 	return due, false
 }
 
+// endStopped sets how a node ends whose round ended with result r after a cancel. No other round
+// starts: a node that needs one is cancelled, as a step is that a cancel stops.
+func (s *State) endStopped(at place, r *Result) {
+	if r.Status != Succeeded {
+		return
+	}
+	if done, err := s.lastRound(at.view(), r); !done || err != nil {
+		r.Status, r.Reason = Cancelled, at.f.stopped
+	}
+}
+
 func countRounds(n int) string {
 	if n == 1 {
 		return "1 round"

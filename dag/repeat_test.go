@@ -2,6 +2,7 @@ package dag_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -196,4 +197,56 @@ func TestRepeatCancelled(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestRepeatCancelledInRound: a round that ends well although a cancel came during it is the last one. The node has
+// succeeded only if its condition holds.
+func TestRepeatCancelledInRound(t *testing.T) {
+	steadfast := runner(func(context.Context, *dag.Call) (dag.Result, error) {
+		time.Sleep(10 * time.Second)
+		return dag.Result{Stdout: &dag.Output{Inline: "2 of 5"}}, nil
+	})
+	rounds := func(done func(dag.View, *dag.Result) (bool, error), most int) dag.Policy {
+		return dag.Policy{Repeat: &dag.Repeat{Done: done, Max: most, Backoff: dag.Backoff{Delay: time.Minute}}}
+	}
+	broken := func(dag.View, *dag.Result) (bool, error) { return false, errors.New("is no JSON") }
+	inner := graph(t, dag.Settings{}, dag.Node{ID: "in", Runner: steadfast})
+	for _, c := range []struct {
+		name string
+		node dag.Node
+		run  dag.Settings
+		want string // end of the node and of the run
+	}{
+		{"not done", dag.Node{ID: "poll", Runner: steadfast, Policy: rounds(untilAttempt(99), 0)}, dag.Settings{}, "cancelled (cancelled), cancelled (cancelled)"},
+		{"done", dag.Node{ID: "poll", Runner: steadfast, Policy: rounds(untilAttempt(1), 0)}, dag.Settings{}, "succeeded, succeeded"},
+		{"unknown", dag.Node{ID: "poll", Runner: steadfast, Policy: rounds(broken, 0)}, dag.Settings{}, "cancelled (cancelled), cancelled (cancelled)"},
+		{"last round", dag.Node{ID: "poll", Runner: steadfast, Policy: rounds(untilAttempt(99), 1)}, dag.Settings{}, "cancelled (cancelled), cancelled (cancelled)"},
+		{"group", dag.Node{ID: "poll", Graph: inner, Policy: rounds(untilAttempt(99), 0)}, dag.Settings{}, "cancelled (cancelled), cancelled (cancelled)"},
+		{"group that is done", dag.Node{ID: "poll", Graph: inner, Policy: rounds(untilAttempt(1), 0)}, dag.Settings{}, "succeeded, succeeded"},
+		{"always", dag.Node{ID: "poll", When: always, Runner: steadfast, Policy: rounds(untilAttempt(99), 0)}, dag.Settings{}, "cancelled (cancelled), cancelled (cancelled)"},
+		{"timeout of the run", dag.Node{ID: "poll", Runner: steadfast, Policy: rounds(untilAttempt(99), 0)}, dag.Settings{Timeout: 4 * time.Second}, "cancelled (timeout), timed-out (timeout)"},
+		{"no repeat", dag.Node{ID: "poll", Runner: steadfast}, dag.Settings{}, "succeeded, succeeded"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				var d diary
+				if _, err := dag.Run(ctx, graph(t, c.run, c.node), nil, dag.Options{Sinks: []dag.Sink{&d}}); err != nil {
+					t.Fatal(err)
+				}
+				var ends []string
+				for _, line := range d.lines {
+					if _, end, ok := strings.Cut(line, "step.finished poll "); ok {
+						ends = append(ends, end)
+					} else if _, end, ok := strings.Cut(line, "run.finished "); ok {
+						ends = append(ends, end)
+					}
+				}
+				if got := strings.Join(ends, ", "); got != c.want {
+					t.Errorf("the ends are %s, want %s\n%s", got, c.want, strings.Join(d.lines, "\n"))
+				}
+			})
+		})
+	}
 }
