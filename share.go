@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -58,6 +59,42 @@ func (a *Args) Record(id, origin string, e Enforcement) (*Record, error) {
 	return j.record(), nil
 }
 
+// CheckShared returns nil if programs can share a run of the plan, otherwise the reason: it needs something that they do
+// not have in common. Slots of pools are left to the caller of Perform: see Plan.Pool.
+func (p *Plan) CheckShared() error { return checkShared(p.compiled) }
+
+func checkShared(p *plan.Plan) error {
+	if needs := lockDemandsOf(p); len(needs) > 0 {
+		return fmt.Errorf("it needs %s, and the workers of a service have no queue for that", needs[0].Title())
+	}
+	for _, c := range p.Claims {
+		switch {
+		case len(c.Locks) > 0:
+			return fmt.Errorf("step %s needs lock %s, and the workers of a service have no queue for that; a pool with one slot keeps steps apart, too", c.Path, c.Locks[0].Name.S)
+		case c.Slots > 1:
+			return fmt.Errorf("step %s wants %d slots of pool %s, and a worker gives one slot to each step; use a pool of its own for such steps", c.Path, c.Slots, c.Pool)
+		case c.Priority != 0:
+			return fmt.Errorf("step %s has a priority, and the queue of a service gives slots of pool %s in the order in which steps asked; remove the priority", c.Path, c.Pool)
+		}
+	}
+	switch {
+	case p.KeepsState:
+		return errors.New("it, or a tool that it uses, keeps state between its runs, and workers have no history in common")
+	case p.KeepsArtifacts():
+		return errors.New("its steps keep artifacts, which only the machine of the step would have")
+	}
+	return nil
+}
+
+// Pool returns the pool of which an attempt of a step of the plan holds a slot, "" for none. The caller has steps wait
+// for slots if programs share the run.
+func (p *Plan) Pool(step string) string {
+	if _, s := p.compiled.Find(dag.ID(step)); s != nil && s.Claim != nil {
+		return s.Claim.Pool
+	}
+	return ""
+}
+
 // Join prepares a Share in a run. params are the parameters that the record withholds. The caller closes the Share.
 func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, params map[string]any, texts Texts) (*Share, error) {
 	compiled, err := p.plan(lib)
@@ -78,14 +115,8 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, pa
 }
 
 func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv, params map[string]any) error {
-	if needs := append(lockDemandsOf(p.job.plan), stepDemands(p.job.plan)...); len(needs) > 0 {
-		return &NoQueueError{Tool: p.job.plan.Name(), Needs: needs}
-	}
-	if p.job.plan.KeepsState {
-		return &NoStateError{Tool: p.job.plan.Name()}
-	}
-	if p.job.plan.KeepsArtifacts() {
-		return fmt.Errorf("cannot share a run of %s: its steps keep artifacts, which only the machine of the step would have", p.job.plan.Name())
+	if err := checkShared(p.job.plan); err != nil {
+		return fmt.Errorf("cannot share a run of %s: %w", p.job.plan.Name(), err)
 	}
 	given, err := givenOf(r, p.job.plan, params)
 	if err != nil {

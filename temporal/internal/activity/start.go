@@ -1,6 +1,9 @@
 package activity
 
 import (
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -15,32 +18,43 @@ const maxWaiting = 1000
 
 // Start executes workflows and steps of a task queue until stop is called. The Options limit
 // the steps that run at once. Steps that only wait have a queue of their own, because they must
-// not keep others from running. stop waits for running steps as long as the Options say, and
-// then ends them.
-func (h *Host) Start(queue string, o worker.Options) (stop func(), err error) {
+// not keep others from running, and so have the steps of each pool, of which the worker gives
+// that many slots. stop waits for running steps as long as the Options say, and then ends them.
+func (h *Host) Start(queue string, o worker.Options, pools map[string]int) (stop func(), err error) {
 	o.DeadlockDetectionTimeout = time.Minute
 	main := worker.New(h.Client, queue, o)
 	h.Register(main)
-	o.MaxConcurrentActivityExecutionSize, o.DisableWorkflowWorker = maxWaiting, true
-	waiting := worker.New(h.Client, interpreter.WaitQueue(queue), o)
-	waiting.RegisterDynamicActivity(h.Do, activity.DynamicRegisterOptions{})
-	if err := main.Start(); err != nil {
-		return nil, err
+	workers := []worker.Worker{main, h.stepWorker(interpreter.WaitQueue(queue), maxWaiting, o)}
+	for _, pool := range slices.Sorted(maps.Keys(pools)) {
+		workers = append(workers, h.stepWorker(interpreter.PoolQueue(queue, pool), pools[pool], o))
 	}
-	if err := waiting.Start(); err != nil {
-		main.Stop()
-		return nil, err
+	for i, w := range workers {
+		if err := w.Start(); err != nil {
+			stopAll(workers[:i])
+			return nil, err
+		}
 	}
 	return func() {
-		stopped := make(chan struct{})
-		go func() {
-			waiting.Stop()
-			close(stopped)
-		}()
-		main.Stop()
-		<-stopped
+		stopAll(workers)
 		h.Close()
 	}, nil
+}
+
+// stepWorker returns a worker that only executes steps, and so many at once.
+func (h *Host) stepWorker(queue string, limit int, o worker.Options) worker.Worker {
+	o.MaxConcurrentActivityExecutionSize, o.DisableWorkflowWorker = limit, true
+	w := worker.New(h.Client, queue, o)
+	w.RegisterDynamicActivity(h.Do, activity.DynamicRegisterOptions{})
+	return w
+}
+
+// stopAll stops workers, all at once: each may wait for its steps.
+func stopAll(workers []worker.Worker) {
+	var stopping sync.WaitGroup
+	for _, w := range workers {
+		stopping.Go(w.Stop)
+	}
+	stopping.Wait()
 }
 
 // Registry is a worker, or the test environment of the SDK.

@@ -181,11 +181,8 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 	if err != nil {
 		return nil, nil, given.Locate(err)
 	}
-	if needs := append(plan.LockDemands(), plan.StepDemands()...); len(needs) > 0 {
-		return nil, nil, fmt.Errorf("cannot run %s on Temporal: it needs %s, and the workers of a service have no queue for that", plan.Name(), needs[0].Title())
-	}
-	if plan.KeepsArtifacts() {
-		return nil, nil, fmt.Errorf("cannot run %s on Temporal: its steps keep artifacts, which only the machine of the step would have", plan.Name())
+	if err := checkPlan(plan, f.Settings.Pools()); err != nil {
+		return nil, nil, err
 	}
 	enforce := launch.Enforcement(f.Settings)
 	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return bound.PreviewFor(enforce, "") }, Unrecorded: true}

@@ -184,6 +184,9 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 	if err != nil {
 		return nil, err
 	}
+	if err := checkPlan(plan, settings.Pools()); err != nil {
+		return nil, err
+	}
 	record, err := bound.Record("", timetable.Origin(e.Name), launch.Enforcement(settings))
 	if err != nil {
 		return nil, err

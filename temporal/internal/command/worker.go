@@ -24,6 +24,7 @@ type workerFlags struct {
 	drain    time.Duration
 	state    string
 	metrics  string
+	pools    []string
 }
 
 func workerCommand(env *ui.Env) *cobra.Command {
@@ -35,15 +36,20 @@ func workerCommand(env *ui.Env) *cobra.Command {
 
 Steps start in the working directory of the worker, with its environment. The worker
 fetches the secrets of tools itself. After TERM it takes no new steps, and waits for those
-that run; what still runs after --drain is stopped, and follows its on-interrupt.`,
+that run; what still runs after --drain is stopped, and follows its on-interrupt.
+
+A step with a pool runs only on workers that have slots of this pool. They do not count for
+--max-parallel.`,
 		Example: `  flowrun-temporal worker
-  flowrun-temporal worker --address temporal:7233 --store s3://flowrun/outputs`,
+  flowrun-temporal worker --address temporal:7233 --store s3://flowrun/outputs
+  flowrun-temporal worker --pool gpu=2`,
 		Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return work(env, f) },
+		RunE: func(c *cobra.Command, _ []string) error { return work(env, c, f) },
 	}
 	f.declare(c)
 	fl := c.Flags()
 	fl.IntVar(&f.parallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
+	fl.StringArrayVar(&f.pools, "pool", nil, "give so many slots of a pool to steps, `NAME=n`; can be repeated")
 	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "wait this `time` for running steps when the worker is stopped")
 	fl.StringVar(&f.state, "state", "", "keep logs and caches in this `folder` (default: the state directory of flowrun)")
 	fl.StringVar(&f.metrics, "metrics-addr", "", "serve metrics of runs and steps at `HOST:PORT`/metrics; :PORT listens on this machine only")
@@ -54,12 +60,16 @@ that run; what still runs after --drain is stopped, and follows its on-interrupt
 // maxFetched is how many outputs of other workers a worker keeps.
 const maxFetched = 100
 
-func work(env *ui.Env, f workerFlags) (err error) {
+func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
 	signals := env.Signals(stop)
 	defer signals.Stop()
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
+		return err
+	}
+	pools, err := parsePools(c, f.pools, f.Settings.Pools())
+	if err != nil {
 		return err
 	}
 	l, err := f.dial(ctx, env)
@@ -82,9 +92,9 @@ func work(env *ui.Env, f workerFlags) (err error) {
 	}
 	defer stopMetrics()
 	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers}
-	failed := make(chan error, 2)
+	failed := make(chan error, 2+len(pools))
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
-		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }})
+		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }}, pools)
 	if err != nil {
 		return ui.ServiceErrorf("cannot start the worker: %w", err)
 	}

@@ -32,11 +32,7 @@ const (
 // start carries out a task.
 func (r *run) start(t dag.Task) {
 	o := t.Order()
-	queue := workflow.GetInfo(r.ctx).TaskQueueName
-	if o.Kind == dag.OrderRun && t.Node().NoSlot {
-		queue = WaitQueue(queue)
-	}
-	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{TaskQueue: queue,
+	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{TaskQueue: r.queue(t, o),
 		StartToCloseTimeout: noTimeout, HeartbeatTimeout: HeartbeatTimeout, WaitForCancellation: true,
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1}, Summary: title(o)}))
 	f := &flight{task: t, order: o, cancel: cancel}
@@ -49,6 +45,19 @@ func (r *run) start(t dag.Task) {
 		r.land(f, out, err)
 		r.wakeup = true
 	})
+}
+
+// queue returns the task queue of the workers that carry out a task.
+func (r *run) queue(t dag.Task, o *dag.Order) string {
+	queue := workflow.GetInfo(r.ctx).TaskQueueName
+	switch {
+	case o.Kind != dag.OrderRun:
+	case t.Node().NoSlot:
+		return WaitQueue(queue)
+	case t.Node().Claim != nil:
+		return PoolQueue(queue, r.plan.Pool(string(o.Path.WithoutKeys())))
+	}
+	return queue
 }
 
 // activityType is the name of an activity in the pages of the server: the path of the step in

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -153,3 +154,9 @@ func TaskQueue(name string) string { return name + "-" + version }
 // WaitQueue returns the task queue for steps that only wait for something outside, of workers
 // that serve a task queue.
 func WaitQueue(queue string) string { return queue + "-wait" }
+
+// PoolQueue returns the task queue for steps that hold a slot of a pool, of workers that serve a task queue.
+func PoolQueue(queue, pool string) string { return queue + "-pool-" + pool }
+
+// PoolOf returns the pool whose task queue this is.
+func PoolOf(queue, task string) (pool string, ok bool) { return strings.CutPrefix(task, PoolQueue(queue, "")) }

@@ -1,0 +1,58 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+)
+
+// maxSlots is the largest number of slots that a worker can have of a pool.
+const maxSlots = 10_000
+
+// parsePools reads the pools of a worker, each written as NAME=n. settings are those that local runs use.
+func parsePools(c *cobra.Command, list []string, settings map[string]flowrun.Pool) (map[string]int, error) {
+	pools := map[string]int{}
+	for _, text := range list {
+		name, number, ok := strings.Cut(text, "=")
+		n, err := strconv.Atoi(number)
+		switch {
+		case !ok || name == "" || err != nil || n < 1 || n > maxSlots:
+			return nil, ui.Usagef(c, "invalid --pool %q: write NAME=n, such as gpu=2, with 1 to %d slots", text, maxSlots)
+		case pools[name] > 0:
+			return nil, ui.Usagef(c, "--pool %s is given twice", name)
+		}
+		if err := checkRate(name, settings); err != nil {
+			return nil, err
+		}
+		pools[name] = n
+	}
+	return pools, nil
+}
+
+// checkRate refuses a pool for which the settings have a rate.
+func checkRate(pool string, settings map[string]flowrun.Pool) error {
+	rate := settings[pool].Rate
+	if rate == (flowrun.Rate{}) {
+		return nil
+	}
+	return fmt.Errorf("pool %s has a rate of %s in the settings, and Temporal cannot limit how often its steps start so exactly; remove the rate, or use another pool", pool, rate)
+}
+
+// checkPlan refuses what no worker could carry out as a local run does.
+func checkPlan(p *flowrun.Plan, settings map[string]flowrun.Pool) error {
+	err := p.CheckShared()
+	for _, d := range p.StepDemands() {
+		if err == nil {
+			err = checkRate(d.Name, settings)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot run %s on Temporal: %w", p.Name(), err)
+	}
+	return nil
+}
