@@ -18,6 +18,9 @@ type engine interface {
 // document is a run document, flowrun/run.v1.
 type document map[string]any
 
+// pools are those that cases can use, with their slots.
+var pools = map[string]int{"one": 1, "two": 2}
+
 // local runs cases in this process.
 type local struct{}
 
@@ -31,7 +34,14 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 	done := make(chan struct{})
 	defer close(done)
 	go c.outside(dir, done, cancel)
-	e := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second})
+	config := flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second}
+	if len(plan.StepDemands()) > 0 {
+		config.Store, config.Pools = flowrun.NewMemory(), map[string]flowrun.Pool{}
+		for name, slots := range pools {
+			config.Pools[name] = flowrun.Pool{Slots: slots}
+		}
+	}
+	e := flowrun.New(config)
 	res, err := e.Run(ctx, plan, c.Params, flowrun.WithRunEnv(runEnv(dir)), flowrun.WithApproval(c.approve))
 	if err != nil {
 		return nil, err

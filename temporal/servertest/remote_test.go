@@ -37,7 +37,7 @@ func startRemote(t testing.TB, s *server, continueAfter int) *remote {
 	r := newRemote(t, s, "in-process")
 	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second}), Library: library, Texts: r.texts,
 		Client: s.client, ContinueAfter: continueAfter}
-	stop, err := h.Start(r.queue, worker.Options{}, nil)
+	stop, err := h.Start(r.queue, worker.Options{}, pools)
 	if err != nil {
 		t.Fatal(err)
 	}

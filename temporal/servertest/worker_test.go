@@ -14,15 +14,15 @@ type workerProcess struct {
 }
 
 // startWorker starts a worker for a task queue that reaches the server at this address.
-func startWorker(t testing.TB, s *server, address, queue string) *workerProcess {
+func startWorker(t testing.TB, s *server, address, queue string, more ...string) *workerProcess {
 	t.Helper()
-	return startProgram(t, program(t, "..", "cmd/flowrun-temporal"), s, address, queue)
+	return startProgram(t, program(t, "..", "cmd/flowrun-temporal"), s, address, queue, more...)
 }
 
 // startProgram starts a worker of one program.
-func startProgram(t testing.TB, program string, s *server, address, queue string) *workerProcess {
+func startProgram(t testing.TB, program string, s *server, address, queue string, more ...string) *workerProcess {
 	t.Helper()
-	cmd := exec.Command(program, "worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8")
+	cmd := exec.Command(program, append([]string{"worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8"}, more...)...)
 	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+t.TempDir(), "FLOWRUN_GRACE=1m")
 	cmd.Dir = t.TempDir()
 	if testing.Verbose() {

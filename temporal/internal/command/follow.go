@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
 // follower follows a run to its end, or until it only waits for answers.
@@ -29,6 +30,8 @@ type follower struct {
 
 	events []dag.Event
 	state  *dag.State
+	queued func(flowrun.QueuePosition) // reports what steps wait for
+	waits  map[string]remote.PoolWait  // what was reported, by pool
 }
 
 // How often a run is asked for new events.
@@ -69,11 +72,36 @@ func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
 			if more {
 				pause = firstPoll
 			}
+			w.reportWaits(lasting, pause)
 			if err == nil && interpreter.OnlyAnswersLeft(w.input.Record.ID, w.plan, w.state) {
 				return w.waiting(lasting)
 			}
 		}
 	}
+}
+
+// reportWaits reports the pools for which steps wait, when the run has had no events for some time.
+func (w *follower) reportWaits(ctx context.Context, pause time.Duration) {
+	if pause < lastPoll || len(w.plan.StepDemands()) == 0 {
+		return
+	}
+	list, err := remote.PoolWaits(ctx, w.link.Client, w.flow.GetID())
+	if err != nil {
+		return // the run continues without this program
+	}
+	now := map[string]remote.PoolWait{}
+	for _, x := range list {
+		now[x.Pool] = x
+		if before, known := w.waits[x.Pool]; known && before.Served == x.Served {
+			continue
+		}
+		w.queued(flowrun.QueuePosition{Run: w.flow.GetID(), Step: x.Step, Since: time.Now(),
+			Obstacles: []flowrun.Obstacle{{LockDemand: flowrun.LockDemand{Kind: flowrun.DemandPool, Name: x.Pool}}}})
+		if !x.Served {
+			w.env.Notef("%s", x)
+		}
+	}
+	w.waits = now
 }
 
 // poll passes on new events. An error is not final: the run continues without this program.

@@ -142,7 +142,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 	follow := &follower{env: env, link: l, flow: flow, input: in, plan: plan, signals: signals, force: signals.Force}
 	narrator := runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: plan, Verbose: f.verbose})
-	follow.sinks = narrator.Sinks
+	follow.sinks, follow.queued = narrator.Sinks, narrator.Queued
 	res, err := follow.run(ctx)
 	narrator.End()
 	if err != nil {

@@ -50,6 +50,7 @@ type mirror struct {
 	events uint64
 	ended  bool
 	read   time.Time
+	waits  []PoolWait
 }
 
 // freshFor is how long the events of an open run are not read again.
@@ -84,6 +85,9 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	info.PID = 0 // of this process
 	if err == nil && info.Live() {
 		err = s.addWaiting(ctx, &info)
+		if waits := s.mirrors[id].waits; len(waits) > 0 && info.Message == "" {
+			info.Message = waits[0].String()
+		}
 	}
 	return info, err
 }
@@ -158,6 +162,9 @@ func (s *Store) sync(ctx context.Context, id string) error {
 	}
 	var text []byte
 	if described.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		if m.waits, err = poolWaits(ctx, s.client, described); err != nil {
+			return fmt.Errorf("cannot read what run %s waits for: %w", id, err)
+		}
 		text, err = s.query(ctx, id, m.events)
 	} else {
 		m.ended = true
