@@ -196,10 +196,10 @@ var house = map[string]struct {
 
 	// The module for Temporal, which has the libraries of its go.mod to itself.
 	"temporal/cmd/flowrun-temporal": {9, []string{"", "internal/confine", "internal/proc", "temporal/internal/command"}, nil},
-	"temporal/internal/command": {8, []string{"", "dag", "internal/cli/launch", "internal/cli/past", "internal/cli/runs", "internal/cli/runview", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/measure", "internal/ownership", "internal/sqlite",
+	"temporal/internal/command": {8, []string{"", "dag", "internal/cli/launch", "internal/cli/past", "internal/cli/runs", "internal/cli/runview", "internal/cli/timetable", "internal/cli/ui", "internal/config", "internal/measure", "internal/ownership", "internal/sqlite", "steps",
 		"temporal/internal/activity", "temporal/internal/codec", "temporal/internal/datastore", "temporal/internal/interpreter", "temporal/internal/remote", "temporal/internal/schedule"}, []string{"github.com/spf13/cobra", "go.temporal.io", "google.golang.org/grpc"}},
 	"temporal/internal/remote":      {5, []string{"", "dag", "history", "tool", "temporal/internal/interpreter"}, []string{"go.temporal.io"}},
-	"temporal/internal/activity":    {5, []string{"", "dag", "history", "tool", "internal/atomicfile", "temporal/internal/interpreter"}, []string{"go.temporal.io", "google.golang.org/protobuf"}},
+	"temporal/internal/activity":    {5, []string{"", "dag", "history", "steps", "tool", "internal/atomicfile", "temporal/internal/interpreter"}, []string{"go.temporal.io", "google.golang.org/protobuf"}},
 	"temporal/internal/interpreter": {4, []string{"", "dag", "history", "tool", "internal/eventcode"}, []string{"go.temporal.io"}},
 	"temporal/internal/schedule":    {4, []string{"internal/cron", "internal/schedule"}, []string{"go.temporal.io"}},
 	"temporal/internal/codec":       {0, nil, []string{"go.temporal.io", "google.golang.org/protobuf"}},

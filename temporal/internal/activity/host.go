@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -34,6 +35,9 @@ type Host struct {
 	Texts     flowrun.Texts
 	Client    client.Client
 	Observers []flowrun.Observer // of runs whose workflow this worker executes
+	// Report is called, if it is not nil, with what people should know about the share of this worker in a run:
+	// processes that were ended, or an error when the share was closed.
+	Report func(run string, notices []steps.Notice, err error)
 	// ContinueAfter is that of the workflow; 0 is its default.
 	ContinueAfter int
 
@@ -251,10 +255,21 @@ func (h *Host) leave(run string, s *share) {
 			delete(h.shares, run)
 		}
 		h.mu.Unlock()
-		if unused && s.Share != nil {
-			s.Close(context.Background())
+		if unused {
+			h.close(run, s)
 		}
 	})
+}
+
+// close closes a share, and reports what people should know.
+func (h *Host) close(run string, s *share) {
+	if s.Share == nil {
+		return
+	}
+	notices, err := s.Close(context.Background())
+	if h.Report != nil && (len(notices) > 0 || err != nil) {
+		h.Report(run, notices, err)
+	}
 }
 
 // Close stops what is running, and ends what the steps of all runs have left running here.
@@ -270,9 +285,7 @@ func (h *Host) Close() {
 		if s.idle != nil {
 			s.idle.Stop()
 		}
-		if s.Share != nil {
-			closing.Go(func() { s.Close(context.Background()) })
-		}
+		closing.Go(func() { h.close(run, s) })
 	}
 	closing.Wait()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 )
 
@@ -91,7 +92,8 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		return err
 	}
 	defer stopMetrics()
-	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers}
+	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers,
+		Report: func(run string, notices []steps.Notice, err error) { report(env, run, notices, err) }}
 	failed := make(chan error, 2+len(pools))
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
 		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }}, pools)
@@ -116,4 +118,18 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		err = errors.Join(err, ui.CodeError(signals.Code()))
 	}
 	return err
+}
+
+// report prints what people should know about a run of which the worker has executed steps.
+func report(env *ui.Env, run string, notices []steps.Notice, err error) {
+	for _, n := range notices {
+		if n.Step != "" {
+			env.Notef("run %s: step %s: %s", run, n.Step, n.Message)
+		} else {
+			env.Notef("run %s: %s", run, n.Message)
+		}
+	}
+	if err != nil {
+		env.Notef("run %s: cannot end what its steps have left: %v", run, err)
+	}
 }

@@ -10,10 +10,12 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -32,6 +34,7 @@ type execution struct {
 	lib   *tool.Library
 	input *interpreter.Input
 	texts *activity.Texts
+	host  *activity.Host
 }
 
 func prepare(t *testing.T, definition string, params map[string]any) *execution {
@@ -67,13 +70,29 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 	}
 	x.texts = &activity.Texts{Store: store, Dir: filepath.Join(dir, "fetched")}
 	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *tool.Library { return x.lib }, Texts: x.texts}
+	x.host = h
 	t.Cleanup(h.Close)
 	var suite testsuite.WorkflowTestSuite
 	x.env = suite.NewTestWorkflowEnvironment()
 	x.env.SetStartWorkflowOptions(client.StartWorkflowOptions{ID: record.ID})
-	x.env.SetTestTimeout(20 * time.Second)
+	x.env.SetTestTimeout(waittest.Limit)
+	x.env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: waittest.Limit}) // not 1 s, which a loaded machine needs to compile a tool
 	h.Register(x.env)
 	return x
+}
+
+// compilePlan compiles a definition without a name and a description.
+func compilePlan(t *testing.T, definition string) *flowrun.Plan {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "t.yaml")
+	if err := os.WriteFile(file, []byte("name: t\ndescription: d\n"+definition+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
 }
 
 // run runs it to its end.

@@ -159,4 +159,6 @@ func WaitQueue(queue string) string { return queue + "-wait" }
 func PoolQueue(queue, pool string) string { return queue + "-pool-" + pool }
 
 // PoolOf returns the pool whose task queue this is.
-func PoolOf(queue, task string) (pool string, ok bool) { return strings.CutPrefix(task, PoolQueue(queue, "")) }
+func PoolOf(queue, task string) (pool string, ok bool) {
+	return strings.CutPrefix(task, PoolQueue(queue, ""))
+}
