@@ -36,7 +36,7 @@ func TestReplay(t *testing.T) {
 	if err != nil || len(files) < len(recorded) {
 		t.Fatalf("%d histories, want %d; %v", len(files), len(recorded), err)
 	}
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{})
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
 	if err != nil {
 		t.Fatal(err)
 	}
