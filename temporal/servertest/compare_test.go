@@ -16,7 +16,8 @@ var volatile = map[string]bool{"id": true, "started": true, "ended": true, "dura
 
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC|[+-]\d\d:?\d\d)?`)
-	spans = regexp.MustCompile(`\b\d+(\.\d+)?(ms|s)\b`)
+	spans = regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`)
+	keys  = regexp.MustCompile(`Idempotency-Key: [0-9a-f]{32}`)
 )
 
 // difference is how two run documents differ beyond what differs between any two runs; "" if they are equal.
@@ -47,7 +48,7 @@ func comparable(v any, dir string, top bool) any {
 		return list
 	case string:
 		v = times.ReplaceAllString(strings.ReplaceAll(v, dir, dirMark), "TIME")
-		return spans.ReplaceAllString(v, "SPAN")
+		return keys.ReplaceAllString(spans.ReplaceAllString(v, "SPAN"), "Idempotency-Key: KEY")
 	}
 	return v
 }

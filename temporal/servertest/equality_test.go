@@ -47,6 +47,8 @@ func TestEquality(t *testing.T) {
 	if len(cases) < 300 {
 		t.Errorf("%d cases, want at least 300", len(cases))
 	}
+	serveHTTP(t, cases)
+	t.Logf("%d cases", len(cases))
 	t.Run("cases", func(t *testing.T) { // ends before the worker is stopped
 		for _, c := range cases {
 			t.Run(c.name, func(t *testing.T) {

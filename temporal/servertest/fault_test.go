@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
 // faultLimit limits a run in which something is lost. A worker counts as lost after 15 s.
@@ -163,14 +162,11 @@ func TestKilledServer(t *testing.T) {
 	startWorker(t, s, s.address, "server")
 	r, dir := newRemote(t, s, "server"), t.TempDir()
 	p := startChains(t, r, dir, 6, 3)
-	killed := time.Now()
 	s.kill()
 	time.Sleep(time.Second) // the steps that ran end meanwhile
 	s.start()
-	down := time.Since(killed)
-	n := checkEffects(t, finish(t, r, p), dir, 6)
-	if n > 1 || n == 1 && down < interpreter.HeartbeatTimeout*2/3 { // on a slow machine, the worker counts as lost
-		t.Errorf("%d steps were interrupted by a server that was down for %v", n, down)
+	if n := checkEffects(t, finish(t, r, p), dir, 6); n > 1 { // one if the machine is so slow that the worker counts as lost
+		t.Errorf("%d steps were interrupted, at most one that must not run twice was running", n)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/netclient"
 )
 
 // engine runs a case in a folder and returns its run document.
@@ -34,7 +35,7 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 	done := make(chan struct{})
 	defer close(done)
 	go c.outside(dir, done, cancel)
-	config := flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second}
+	config := flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second, Fetch: netclient.Fetch}
 	if len(plan.StepDemands()) > 0 {
 		config.Store, config.Pools = flowrun.NewMemory(), map[string]flowrun.Pool{}
 		for name, slots := range pools {

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/netclient"
 	work "github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/tool"
@@ -35,7 +36,7 @@ func newRemote(t testing.TB, s *server, queue string) *remote {
 func startRemote(t testing.TB, s *server, continueAfter int) *remote {
 	t.Helper()
 	r := newRemote(t, s, "in-process")
-	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second}), Library: library, Texts: r.texts,
+	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: library, Texts: r.texts,
 		Client: s.client, ContinueAfter: continueAfter}
 	stop, err := h.Start(r.queue, worker.Options{}, pools)
 	if err != nil {
