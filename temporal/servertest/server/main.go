@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
@@ -90,6 +91,7 @@ func serverConfig(database string, frontend int) *config.Config {
 	c.ClusterMetadata = &cluster.Config{FailoverVersionIncrement: 10, MasterClusterName: "active", CurrentClusterName: "active",
 		ClusterInformation: map[string]cluster.ClusterInformation{"active": {Enabled: true, InitialFailoverVersion: 1, RPCAddress: address}}}
 	c.DCRedirectionPolicy.Policy = "noop"
+	c.Global.Membership.MaxJoinDuration = time.Minute // the server ends itself if its start takes twice as long, at least 15 s
 	c.PublicClient.HostPort = address
 	c.Services = map[string]config.Service{}
 	for i, name := range temporal.DefaultServices {
