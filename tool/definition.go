@@ -191,6 +191,7 @@ type Step struct {
 	Locks            []Lock            // held while an attempt runs
 	Priority         int               // among the steps that wait for a pool or a lock
 	Artifacts        []*Artifact       // files that are kept with the run
+	SSH              *SSH              // nil = the step runs on this machine
 
 	InteractiveOptions InteractiveOptions // unset fields default to those of the tool
 }
