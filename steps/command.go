@@ -75,6 +75,8 @@ type Command struct {
 
 	State []stepfile.Declaration // values that the command can write to the file in $FLOWRUN_STATE
 
+	Remote *Remote // nil: it runs on this machine
+
 	Interactive *Interactive // nil: it has no terminal and cannot ask anything
 	Stream      *Stream      // nil: its output is kept but not streamed
 
@@ -119,6 +121,7 @@ type attempt struct {
 	outputFile string        // file for the declared outputs; "": it has none
 	stateFile  string        // file for the values of State; "": none
 	network    *networkPlace // nil: it uses the network of this process
+	remote     *connection   // nil: it runs on this machine
 
 	// For interactive attempts.
 	person          Attachment    // nil: there is no person at a terminal
@@ -154,8 +157,12 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
+	confine := frame.Confinement()
+	if c.Remote != nil {
+		confine = Confinement{} // of this machine: connection refuses what another one cannot provide
+	}
 	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View),
-		confine: frame.Confinement(), printed: newPrinted(frame.Confinement().MaxOutput)}, nil
+		confine: confine, printed: newPrinted(frame.Confinement().MaxOutput)}, nil
 }
 
 // inputError is a rejected value. A retry cannot help: the definition or the caller must change.
@@ -276,10 +283,12 @@ func (t *attempt) prepare() (err error) {
 	if err := t.environment(); err != nil {
 		return err
 	}
-	if err := t.input(); err != nil {
-		return err
+	if t.Remote != nil {
+		err = t.connection()
+	} else if err = t.input(); err == nil {
+		t.launch, err = t.render(false)
 	}
-	if t.launch, err = t.render(false); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := t.openFile(); err != nil {
@@ -297,6 +306,7 @@ func (t *attempt) prepare() (err error) {
 			return err
 		}
 	}
+	t.remote.open(t.streams[1])
 	return nil
 }
 
@@ -398,6 +408,11 @@ func (t *attempt) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
+	if t.Remote != nil {
+		t.remote = &connection{environ: slices.Concat(t.frame.Environ(), own)}
+		t.env = t.session.inherits.with(t.markVariables())
+		return nil
+	}
 	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
 		return err
 	}
@@ -443,7 +458,7 @@ func (t *attempt) directory() (err error) {
 }
 
 func (t *attempt) workingDirectory() (string, error) {
-	if t.Dir == nil {
+	if t.Dir == nil || t.Remote != nil { // that of a remote step is on the other machine
 		return t.frame.Dir(), nil
 	}
 	own, err := t.Dir.Text(t.scope)
@@ -635,6 +650,10 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 		grace = min(grace, time.Duration(most))
 	}
 	done := t.session.noteStop()
+	if exit, ended := t.remote.stop(p, grace, t.session.options.Force); ended {
+		done()
+		return exit, true, nil
+	}
 	exit, survivors := p.Stop(grace, t.session.options.Force)
 	t.endContainer()
 	done()
@@ -648,6 +667,10 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 // result reads the output and returns the Result.
 func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
+	if err := t.remote.finish(&exit); err != nil {
+		return r, err
+	}
+	r.ExitCode = exit.Code
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
@@ -686,6 +709,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Message = t.tooLargeMessage()
 	}
 	if !stopped {
+		t.explainConnection(&r)
 		t.explainContainer(&r)
 		t.network.explain(&r)
 		t.explainEnforced(&r)
@@ -706,6 +730,7 @@ func (t *attempt) tooLargeMessage() string {
 // cleanUp releases everything that the attempt still has open.
 func (t *attempt) cleanUp() {
 	t.tty.closeSlave()
+	t.remote.close()
 	for _, st := range t.streams {
 		if st != nil {
 			st.discard()

@@ -20,7 +20,7 @@ func (s *Session) Outputs(values map[string]any) (*dag.Outputs, error) {
 
 // makeOutputFile creates the file for the outputs of an attempt, if it declares any.
 func (t *attempt) makeOutputFile() (err error) {
-	if len(t.Outputs) > 0 {
+	if len(t.Outputs) > 0 && t.Remote == nil {
 		t.outputFile, err = t.session.secretFile("output-*", "")
 	}
 	return err
@@ -32,7 +32,7 @@ func (t *attempt) addOutputs(r *dag.Result) error {
 	if len(t.Outputs) == 0 {
 		return nil
 	}
-	entries, err := readEntries(t.outputFile, outputVariable)
+	entries, err := t.entries(t.outputFile, outputVariable)
 	return t.session.CollectOutputs(r, entries, err, "$"+outputVariable, t.Outputs)
 }
 

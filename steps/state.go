@@ -15,7 +15,7 @@ const stateVariable = "FLOWRUN_STATE"
 
 // makeStateFile creates the file for the state, if the tool has any.
 func (t *attempt) makeStateFile() (err error) {
-	if len(t.State) > 0 {
+	if len(t.State) > 0 && t.Remote == nil {
 		t.stateFile, err = t.session.secretFile("state-*", "")
 	}
 	return err
@@ -33,7 +33,7 @@ func (t *attempt) addState(r *dag.Result) {
 }
 
 func (t *attempt) readState(r *dag.Result) error {
-	entries, err := readEntries(t.stateFile, stateVariable)
+	entries, err := t.entries(t.stateFile, stateVariable)
 	if err != nil || len(entries) == 0 {
 		return err
 	}

@@ -20,9 +20,12 @@ func (t *attempt) valueFiles() (list []string) {
 	return list
 }
 
-// readEntries reads a file in which a step has written values. variable names the file in messages.
-func readEntries(path, variable string) ([]stepfile.Entry, error) {
-	text, err := readValueFile(path, variable)
+// entries reads a file in which the attempt has written values. variable names the file in messages.
+func (t *attempt) entries(path, variable string) ([]stepfile.Entry, error) {
+	text, err := t.remote.valueFile(variable)
+	if t.remote == nil {
+		text, err = readValueFile(path, variable)
+	}
 	if err != nil {
 		return nil, err
 	}

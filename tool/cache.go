@@ -64,6 +64,8 @@ func checkCacheable(d *keytable.Decoder, t *draft, s *Step, at string) {
 	}
 	switch {
 	case one.Message != "":
+	case s.SSH != nil:
+		one.Message, one.Hint = "cannot cache a step that runs over ssh: flowrun does not know what is on the other machine", "remove cache"
 	case s.Detach:
 		one.Message, one.Hint = "cannot cache a step with detach: its result is the processes that it leaves running", "remove cache, or remove detach"
 	case s.Interactive != nil && *s.Interactive, s.Interactive == nil && t.Interactive:

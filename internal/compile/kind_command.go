@@ -67,6 +67,7 @@ func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
 
 // command compiles a command text for a shell. "" means that it runs without one.
 func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
+	c.checkRemoteShell(key, shell)
 	sh := expr.Argv
 	if shell != "" {
 		var known bool

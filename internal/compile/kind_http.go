@@ -2,8 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/httpstep"
@@ -74,9 +72,7 @@ func (c *stepCompiler) checkAddress(at tool.Text, r *httpstep.Runner) {
 			continue
 		}
 		r.HostChosen = true
-		if slices.ContainsFunc(c.plan.Definition.Security.RequiredPermissions, func(p tool.Text) bool {
-			return p.S == "network" || strings.HasPrefix(p.S, "network:") || strings.HasPrefix(p.S, "{")
-		}) {
+		if c.allowsHosts() {
 			return
 		}
 		c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: at.At(ref.Off), Len: ref.Len, Path: c.key("http.url"),

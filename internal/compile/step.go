@@ -36,6 +36,9 @@ func (c *stepCompiler) compile() *plan.Step {
 	if t.interactive {
 		c.interactiveSettings = c.interactive()
 	}
+	if _, ok := k.(commandKind); ok {
+		c.account = c.remote()
+	}
 	c.policy(s, t)
 	c.repeat(s, t)
 	c.claim(s, t)
@@ -105,6 +108,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 		cmd.Input = c.plan.Input
 	}
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
+	cmd.Remote = c.account
 	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {
 		c.addReferences(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)

@@ -25,6 +25,7 @@ type stepCompiler struct {
 
 	interactiveSettings *steps.Interactive // nil: not interactive
 	streamTo            *steps.Stream      // nil: no streaming
+	account             *steps.Remote      // nil: the step runs on this machine
 	isHandler           bool               // the step is a handler
 }
 
@@ -110,6 +111,9 @@ func (c *stepCompiler) commandKeys() map[string]tool.Pos {
 	}
 	if len(s.Artifacts) > 0 {
 		add("artifacts", true, s.Artifacts[0].Pos)
+	}
+	if s.SSH != nil {
+		add("ssh", true, s.SSH.Pos)
 	}
 	add("strict", s.Strict != nil, s.Pos)
 	add("detach", s.Detach, s.Pos)

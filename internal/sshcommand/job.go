@@ -85,3 +85,8 @@ func yes(b bool) string {
 
 // quote quotes a text so that every shell of the sh family reads it as one word, byte for byte.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// ValidName reports whether every shell of the sh family takes s as the name of a variable.
+func ValidName(s string) bool {
+	return s != "" && strings.Trim(s, letters+"0123456789_") == "" && strings.Trim(s[:1], "0123456789") != ""
+}

@@ -44,6 +44,7 @@ report() {
 }
 
 main() {
+	printf %s+ "$mark" >&2
 	rm -f -- "$d/run"
 	printf %s "$script" >"$d/script"
 	printf %s "$values" >"$d/values"

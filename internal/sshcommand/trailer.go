@@ -5,16 +5,19 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Trailer passes on what a script writes to stderr, and keeps the trailer of the supervisor. It is an io.Writer. Not safe
-// for concurrent use.
+// for concurrent use, except for Started.
 type Trailer struct {
 	to    io.Writer
 	mark  []byte
 	held  []byte // the end of the text so far, which may be the beginning of the mark
 	found bool
-	rest  []byte // what follows the mark
+
+	started atomic.Bool
+	rest    []byte // what follows the mark
 }
 
 // NewTrailer returns a Trailer that begins with a mark.
@@ -29,21 +32,37 @@ func (t *Trailer) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	t.held = append(t.held, b...)
-	if i := bytes.Index(t.held, t.mark); i >= 0 {
+	for {
+		i := bytes.Index(t.held, t.mark)
+		if i < 0 || len(t.held) == i+len(t.mark) {
+			break
+		}
 		text, rest := t.held[:i], t.held[i+len(t.mark):]
-		t.found, t.held = true, nil
-		t.keep(rest)
 		_, err := t.to.Write(text)
-		return len(b), err
+		if rest[0] != startSign {
+			t.found, t.held = true, nil
+			t.keep(rest)
+			return len(b), err
+		}
+		t.started.Store(true)
+		if t.held = rest[1:]; err != nil {
+			return len(b), err
+		}
 	}
 	n := len(t.held) - partial(t.held, t.mark)
 	if n == 0 {
 		return len(b), nil
 	}
 	_, err := t.to.Write(t.held[:n])
-	t.held = append(t.held[:0], t.held[n:]...)
+	t.held = append([]byte(nil), t.held[n:]...)
 	return len(b), err
 }
+
+// startSign follows the mark when the supervisor has begun. In the trailer a space follows it.
+const startSign = '+'
+
+// Started reports whether the supervisor has begun. Safe for concurrent use.
+func (t *Trailer) Started() bool { return t.started.Load() }
 
 func (t *Trailer) keep(b []byte) {
 	t.rest = append(t.rest, b[:min(len(b), maxTrailer-len(t.rest))]...)
@@ -51,7 +70,7 @@ func (t *Trailer) keep(b []byte) {
 
 // partial returns how many bytes at the end of text are the beginning of mark.
 func partial(text, mark []byte) int {
-	for n := min(len(text), len(mark)-1); n > 0; n-- {
+	for n := min(len(text), len(mark)); n > 0; n-- {
 		if bytes.HasSuffix(text, mark[:n]) {
 			return n
 		}

@@ -1,0 +1,164 @@
+// Package sshdtest starts SSH servers for tests: real ones, on free ports of this machine, for the user who runs the test.
+// It knows nothing of what connects to them.
+package sshdtest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/needtest"
+)
+
+// Server is a running server.
+type Server struct {
+	Port       string
+	User       string // who may log in
+	KeyFile    string // private key that the server accepts
+	KnownHosts string // file with the key of the server
+	Home       string // TMPDIR of sessions: what a test finds here after a step is a leftover
+	dir        string
+	config     string
+	program    string
+	process    *exec.Cmd
+}
+
+// Start starts a server and ends it with the test. It skips or fails the test if OpenSSH is not installed. options are
+// further lines for sshd_config.
+func Start(t testing.TB, options ...string) *Server {
+	t.Helper()
+	needtest.Programs(t, "ssh", "ssh-keygen")
+	program, err := exec.LookPath("sshd")
+	if err != nil {
+		program = "/usr/sbin/sshd" // often not in PATH
+		if _, err := os.Stat(program); err != nil {
+			needtest.Missing(t, "%v; install openssh-server", err)
+		}
+	}
+	if os.Geteuid() == 0 { // without it, sshd of root does not start
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	s := &Server{User: me.Username, KeyFile: filepath.Join(dir, "user_key"), KnownHosts: filepath.Join(dir, "known_hosts"), Home: filepath.Join(dir, "tmp"),
+		dir: dir, config: filepath.Join(dir, "sshd_config"), program: program}
+	if err := os.Mkdir(s.Home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	NewKey(t, s.KeyFile)
+	NewKey(t, filepath.Join(dir, "host_key"))
+	authorized := s.read(t, "user_key.pub")
+	s.write(t, "authorized_keys", authorized)
+	s.Port = freePort(t)
+	s.write(t, "sshd_config", strings.Join(append(options,
+		"Port "+s.Port, "ListenAddress 127.0.0.1", "HostKey "+filepath.Join(dir, "host_key"), "AuthorizedKeysFile "+filepath.Join(dir, "authorized_keys"),
+		"PidFile none", "UsePAM no", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes",
+		"PermitUserRC no", "PrintMotd no", "MaxStartups 100", "MaxSessions 100", "UseDNS no", "SetEnv TMPDIR="+s.Home), "\n")+"\n")
+	s.TrustKey(t, "host_key.pub")
+	s.Run(t)
+	t.Cleanup(s.End)
+	return s
+}
+
+// NewKey writes a new key pair to path and path.pub.
+func NewKey(t testing.TB, path string) {
+	t.Helper()
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", path).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+}
+
+// TrustKey makes the content of a file of the server with a public key the only known key of the server.
+func (s *Server) TrustKey(t testing.TB, file string) {
+	s.write(t, "known_hosts", "[127.0.0.1]:"+s.Port+" "+s.read(t, file))
+}
+
+// Dir returns the folder with the files of the server.
+func (s *Server) Dir() string { return s.dir }
+
+// Run starts the server again after End.
+func (s *Server) Run(t testing.TB) {
+	t.Helper()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	s.process = exec.Command(s.program, "-D", "-e", "-f", s.config)
+	s.process.Stderr = log
+	if err := s.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func(p *exec.Cmd) { ended <- p.Wait() }(s.process)
+	for {
+		c, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
+		if err == nil {
+			c.Close()
+			return
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("sshd has ended: %v\n%s", err, s.read(t, "log"))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// End ends the server. Connections go on.
+func (s *Server) End() { _ = s.process.Process.Kill() }
+
+// Leftovers returns what sessions have left in their TMPDIR.
+func (s *Server) Leftovers(t testing.TB) (names []string) {
+	entries, err := os.ReadDir(s.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// YAML returns the keys of ssh in a definition that connect to the server, on one line.
+func (s *Server) YAML() string {
+	return fmt.Sprintf("{host: 127.0.0.1, port: %s, user: %q, key-file: %q, known-hosts: %q}", s.Port, s.User, s.KeyFile, s.KnownHosts)
+}
+
+func (s *Server) read(t testing.TB, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (s *Server) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}

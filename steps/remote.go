@@ -1,0 +1,363 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/sshcommand"
+)
+
+// ReasonConnection is the reason of a step whose connection to another machine failed. Its exit code is 255.
+const ReasonConnection = "ssh-connection"
+
+// Remote is the account on another machine in which a command runs its script. Only Host must be set.
+type Remote struct {
+	Host, User, Port, Jump   *expr.Template
+	Key, KeyFile, KnownHosts *expr.Template
+	Timeout                  time.Duration // to connect
+	HostChosen               bool          // somebody other than the definition's author may choose the host
+	// Grants returns the permissions of a call. They matter if they are enforced or if HostChosen is set.
+	Grants func(Frame) permission.Grants
+}
+
+// connection is the connection of one attempt to another machine.
+type connection struct {
+	environ []string // variables of the definition, for the script
+	files   []string // files to remove
+	log     string   // file with the messages of the ssh client
+	control *os.File // the other end of stdin of the ssh client; closing it ends the script
+	stderr  *os.File // what the ssh client and the script print to stderr
+	writer  *os.File // the other end
+	trailer *sshcommand.Trailer
+	mark    string
+	job     string        // the supervisor
+	done    chan struct{} // closed when stderr has ended; nil until open
+	report  sshcommand.Report
+	whole   bool // the script has ended, and report says how
+}
+
+// connection prepares the connection of an attempt.
+func (t *attempt) connection() error {
+	c := t.remote
+	target, err := t.target()
+	if err != nil {
+		return err
+	}
+	c.mark = "flowrun-" + strings.ToLower(rand.Text())
+	job, err := t.job()
+	if err != nil {
+		return err
+	}
+	c.job = job.Stdin()
+	if c.log, err = t.session.secretFile("ssh-*.log", ""); err != nil {
+		return err
+	}
+	c.files = append(c.files, c.log)
+	target.Log = c.log
+	for _, path := range []string{target.Log, target.KeyFile, target.KnownHosts} {
+		if err := sshcommand.CheckPath(path); err != nil {
+			return inputError{err}
+		}
+	}
+	t.launch = launch{argv: target.Argv(sshcommand.Command(len(c.job)))}
+	if t.stdin, c.control, err = os.Pipe(); err != nil {
+		return fmt.Errorf("cannot create a pipe: %w", err)
+	}
+	if c.stderr, c.writer, err = os.Pipe(); err != nil {
+		return fmt.Errorf("cannot create a pipe: %w", err)
+	}
+	return nil
+}
+
+// target renders the account, and checks that the attempt may connect to it.
+func (t *attempt) target() (*sshcommand.Target, error) {
+	r, confined := t.Remote, t.frame.Confinement()
+	switch {
+	case confined.Image != "":
+		return nil, startError{126, "cannot start the step: isolation: container is not possible for a step that runs over ssh"}
+	case confined.Reduced:
+		return nil, startError{126, "cannot start the step: execution-privilege: reduced is not possible for a step that runs over ssh"}
+	}
+	target := &sshcommand.Target{Timeout: r.Timeout, OwnOptions: confined.Enforced}
+	var key string
+	for _, one := range []struct {
+		of    *expr.Template
+		key   string
+		to    *string
+		check func(string) error
+	}{{r.Host, "host", &target.Host, sshcommand.CheckHost}, {r.User, "user", &target.User, sshcommand.CheckUser}, {r.Port, "port", &target.Port, sshcommand.CheckPort},
+		{r.Jump, "jump", &target.Jump, sshcommand.CheckJump}, {r.Key, "key", &key, nil},
+		{r.KeyFile, "key-file", &target.KeyFile, t.localFile}, {r.KnownHosts, "known-hosts", &target.KnownHosts, t.localFile}} {
+		if one.of == nil {
+			continue
+		}
+		text, err := one.of.Text(t.scope)
+		if err == nil && one.check != nil {
+			err = one.check(text)
+		}
+		if err != nil {
+			return nil, inputError{fmt.Errorf("cannot use ssh.%s: %w", one.key, err)}
+		}
+		*one.to = text
+	}
+	for _, path := range []*string{&target.KeyFile, &target.KnownHosts} {
+		if *path != "" {
+			*path = t.frame.Resolve(*path)
+		}
+	}
+	if err := t.permit(target); err != nil {
+		return nil, inputError{err}
+	}
+	return target, t.writeKey(target, key)
+}
+
+// localFile returns an error unless a path names a file on this machine that the attempt may read.
+func (t *attempt) localFile(path string) error {
+	path = t.frame.Resolve(path)
+	if t.frame.Confinement().Enforced {
+		if _, _, err := t.Remote.Grants(t.frame).Readable(path); err != nil {
+			return err
+		}
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("the file %q does not exist", path)
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%q is a folder", path)
+	}
+	return err
+}
+
+// permit returns an error if the attempt may not connect to the target. The host of the definition is allowed unless
+// permissions are enforced.
+func (t *attempt) permit(target *sshcommand.Target) error {
+	if !t.frame.Confinement().Enforced && !t.Remote.HostChosen {
+		return nil
+	}
+	g := t.Remote.Grants(t.frame)
+	if target.Jump != "" {
+		_, host, port := sshcommand.SplitAddress(target.Jump)
+		if err := g.Host(host, orPort(port)); err != nil {
+			return fmt.Errorf("cannot connect to %s: %w", target.Jump, err)
+		}
+	}
+	if err := g.Host(target.Host, orPort(target.Port)); err != nil {
+		return fmt.Errorf("cannot connect to %s: %w", target.Host, err)
+	}
+	return nil
+}
+
+func orPort(port string) string {
+	if port == "" {
+		return "22"
+	}
+	return port
+}
+
+// writeKey writes the text of a private key to a file, because the ssh client reads keys from files only.
+func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
+	if t.Remote.Key == nil {
+		return nil
+	}
+	if !strings.HasPrefix(strings.TrimSpace(key), "-----BEGIN ") {
+		return inputError{errors.New("cannot use ssh.key: it is not the text of a private key, which begins with -----BEGIN")}
+	}
+	if err := t.session.mask.Add(key); err != nil {
+		return inputError{fmt.Errorf("cannot mask ssh.key: %w", err)}
+	}
+	// The client rejects a key without its last newline, which variables and commands often lose.
+	target.KeyFile, err = t.session.secretFile("key-*", strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n"))+"\n")
+	t.remote.files = append(t.remote.files, target.KeyFile)
+	return err
+}
+
+// job renders the script and what it gets.
+func (t *attempt) job() (*sshcommand.Job, error) {
+	r, err := t.resolve()
+	if err != nil {
+		return nil, err
+	}
+	j := &sshcommand.Job{Mark: t.remote.mark, Shell: append([]string{t.Shell}, shellOptions(t.Shell, t.Strict)...), Script: r.script.Text,
+		Grace: t.session.options.Grace, Outputs: len(t.Outputs) > 0, State: len(t.State) > 0}
+	for _, v := range r.script.Vars {
+		j.Values = append(j.Values, sshcommand.Variable{Name: v.Name, Value: v.Value})
+	}
+	for _, kv := range t.remote.environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if ofThisMachine(name) {
+			continue
+		}
+		if !sshcommand.ValidName(name) {
+			return nil, inputError{fmt.Errorf("cannot pass the variable %q to another machine: its name is not letters, digits and '_'", name)}
+		}
+		j.Environ = append(j.Environ, sshcommand.Variable{Name: name, Value: value})
+	}
+	if t.Input != nil {
+		if j.Input, err = t.inputText(); err != nil {
+			return nil, err
+		}
+	}
+	if t.Dir != nil {
+		if j.Dir, err = t.Dir.Text(t.scope); err != nil {
+			return nil, inputError{fmt.Errorf("cannot use the working directory: %w", err)}
+		}
+	}
+	return j, nil
+}
+
+// ofThisMachine reports whether a variable has a meaning on this machine only.
+func ofThisMachine(name string) bool {
+	switch name {
+	case "FLOWRUN_TEMP", "TMPDIR", "PWD", outputVariable, stateVariable:
+		return true
+	}
+	return false
+}
+
+// open starts to write to the ssh client, and to copy what it prints to stderr. It does nothing on a nil connection.
+func (c *connection) open(stderr *stream) {
+	if c == nil {
+		return
+	}
+	to := stderr.end
+	stderr.end, c.writer = c.writer, nil
+	c.trailer = sshcommand.NewTrailer(c.mark, to)
+	c.done = make(chan struct{})
+	go func() { _, _ = c.control.WriteString(c.job) }() // if the client ends first, its trailer is missing
+	go func() {
+		defer close(c.done)
+		defer to.Close()
+		_, _ = c.stderr.WriteTo(c.trailer)
+		_ = c.trailer.Close()
+		if c.report, c.whole = c.trailer.Report(); !c.whole {
+			_, _ = to.Write(c.messages())
+		}
+	}()
+}
+
+// messages returns what the ssh client has reported.
+func (c *connection) messages() []byte {
+	text, _ := os.ReadFile(c.log)
+	return bytes.ReplaceAll(text, []byte("\r"), nil)
+}
+
+// remoteEnd is how long the supervisor on the other machine has after the grace period.
+const remoteEnd = 5 * time.Second
+
+// stop ends the script on the other machine. It reports whether the ssh client has ended, too.
+func (c *connection) stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, bool) {
+	if c == nil || !c.trailer.Started() {
+		return proc.Exit{}, false
+	}
+	_ = c.control.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = c.control.WriteString(sshcommand.StopLine(grace)) // otherwise the grace period of the session applies
+	c.control.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), grace+remoteEnd)
+	defer cancel()
+	go func() {
+		select {
+		case <-force:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	exit, err := p.Wait(ctx)
+	return exit, err == nil
+}
+
+// finish sets the exit code to that of the script, after the ssh client has ended.
+func (c *connection) finish(exit *proc.Exit) error {
+	if c == nil {
+		return nil
+	}
+	c.control.Close()
+	select {
+	case <-c.done:
+	case <-time.After(outputTimeout):
+		if err := c.stderr.SetReadDeadline(time.Unix(1, 0)); err != nil {
+			return fmt.Errorf("cannot end the reading of a pipe: %w", err)
+		}
+		<-c.done
+	}
+	if c.whole {
+		exit.Code, exit.Signal = c.report.Code, 0
+	}
+	return nil
+}
+
+// explainConnection says why a connection failed.
+func (t *attempt) explainConnection(r *dag.Result) {
+	c := t.remote
+	if c == nil || c.whole {
+		return
+	}
+	r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonConnection, 255
+	what := "cannot connect to the other machine"
+	if c.trailer.Started() {
+		what = "the connection to the other machine was lost; the script was ended there"
+	}
+	lines := strings.Split(strings.TrimSpace(string(c.messages())), "\n")
+	if last := lines[max(0, len(lines)-3):]; last[0] != "" {
+		what += ": " + strings.Join(last, "; ")
+	}
+	r.Message = what + hintFor(what)
+}
+
+// hintFor returns what to do about a message of the ssh client.
+func hintFor(message string) string {
+	switch {
+	case strings.Contains(message, "REMOTE HOST IDENTIFICATION HAS CHANGED"), strings.Contains(message, "Host key verification failed"):
+		return "; flowrun connects to known hosts only: check the key of the host, then add it to the file of known-hosts"
+	case strings.Contains(message, "Permission denied ("):
+		return "; set ssh.user and ssh.key or ssh.key-file to an account that accepts the key"
+	}
+	return ""
+}
+
+// valueFile returns the file in which the script has written values.
+func (c *connection) valueFile(variable string) ([]byte, error) {
+	if c == nil {
+		return nil, nil
+	}
+	text := c.report.Output
+	if variable == stateVariable {
+		text = c.report.State
+	}
+	if text == nil {
+		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
+	}
+	return text, nil
+}
+
+// close releases what the connection has open. It does nothing on a nil connection.
+func (c *connection) close() {
+	if c == nil {
+		return
+	}
+	for _, f := range []*os.File{c.control, c.writer} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if c.stderr != nil {
+		if c.done != nil {
+			_ = c.stderr.SetReadDeadline(time.Unix(1, 0))
+			<-c.done
+		}
+		c.stderr.Close()
+	}
+	for _, file := range c.files {
+		os.Remove(file)
+	}
+}
