@@ -1,4 +1,5 @@
 // Package sshdtest starts SSH servers for tests: real ones, on free ports of this machine, for the user who runs the test.
+// Each connection has an sshd of its own, so no port is taken twice and a test can cut a connection.
 // It knows nothing of what connects to them.
 package sshdtest
 
@@ -9,9 +10,10 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/needtest"
 )
@@ -24,9 +26,11 @@ type Server struct {
 	KnownHosts string // file with the key of the server
 	Home       string // TMPDIR of sessions: what a test finds here after a step is a leftover
 	dir        string
-	config     string
 	program    string
-	process    *exec.Cmd
+
+	running     sync.WaitGroup
+	mu          sync.Mutex
+	connections []*net.TCPConn
 }
 
 // Start starts a server and ends it with the test. It skips or fails the test if OpenSSH is not installed. options are
@@ -52,7 +56,7 @@ func Start(t testing.TB, options ...string) *Server {
 	}
 	dir := t.TempDir()
 	s := &Server{User: me.Username, KeyFile: filepath.Join(dir, "user_key"), KnownHosts: filepath.Join(dir, "known_hosts"), Home: filepath.Join(dir, "tmp"),
-		dir: dir, config: filepath.Join(dir, "sshd_config"), program: program}
+		dir: dir, program: program}
 	if err := os.Mkdir(s.Home, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +64,27 @@ func Start(t testing.TB, options ...string) *Server {
 	NewKey(t, filepath.Join(dir, "host_key"))
 	authorized := s.read(t, "user_key.pub")
 	s.write(t, "authorized_keys", authorized)
-	s.Port = freePort(t)
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Port = strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	s.write(t, "sshd_config", strings.Join(append(options,
-		"Port "+s.Port, "ListenAddress 127.0.0.1", "HostKey "+filepath.Join(dir, "host_key"), "AuthorizedKeysFile "+filepath.Join(dir, "authorized_keys"),
+		"HostKey "+filepath.Join(dir, "host_key"), "AuthorizedKeysFile "+filepath.Join(dir, "authorized_keys"),
 		"PidFile none", "UsePAM no", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes",
 		"PermitUserRC no", "PrintMotd no", "MaxStartups 100", "MaxSessions 100", "UseDNS no", "SetEnv TMPDIR="+s.Home), "\n")+"\n")
 	s.TrustKey(t, "host_key.pub")
-	s.Run(t)
-	t.Cleanup(s.End)
+	accepting := make(chan struct{})
+	go func() {
+		defer close(accepting)
+		s.serve(t, l)
+	}()
+	t.Cleanup(func() {
+		l.Close()
+		<-accepting
+		s.Cut()
+		s.running.Wait()
+	})
 	return s
 }
 
@@ -87,37 +104,60 @@ func (s *Server) TrustKey(t testing.TB, file string) {
 // Dir returns the folder with the files of the server.
 func (s *Server) Dir() string { return s.dir }
 
-// Run starts the server again after End.
-func (s *Server) Run(t testing.TB) {
-	t.Helper()
-	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	s.process = exec.Command(s.program, "-D", "-e", "-f", s.config)
-	s.process.Stderr = log
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func(p *exec.Cmd) { ended <- p.Wait() }(s.process)
+// serve runs an sshd for each connection, until the listener is closed.
+func (s *Server) serve(t testing.TB, l *net.TCPListener) {
 	for {
-		c, err := net.Dial("tcp", "127.0.0.1:"+s.Port)
-		if err == nil {
-			c.Close()
+		conn, err := l.AcceptTCP()
+		if err != nil {
 			return
 		}
-		select {
-		case err := <-ended:
-			t.Fatalf("sshd has ended: %v\n%s", err, s.read(t, "log"))
-		case <-time.After(10 * time.Millisecond):
+		if err := s.accept(conn); err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-// End ends the server. Connections go on.
-func (s *Server) End() { _ = s.process.Process.Kill() }
+func (s *Server) accept(conn *net.TCPConn) error {
+	socket, err := conn.File()
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	p := exec.Command(s.program, "-i", "-e", "-f", filepath.Join(s.dir, "sshd_config"))
+	p.Stdin, p.Stdout, p.Stderr = socket, socket, log
+	if err := p.Start(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.connections = append(s.connections, conn)
+	s.mu.Unlock()
+	s.running.Go(func() { _ = p.Wait() })
+	return nil
+}
+
+// Cut cuts all connections, as a network does that fails.
+func (s *Server) Cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.connections {
+		_ = c.CloseWrite()
+		_ = c.CloseRead()
+		c.Close()
+	}
+	s.connections = nil
+}
+
+// Connections returns how many connections there have been since the last Cut.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.connections)
+}
 
 // Leftovers returns what sessions have left in their TMPDIR.
 func (s *Server) Leftovers(t testing.TB) (names []string) {
@@ -150,15 +190,4 @@ func (s *Server) write(t testing.TB, name, text string) {
 	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
