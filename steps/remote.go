@@ -30,6 +30,22 @@ type Remote struct {
 	Grants func(Frame) permission.Grants
 }
 
+// Describe returns the account in words: ssh USER@HOST port PORT through JUMP.
+func (r *Remote) Describe(show func(*expr.Template) string) string {
+	text := "ssh "
+	if r.User != nil {
+		text += show(r.User) + "@"
+	}
+	text += show(r.Host)
+	if r.Port != nil {
+		text += " port " + show(r.Port)
+	}
+	if r.Jump != nil {
+		text += " through " + show(r.Jump)
+	}
+	return text
+}
+
 // connection is the connection of one attempt to another machine.
 type connection struct {
 	environ []string // variables of the definition, for the script

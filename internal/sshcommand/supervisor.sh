@@ -44,6 +44,7 @@ report() {
 }
 
 main() {
+	trap '' PIPE # nobody reads any more if the connection is lost; the rest still has to be done
 	printf %s+ "$mark" >&2
 	rm -f -- "$d/run"
 	printf %s "$script" >"$d/script"
@@ -67,7 +68,7 @@ main() {
 		set +m
 		[ -z "$FLOWRUN_OUTPUT" ] || export FLOWRUN_OUTPUT
 		[ -z "$FLOWRUN_STATE" ] || export FLOWRUN_STATE
-		trap - TERM HUP INT EXIT
+		trap - TERM HUP INT EXIT PIPE
 		FLOWRUN_SSH=$d
 		export FLOWRUN_SSH
 		! command -v setsid >/dev/null 2>&1 || set -- setsid "$@"
@@ -76,7 +77,7 @@ main() {
 	p=$!
 	set +m
 	(
-		trap - TERM HUP INT EXIT
+		trap - TERM HUP INT EXIT PIPE
 		read -r seconds <&3 || seconds=
 		case $seconds in '' | *[!0-9]*) seconds=$grace ;; esac
 		echo "$seconds" >"$d/grace"

@@ -1,0 +1,240 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sshdtest"
+)
+
+// sshCase is a step on another machine. ${SSH} in step stands for the keys of ssh without braces.
+type sshCase struct {
+	step   string
+	top    string // keys of the tool
+	params map[string]any
+	server func(t *testing.T, s *sshdtest.Server)
+	during func(t *testing.T, s *sshdtest.Server) // while the step runs
+}
+
+const onServer = "ssh: {${SSH}}, "
+
+var sshCases = map[string]sshCase{
+	"prints and ends with 0":                      {step: onServer + `sh: "echo out; echo err >&2"`},
+	"ends with 3":                                 {step: onServer + `sh: "exit 3"`},
+	"ends with 255":                               {step: onServer + `sh: "exit 255"`},
+	"is ended by signal 9":                        {step: onServer + `sh: "kill -9 $$"`},
+	"runs a program that does not exist":          {step: onServer + `sh: "no-such-program"`},
+	"has a working directory that does not exist": {step: onServer + `working-directory: /no-such-folder, sh: "true"`},
+	"wrote a declared output":                     {step: onServer + declaresV + writes("v=1") + `"`},
+	"did not write a declared output":             {step: onServer + declaresV + `bash: "true"`},
+	"exceeds its timeout":                         {step: onServer + `timeout: 3s, sh: "sleep 600"`},
+	"leaves a process in the background":          {step: onServer + `sh: "sleep 600 & echo"`},
+	"loses its connection": {step: onServer + `sh: "touch ${DIR}/began; sleep 600"`, during: func(t *testing.T, s *sshdtest.Server) {
+		waitFor(t, filepath.Join(s.Dir(), "began"))
+		s.Cut()
+	}},
+	"connects to a port that refuses connections": {step: `ssh: {host: 127.0.0.1, port: 1, user: x}, sh: "true"`},
+	"connects to a host that does not respond":    {step: `ssh: {host: 192.0.2.1, connect-timeout: 1s}, sh: "true"`},
+	"connects to a host whose key is not known": {step: onServer + `sh: "true"`, server: func(t *testing.T, s *sshdtest.Server) {
+		if err := os.WriteFile(s.KnownHosts, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	"connects to a host whose key has changed": {step: onServer + `sh: "true"`, server: func(t *testing.T, s *sshdtest.Server) { s.TrustKey(t, "user_key.pub") }},
+	"has a key that the host does not accept": {step: onServer + `sh: "true"`, server: func(t *testing.T, s *sshdtest.Server) {
+		if err := os.WriteFile(filepath.Join(s.Dir(), "authorized_keys"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}},
+	"has a key that is not a private key": {step: `ssh: {host: 127.0.0.1, key: "{KEY}"}, sh: "true"`, top: "parameters: {KEY: {description: d}}\n", params: map[string]any{"KEY": "secret"}},
+	"has a key file that does not exist":  {step: `ssh: {host: 127.0.0.1, key-file: no-such-file}, sh: "true"`},
+	"gets a value with `-` at its start as host": {step: `ssh: {host: "{HOST}"}, sh: "true"`, top: "parameters: {HOST: {description: d}}\nsecurity: {required-permissions: [network]}\n",
+		params: map[string]any{"HOST": "-oProxyCommand=touch${IFS}x"}},
+	"gets a host that its permissions do not allow": {step: `ssh: {host: "{HOST}"}, sh: "true"`, top: "parameters: {HOST: {description: d}}\nsecurity: {required-permissions: ['network:external:example.org']}\n",
+		params: map[string]any{"HOST": "127.0.0.1"}},
+	"failed to connect, and connected in its next attempt": {step: "error-handling: {retry: {attempts: 200, delay: 100ms, backoff: constant}}, " + onServer + `sh: "true"`, server: func(t *testing.T, s *sshdtest.Server) {
+		if err := os.Rename(s.KnownHosts, s.KnownHosts+".later"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.KnownHosts, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, during: func(t *testing.T, s *sshdtest.Server) {
+		for s.Connections() < 2 { // the second attempt begins after the first has failed
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := os.Rename(s.KnownHosts+".later", s.KnownHosts); err != nil {
+			t.Error(err)
+		}
+	}},
+}
+
+func waitFor(t *testing.T, path string) {
+	for by := time.Now().Add(time.Minute); time.Now().Before(by); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+	}
+	t.Errorf("%s does not exist", path)
+}
+
+// onSSH replaces ${SSH} and ${DIR} in a definition.
+func onSSH(s *sshdtest.Server, text string) string {
+	return strings.NewReplacer("${SSH}", strings.Trim(s.YAML(), "{}"), "${DIR}", s.Dir()).Replace(text)
+}
+
+// TestSSHPage runs every row of the table in docs/ssh.md on a server.
+func TestSSHPage(t *testing.T) {
+	rows := 0
+	for _, cells := range tableRows(t, "docs/ssh.md", "| step `a` |") {
+		c, ok := sshCases[cells[0]]
+		if !ok {
+			t.Errorf("the row %q has no case", cells[0])
+			continue
+		}
+		rows++
+		t.Run(cells[0], func(t *testing.T) {
+			t.Parallel()
+			server := sshdtest.Start(t)
+			if c.server != nil {
+				c.server(t, server)
+			}
+			b := newBed(t)
+			b.config.Grace = 5 * time.Second
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				if c.during != nil {
+					c.during(t, server)
+				}
+			}()
+			p := b.compile(c.top + "steps:\n  - {name: a, " + onSSH(server, c.step) + "}\n")
+			res, err := flowrun.New(b.config).Run(context.Background(), p, c.params, flowrun.WithRunEnv(b.world))
+			<-done
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := res.Step("a")
+			got := []string{cells[0], a.Status.String(), a.Reason, fmt.Sprint(a.ExitCode)}
+			if diff := cmp.Diff(cells, got); diff != "" {
+				t.Errorf("%s\n%s", diff, a.Message)
+			}
+			noLeftovers(t, server)
+		})
+	}
+	if rows != len(sshCases) {
+		t.Errorf("%d rows, want %d", rows, len(sshCases))
+	}
+}
+
+// noLeftovers waits until sessions have removed their files: after a cut connection nobody says when.
+func noLeftovers(t *testing.T, s *sshdtest.Server) {
+	t.Helper()
+	var names []string
+	for by := time.Now().Add(time.Minute); time.Now().Before(by); time.Sleep(20 * time.Millisecond) {
+		if names = s.Leftovers(t); len(names) == 0 {
+			return
+		}
+	}
+	t.Errorf("sessions have left %q", names)
+}
+
+// TestSSHValues: values are data on the other machine.
+func TestSSHValues(t *testing.T) {
+	t.Parallel()
+	server := sshdtest.Start(t)
+	var binary []byte
+	for i := 1; i < 256; i++ {
+		binary = append(binary, byte(i))
+	}
+	for _, v := range []string{"$(touch PWN)", "`touch PWN`", `"; touch PWN; "`, `'; touch PWN; '`, "a[$(touch PWN)]", "x\nEND\ntouch PWN\n", "${x:=$(touch PWN)}",
+		"x; touch PWN #", "<(touch PWN)", "x && touch PWN || touch PWN", "", "\\", "'", "é😀", "a\r\nb", strings.Repeat("x'$(touch PWN)\n", 8000), string(binary[:127]), "-rf x", "--"} {
+		b := newBed(t)
+		work := t.TempDir()
+		text := fmt.Sprintf("parameters: {X: {description: d}}\nenvironment: {variables: {E: '{X}'}}\nsteps:\n  - name: a\n    ssh: %s\n    working-directory: %s\n    input: '{X}'\n    bash: |\n"+
+			"      set -eu\n      export LC_ALL=C\n      v={X}; printf '%%s' \"$v\" >one\n      printf '%%s' '{X}' >two\n      printf '%%s' \"$E\" >three\n      cat >four\n      cat <<END >five\n      {X}\n      END\n", server.YAML(), work)
+		p := b.compile(text)
+		world := b.world
+		world.AllowDash = true
+		res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"X": v}, flowrun.WithRunEnv(world))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.Status != dag.Succeeded {
+			t.Errorf("%.60q: %s %.300s", v, res.Status, res.Step("a").Message)
+			continue
+		}
+		for _, name := range []string{"one", "two", "three", "four", "five"} {
+			want := v
+			if name == "five" {
+				want += "\n"
+			}
+			if got, err := os.ReadFile(filepath.Join(work, name)); err != nil || string(got) != want {
+				t.Errorf("%s: got %.80q, want %.80q (%v)", name, got, want, err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(work, "PWN")); err == nil {
+			t.Errorf("%.60q ran", v)
+		}
+	}
+	noLeftovers(t, server)
+}
+
+// TestSSHStop: cancelling a run ends all processes on the other machine, also those that ignore TERM or have left the session.
+func TestSSHStop(t *testing.T) {
+	t.Parallel()
+	server := sshdtest.Start(t)
+	b := newBed(t)
+	b.config.Grace = time.Second
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		waitFor(t, filepath.Join(server.Dir(), "began"))
+		cancel()
+	}()
+	p := b.compile(onSSH(server, "steps:\n  - {name: a, "+onServer+`bash: "trap '' TERM; setsid sleep 601 & echo $! >${DIR}/other; echo $$ >${DIR}/own; touch ${DIR}/began; while :; do sleep 602; done"}`) + "\n")
+	began := time.Now()
+	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Status != dag.Cancelled || time.Since(began) > 2*time.Minute {
+		t.Error(res.Status, res.Message, time.Since(began))
+	}
+	for _, name := range []string{"own", "other"} {
+		pid, err := os.ReadFile(filepath.Join(server.Dir(), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat"); err == nil && !strings.Contains(string(text), ") Z ") {
+			t.Errorf("process %s still runs: %s", name, text)
+		}
+	}
+	noLeftovers(t, server)
+}
+
+// TestSSHSecrets: a key in a secret works, and nothing shows it or another secret.
+func TestSSHSecrets(t *testing.T) {
+	t.Parallel()
+	server := sshdtest.Start(t)
+	key, err := os.ReadFile(server.KeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBed(t)
+	b.world.Env = append(b.world.Env, "PATH="+os.Getenv("PATH"), "DEPLOY_KEY="+strings.TrimSpace(string(key)), "TOKEN=hidden-value-7")
+	res := b.run(context.Background(), fmt.Sprintf("environment: {secrets: [DEPLOY_KEY, TOKEN]}\nsteps:\n  - name: a\n    ssh: {host: 127.0.0.1, port: %s, user: %q, key: '{env.DEPLOY_KEY}', known-hosts: %q}\n"+
+		"    bash: |\n      printf '%%s' {env.TOKEN} | wc -c\n      cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c '[h]idden-value' || true\n", server.Port, server.User, server.KnownHosts), nil)
+	if a := res.Step("a"); res.Status != dag.Succeeded || strings.Join(strings.Fields(a.Output), " ") != "14 0" {
+		t.Errorf("%s %s %q", res.Status, a.Message, a.Output)
+	}
+}
