@@ -149,6 +149,9 @@ func (p *Plan) StateID() StateID { return call.StateID(p.compiled.Definition) }
 // StateDefaults returns the values that the tool declares, with their defaults.
 func (p *Plan) StateDefaults() []StateValue { return call.StateDefaults(p.compiled.Definition) }
 
+// UsesSSH reports whether steps of the plan, or of the tools it uses, run on other machines.
+func (p *Plan) UsesSSH() bool { return p.compiled.UsesSSH() }
+
 // KeepsArtifacts reports whether steps of the plan, or of the tools it uses, have artifacts.
 func (p *Plan) KeepsArtifacts() bool { return p.compiled.KeepsArtifacts() }
 

@@ -30,8 +30,11 @@ type Remote struct {
 	Grants func(Frame) permission.Grants
 }
 
-// Describe returns the account in words: ssh USER@HOST port PORT through JUMP.
+// Describe returns the account in words: ssh USER@HOST port PORT through JUMP. It returns "" for nil, this machine.
 func (r *Remote) Describe(show func(*expr.Template) string) string {
+	if r == nil {
+		return ""
+	}
 	text := "ssh "
 	if r.User != nil {
 		text += show(r.User) + "@"

@@ -46,6 +46,9 @@ func sshField() keytable.Field {
 func checkSSH(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*SSH)
 	s.Pos = d.Pos(n)
+	if keytable.ValueOf(content, "host") == nil {
+		d.Fail(n, "no-value", "ssh has no host", "add host: with the name or address of the machine")
+	}
 	if file := keytable.KeyOf(content, "key-file"); s.Key != nil && file != nil {
 		d.FailKey(file, "two-bodies", "ssh has both key and key-file", "keep one of the two")
 	}

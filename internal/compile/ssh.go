@@ -39,7 +39,7 @@ func (c *stepCompiler) remote() *steps.Remote {
 		if err == nil {
 			err = one.check(text)
 		}
-		if err != nil {
+		if err != nil && one.at.Pos.Line > 0 { // otherwise the decoder has reported that it is missing
 			c.sshProblem(*one.at, one.key, "bad-address", err.Error(), "")
 		}
 	}
@@ -72,7 +72,7 @@ func (c *stepCompiler) sshProblem(at tool.Text, key, code, message, hint string)
 // checkKey reports a private key in the definition, where everybody can read it.
 func (c *stepCompiler) checkKey(s *tool.SSH, r *steps.Remote) {
 	if r.Key != nil && r.Key.Static() {
-		c.sshProblem(*s.Key, "key", "plain-secret", "the private key is in the definition", "pass it as a secret, such as {env.DEPLOY_KEY}, or use key-file")
+		c.sshProblem(*s.Key, "key", "unknown-secret", "the private key is in the definition", "pass it as a secret, such as {env.DEPLOY_KEY}, or use key-file")
 	}
 }
 

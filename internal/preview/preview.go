@@ -75,6 +75,7 @@ type PreviewStep struct {
 	Loop      string       `json:"loop,omitempty"`     // number of items, or the text that gives the items
 	Repeat    string       `json:"repeat,omitempty"`   // in words, with the condition as written
 	Holds     []string     `json:"holds,omitempty"`    // what each attempt holds that runs share
+	Machine   string       `json:"machine,omitempty"`  // where its script runs, if not here: ssh USER@HOST port PORT
 	Fallback  string       `json:"fallback,omitempty"` // command that runs after the last failed attempt
 	Handler   string       `json:"handler,omitempty"`  // when it runs: on-failure, or on-failure of STEP
 	Condition string       `json:"condition,omitempty"`
@@ -245,6 +246,7 @@ func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix str
 		switch {
 		case s.Command != nil:
 			step.Command = mask(s.Command.Template.Display(nothingKnown{}, mask))
+			step.Machine = s.Command.Remote.Describe(func(t *expr.Template) string { return mask(t.Display(nothingKnown{}, mask)) })
 		case s.Script != nil:
 			step.Command = mask(s.Script.Text())
 		case s.Nested != nil:
@@ -364,6 +366,7 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 	switch {
 	case s.Command != nil:
 		step.Command = a.Display(s.Command.Template)
+		step.Machine = s.Command.Remote.Describe(a.Display)
 		if plan.ShellOf(s.Command.Shell) == expr.Cmd && plan.Platform() != "windows" {
 			step.Problem = "cmd steps run on Windows only"
 		}

@@ -152,6 +152,9 @@ func showLevel(w io.Writer, levels map[string][]flowrun.PreviewStep, prefix stri
 		if s.Repeat != "" {
 			fmt.Fprintf(w, "%s    repeats %s\n", indent, console.Visible(s.Repeat))
 		}
+		if s.Machine != "" {
+			fmt.Fprintf(w, "%s    on %s\n", indent, console.Visible(s.Machine))
+		}
 		for _, h := range s.Holds {
 			fmt.Fprintf(w, "%s    holds %s\n", indent, console.Visible(h))
 		}
