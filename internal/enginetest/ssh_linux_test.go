@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sshdtest"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // sshCase is a step on another machine. ${SSH} in step stands for the keys of ssh without braces.
@@ -220,6 +221,72 @@ func TestSSHStop(t *testing.T) {
 		}
 	}
 	noLeftovers(t, server)
+}
+
+// TestSSHRolloutExample deploys to three servers, with an approval after the first.
+func TestSSHRolloutExample(t *testing.T) {
+	t.Parallel()
+	var servers []*sshdtest.Server
+	var list []any
+	known := ""
+	dir := t.TempDir()
+	for range 3 {
+		s := sshdtest.Start(t)
+		line, err := os.ReadFile(s.KnownHosts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known += string(line)
+		if len(servers) > 0 { // all accept the key of the first
+			key, err := os.ReadFile(servers[0].KeyFile + ".pub")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(s.Dir(), "authorized_keys"), key, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		servers = append(servers, s)
+		list = append(list, map[string]any{"host": "127.0.0.1", "port": s.Port})
+	}
+	if err := os.WriteFile(filepath.Join(dir, "known_hosts"), []byte(known), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	deployed := func() (n int) {
+		for _, s := range servers {
+			if text, err := os.ReadFile(filepath.Join(dir, "app-"+s.Port, "VERSION")); err == nil && string(text) == "1 'x' $(touch PWN)\n" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, approve := range []bool{false, true} {
+		file, err := filepath.Abs("examples/ssh-rollout.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		atQuestion := 0
+		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"VERSION": "1 'x' $(touch PWN)", "SERVERS": list, "LOGIN": servers[0].User,
+			"KEY_FILE": servers[0].KeyFile, "KNOWN_HOSTS": filepath.Join(dir, "known_hosts"), "FOLDER": filepath.Join(dir, "app")},
+			flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir}), flowrun.WithApproval(func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+				atQuestion = deployed()
+				return flowrun.Answer{Approve: approve, By: "ann"}, nil
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[bool]int{false: 1, true: 3}[approve]
+		if (res.Status == dag.Succeeded) != approve || atQuestion != 1 || deployed() != want {
+			t.Errorf("%s: %d at the question, %d at the end: %s %s", res.Status, atQuestion, deployed(), res.Message, res.Step("canary").Message)
+		}
+	}
+	for _, s := range servers {
+		noLeftovers(t, s)
+	}
 }
 
 // TestSSHSecrets: a key in a secret works, and nothing shows it or another secret.
