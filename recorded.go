@@ -28,10 +28,12 @@ type RecordedRun struct {
 	folded *foldedState
 }
 
-// foldedState is the state that the events of a run give. It is computed when it is first needed.
+// foldedState is the state that the first events of a run give. A run and its snapshots share it, so that each event
+// is applied once, when the state is needed.
 type foldedState struct {
-	once  sync.Once
-	state *dag.State
+	mu     sync.Mutex
+	state  *dag.State
+	events int // number of events in it
 }
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
@@ -96,7 +98,7 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
 		if len(more) == 0 {
 			break
 		}
-		p.Events, p.folded = append(p.Events, more...), new(foldedState)
+		p.Events = append(p.Events, more...)
 	}
 	return nil
 }
@@ -129,18 +131,35 @@ func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	return s
 }
 
-// state returns the state that the run's events give. Nobody may change it.
-func (p *RecordedRun) state() *dag.State {
-	p.folded.once.Do(func() { p.folded.state = p.fold(p.Plan.compiled, nil) })
-	return p.folded.state
+// readState calls read with the state that the run's events give. read must not change it, and must not use it later:
+// a later Refresh does change it.
+func (p *RecordedRun) readState(read func(*dag.State)) {
+	p.folded.mu.Lock()
+	defer p.folded.mu.Unlock()
+	if p.folded.events > len(p.Events) { // this is an old snapshot
+		read(p.fold(p.Plan.compiled, nil))
+		return
+	}
+	if p.folded.state == nil {
+		p.folded.state = dag.NewState(p.Record.ID, p.Plan.compiled.Graph, nil)
+	}
+	for _, e := range p.Events[p.folded.events:] {
+		p.folded.state.Apply(e)
+	}
+	p.folded.events = len(p.Events)
+	read(p.folded.state)
 }
 
 // finished reports whether the run has ended.
-func (p *RecordedRun) finished() bool { return p.state().Result() != nil }
+func (p *RecordedRun) finished() (ended bool) {
+	p.readState(func(s *dag.State) { ended = s.Result() != nil })
+	return ended
+}
 
 // Result returns the outcome of the run so far. Steps that a killed engine left running are interrupted.
 func (p *RecordedRun) Result() *Result {
-	res := newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, p.state())
+	var res *Result
+	p.readState(func(s *dag.State) { res = newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, s) })
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
 	res.Enforced, res.Unenforced = p.Record.Enforced, p.Record.Unenforced
 	if !p.finished() {
@@ -176,10 +195,13 @@ func (p *RecordedRun) Result() *Result {
 // and of a live one as far as it has come. An answer that is recorded but that the engine has not read yet does not
 // count.
 func (p *RecordedRun) Questions() []Question {
-	if p.finished() {
-		return nil
-	}
-	return waiting.Questions(p.Record.ID, p.Record.Tool, p.state())
+	var open []Question
+	p.readState(func(s *dag.State) {
+		if s.Result() == nil {
+			open = waiting.Questions(p.Record.ID, p.Record.Tool, s)
+		}
+	})
+	return open
 }
 
 // checkStarted returns an error for a run that never started.

@@ -105,7 +105,7 @@ func (g *Continuation) lastAttempts(want dag.ID) []dag.ID {
 	}
 	var list []dag.ID
 	known := map[dag.ID]int{}
-	g.recorded.state().All(func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
+	note := func(id dag.ID, _ *dag.Node, _ dag.Status, _ *dag.Result) {
 		step := id.WithoutAttempts()
 		if !want.Names(step) {
 			return
@@ -116,7 +116,8 @@ func (g *Continuation) lastAttempts(want dag.ID) []dag.ID {
 		}
 		known[step] = len(list)
 		list = append(list, id)
-	})
+	}
+	g.recorded.readState(func(s *dag.State) { s.All(note) })
 	if len(list) == 0 && !strings.Contains(string(want), "[") { // only the run knows whether there is such an item
 		list = []dag.ID{want}
 	}

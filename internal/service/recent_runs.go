@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"time"
 
@@ -23,8 +24,9 @@ type recentRuns struct {
 
 // recentRun is one run.
 type recentRun struct {
-	mu  sync.Mutex           // held while the run is read, so that requests at the same time read it once
-	run *flowrun.RecordedRun // nil until it has been read
+	mu    sync.Mutex           // held while the run is read, so that requests at the same time read it once
+	run   *flowrun.RecordedRun // nil until it has been read
+	shown *flowrun.RecordedRun // the last snapshot of it
 
 	// Guarded by recentRuns.mu.
 	used  time.Time
@@ -41,7 +43,8 @@ func newRecentRuns(store flowrun.Store, load func(context.Context, string) (*flo
 	return &recentRuns{store: store, load: load, runs: map[string]*recentRun{}, max: maxRecentBytes}
 }
 
-// get returns a run as it is now. The caller may change what it gets.
+// get returns a run as it is now: the same value to all callers until something happens in the run, so that they can
+// keep what they make of it. Nobody may change it.
 func (c *recentRuns) get(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
 	r := c.entry(id)
 	r.mu.Lock()
@@ -51,7 +54,10 @@ func (c *recentRuns) get(ctx context.Context, id string) (*flowrun.RecordedRun, 
 		return nil, err
 	}
 	c.keep(id, r)
-	return r.run.Snapshot(), nil
+	if r.shown == nil || r.shown.Record != r.run.Record || len(r.shown.Events) != len(r.run.Events) || !reflect.DeepEqual(r.shown.Info, r.run.Info) {
+		r.shown = r.run.Snapshot()
+	}
+	return r.shown, nil
 }
 
 // entry returns the entry of a run, a new one if there is none.

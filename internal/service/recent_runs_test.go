@@ -59,6 +59,9 @@ func TestRecentRun(t *testing.T) {
 	}
 	work.Wait()
 	before := read()
+	if read() != before {
+		t.Error("a run in which nothing happened is another value")
+	}
 	events := int64(len(before.Events))
 	if records, read := store.records.Load()-began, store.events.Load()-known; records != 1 || read != events {
 		t.Errorf("%d records and %d events of %d were read", records, read, events)

@@ -26,3 +26,6 @@ func Plain(b []byte) (v any, err error) {
 
 // DerivedID is the id of a run that hangs on words.
 var DerivedID = derivedID
+
+// BriefEncodings returns how many brief documents of runs were encoded.
+func BriefEncodings(h http.Handler) int { return len(h.(*server).briefRuns.docs) }

@@ -2,8 +2,6 @@ package web
 
 import (
 	"net/http"
-	"sync"
-	"weak"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/drawing"
@@ -69,42 +67,16 @@ func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) writeGraph(w http.ResponseWriter, p *flowrun.Plan) error {
-	doc, err := d.graphs.of(p)
+	doc, err := d.graphs.of(p, func() ([]byte, error) { return encodeJSON(graphOf(p)) })
 	if err != nil {
 		return err
 	}
 	return writeDocument(w, 200, doc)
 }
 
-// graphDocs keeps the encoded graphs of the plans that are in use: every page of a run requests
-// the graph, and to place a thousand steps takes longer than anything else in the answer.
-type graphDocs struct {
-	max   int // of the bytes of all of them
-	mu    sync.Mutex
-	docs  map[weak.Pointer[flowrun.Plan]][]byte
-	bytes int
-}
-
+// maxGraphBytes bounds the encoded graphs that are kept: every page of a run requests the graph, and to place a
+// thousand steps takes longer than anything else in the answer.
 const maxGraphBytes = 8 << 20
-
-// of returns the encoded graph of a plan.
-func (g *graphDocs) of(p *flowrun.Plan) ([]byte, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	key := weak.Make(p)
-	if doc := g.docs[key]; doc != nil {
-		return doc, nil
-	}
-	doc, err := encodeJSON(graphOf(p))
-	if err != nil {
-		return nil, err
-	}
-	if g.bytes += len(doc); g.docs == nil || g.bytes > g.max {
-		g.docs, g.bytes = map[weak.Pointer[flowrun.Plan]][]byte{}, len(doc)
-	}
-	g.docs[key] = doc
-	return doc, nil
-}
 
 // graphOf returns the graph of a plan.
 func graphOf(p *flowrun.Plan) graphDoc {

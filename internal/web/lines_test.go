@@ -131,3 +131,37 @@ func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)
 }
+
+// TestBriefRunIsEncodedOnce checks that several pages of one run get one encoding of it, and a new one when something
+// happens in the run.
+func TestBriefRunIsEncodedOnce(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id := b.start(`{"tool": "asks"}`)
+	b.becomes(id, dag.Waiting)
+	brief := func() string {
+		t.Helper()
+		_, doc := b.get("/api/v1/runs/" + id + "?brief=1")
+		return string(doc)
+	}
+	first := brief()
+	for range 4 {
+		if doc := brief(); doc != first {
+			t.Errorf("%s is now %s", first, doc)
+		}
+	}
+	if n := web.BriefEncodings(b.handler); n != 1 || !strings.Contains(first, `"status":"waiting"`) {
+		t.Errorf("encoded %d times: %s", n, first)
+	}
+	if err := b.service.Cancel(t.Context(), id, ""); err != nil {
+		t.Fatal(err)
+	}
+	b.becomes(id, dag.Cancelled)
+	before := web.BriefEncodings(b.handler)
+	last := brief()
+	for range 4 {
+		brief()
+	}
+	if n := web.BriefEncodings(b.handler) - before; n != 1 || !strings.Contains(last, `"status":"cancelled"`) {
+		t.Errorf("encoded %d times: %s", n, last)
+	}
+}

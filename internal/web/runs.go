@@ -93,16 +93,28 @@ func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	res := p.Result()
-	res.Message = publicMessage(res.Reason, res.Message)
+	encode := func() ([]byte, error) { return publicResult(p).MarshalJSON() } // writeJSON would read what it returns once more
 	if r.URL.Query().Get("brief") == "1" {
-		res = res.Brief(0)
+		encode = func() ([]byte, error) {
+			return d.briefRuns.of(p, func() ([]byte, error) { return publicResult(p).Brief(0).MarshalJSON() })
+		}
 	}
-	doc, err := res.MarshalJSON() // writeJSON would read what it returns once more
+	doc, err := encode()
 	if err != nil {
 		return err
 	}
 	return writeDocument(w, 200, doc)
+}
+
+// maxBriefBytes bounds the encoded runs without outputs that are kept: all pages of a run request the same one when
+// something happens in it. Runs with their outputs are not kept, because the logs of the steps can be removed.
+const maxBriefBytes = 8 << 20
+
+// publicResult returns the outcome of a run for callers.
+func publicResult(p *flowrun.RecordedRun) *flowrun.Result {
+	res := p.Result()
+	res.Message = publicMessage(res.Reason, res.Message)
+	return res
 }
 
 // publicMessage returns the message of a run for callers. The reason why a run could not start

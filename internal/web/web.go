@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/ui"
@@ -93,7 +94,8 @@ type server struct {
 	unauthenticated bodyBudget
 	throttle        throttle
 	lineIndexes     lineIndexes
-	graphs          graphDocs
+	graphs          encodedDocs[flowrun.Plan]
+	briefRuns       encodedDocs[flowrun.RecordedRun]
 	openAPI         []byte
 }
 
@@ -103,7 +105,7 @@ type server struct {
 // token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
 	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: graphDocs{max: maxGraphBytes},
+		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: encodedDocs[flowrun.Plan]{max: maxGraphBytes}, briefRuns: encodedDocs[flowrun.RecordedRun]{max: maxBriefBytes},
 		timeouts: timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
 	if d.Trust == nil {
 		d.Trust = func(context.Context) {}

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TestGraphDocs checks that the graph of a plan is placed once, and that what is kept is bounded.
-func TestGraphDocs(t *testing.T) {
+// TestEncodedDocs checks that the graph of a plan is placed once, and that what is kept is bounded.
+func TestEncodedDocs(t *testing.T) {
 	plan := func(steps int) *flowrun.Plan {
 		t.Helper()
 		var text strings.Builder
@@ -25,10 +25,11 @@ func TestGraphDocs(t *testing.T) {
 		}
 		return p
 	}
-	g := graphDocs{max: 100_000}
+	g := encodedDocs[flowrun.Plan]{max: 100_000}
+	encodings := 0
 	of := func(p *flowrun.Plan) []byte {
 		t.Helper()
-		doc, err := g.of(p)
+		doc, err := g.of(p, func() ([]byte, error) { encodings++; return encodeJSON(graphOf(p)) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestGraphDocs(t *testing.T) {
 	}
 	first := plan(2)
 	doc := of(first)
-	if again := of(first); &again[0] != &doc[0] || !strings.Contains(string(doc), `"from":"s0","to":"s1"`) {
+	if again := of(first); &again[0] != &doc[0] || encodings != 1 || !strings.Contains(string(doc), `"from":"s0","to":"s1"`) {
 		t.Errorf("%s", doc)
 	}
 	var plans []*flowrun.Plan // stay in use
@@ -44,7 +45,7 @@ func TestGraphDocs(t *testing.T) {
 		plans = append(plans, plan(100))
 		kept := 0
 		for _, doc := range g.docs {
-			kept += len(doc)
+			kept += len(doc.text)
 		}
 		if kept != g.bytes || kept > g.max {
 			t.Fatalf("%d bytes are kept, and %d counted", kept, g.bytes)
