@@ -83,8 +83,8 @@ func addSize(v any, n *int) {
 	}
 }
 
-// maxLength is the result of Length for anything longer. It prevents an overflow.
-const maxLength = 1 << 40
+// maxLength is the result of Length for anything longer. It prevents an overflow, also where an int has 32 bits.
+const maxLength = 1 << 30
 
 // Length returns the minimum length of the text in bytes, if each reference has the length that of
 // returns. Choices and transformed references count as empty.

@@ -96,7 +96,7 @@ func (l *memoryLedger) ReadState(_ context.Context, id StateID, from string) (li
 		l.run.stateRead[id] = true
 		seen := l.memory.currentState(id)
 		if other := l.memory.find(from); other != nil && other.stateRead[id] {
-			seen = other.stateSeen
+			seen = slices.DeleteFunc(slices.Clone(other.stateSeen), func(v StateValue) bool { return v.StateID != id })
 		}
 		l.run.stateSeen = append(l.run.stateSeen, seen...)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/value"
 )
 
 // StateStore keeps the values that tools keep between their runs. A run reads them with
@@ -182,8 +183,9 @@ func sign(more, less bool) int {
 
 // short returns the beginning of a value for a message.
 func short(v json.RawMessage) string {
-	if len(v) > 40 {
-		return string(v[:40]) + "..."
+	const most = 40 // bytes
+	if len(v) > most {
+		return value.UpTo(most, string(v)) + "..."
 	}
 	return string(v)
 }

@@ -110,3 +110,18 @@ func (s *Store) DigestRules(ctx context.Context) ([]string, error) {
 	}
 	return list, s.failed(op, rows.Err())
 }
+
+// maxDigestAge is how long a digest is kept after it was last sent. One that is older belongs to a notification that
+// was removed or changed: a service sends all others when they are due.
+const maxDigestAge = 366 * 24 * time.Hour
+
+// dropDigests removes the digests of notifications that no longer exist. One that was never sent has just been made.
+func dropDigests(ctx context.Context, c *conn) (more bool, err error) {
+	before := time.Now().Add(-maxDigestAge).UnixNano()
+	const old = "SELECT rule FROM digests WHERE sent > 0 AND sent < ?"
+	if _, err := c.ExecContext(ctx, "DELETE FROM digest_lines WHERE rule IN ("+old+")", before); err != nil {
+		return false, err
+	}
+	_, err = c.ExecContext(ctx, "DELETE FROM digests WHERE rule IN ("+old+")", before)
+	return false, err
+}

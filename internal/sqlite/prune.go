@@ -239,7 +239,7 @@ func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone [
 // system.
 func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error {
 	dropFirings := func(ctx context.Context, c *conn) (more bool, err error) { return dropFirings(ctx, c, p) }
-	for _, step := range []func(context.Context, *conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, vacuum} {
+	for _, step := range []func(context.Context, *conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, dropDigests, vacuum} {
 		for more := true; more; {
 			err := s.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
 				more, err = step(ctx, c)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -108,6 +109,45 @@ func testStateSeen(t *testing.T, s history.Store) {
 	err := next.Append(ctx, []dag.Event{endWith("r2", 1, dag.Succeeded, set("A", "9", ""))})
 	if refused, ok := errors.AsType[*history.StateError](err); !ok || !refused.Conflict {
 		t.Errorf("a value that was changed since it was read: %v", err)
+	}
+}
+
+// A run that takes over the values of one tool does not take over those of another.
+func testStateSeenOfOne(t *testing.T, s history.Store) {
+	ctx := context.Background()
+	other := history.StateID{Tool: "other", File: "/w/other.yaml"}
+	ofOther := func(value string) dag.StateChange {
+		return dag.StateChange{Tool: other.Tool, File: other.File, Key: "A", Value: json.RawMessage(value)}
+	}
+	l := begin(t, s, record("r1", "sync"))
+	readState(t, l, "")
+	if err := s.SetState(ctx, []dag.StateChange{ofOther("1")}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := l.ReadState(ctx, other, ""); err != nil || stateText(list) != "A=1" {
+		t.Fatal(stateText(list), err)
+	}
+	next := begin(t, s, record("r2", "sync"))
+	if _, err := next.ReadState(ctx, syncTool, "r1"); err != nil {
+		t.Fatal(err)
+	}
+	err := next.Append(ctx, []dag.Event{endWith("r2", 1, dag.Succeeded, ofOther("2"))})
+	if refused, ok := errors.AsType[*history.StateError](err); !ok || !refused.Conflict {
+		t.Errorf("a value that the run has never read was replaced: %v", err)
+	}
+}
+
+// The message about a value that cannot be merged does not cut a character.
+func testStateMessage(t *testing.T, s history.Store) {
+	ctx := context.Background()
+	for n := range 4 {
+		if err := s.SetState(ctx, []dag.StateChange{set("A", `"`+strings.Repeat("x", n)+strings.Repeat("€", 40)+`"`, "")}); err != nil {
+			t.Fatal(err)
+		}
+		err := s.SetState(ctx, []dag.StateChange{set("A", "[1]", "append")})
+		if _, ok := errors.AsType[*history.StateError](err); !ok || !utf8.ValidString(err.Error()) {
+			t.Errorf("%q", err)
+		}
 	}
 }
 

@@ -41,11 +41,23 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	if step := FirstFailed(r); step != "" {
 		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
+	if allSucceeded(r) {
+		ui.Suggest(env, "no step is left to run; to run the tool again: flowrun run %s", r.Tool)
+		return
+	}
 	if onlyInterrupted(r) {
 		ui.Suggest(env, "to run its interrupted steps again: flowrun resume %s --rerun-interrupted", r.ID)
 		return
 	}
 	ui.Suggest(env, "to continue: flowrun resume %s", r.ID)
+}
+
+// allSucceeded reports whether a run failed at its end, after all of its steps: its outputs could not be made, or its
+// state could not be kept. A resume has nothing to do.
+func allSucceeded(r *flowrun.Result) bool {
+	return r.Status == dag.Failed && len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool {
+		return s.Status != dag.Succeeded && s.Status != dag.Reused && s.Status != dag.Skipped && !slices.Contains(r.Tolerated, s.ID)
+	})
 }
 
 // onlyInterrupted reports whether a run has ended and only steps that count as failed because they
