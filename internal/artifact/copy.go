@@ -33,7 +33,7 @@ func (w *writer) file(ctx context.Context, from, to string) (File, error) {
 	f := File{Executable: info.Mode()&0o111 != 0}
 	temp := filepath.Join(w.store, tempNew+rand.Text())
 	defer os.Remove(temp)
-	sum, size, err := w.copy(ctx, in, temp, f.mode())
+	sum, size, err := w.copy(ctx, in, info.Size(), temp, f.mode())
 	if err != nil {
 		return File{}, err
 	}
@@ -99,14 +99,14 @@ func (w *writer) tooLarge() error {
 }
 
 // copy makes a new file with the content of another one: a clone, if the file system can share its blocks. The digest is
-// that of the new file, because the step may still write to the other one.
-func (w *writer) copy(ctx context.Context, in *os.File, to string, mode fs.FileMode) (digest []byte, size int64, err error) {
+// that of the new file, because the step may still write to the other one. Of a file that grows, the first most bytes are
+// copied: a reader that followed a fast writer would never come to an end.
+func (w *writer) copy(ctx context.Context, in *os.File, most int64, to string, mode fs.FileMode) (digest []byte, size int64, err error) {
 	out, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, 0, err
 	}
 	sum := sha256.New()
-	most := w.run.limits.MaxFileSize + 1
 	var from io.Reader = contextReader{ctx, io.TeeReader(io.LimitReader(in, most), out)}
 	if clone(out, in) == nil {
 		from = contextReader{ctx, io.LimitReader(out, most)}
@@ -121,11 +121,8 @@ func (w *writer) copy(ctx context.Context, in *os.File, to string, mode fs.FileM
 	} else {
 		_, err = io.Copy(io.Discard, from)
 	}
-	if err == nil && counted.size > w.run.limits.MaxFileSize {
-		err = w.tooLarge()
-	}
 	if err == nil {
-		err = errors.Join(out.Chmod(mode), out.Sync())
+		err = errors.Join(out.Truncate(counted.size), out.Chmod(mode), out.Sync()) // a clone may be larger
 	}
 	return sum.Sum(nil), counted.size, errors.Join(err, out.Close())
 }

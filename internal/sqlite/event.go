@@ -55,17 +55,17 @@ type EndedRun struct {
 	Ended  time.Time
 }
 
-// EndedRuns returns the runs of a tool that ended after a time, in that order, without those
+// EndedRuns returns the runs of a tool that ended at a time or later, in that order, without those
 // that the schedule has claimed or skipped. file is the definition of the tool: another tool
 // with the same name does not count. statuses limits the runs; none selects all.
-func (b FiringStore) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, after time.Time) (list []EndedRun, err error) {
+func (b FiringStore) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) (list []EndedRun, err error) {
 	const op = "read the runs that ended"
 	if b.s.reads == nil {
 		return nil, nil
 	}
-	query, args := `SELECT n, id, status, ended FROM runs JOIN records ON records.run = runs.n WHERE tool = ?1 AND ended > ?2
+	query, args := `SELECT n, id, status, ended FROM runs JOIN records ON records.run = runs.n WHERE tool = ?1 AND ended >= ?2
 		AND ?3 IN ('', coalesce(json_extract(record, '$.sources[0].file'), ?3))
-		AND NOT EXISTS (SELECT 1 FROM firings WHERE schedule = ?4 AND slot = runs.n)`, []any{tool, after.UnixNano(), file, schedule}
+		AND NOT EXISTS (SELECT 1 FROM firings WHERE schedule = ?4 AND slot = runs.n)`, []any{tool, since.UnixNano(), file, schedule}
 	if len(statuses) > 0 {
 		query += " AND status IN (?" + strings.Repeat(", ?", len(statuses)-1) + ")"
 		for _, s := range statuses {
