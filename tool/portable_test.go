@@ -18,7 +18,7 @@ import (
 var sameTool = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
 	cmpopts.IgnoreFields(Definition{}, "File", "Source"),
-	cmpopts.IgnoreUnexported(Text{}, Value{}, DeclaredOutput{}),
+	cmpopts.IgnoreUnexported(Text{}, Value{}, DeclaredOutput{}, HTTP{}, JSONSchema{}),
 }
 
 // everyDefinition is the definitions of the specification and of the examples that
