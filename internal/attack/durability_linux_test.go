@@ -58,10 +58,11 @@ func TestNoHome(t *testing.T) {
 		}
 		s.write("t.yaml", tool)
 		s.write("empty", "")
-		s.env = bare(s)
+		s.env = bare(s) // and without nsswitch.conf: libnss-systemd knows root and its home without /etc/passwd
 		c := s.command()
 		c.Path, _ = exec.LookPath("unshare")
-		c.Args = []string{"unshare", "--mount", "sh", "-c", `mount --bind empty /etc/passwd && mount -t tmpfs none /var/lib || exit 99
+		c.Args = []string{"unshare", "--mount", "sh", "-c", `for f in /etc/passwd /etc/nsswitch.conf; do [ ! -e $f ] || mount --bind empty $f || exit 99; done
+mount -t tmpfs none /var/lib || exit 99
 "$0" "$@" && ls -A /var/lib/flowrun/history.db`, program, "run", "./t.yaml"}
 		out := s.finish(c)
 		if out.code == 99 || c.Path == "" {
