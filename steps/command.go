@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +76,8 @@ type Command struct {
 
 	State []stepfile.Declaration // values that the command can write to the file in $FLOWRUN_STATE
 
-	Remote *Remote // nil: it runs on this machine
+	Remote    *Remote    // nil: it runs on this machine
+	Container *Container // nil: it runs in none, or in that of its tool's isolation
 
 	Interactive *Interactive // nil: it has no terminal and cannot ask anything
 	Stream      *Stream      // nil: its output is kept but not streamed
@@ -117,6 +119,7 @@ type attempt struct {
 	perProcess bool          // max-memory limits each process
 	printed    *printed      // nil: no limit
 	container  *container    // nil: none
+	services   *services     // containers beside that of the command; nil: none
 	envFile    string        // env file of the container; "": none
 	outputFile string        // file for the declared outputs; "": it has none
 	stateFile  string        // file for the values of State; "": none
@@ -157,12 +160,12 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
-	confine := frame.Confinement()
+	confined := frame.Confinement().InContainer(c.Container)
+	printed := newPrinted(confined.MaxOutput)
 	if c.Remote != nil {
-		confine = Confinement{} // of this machine: connection refuses what another one cannot provide
+		confined = Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
-	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View),
-		confine: confine, printed: newPrinted(frame.Confinement().MaxOutput)}, nil
+	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}, nil
 }
 
 // inputError is a rejected value. A retry cannot help: the definition or the caller must change.
@@ -193,6 +196,12 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 		}
 		defer t.releaseTerminal()
 	}
+	if t.Container != nil && len(t.Container.Services) > 0 {
+		defer t.endServices()
+		if r, err := t.startServices(ctx); r != nil || err != nil {
+			return *cmp.Or(r, &dag.Result{}), err
+		}
+	}
 	p, err := t.startLimited(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -214,6 +223,7 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 	if err != nil {
 		return dag.Result{}, err
 	}
+	t.printServices(stopped || exit.Code != 0)
 	r, err := t.result(exit, stopped)
 	t.explainUnanswered(&r)
 	t.explainTerminal(&r)
@@ -245,8 +255,10 @@ func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) 
 	if err != nil {
 		return nil, startFailure(err)
 	}
-	for _, st := range t.streams {
-		st.closeEnd()
+	for i, st := range t.streams {
+		if i == 0 || t.services == nil { // printServices closes the other
+			st.closeEnd()
+		}
 	}
 	return p, nil
 }
@@ -263,7 +275,7 @@ func startFailure(err error) error {
 // reset releases what an attempt that could not start has opened, so that it can start again.
 func (t *attempt) reset() {
 	t.cleanUp()
-	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, printed: t.printed, person: t.person, personGone: t.personGone}
+	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, services: t.services, printed: t.printed, person: t.person, personGone: t.personGone}
 }
 
 // prepare renders all templates and opens what the process will use.

@@ -35,6 +35,11 @@ type container struct {
 	granted  []string // the same, read-only, by permissions that are enforced
 	readOnly []string // the same, with the files of the step
 	empty    string   // folder in memory that is the working directory; "": none
+	mounts   []string // values of --mount for what the step mounts
+	guest    string   // user that the definition names, in place of user; "": none
+	joined   string   // name of the container whose network it has; "": it has its own
+	pull     string   // when the image is downloaded; "": when it is missing
+	asIs     bool     // the command is arguments of the image's own entry point
 	env      []string // names of variables whose values are in the environment of the program
 	envFile  string   // file with the variables that the program would use itself; "": none
 	run      string
@@ -61,29 +66,14 @@ func containerProgram(path string) (string, error) {
 // argv returns the command line that runs command in the container. It contains no values, because
 // everybody can see it in the process table.
 func (c *container) argv(command []string) []string {
-	podman := strings.HasPrefix(filepath.Base(c.program), "podman")
-	argv := []string{c.program, "run", "--rm", "--interactive", "--name", c.name,
-		"--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
-		"--log-driver", "none", // the output is kept as output of the step, and nowhere else
-		"--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777",
-		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
+	argv := append(c.start(), "--interactive", "--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777")
 	add := func(when bool, words ...string) {
 		if when {
 			argv = append(argv, words...)
 		}
 	}
-	switch {
-	case c.limits.MaxProcesses > 0:
-		add(true, "--pids-limit", fmt.Sprint(c.limits.MaxProcesses))
-	case !podman: // podman sets its own, if it can count processes
-		add(true, "--pids-limit", "2048")
-	}
 	add(c.tty, "--tty")
-	add(!c.network, "--network", "none")
-	argv = append(argv, c.limits.options()...)
-	add(c.noCore, "--ulimit", "core=1:1")
-	add(c.user != "", "--user", c.user)
-	add(podman && c.user != "" && !strings.HasPrefix(c.user, "0:"), "--userns", "keep-id") // otherwise the user is another one outside
+	argv = append(argv, c.userOptions()...)
 	for _, path := range c.writable {
 		add(true, "--mount", mountOption(path))
 	}
@@ -91,6 +81,9 @@ func (c *container) argv(command []string) []string {
 		add(true, "--mount", mountOption(path, "readonly"))
 	}
 	add(c.empty != "", "--mount", tmpfsOption(c.empty))
+	for _, value := range c.mounts {
+		add(true, "--mount", value)
+	}
 	add(c.dir != "", "--workdir", c.dir)
 	if !slices.Contains(c.env, "HOME") {
 		add(true, "--env", "HOME=/tmp") // the user has no home in the image
@@ -99,8 +92,57 @@ func (c *container) argv(command []string) []string {
 		add(true, "--env", name)
 	}
 	add(c.envFile != "", "--env-file", c.envFile)
+	if c.asIs {
+		return append(append(argv, c.image), command...)
+	}
 	add(true, "--entrypoint", command[0], c.image)
 	return append(argv, command[1:]...)
+}
+
+// start returns the part of the command line that a container has in common with those of services.
+func (c *container) start() []string {
+	argv := []string{c.program, "run", "--rm", "--name", c.name, "--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
+		"--log-driver", "none", // the output is kept as output of the step, and nowhere else
+		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
+	switch {
+	case c.limits.MaxProcesses > 0:
+		argv = append(argv, "--pids-limit", fmt.Sprint(c.limits.MaxProcesses))
+	case !isPodman(c.program): // podman sets its own, if it can count processes
+		argv = append(argv, "--pids-limit", "2048")
+	}
+	switch {
+	case c.joined != "":
+		argv = append(argv, "--network", "container:"+c.joined)
+	case !c.network:
+		argv = append(argv, "--network", "none")
+	}
+	if c.pull != "" {
+		argv = append(argv, "--pull", c.pull)
+	}
+	argv = append(argv, c.limits.options()...)
+	if c.noCore {
+		argv = append(argv, "--ulimit", "core=1:1")
+	}
+	return argv
+}
+
+func isPodman(program string) bool { return strings.HasPrefix(filepath.Base(program), "podman") }
+
+// userOptions returns the options for the user of the processes. Without more, podman maps a user who is not root to
+// root in the container, and all others to users that have no files outside.
+func (c *container) userOptions() []string {
+	mapped := isPodman(c.program) && c.user != "" && !strings.HasPrefix(c.user, "0:")
+	switch {
+	case c.guest != "":
+		return []string{"--user", c.guest}
+	case c.user == "":
+		return nil
+	case mapped && c.joined != "": // with keep-id it could not join the network of a container without it
+		return []string{"--user", "0:0"}
+	case mapped:
+		return []string{"--user", c.user, "--userns", "keep-id"}
+	}
+	return []string{"--user", c.user}
 }
 
 // options returns the options of container programs for the limits. CPU time is limited for each
@@ -124,8 +166,11 @@ func (l Limits) options() (list []string) {
 }
 
 // mountOption returns the value of --mount for a path of this machine.
-func mountOption(path string, more ...string) string {
-	return mountFields(append([]string{"type=bind", "source=" + path, "target=" + path}, more...))
+func mountOption(path string, more ...string) string { return mountAt(path, path, more...) }
+
+// mountAt returns the value of --mount for a path of this machine that has another path in the container.
+func mountAt(path, target string, more ...string) string {
+	return mountFields(append([]string{"type=bind", "source=" + path, "target=" + target}, more...))
 }
 
 // tmpfsOption returns the value of --mount for a folder in memory.
@@ -162,7 +207,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 	}
 	c := t.container
 	c.readOnly = slices.Concat(c.granted, t.launch.files)
-	if dir := t.session.artifacts(); dir != "" && !c.mounts(dir) {
+	if dir := t.session.artifacts(); dir != "" && !c.covers(dir) {
 		c.readOnly = append(c.readOnly, dir)
 	}
 	var clientVars []string
@@ -175,17 +220,18 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 		}
 		c.env, env = append(c.env, name), append(env, kv)
 	}
-	if err := t.writeContainerEnv(clientVars); err != nil {
+	if t.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
 		return "", nil, nil, err
 	}
+	c.envFile = t.envFile
 	return c.program, c.argv(t.launch.argv), t.session.inherits.with(env), nil
 }
 
 // newContainer determines the options of the attempt's container.
 func (t *attempt) newContainer() (*container, error) {
-	program, err := containerProgram(lookup(t.session.inherits.list, "PATH"))
+	program, err := t.findContainerProgram()
 	if err != nil {
-		return nil, startError{127, fmt.Sprintf("cannot start the step: cannot provide isolation: container: %v", err)}
+		return nil, err
 	}
 	c := &container{program: program, name: "flowrun-" + strings.ToLower(rand.Text()), image: t.confine.Image,
 		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), dir: t.dir,
@@ -198,10 +244,10 @@ func (t *attempt) newContainer() (*container, error) {
 		if temp := t.frame.Temp(); temp != "" {
 			c.writable = append(c.writable, temp)
 		}
-		if !c.mounts(t.dir) {
+		if !c.covers(t.dir) {
 			c.empty = t.dir
 		}
-		return c, nil
+		return c, t.applyContainer(c)
 	}
 	for _, dir := range []string{t.frame.Resolve("."), t.dir, t.frame.Temp()} {
 		switch {
@@ -214,7 +260,7 @@ func (t *attempt) newContainer() (*container, error) {
 			c.writable = append(c.writable, dir)
 		}
 	}
-	return c, nil
+	return c, t.applyContainer(c)
 }
 
 // mountGranted mounts the files that permissions list, as far as they exist. A container cannot keep a
@@ -222,19 +268,19 @@ func (t *attempt) newContainer() (*container, error) {
 func (c *container) mountGranted(g permission.Grants) {
 	read, write, execute := g.Files()
 	for _, path := range write {
-		if isThere(path) && !c.mounts(path) {
+		if isThere(path) && !c.covers(path) {
 			c.writable = append(c.writable, path)
 		}
 	}
 	for _, path := range slices.Concat(read, execute) {
-		if isThere(path) && !c.mounts(path) {
+		if isThere(path) && !c.covers(path) {
 			c.granted = append(c.granted, path)
 		}
 	}
 }
 
-// mounts reports whether a path is in what is mounted.
-func (c *container) mounts(path string) bool {
+// covers reports whether a path is in what is mounted at the same path.
+func (c *container) covers(path string) bool {
 	return slices.ContainsFunc(slices.Concat(c.writable, c.granted), func(up string) bool { return within(path, up) })
 }
 
@@ -249,25 +295,19 @@ func within(path, folder string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// writeContainerEnv writes variables that the container program would use itself to an env file for
-// the container.
-func (t *attempt) writeContainerEnv(env []string) error {
+// containerEnvFile writes variables that the container program would use itself to an env file for a container. It
+// returns "" if there are none.
+func (t *attempt) containerEnvFile(program string, env []string) (path string, err error) {
 	if len(env) == 0 {
-		return nil
+		return "", nil
 	}
 	for _, kv := range env {
 		if strings.ContainsAny(kv, "\n\r") {
-			return inputError{fmt.Errorf("cannot pass the variable %s to the container: its value has several lines, and %s uses this name itself; use another name",
-				nameOf(kv), filepath.Base(t.container.program))}
+			return "", inputError{fmt.Errorf("cannot pass the variable %s to the container: its value has several lines, and %s uses this name itself; use another name",
+				nameOf(kv), filepath.Base(program))}
 		}
 	}
-	path, err := t.session.secretFile("environment-*", strings.Join(env, "\n")+"\n")
-	if err != nil {
-		return err
-	}
-	t.container.envFile = path
-	t.envFile = path
-	return nil
+	return t.session.secretFile("environment-*", strings.Join(env, "\n")+"\n")
 }
 
 // explainContainer adds a message for the exit codes of container programs.
@@ -279,7 +319,7 @@ func (t *attempt) explainContainer(r *dag.Result) {
 	case 125:
 		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(t.container.program))
 	case 126, 127:
-		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: security.image", t.container.image)
+		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: %s", t.container.image, t.imageKey())
 	}
 }
 
@@ -292,41 +332,52 @@ func (t *attempt) endContainer() {
 	if t.container == nil {
 		return
 	}
-	if err := t.removeContainer(); err != nil {
+	if err := t.removeContainer(t.container.program, t.container.name); err != nil {
 		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Message: fmt.Sprintf(
 			"the container %s may still be running: %v; to stop it: %s rm --force %s", t.container.name, err, filepath.Base(t.container.program), t.container.name)})
 	}
 }
 
-func (t *attempt) removeContainer() error {
-	out, err := t.session.secretFile("removed-*", "")
-	if err != nil {
+func (t *attempt) removeContainer(program, container string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
+	defer cancel()
+	name := filepath.Base(program)
+	code, output, err := t.askProgram(ctx, program, "rm", "--force", container)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s rm did not respond within %v", name, removeBound)
+	case err != nil:
 		return err
+	case code == 0 || alreadyRemoved(output):
+		return nil
+	}
+	return fmt.Errorf("%s rm: %s", name, bytes.TrimSpace(output))
+}
+
+// askProgram runs a container program and returns its exit code and what it printed.
+func (t *attempt) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
+	out, err := t.session.secretFile("asked-*", "")
+	if err != nil {
+		return 0, nil, err
 	}
 	defer os.Remove(out)
 	f, err := os.OpenFile(out, os.O_WRONLY, 0)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
 	defer f.Close()
-	program := t.container.program
-	p, err := t.session.host.Start(proc.Spec{Step: string(t.call.Path), Path: program, Args: []string{program, "rm", "--force", t.container.name},
+	p, err := t.session.host.Start(proc.Spec{Step: string(t.call.Path), Path: program, Args: append([]string{program}, words...),
 		Env: t.session.inherits.with(t.markVariables()), Files: [3]*os.File{t.session.null, f, f}})
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
-	defer cancel()
 	exit, err := p.Wait(ctx)
 	if err != nil {
 		p.Stop(0, nil)
-		return fmt.Errorf("%s rm did not respond within %v", filepath.Base(program), removeBound)
+		return 0, nil, err
 	}
-	output, _ := os.ReadFile(out)
-	if exit.Code == 0 || alreadyRemoved(output) {
-		return nil
-	}
-	return fmt.Errorf("%s rm: %s", filepath.Base(program), bytes.TrimSpace(output))
+	output, _ = os.ReadFile(out)
+	return exit.Code, output, nil
 }
 
 // alreadyRemoved reports whether the container program refused to remove a container because it no

@@ -12,24 +12,25 @@ import (
 
 // The command line of a container.
 func TestContainerArgv(t *testing.T) {
-	const always = "run --rm --interactive --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
-		"--read-only --tmpfs /tmp:rw,exec,mode=1777 --cap-drop ALL --security-opt no-new-privileges "
+	const always = "run --rm --name flowrun-x --label flowrun.run=r --label flowrun.step=s --log-driver none " +
+		"--cap-drop ALL --security-opt no-new-privileges "
+	const own = "--interactive --read-only --tmpfs /tmp:rw,exec,mode=1777 "
 	const end = "--entrypoint sh img -c exit"
 	for _, c := range []struct {
 		name string
 		c    container
 		want string
 	}{
-		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none --env HOME=/tmp " + end},
+		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none " + own + "--env HOME=/tmp " + end},
 		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
 			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
-			"/usr/bin/docker " + always + "--pids-limit 30 --tty --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --ulimit core=1:1 --user 1000:100 " +
+			"/usr/bin/docker " + always + "--pids-limit 30 --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --ulimit core=1:1 " + own + "--tty --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
 		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},
-			"/usr/bin/podman " + always + "--network none --user 1000:100 --userns keep-id --env HOME=/tmp " + end},
+			"/usr/bin/podman " + always + "--network none " + own + "--user 1000:100 --userns keep-id --env HOME=/tmp " + end},
 		{"podman of root", container{program: "/usr/bin/podman", user: "0:0"},
-			"/usr/bin/podman " + always + "--network none --user 0:0 --env HOME=/tmp " + end},
+			"/usr/bin/podman " + always + "--network none " + own + "--user 0:0 --env HOME=/tmp " + end},
 	} {
 		c.c.name, c.c.image, c.c.run, c.c.step = "flowrun-x", "img", "r", "s"
 		if got := strings.Join(c.c.argv([]string{"sh", "-c", "exit"}), " "); got != c.want {

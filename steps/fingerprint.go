@@ -19,9 +19,10 @@ type Fingerprint struct {
 	Command   []string // argv; or the script, then name and value of each variable that it reads
 	Input     []string // content of stdin; empty if the command has no input
 	Env       []EnvValue
+	Container []string // image, mounts and services; empty if the command has no container
 	// Unknown lists the fields that are empty because they refer to a value that is not known yet.
 	// That happens only outside of a run.
-	Unknown struct{ Command, Input, Dir bool }
+	Unknown struct{ Command, Input, Dir, Container bool }
 }
 
 // EnvValue is a variable of the graph or the step, not an inherited one.
@@ -49,6 +50,10 @@ func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 	t.dir, err = t.workingDirectory()
 	f.Dir = t.dir
 	if f.Unknown.Dir, err = unknown(err); err != nil {
+		return nil, err
+	}
+	f.Container, err = c.Container.words(t.scope)
+	if f.Unknown.Container, err = unknown(err); err != nil {
 		return nil, err
 	}
 	f.Env, err = t.ownVariables()

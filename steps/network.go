@@ -51,7 +51,7 @@ func (c Confinement) limitsHosts() bool {
 // checkHosts returns why the steps cannot be held to the hosts that they may reach.
 func (c Confinement) checkHosts(m Means) (err error) {
 	switch {
-	case !c.limitsHosts():
+	case !c.limitsHosts(), c.Image != "" && !c.Network:
 		return nil
 	case c.Image != "":
 		err = errors.New("a container has the whole network or none")
@@ -103,7 +103,7 @@ const (
 // joinNetwork gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
 // granted, or the network is not held.
 func (s *Session) joinNetwork(c Confinement, step dag.ID) (*networkPlace, error) {
-	if !c.limitsHosts() {
+	if !c.limitsHosts() || c.Image != "" && !c.Network {
 		return nil, nil
 	}
 	err := c.checkHosts(s.options.means())

@@ -192,6 +192,7 @@ type Step struct {
 	Priority         int               // among the steps that wait for a pool or a lock
 	Artifacts        []*Artifact       // files that are kept with the run
 	SSH              *SSH              // nil = the step runs on this machine
+	Container        *Container        // nil = the command runs on this machine, or as security.isolation says
 
 	InteractiveOptions InteractiveOptions // unset fields default to those of the tool
 }

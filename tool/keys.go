@@ -130,6 +130,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		keytable.Nested("output", "S1-043", outputObject, "How the output of the step is captured.", func(s *Step) *Output { return &s.Output }),
 		outputsField("Values that the step writes to the file in $FLOWRUN_OUTPUT, by name, with their types. See outputs.md.", func(s *Step) *[]*DeclaredOutput { return &s.Outputs }),
 		keytable.Text("input", "S1-200", "Standard input of the step.", func(s *Step, v Text) { s.Input = &v }),
+		containerField(),
 		environment("environment", func(s *Step) *Environment { return &s.Environment }),
 		envFiles(func(s *Step) *[]EnvFile { return &s.EnvFiles }),
 		keytable.Text("working-directory", "S1-186", "Working directory of the step.", func(s *Step, v Text) { s.WorkingDirectory = &v }),

@@ -107,6 +107,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	if s.Input == nil && t != nil {
 		cmd.Input = c.plan.Input
 	}
+	cmd.Container = c.container()
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	cmd.Remote = c.account
 	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {

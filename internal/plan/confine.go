@@ -47,6 +47,8 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 		switch {
 		case s.Nested != nil:
 			s.Nested.Demands(c, visit)
+		case s.Command != nil && s.Command.Container != nil:
+			visit(c.InContainer(s.Command.Container), "", "")
 		case s.Command != nil:
 			commands = true
 		case s.OwnWork != "":

@@ -371,7 +371,7 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 			step.Problem = "cmd steps run on Windows only"
 		}
 		if step.Problem == "" {
-			step.Problem = confinementProblem(a)
+			step.Problem = confinementProblem(a, s.Command.Container)
 		}
 	case s.Script != nil:
 		step.Command = mask(s.Script.Text())
@@ -462,11 +462,16 @@ func writtenWith(s *plan.Step, param string) string {
 }
 
 // confinementProblem returns which security settings of a command cannot be enforced on this machine, "" if all can.
-func confinementProblem(a *call.Frame) string {
+func confinementProblem(a *call.Frame, k *steps.Container) string {
 	var why []string
 	c := a.Confine
 	c.Grants = call.Grants(a)
-	_, missing := c.Held(means(), a.RunEnv.Env)
+	if k != nil {
+		for _, err := range c.Refuses(k) {
+			why = append(why, err.Error())
+		}
+	}
+	_, missing := c.InContainer(k).Held(means(), a.RunEnv.Env)
 	for _, err := range missing {
 		why = append(why, err.Error())
 	}

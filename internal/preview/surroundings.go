@@ -19,6 +19,8 @@ type Surroundings struct {
 	Runtime string `json:"runtime,omitempty"`
 	// Artifacts are the files that are kept, as NAME: PATTERN.
 	Artifacts []string `json:"artifacts,omitempty"`
+	// Container describes the container of the command in lines: its image, what it mounts, the services beside it.
+	Container []string `json:"container,omitempty"`
 }
 
 // PreviewVariable is a variable of the environment. Secrets are masked.
@@ -46,6 +48,7 @@ func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Templa
 func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surroundings) {
 	if base := s.BaseCommand(); base != nil {
 		around = surroundings(base.Env, base.EnvFiles, base.Input, show)
+		around.Container = describeContainer(base.Container, show)
 	}
 	if s.Script != nil && s.Script.Def.Module != nil && s.Script.Def.Module.Node {
 		around.Runtime = "node"
@@ -54,6 +57,39 @@ func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surr
 		around.Artifacts = append(around.Artifacts, a.Name+": "+show(a.Path))
 	}
 	return around
+}
+
+// describeContainer describes a container in words, nil if there is none.
+func describeContainer(k *steps.Container, show func(*expr.Template) string) (list []string) {
+	if k == nil {
+		return nil
+	}
+	add := func(when bool, words ...string) {
+		if when {
+			list = append(list, strings.Join(words, " "))
+		}
+	}
+	add(true, "image", k.Image)
+	add(k.User != "", "user", k.User)
+	add(k.Network, "network of the container program")
+	for _, m := range k.Mounts {
+		how := "read-only"
+		if m.Writable {
+			how = "writable"
+		}
+		add(true, "mount", show(m.Source), "at", m.Target, how)
+	}
+	for _, s := range k.Services {
+		words := []string{"service", s.Name + ":", s.Image}
+		for _, a := range s.Arguments {
+			words = append(words, show(a))
+		}
+		add(true, words...)
+		for _, v := range s.Env {
+			add(true, "service", s.Name, "has", v.Name, "=", show(v.Value))
+		}
+	}
+	return list
 }
 
 // source describes the source of a secret's value.

@@ -164,6 +164,9 @@ func (d *depender) definition(f *steps.Fingerprint) {
 	d.add(cache.Definition, "strict", strconv.FormatBool(f.Strict))
 	d.add(cache.Definition, "environment.inherit", strconv.FormatBool(!f.NoInherit))
 	d.addIf(f.Unknown.Dir, cache.Definition, "working-directory", f.Dir)
+	if d.step.Command.Container != nil {
+		d.addIf(f.Unknown.Container, cache.Definition, "container", f.Container...)
+	}
 	if c := d.args.Confine; !c.IsZero() {
 		d.add(cache.Definition, "security", fmt.Sprintf("%+v", c))
 	}

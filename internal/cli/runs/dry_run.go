@@ -178,6 +178,9 @@ func showSurroundings(w io.Writer, begin string, s flowrun.Surroundings) {
 	if s.Runtime != "" {
 		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))
 	}
+	for _, c := range s.Container {
+		fmt.Fprintf(w, "%scontainer: %s\n", begin, console.Visible(c))
+	}
 	for _, v := range s.Environment {
 		note := ""
 		if v.RunsCode {

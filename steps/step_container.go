@@ -1,0 +1,170 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
+)
+
+// Container is the container of one command, with the services beside it. It is immutable.
+type Container struct {
+	Image      string
+	Pull       string // "": a missing image is downloaded
+	User       string // "": the user of this process
+	Network    bool
+	Entrypoint bool // the words of the command are arguments of the image's own entry point
+	Mounts     []Mount
+	Services   []Service
+}
+
+// Mount is a file or folder of this machine in a container.
+type Mount struct {
+	Source   *expr.Template
+	Target   string
+	Writable bool
+}
+
+// Service is a container beside that of a command.
+type Service struct {
+	Name      string // its host name
+	Image     string
+	Arguments []*expr.Template // of the image's entry point; none: those of the image
+	Env       []EnvVar
+	User      string // "": that of the image
+	Health    *Health
+}
+
+// Health says how to find out that a service is ready.
+type Health struct {
+	Command           *expr.Template // words
+	Interval, Timeout time.Duration
+	Retries           int
+}
+
+// InContainer returns the confinement of a command with a container of its own, which has no right that c takes away. It
+// returns c if k is nil.
+func (c Confinement) InContainer(k *Container) Confinement {
+	if k == nil {
+		return c
+	}
+	c.Image, c.Network = k.Image, k.Network && c.grantsNetwork()
+	return c
+}
+
+// restricts reports whether c takes rights away that a container with mounts or another user could give back.
+func (c Confinement) restricts() bool { return c.Image != "" || c.Reduced || c.Enforced }
+
+// grantsNetwork reports whether a container may have the network.
+func (c Confinement) grantsNetwork() bool {
+	return (c.Image == "" || c.Network) && (!c.Enforced || len(c.Grants.Hosts()) > 0)
+}
+
+// Refuses returns why a container cannot be as its definition demands: one reason for each demand that c refuses.
+func (c Confinement) Refuses(k *Container) (reasons []error) {
+	if k.Network && !c.grantsNetwork() {
+		reasons = append(reasons, errors.New("container.network needs a permission: add network to security.required-permissions"))
+	}
+	if k.User != "" && c.restricts() {
+		reasons = append(reasons, errors.New("container.user is not possible in a tool whose rights are restricted: remove it"))
+	}
+	return reasons
+}
+
+// applyContainer adds what the definition says about the container of the command.
+func (t *attempt) applyContainer(c *container) error {
+	k := t.Container
+	if k == nil {
+		return nil
+	}
+	for _, why := range t.frame.Confinement().Refuses(k) {
+		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
+	}
+	c.guest, c.pull, c.asIs = k.User, k.Pull, k.Entrypoint
+	for _, m := range k.Mounts {
+		value, err := t.mount(c, m)
+		if err != nil {
+			return err
+		}
+		c.mounts = append(c.mounts, value)
+	}
+	if s := t.services; s != nil {
+		c.joined = s.list[0].name
+		c.mounts = append(c.mounts, s.hostsMount())
+	}
+	return nil
+}
+
+// mount returns the value of --mount for what a step mounts. A restricted tool can mount only what it may use anyway.
+func (t *attempt) mount(c *container, m Mount) (string, error) {
+	text, err := m.Source.Text(t.scope)
+	if err != nil {
+		return "", inputError{fmt.Errorf("cannot use container.mounts: %w", err)}
+	}
+	if text == "" {
+		return "", inputError{fmt.Errorf("cannot use container.mounts: the source of %s is empty", m.Target)}
+	}
+	source := t.frame.Resolve(text)
+	if !isThere(source) {
+		return "", startError{126, fmt.Sprintf("cannot start the step: %s, which container.mounts has, does not exist; create it first", source)}
+	}
+	source = permission.RealPath(source) // a link in an allowed folder must not lead out of it
+	may := c.writable
+	if !m.Writable {
+		may = slices.Concat(may, c.granted)
+	}
+	if t.frame.Confinement().restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
+		kind, key := "read", "filesystem:read:"
+		if m.Writable {
+			kind, key = "change", "filesystem:write:"
+		}
+		why := fmt.Sprintf("this tool is restricted and may not %s %s, which container.mounts has", kind, source)
+		if t.confine.Enforced {
+			why += fmt.Sprintf("; add %s%s to security.required-permissions", key, source)
+		}
+		return "", startError{126, "cannot start the step: " + why}
+	}
+	if m.Writable {
+		return mountAt(source, m.Target), nil
+	}
+	return mountAt(source, m.Target, "readonly"), nil
+}
+
+// imageKey returns the key of a definition that names the image of the command.
+func (t *attempt) imageKey() string {
+	if t.Container != nil {
+		return "container.image"
+	}
+	return "security.image"
+}
+
+// words returns everything that determines what the container of a command contains. It contains secrets.
+func (k *Container) words(scope expr.Scope) (list []string, err error) {
+	if k == nil {
+		return nil, nil
+	}
+	text := func(t *expr.Template) {
+		value, bad := t.Text(scope)
+		list, err = append(list, value), errors.Join(err, bad)
+	}
+	list = []string{k.Image, k.User, fmt.Sprint(k.Network, k.Entrypoint)}
+	for _, m := range k.Mounts {
+		list = append(list, "mount", m.Target, fmt.Sprint(m.Writable))
+		text(m.Source)
+	}
+	for _, s := range k.Services {
+		list = append(list, "service", s.Name, s.Image, s.User)
+		for _, a := range s.Arguments {
+			text(a)
+		}
+		list = append(list, "env")
+		for _, v := range s.Env {
+			list = append(list, v.Name)
+			text(v.Value)
+		}
+	}
+	return list, err
+}
