@@ -196,6 +196,9 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 		}
 		defer t.releaseTerminal()
 	}
+	if t.Container != nil {
+		t.sweepContainers(ctx)
+	}
 	if t.Container != nil && len(t.Container.Services) > 0 {
 		defer t.endServices()
 		if r, err := t.startServices(ctx); r != nil || err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/procid"
 )
 
 // container is the container of one attempt. A program such as podman starts it, and its first
@@ -61,6 +62,19 @@ func containerProgram(path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("neither %s was found in PATH %q; install one of them", strings.Join(containerPrograms, " nor "), path)
+}
+
+const containerPrefix = "flowrun-"
+
+// containerName returns a new name of a container. It says which process owns the container.
+func containerName() string {
+	return containerPrefix + procid.Tag() + "-" + strings.ToLower(rand.Text())
+}
+
+// abandonedContainer reports whether the owner of a container with this name was killed.
+func abandonedContainer(name string) bool {
+	tag, _, _ := strings.Cut(strings.TrimPrefix(name, containerPrefix), "-")
+	return strings.HasPrefix(name, containerPrefix) && procid.Abandoned(tag)
 }
 
 // argv returns the command line that runs command in the container. It contains no values, because
@@ -233,7 +247,7 @@ func (t *attempt) newContainer() (*container, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &container{program: program, name: "flowrun-" + strings.ToLower(rand.Text()), image: t.confine.Image,
+	c := &container{program: program, name: containerName(), image: t.confine.Image,
 		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), dir: t.dir,
 		run: t.session.options.Run, step: string(t.call.Path)}
 	if uid := os.Getuid(); uid >= 0 {

@@ -3,7 +3,6 @@ package steps
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -160,7 +159,7 @@ func (t *attempt) startService(def *Service) (*service, error) {
 // serviceContainer returns the container of a service, and the environment of the program that starts it. Nothing of this
 // machine is mounted in it, and what it writes is gone when it ends.
 func (t *attempt) serviceContainer(def *Service) (c *container, env []string, err error) {
-	c = &container{program: t.services.program, name: "flowrun-" + strings.ToLower(rand.Text()), image: def.Image, guest: def.User, pull: t.Container.Pull,
+	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.Container.Pull,
 		network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), run: t.session.options.Run, step: string(t.call.Path)}
 	if list := t.services.list; len(list) > 0 {
 		c.joined = list[0].name

@@ -150,6 +150,8 @@ type Session struct {
 	delivering sync.Mutex   // held while Console or Function is called
 	delivered  atomic.Int64 // number of chunks
 
+	containersSwept atomic.Bool // sweepContainers was called
+
 	shortageReported atomic.Bool // a notice about a shortage was sent
 }
 

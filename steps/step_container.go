@@ -1,9 +1,11 @@
 package steps
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
@@ -139,6 +141,30 @@ func (t *attempt) imageKey() string {
 		return "container.image"
 	}
 	return "security.image"
+}
+
+// sweepContainers removes the containers that killed processes of flowrun left, once in a run. Their processes were
+// ended when the run began, but their container programs keep a record and their files. An error does not matter: the next
+// run tries again.
+func (t *attempt) sweepContainers(ctx context.Context) {
+	if t.session.containersSwept.Swap(true) {
+		return
+	}
+	program, err := t.findContainerProgram()
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, removeBound)
+	defer cancel()
+	_, out, _ := t.askProgram(ctx, program, "ps", "--all", "--filter", "label=flowrun.run", "--format", "{{.Names}}")
+	names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !abandonedContainer(name) })
+	if len(names) == 0 {
+		return
+	}
+	// podman takes them for running until it is asked, and a container whose network others use is removed after them.
+	for _, command := range [][]string{{"kill"}, {"rm", "--force"}, {"rm", "--force"}} {
+		_, _, _ = t.askProgram(ctx, program, append(command, names...)...)
+	}
 }
 
 // words returns everything that determines what the container of a command contains. It contains secrets.
