@@ -156,16 +156,19 @@ func (t *attempt) sweepContainers(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, removeBound)
 	defer cancel()
-	_, out, _ := t.askProgram(ctx, program, "ps", "--all", "--filter", "label=flowrun.run", "--format", "{{.Names}}")
-	names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !abandonedContainer(name) })
-	if len(names) == 0 {
-		return
-	}
-	// podman takes them for running until it is asked, and a container whose network others use is removed after them.
-	for _, command := range [][]string{{"kill"}, {"rm", "--force"}, {"rm", "--force"}} {
-		_, _, _ = t.askProgram(ctx, program, append(command, names...)...)
+	for range maxSweeps {
+		_, out, _ := t.askProgram(ctx, program, "ps", "--all", "--filter", "label=flowrun.run", "--format", "{{.Names}}")
+		names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !abandonedContainer(name) })
+		if len(names) == 0 {
+			return
+		}
+		_, _, _ = t.askProgram(ctx, program, append([]string{"rm", "--force"}, names...)...)
 	}
 }
+
+// maxSweeps is how often sweepContainers tries: podman removes a container whose monitor was killed at the second attempt,
+// and one whose network others use only after those.
+const maxSweeps = 5
 
 // words returns everything that determines what the container of a command contains. It contains secrets.
 func (k *Container) words(scope expr.Scope) (list []string, err error) {
