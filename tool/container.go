@@ -68,7 +68,10 @@ func containerField() keytable.Field {
 			keytable.Duration("timeout", "", "Time limit of one check.", func(h *Health, v time.Duration) { h.Timeout = v }).WithDefault("5000"),
 			keytable.Integer("retries", "", 0, 100_000, "How often the check may fail before the step fails.", func(h *Health, v int) { h.Retries = v }).WithDefault("30"),
 		}
-	}).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*Health).Pos = d.Pos(n) })
+	}).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+		into.(*Health).Pos = d.Pos(n)
+		require(d, n, content, "the health check", "command")
+	})
 	service := keytable.NewObject("a service", "A container that runs beside that of the step, such as a database.", func() []keytable.Field {
 		return []keytable.Field{
 			containerImage("Image of the service.", func(s *Service) *string { return &s.Image }),
@@ -134,7 +137,17 @@ func checked(f keytable.Field, valid func(string) bool, code, what, hint string)
 	return f
 }
 
-func checkMount(d *keytable.Decoder, into any, _ *yaml.Node, content []*yaml.Node) {
+// require reports keys that are missing.
+func require(d *keytable.Decoder, n *yaml.Node, content []*yaml.Node, what string, keys ...string) {
+	for _, key := range keys {
+		if keytable.KeyOf(content, key) == nil {
+			d.Fail(n, "no-body", what+" has no "+key, "add '"+key+":'")
+		}
+	}
+}
+
+func checkMount(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	require(d, n, content, "the mount", "source", "target")
 	m, at := into.(*Mount), keytable.ValueOf(content, "target")
 	switch {
 	case at == nil || m.Target == "":
@@ -158,8 +171,9 @@ func validHost(name string) bool {
 	return name != "" && len(name) <= 63 && name != "localhost" && strings.Trim(name, lowerCase+digits+"-") == "" && name[0] != '-' && name[len(name)-1] != '-'
 }
 
-func checkService(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) {
+func checkService(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Service)
+	require(d, n, content, "the service", "image")
 	if !validHost(s.Name) {
 		d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: s.Pos, Len: len([]rune(s.Name)), Path: d.Path.String(), Message: "invalid name of a service: " + diagnostic.Quote(s.Name),
 			Hint: "it is a host name: use lower-case letters, digits and '-', and not localhost"})
@@ -177,8 +191,9 @@ func checkVariables(d *keytable.Decoder, list []Entry) {
 	}
 }
 
-func checkContainer(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) {
+func checkContainer(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	c := into.(*Container)
+	require(d, n, content, "the container", "image")
 	c.Pos = d.Pos(n)
 	seen := map[string]bool{}
 	for _, m := range c.Mounts {
