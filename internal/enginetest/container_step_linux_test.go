@@ -62,7 +62,7 @@ func TestContainerStep(t *testing.T) {
     input: "{TEXT}"`, dag.Succeeded, "", `it's $(id)`, "", ""},
 		{"loop", `for-each: {items: [a, b]}
     container: {` + image + `, services: {` + web + `}}
-    sh: wget -qO- http://web:8080/`, dag.Succeeded, "", `["it's $(id)","it's $(id)"]`, "", ""},
+    sh: wget -qO- http://web:8080/`, dag.Succeeded, "", `["it's $(id)","it's $(id)"]` + "\n", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			plan := compile(t, dir, "description: In a container\nparameters: {TEXT: {type: string, description: text}}\nsteps:\n  - name: one\n    "+c.step+"\n")
