@@ -9,8 +9,9 @@ import (
 
 // workerProcess is a running flowrun-temporal worker.
 type workerProcess struct {
-	t   testing.TB
-	cmd *exec.Cmd
+	t         testing.TB
+	cmd       *exec.Cmd
+	temporary string // the folder for its temporary files
 }
 
 // startWorker starts a worker for a task queue that reaches the server at this address.
@@ -23,7 +24,8 @@ func startWorker(t testing.TB, s *server, address, queue string, more ...string)
 func startProgram(t testing.TB, program string, s *server, address, queue string, more ...string) *workerProcess {
 	t.Helper()
 	cmd := exec.Command(program, append([]string{"worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8"}, more...)...)
-	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+t.TempDir(), "FLOWRUN_GRACE=1m")
+	temporary := t.TempDir()
+	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+t.TempDir(), "FLOWRUN_GRACE=1m", "TMPDIR="+temporary)
 	cmd.Dir = t.TempDir()
 	if testing.Verbose() {
 		cmd.Stderr = os.Stderr
@@ -31,7 +33,7 @@ func startProgram(t testing.TB, program string, s *server, address, queue string
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w := &workerProcess{t, cmd}
+	w := &workerProcess{t, cmd, temporary}
 	t.Cleanup(w.kill)
 	return w
 }
@@ -42,7 +44,7 @@ func (w *workerProcess) kill() {
 	w.cmd.Wait() // the error is that it was killed, or that it has already ended
 }
 
-// drain stops the worker and waits until it has ended.
+// drain stops the worker and waits until it has ended. Then it has removed its temporary files.
 func (w *workerProcess) drain() {
 	w.t.Helper()
 	if err := w.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -50,5 +52,8 @@ func (w *workerProcess) drain() {
 	}
 	if err := w.cmd.Wait(); err != nil {
 		w.t.Logf("the worker ends with %v", err)
+	}
+	if left, err := os.ReadDir(w.temporary); err != nil || len(left) > 0 {
+		w.t.Errorf("the worker has left temporary files: %v %v", left, err)
 	}
 }

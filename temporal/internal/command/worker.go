@@ -52,7 +52,7 @@ A step with a pool runs only on workers that have slots of this pool. They do no
 	fl.IntVar(&f.parallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.StringArrayVar(&f.pools, "pool", nil, "give so many slots of a pool to steps, `NAME=n`; can be repeated")
 	ui.DurationFlag(c, &f.drain, "drain", 30*time.Second, "wait this `time` for running steps when the worker is stopped")
-	fl.StringVar(&f.state, "state", "", "keep logs and caches in this `folder` (default: the state directory of flowrun)")
+	fl.StringVar(&f.state, "state", "", "keep logs and caches in this `folder`, which no other worker uses (default: a temporary one, removed at the end)")
 	fl.StringVar(&f.metrics, "metrics-addr", "", "serve metrics of runs and steps at `HOST:PORT`/metrics; :PORT listens on this machine only")
 	fl.BoolVar(&f.TrustProject, "trust-project", false, "trust the settings and tools of the project for this command only (see flowrun trust)")
 	return c
@@ -78,10 +78,11 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		return err
 	}
 	defer l.Close()
-	config, _, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
+	config, cleanup, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
 	if err != nil {
 		return err
 	}
+	defer cleanup()
 	config.StateDir, config.CacheDir, config.ToolDir = cmp.Or(f.state, config.StateDir), "", ""
 	config.JavaScript = env.JavaScript()
 	l.texts.Limit = maxFetched
