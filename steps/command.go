@@ -57,20 +57,21 @@ type Command struct {
 	// passes them. Any other program gets a file with the text of the template. With "" the words
 	// of the template are the program and its arguments. cmd exists only on Windows; elsewhere the
 	// step fails to start with exit code 127.
-	Shell  string
-	Strict bool // stop at the first failure: set -e, -u and, if the shell has it, -o pipefail; $ErrorActionPreference
+	Shell        string
+	Strict       bool // stop at the first failure: set -e, -u and, if the shell has it, -o pipefail; $ErrorActionPreference
+	NoInherit    bool // inherit only the variables of the graph, and a default PATH
+	Detach       bool // what it leaves in the background may outlive the run
+	NoTruncation bool // if more than Limit is printed, the step fails
 
-	Env       []EnvVar // override everything inherited
-	EnvFiles  []EnvFile
-	Secrets   []SecretVar
-	Hidden    []string // variables of the step's EnvFiles whose values are masked
-	NoInherit bool     // inherit only the variables of the graph, and a default PATH
-	Dir       *expr.Template
-	Input     *expr.Template // stdin; nil: empty
+	Env      []EnvVar // override everything inherited
+	EnvFiles []EnvFile
+	Secrets  []SecretVar
+	Hidden   []string // variables of the step's EnvFiles whose values are masked
+	Dir      *expr.Template
+	Input    *expr.Template // stdin; nil: empty
 
-	Limit        int64   // bytes of each stream that references can read; 0: DefaultLimit
-	NoTruncation bool    // if more than Limit is printed, the step fails
-	Keep         Streams // streams that other steps refer to
+	Limit int64   // bytes of each stream that references can read; 0: DefaultLimit
+	Keep  Streams // streams that other steps refer to
 
 	Outputs []stepfile.Declaration // values that the command writes to the file in $FLOWRUN_OUTPUT
 
@@ -84,7 +85,6 @@ type Command struct {
 
 	Masked []*expr.Template // values to mask, in addition to those of the Session
 	Files  []string         // files and folders of flowrun that it needs, if its permissions are enforced
-	Detach bool             // what it leaves in the background may outlive the run
 }
 
 // EnvVar is a variable of a step's environment.

@@ -213,7 +213,6 @@ func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkLoops(d, s, content)
 	checkArguments(d, content)
 	checkStepOutputs(d, s, content)
-	checkLocks(d, s.Locks)
 	checkClaim(d, s, content)
 	checkStepContainer(d, s, content)
 	if use, ok := s.Body.(*ToolUse); ok && use.Tool.Pos.Line == 0 { // the step has with, but not use-tool

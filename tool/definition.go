@@ -168,10 +168,11 @@ type Step struct {
 	Handlers Handlers
 
 	ContinueOnError  bool
-	RunCondition     *Text
 	Parallel         bool
+	HasWaitFor       bool // wait-for was written, possibly as []
+	Detach           bool // background processes of the step outlive the run
+	RunCondition     *Text
 	WaitFor          []Text // valid if HasWaitFor is set
-	HasWaitFor       bool   // wait-for was written, possibly as []
 	ErrorHandling    ErrorHandling
 	Repeat           *Repeat       // nil = the step runs once
 	Timeout          time.Duration // of each attempt; 0 = none
@@ -182,14 +183,11 @@ type Step struct {
 	WorkingDirectory *Text
 	Strict           *bool // nil = that of the tool
 	Interactive      *bool // nil = that of the tool
-	Detach           bool  // background processes of the step outlive the run
 	OnInterrupt      string
 	Idempotent       *bool // nil = that of the tool
 	Cache            *Cache
 	Outputs          []*DeclaredOutput // values that the step writes, in the order of the file
-	Pool             *PoolUse          // nil = none
-	Locks            []Lock            // held while an attempt runs
-	Priority         int               // among the steps that wait for a pool or a lock
+	Claim            *Claim            // nil = its attempts hold nothing
 	Artifacts        []*Artifact       // files that are kept with the run
 	SSH              *SSH              // nil = the step runs on this machine
 	Container        *Container        // nil = the command runs on this machine, or as security.isolation says

@@ -15,6 +15,21 @@ type Lock struct {
 	Slots int
 }
 
+// Claim is what each attempt of a step holds while it runs, and shares with other steps and runs.
+type Claim struct {
+	Pool     *PoolUse // nil = none
+	Locks    []Lock
+	Priority int // among the steps that wait for the pool or a lock
+}
+
+// claim returns what the attempts of the step hold, to be filled.
+func (s *Step) claim() *Claim {
+	if s.Claim == nil {
+		s.Claim = &Claim{}
+	}
+	return s.Claim
+}
+
 // PoolUse is how many slots of a pool each attempt of a step holds. The settings say how many there are.
 type PoolUse struct {
 	Name  Text
@@ -36,17 +51,18 @@ var poolObject = keytable.NewObject("a pool", "Slots of a pool that each attempt
 func claimFields[T any](step func(*T) *Step) []keytable.Field {
 	return []keytable.Field{
 		textOr("pool", "", poolObject, "Pool of which each attempt holds a slot while it runs. The settings say how many slots it has.", func(t *T) *PoolUse {
-			step(t).Pool = &PoolUse{Slots: 1}
-			return step(t).Pool
+			p := &PoolUse{Slots: 1}
+			step(t).claim().Pool = p
+			return p
 		}, func(p *PoolUse, v Text) { p.Name = v }),
-		keytable.Integer("priority", "", -1000, 1000, "Among the steps that wait for the same pool or lock, those with a higher priority come first.", func(t *T, v int) { step(t).Priority = v }).WithDefault("0"),
+		keytable.Integer("priority", "", -1000, 1000, "Among the steps that wait for the same pool or lock, those with a higher priority come first.", func(t *T, v int) { step(t).claim().Priority = v }).WithDefault("0"),
 	}
 }
 
 // stepLocksField returns the field for the locks of a step.
 func stepLocksField() keytable.Field {
 	return keytable.Mixed("locks", "", lockObject, "Locks that each attempt acquires before it starts, all at once, and holds while it runs.",
-		func(s *Step) *Lock { return add(&s.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
+		func(s *Step) *Lock { return add(&s.claim().Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
 // checkToolClaim checks pool and priority of a tool: only one with a single command has them.
@@ -67,13 +83,18 @@ func checkToolClaim(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 
 // checkClaim checks pool, priority and locks of a step, or of a tool with a single command.
 func checkClaim(d *keytable.Decoder, s *Step, content []*yaml.Node) {
-	if p := s.Pool; p != nil && p.Name.Pos.Line > 0 && !lockName().MatchString(p.Name.S) {
+	held := s.Claim
+	if held == nil {
+		return
+	}
+	if p := held.Pool; p != nil && p.Name.Pos.Line > 0 && !lockName().MatchString(p.Name.S) {
 		d.Report(Diagnostic{Severity: Error, Code: "bad-name", Pos: p.Name.Pos, Len: max(1, len([]rune(p.Name.S))), Path: "pool",
 			Message: fmt.Sprintf("%s cannot be the name of a pool", diagnostic.Quote(p.Name.S)), Hint: "use up to 128 letters, digits, '_', '.' and '-'; placeholders are not allowed"})
 	}
-	if key := keytable.KeyOf(content, "priority"); key != nil && s.Pool == nil && len(s.Locks) == 0 {
+	if key := keytable.KeyOf(content, "priority"); key != nil && held.Pool == nil && len(held.Locks) == 0 {
 		d.FailKey(key, "no-effect", "priority has no effect without pool or locks", "add 'pool:' with the pool that the step shares with others, or remove priority")
 	}
+	checkLocks(d, held.Locks)
 }
 
 // lockName matches valid names of locks. Placeholders are not allowed: a run's locks must be known before the run is

@@ -10,11 +10,11 @@ import (
 // claim compiles pool, locks and priority. Only steps that work themselves can have them: a step that holds something
 // and contains steps which wait for the same thing would wait forever.
 func (c *stepCompiler) claim(s *plan.Step, t traits) {
-	def := c.step
-	if def.Pool == nil && len(def.Locks) == 0 {
+	def := c.step.Claim
+	if def == nil || def.Pool == nil && len(def.Locks) == 0 {
 		return
 	}
-	key, at := "locks", def.Pos
+	key, at := "locks", c.step.Pos
 	if def.Pool != nil {
 		key, at = "pool", def.Pool.Name.Pos
 	} else if def.Locks[0].Name.Pos.Line > 0 {
@@ -23,7 +23,7 @@ func (c *stepCompiler) claim(s *plan.Step, t traits) {
 	switch {
 	case t.waits || t.endedByPerson:
 		c.claimNoEffect(at, key, "a step that waits")
-	case t.usesTool || def.Steps() != nil:
+	case t.usesTool || c.step.Steps() != nil:
 		c.claimNoEffect(at, key, "a step that contains steps")
 	}
 	s.Claim = &plan.Claim{Locks: def.Locks, Priority: def.Priority}
