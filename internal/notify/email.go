@@ -101,14 +101,14 @@ func (s Settings) access() (smtp.Auth, *tls.Config, error) {
 func (c SMTP) send(ctx context.Context, auth smtp.Auth, config *tls.Config, from *mail.Address, to []*mail.Address, text []byte) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, attemptTimeout, fmt.Errorf("no response within %v", attemptTimeout))
 	defer cancel()
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.port())))
+	dialed, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(c.Host, strconv.Itoa(c.port())))
 	if err != nil {
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	stop := context.AfterFunc(ctx, func() { dialed.Close() })
 	defer stop()
-	defer conn.Close()
-	conn = &boundedConn{Conn: conn, left: maxReplies}
+	defer dialed.Close()
+	var conn net.Conn = &boundedConn{Conn: dialed, left: maxReplies}
 	if c.TLS == "tls" {
 		conn = tls.Client(conn, config)
 	}
