@@ -190,7 +190,7 @@ func TestRedirects(t *testing.T) {
 		{"//" + secret.Listener.Addr().String(), true, "PermissionDenied"},
 		{"http://localhost:1/", true, "PermissionDenied"},
 		{"http://169.254.169.254/", true, "PermissionDenied: 169.254.169.254"},
-		{"file:///etc/passwd", true, "neither http nor https"},
+		{"file:///etc/passwd", true, "leads to an address with the scheme \"file\""},
 		{"?to=/%3Fto=" + url.QueryEscape(url.QueryEscape(secret.URL)), true, "PermissionDenied"},
 		{"?to=?to=", false, "here"},
 	} {
