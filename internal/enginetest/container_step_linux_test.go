@@ -106,7 +106,7 @@ func TestContainerStep(t *testing.T) {
 		// A web server of busybox instead of PostgreSQL, and a program that asks it.
 		text := strings.NewReplacer("docker.io/library/postgres:17-alpine", busyboxImage, "user: postgres", "arguments: [sh, -c, 'mkdir /tmp/x; echo 2 >/tmp/x/index.html; exec httpd -f -p 5432 -h /tmp/x']",
 			"pg_isready --host db --username postgres", "wget -qO- http://db:5432/", "psql --quiet --set ON_ERROR_STOP=1 --file /dump.sql", "grep -q orders /dump.sql",
-			"psql --tuples-only --no-align --command 'select count(*) from {TABLE}'", "wget -qO- http://$PGHOST:5432/").Replace(string(b))
+			`echo 'select count(*) from :"table"' | psql --tuples-only --no-align --set table={TABLE}`, "wget -qO- http://$PGHOST:5432/").Replace(string(b))
 		write(t, filepath.Join(dir, "dump.sql"), "create table orders (id int);\n")
 		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), compile(t, dir, text), nil, flowrun.WithRunEnv(w))
 		if err != nil || res.Status != dag.Succeeded || res.Output != "2 rows were restored\n" {
