@@ -52,8 +52,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		keytable.Mixed("schedule", "", scheduleObject, "When flowrun serve starts the tool: cron expressions, or mappings with more keys. See schedules.md.",
 			func(t *draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
-		keytable.List("on", "", triggerObject, "Events for which flowrun serve starts the tool: files that arrive or change, and runs of other tools. See triggers.md.",
-			func(t *draft, p Pos) *Trigger { return addPointer(&t.Triggers, &Trigger{Pos: p}) }),
+		triggersField(),
 		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
 		keytable.String("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
 
@@ -486,31 +485,6 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 	}
 }).WithCheck(checkSchedule)
 
-var triggerObject = keytable.NewObject("an entry of on", "An event for which flowrun serve starts the tool. Use either file or after.", func() []keytable.Field {
-	return []keytable.Field{
-		keytable.Nested("file", "", fileTriggerObject, "Starts a run for each file that appears or changes.", func(t *Trigger) *FileTrigger { t.File = &FileTrigger{}; return t.File }),
-		keytable.Nested("after", "", afterTriggerObject, "Starts a run after each run of another tool.", func(t *Trigger) *AfterTrigger { t.After = &AfterTrigger{}; return t.After }),
-		keytable.Text("name", "", "Name of the entry in commands. Default: the name of the tool and .on, then .on#2, .on#3 and so on.", func(t *Trigger, v Text) { t.Name = &v }),
-		keytable.ValueMap("params", "", "Parameters of the runs. {trigger.NAME} in a text is replaced by data of the event.", func(t *Trigger, v []Entry) { t.Params = v }),
-		keytable.Choice("overlap", "", overlaps, "What to do about an event while a run of the entry is still active.", func(t *Trigger, v string) { t.Overlap = v }).WithDefault("queue"),
-		eventCatchUp(),
-	}
-}).WithCheck(checkTrigger).WithHint("webhook", keytable.FixedHint("a webhook has a secret and is therefore a setting: add webhooks: {NAME: {tool: TOOL, secret-env: VARIABLE}} to the configuration file, see docs/triggers.md"))
-
-var fileTriggerObject = keytable.NewObject("file", "Files that start a run when they appear or change.", func() []keytable.Field {
-	return []keytable.Field{
-		keytable.Text("path", "", "The files: a path, a folder or a pattern such as incoming/*.csv, below the working directory of the runs.", func(f *FileTrigger, v Text) { f.Path = &v }).AsRequired(),
-		keytable.Duration("settle", "", "How long a file must stay unchanged before the run starts, from 100ms to 1h.", func(f *FileTrigger, v time.Duration) { f.Settle = v }).WithDefault("1s"),
-	}
-}).WithCheck(checkFileTrigger)
-
-var afterTriggerObject = keytable.NewObject("after", "A tool whose runs start a run of this one.", func() []keytable.Field {
-	return []keytable.Field{
-		keytable.Text("tool", "", "Name of the other tool.", func(a *AfterTrigger, v Text) { a.Tool = &v }).AsRequired(),
-		keytable.Choice("status", "", afterStatuses(), "How the run of the other tool must have ended.", func(a *AfterTrigger, v string) { a.Status = v }).WithDefault("succeeded"),
-	}
-}).WithCheck(checkAfterTrigger)
-
 var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for all missed times (once), or one for each missed time (all).", func(c *CatchUp, v string) { c.Mode = v }).WithDefault("once"),
@@ -523,12 +497,6 @@ var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled t
 func catchUp() keytable.Field {
 	f := keytable.Nested("catch-up", "", catchUpObject, "What to do about scheduled times that were missed: a mode, or a mapping with limits.", func(s *Schedule) *CatchUp { return &s.CatchUp })
 	return modeOrMapping(f, func(s *Schedule, mode string) { s.CatchUp.Mode = mode })
-}
-
-// eventCatchUp returns the field catch-up of an entry of on.
-func eventCatchUp() keytable.Field {
-	f := keytable.Nested("catch-up", "", eventCatchUpObject, "What to do about events that happened while no service was running: a mode, or a mapping with a limit.", func(t *Trigger) *EventCatchUp { return &t.CatchUp })
-	return modeOrMapping(f, func(t *Trigger, mode string) { t.CatchUp.Mode = mode })
 }
 
 // modeOrMapping returns the field of a mapping that may also be written as a mode alone.
@@ -544,13 +512,6 @@ func modeOrMapping[T any](f keytable.Field, set func(*T, string)) keytable.Field
 	}
 	return f
 }
-
-var eventCatchUpObject = keytable.NewObject("catch-up of on", "What to do about events that happened while no service was running.", func() []keytable.Field {
-	return []keytable.Field{
-		keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for the newest event (once), or one for each event (all).", func(c *EventCatchUp, v string) { c.Mode = v }).WithDefault("all"),
-		keytable.Duration("window", "", "How late a missed event may still start a run. Default: no limit.", func(c *EventCatchUp, v time.Duration) { c.Window = v }),
-	}
-})
 
 var outputObject = keytable.NewObject("output", "How the output of a step is captured.", func() []keytable.Field {
 	return []keytable.Field{

@@ -52,6 +52,41 @@ const (
 	maxSettle = time.Hour
 )
 
+// triggersField returns the field on. Its objects are made when it is: most programs never ask for them.
+func triggersField() keytable.Field {
+	file := keytable.NewObject("file", "Files that start a run when they appear or change.", func() []keytable.Field {
+		return []keytable.Field{
+			keytable.Text("path", "", "The files: a path, a folder or a pattern such as incoming/*.csv, below the working directory of the runs.", func(f *FileTrigger, v Text) { f.Path = &v }).AsRequired(),
+			keytable.Duration("settle", "", "How long a file must stay unchanged before the run starts, from 100ms to 1h.", func(f *FileTrigger, v time.Duration) { f.Settle = v }).WithDefault("1s"),
+		}
+	}).WithCheck(checkFileTrigger)
+	after := keytable.NewObject("after", "A tool whose runs start a run of this one.", func() []keytable.Field {
+		return []keytable.Field{
+			keytable.Text("tool", "", "Name of the other tool.", func(a *AfterTrigger, v Text) { a.Tool = &v }).AsRequired(),
+			keytable.Choice("status", "", afterStatuses(), "How the run of the other tool must have ended.", func(a *AfterTrigger, v string) { a.Status = v }).WithDefault("succeeded"),
+		}
+	}).WithCheck(checkAfterTrigger)
+	catchUp := keytable.NewObject("catch-up of on", "What to do about events that happened while no service was running.", func() []keytable.Field {
+		return []keytable.Field{
+			keytable.Choice("mode", "", catchUps, "Number of runs to start: none, one for the newest event (once), or one for each event (all).", func(c *EventCatchUp, v string) { c.Mode = v }).WithDefault("all"),
+			keytable.Duration("window", "", "How late a missed event may still start a run. Default: no limit.", func(c *EventCatchUp, v time.Duration) { c.Window = v }),
+		}
+	})
+	entry := keytable.NewObject("an entry of on", "An event for which flowrun serve starts the tool. Use either file or after.", func() []keytable.Field {
+		return []keytable.Field{
+			keytable.Nested("file", "", file, "Starts a run for each file that appears or changes.", func(t *Trigger) *FileTrigger { t.File = &FileTrigger{}; return t.File }),
+			keytable.Nested("after", "", after, "Starts a run after each run of another tool.", func(t *Trigger) *AfterTrigger { t.After = &AfterTrigger{}; return t.After }),
+			keytable.Text("name", "", "Name of the entry in commands. Default: the name of the tool and .on, then .on#2, .on#3 and so on.", func(t *Trigger, v Text) { t.Name = &v }),
+			keytable.ValueMap("params", "", "Parameters of the runs. {trigger.NAME} in a text is replaced by data of the event.", func(t *Trigger, v []Entry) { t.Params = v }),
+			keytable.Choice("overlap", "", overlaps, "What to do about an event while a run of the entry is still active.", func(t *Trigger, v string) { t.Overlap = v }).WithDefault("queue"),
+			modeOrMapping(keytable.Nested("catch-up", "", catchUp, "What to do about events that happened while no service was running: a mode, or a mapping with a limit.", func(t *Trigger) *EventCatchUp { return &t.CatchUp }),
+				func(t *Trigger, mode string) { t.CatchUp.Mode = mode }),
+		}
+	}).WithCheck(checkTrigger).WithHint("webhook", keytable.FixedHint("a webhook has a secret and is therefore a setting: add webhooks: {NAME: {tool: TOOL, secret-env: VARIABLE}} to the configuration file, see docs/triggers.md"))
+	return keytable.List("on", "", entry, "Events for which flowrun serve starts the tool: files that arrive or change, and runs of other tools. See triggers.md.",
+		func(t *draft, p Pos) *Trigger { return addPointer(&t.Triggers, &Trigger{Pos: p}) })
+}
+
 func afterStatuses() []string { return []string{"succeeded", "failed", "any"} }
 
 // Kind returns the kind of the event: file or after.
