@@ -6,7 +6,8 @@
 // program becomes a bill of materials (sbom.go) and the licences that must be distributed
 // with it (licences.go); both are made from what the linker recorded in the program, not
 // from what the module might need. Files become a list of checksums (sums.go), which can be
-// signed (sign.go), and a document that says what they were built from (provenance.go).
+// signed (sign.go), a document that says what they were built from (provenance.go), and a
+// formula with which Homebrew installs them (formula.go).
 package main
 
 import (
@@ -24,6 +25,7 @@ const usage = `usage:
   release licences PROGRAM                           print the licences of PROGRAM and its modules
   release provenance -commit C [-parameter NAME=VALUE]... FILE...
                                                      print what FILEs were built from (SLSA provenance)
+  release formula -version V ARCHIVE...              print the formula of Homebrew for archives
   release sums FILE...                               print the checksums of files
   release sign [-key KEY] FILE                       write FILE.sig, a signature with an SSH key
   release date -date SECONDS                         print the date (RFC 3339)
@@ -66,6 +68,8 @@ func run(args []string, out io.Writer) error {
 		return writeLicences(out, rest[0])
 	case args[0] == "provenance" && len(rest) > 0 && *commit != "":
 		return writeProvenance(out, *commit, parameters, rest)
+	case args[0] == "formula" && len(rest) > 0 && *version != "":
+		return writeFormula(out, *version, rest)
 	case args[0] == "sums" && len(rest) > 0:
 		return writeSums(out, rest)
 	case args[0] == "sign" && len(rest) == 1:

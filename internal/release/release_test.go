@@ -27,12 +27,15 @@ const (
 	theCommit  = "0123456789abcdef0123456789abcdef01234567"
 )
 
+// nfpm is the program that makes packages.
+const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
+
 // needsModules is needtest.Programs for what the programs of all systems are made of: go test
 // fetches only what this one needs.
 func needsModules(t *testing.T) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		for dir, pkg := range map[string]string{root: "./cmd/flowrun", root + "/temporal": "./cmd/flowrun-temporal"} {
+		for dir, pkg := range map[string]string{root: "./cmd/flowrun", root + "/temporal": "./cmd/flowrun-temporal", root + "/build/packages": nfpm} {
 			c := exec.Command("go", "list", "-deps", pkg)
 			c.Dir = dir
 			c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
@@ -114,13 +117,13 @@ func TestRelease(t *testing.T) {
 	key := newKey(t)
 	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000", "SIGNING_KEY=" + key}
 	var cold []string
-	least := 9 // two archives, what their programs consist of, the provenance, the sums and their signature
+	least := 12 // two archives, what their programs consist of, two packages, the formula, the provenance, the sums and their signature
 	if os.Getenv("FLOWRUN_LONG") == "" {
 		args = append(args, "SYSTEMS=linux", "ARCHITECTURES=amd64")
 		if os.Getenv("CI") != "" {
 			args = append(args, "SYSTEMS=windows")
 		} else {
-			least = 6 // one archive
+			least = 9 // one archive
 		}
 	} else {
 		cold = []string{"GOCACHE=" + t.TempDir()}
@@ -148,6 +151,8 @@ func TestRelease(t *testing.T) {
 		t.Errorf("%d files: %v", n, sums(made))
 	}
 
+	checkPackages(t, filepath.Join(one, "dist"))
+
 	// Nothing has changed: what was built comes out of the cache.
 	in(t, one, nil, flowrun, args...)
 	if diff := cmp.Diff(sums(made), sums(contents(t, filepath.Join(one, "dist")))); diff != "" {
@@ -155,6 +160,44 @@ func TestRelease(t *testing.T) {
 	}
 	if status := stepStatus(t, in(t, one, nil, flowrun, "show", "latest", "-o", "json"), "build[linux-amd64]"); status != "reused" {
 		t.Errorf("the second run's build %s, want reused", status)
+	}
+}
+
+// checkPackages installs the package for Debian, and removes it again.
+func checkPackages(t *testing.T, dist string) {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return
+	}
+	deb := filepath.Join(dist, "flowrun_"+theVersion+"_linux_amd64.deb")
+	if _, err := os.Stat(strings.TrimSuffix(deb, "deb") + "rpm"); err != nil {
+		t.Error(err)
+	}
+	dpkg, err := exec.LookPath("dpkg")
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Logf("the package is not installed: %v", err)
+		return
+	}
+	machine := t.TempDir()
+	for _, dir := range []string{"info", "updates", "triggers"} {
+		if err := os.MkdirAll(filepath.Join(machine, "var/lib/dpkg", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(machine, "var/lib/dpkg/status"), "")
+	in(t, root, nil, dpkg, "--root="+machine, "--force-not-root", "--install", deb)
+	if out := in(t, root, nil, filepath.Join(machine, "usr/bin/flowrun"), "version"); !strings.Contains(out, theVersion) {
+		t.Errorf("the installed program says %q", out)
+	}
+	for _, file := range []string{"usr/bin/flowrun-temporal", "usr/lib/systemd/user/flowrun.service", "usr/share/man/man1/flowrun.1", "usr/share/bash-completion/completions/flowrun",
+		"usr/share/zsh/vendor-completions/_flowrun", "usr/share/fish/vendor_completions.d/flowrun.fish", "usr/share/doc/flowrun/copyright"} {
+		if _, err := os.Stat(filepath.Join(machine, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	in(t, root, nil, dpkg, "--root="+machine, "--force-not-root", "--remove", "flowrun")
+	if _, err := os.Stat(filepath.Join(machine, "usr/bin/flowrun")); err == nil {
+		t.Error("the removed package has left the program")
 	}
 }
 
@@ -230,7 +273,7 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 		found[name] = f
 	}
 	for _, name := range []string{program, second, "LICENSE", "LICENSES-OF-OTHERS", "LICENSES-OF-OTHERS-TEMPORAL", "README.md", "CHANGELOG.md", "man/man1/flowrun.1",
-		"completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish", "completions/flowrun.ps1"} {
+		"systemd/flowrun.service", "completions/flowrun.bash", "completions/_flowrun", "completions/flowrun.fish", "completions/flowrun.ps1"} {
 		if len(found[name].content) == 0 {
 			t.Errorf("%s holds no %s", archive, name)
 		}
