@@ -89,6 +89,7 @@ func (c *stepCompiler) checkRemote(s *tool.SSH) {
 		{c.interactiveSettings != nil, "interactive", "a step that runs over ssh cannot be interactive", "remove interactive"},
 		{c.step.Detach, "detach", "detach has no effect on a step that runs over ssh: its processes end with it", "remove detach; start a service with the service manager of the other machine"},
 		{len(c.step.Artifacts) > 0, "artifacts", "a step that runs over ssh has no artifacts: its files are on the other machine", "print the content, or fetch the files in a step of their own"},
+		{c.step.Container != nil, "container", "container is not possible for a step that runs over ssh: the container would be on this machine", "remove container or ssh, or run the container from the script"},
 		{def.Security.Isolation == "container", "ssh", "isolation: container is not possible for a step that runs over ssh", "remove isolation, or move the step to a tool of its own"},
 		{def.Security.ExecutionPrivilege == "reduced", "ssh", "execution-privilege: reduced is not possible for a step that runs over ssh", "remove execution-privilege, and use an account with fewer rights"},
 	} {

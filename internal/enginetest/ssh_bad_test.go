@@ -65,6 +65,7 @@ func TestBadSSH(t *testing.T) {
 		"with artifacts":            {step(`ssh: h, artifacts: [a.txt]`), []string{"4:30 no-effect"}, "has no artifacts"},
 		"cached":                    {step(`ssh: h, cache: {}`), []string{"4:40 cannot-cache"}, "cannot cache a step that runs over ssh"},
 		"in a container":            {"security: {isolation: container}\n" + step(`ssh: h`), []string{"5:30 no-effect"}, "isolation: container is not possible"},
+		"with a container":          {step(`ssh: h, container: {image: alpine}`), []string{"4:30 no-effect"}, "container is not possible for a step that runs over ssh"},
 		"with reduced privileges":   {"security: {execution-privilege: reduced}\n" + step(`ssh: h`), []string{"5:30 no-effect"}, "execution-privilege: reduced is not possible"},
 	} {
 		t.Run(name, func(t *testing.T) {
