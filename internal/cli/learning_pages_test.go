@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/needtest"
 )
 
@@ -41,6 +42,11 @@ func TestLearningPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			page := parsePage(string(text))
+			if page.restrictsCalls() {
+				if err := confine.CheckSandbox(); err != nil {
+					needtest.Missing(t, "the page calls tools with enforced permissions: %v", err)
+				}
+			}
 			home := t.TempDir()
 			updating := os.Getenv("UPDATE_PAGES") != ""
 			outputs := runPage(t, page, home, updating)
@@ -127,6 +133,11 @@ func parsePage(text string) (p page) {
 		i = end
 	}
 	return p
+}
+
+// restrictsCalls reports whether a command calls a tool as a model does, which enforces its permissions.
+func (p *page) restrictsCalls() bool {
+	return slices.ContainsFunc(p.commands, func(c pageCommand) bool { return strings.HasPrefix(c.text, "flowrun call ") })
 }
 
 func (p *page) closing(i int, fence string) int {

@@ -30,13 +30,14 @@ given.`,
 		Example: `  flowrun docs
   flowrun docs 1-first-tool
   flowrun docs --search retry exit code
-  flowrun docs --llms > flowrun.txt`,
+  flowrun docs --llms > flowrun.txt
+  flowrun docs -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			print, err := f.printer(c, env, args)
 			if err != nil {
 				return err
 			}
-			if f.noPager {
+			if f.noPager || f.output == "json" {
 				return print()
 			}
 			return env.Page(print)
@@ -46,12 +47,14 @@ given.`,
 	c.Flags().BoolVar(&f.search, "search", false, "list the sections that contain all these words")
 	c.Flags().BoolVar(&f.llms, "llms", false, "print all tutorials, guides and reference pages as one text for language models")
 	c.Flags().BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
+	ui.OutputFlag(c, &f.output, "text", "json")
 	return c
 }
 
 // docsFlags are the flags of flowrun docs.
 type docsFlags struct {
 	search, llms, noPager bool
+	output                string
 }
 
 // printer returns the function that prints what the flags and arguments ask for.
@@ -60,31 +63,58 @@ func (f docsFlags) printer(c *cobra.Command, env *ui.Env, args []string) (func()
 	if err != nil {
 		return nil, err
 	}
+	found, err := f.find(c, pages, args)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.output == "json":
+		return func() error { return ui.WriteJSON(env, f.document(pages, found)) }, nil
+	case f.search:
+		return func() error { return listSections(env, found.sections) }, nil
+	case f.llms:
+		return func() error { return printAll(env.Stdout, found.pages) }, nil
+	}
+	return func() error { _, err := io.WriteString(env.Stdout, found.pages[0].text); return err }, nil
+}
+
+// docsFound is what the flags and arguments ask for: sections with --search, otherwise pages.
+type docsFound struct {
+	pages    []docsPage
+	sections []docsSection
+	list     bool // the pages are listed, without their text
+}
+
+func (f docsFlags) find(c *cobra.Command, pages []docsPage, args []string) (found docsFound, err error) {
 	switch {
 	case f.search && f.llms:
-		return nil, ui.Usagef(c, "--search lists sections and --llms prints all pages: use one of them")
+		return found, ui.Usagef(c, "--search lists sections and --llms prints all pages: use one of them")
 	case f.search && len(args) == 0:
-		return nil, ui.Usagef(c, "--search needs words, such as: flowrun docs --search retry exit code")
+		return found, ui.Usagef(c, "--search needs words, such as: flowrun docs --search retry exit code")
 	case f.search:
-		found := searchPages(pages, args)
-		if len(found) == 0 {
-			return nil, ui.Missing(fmt.Errorf("no section contains all these words: %s; search for fewer words, or list the pages with flowrun docs", strings.Join(args, " ")))
+		found.sections = searchPages(pages, args)
+		if len(found.sections) == 0 {
+			return found, ui.Missing(fmt.Errorf("no section contains all these words: %s; search for fewer words, or list the pages with flowrun docs", strings.Join(args, " ")))
 		}
-		return func() error { return listSections(env, found) }, nil
+		return found, nil
 	case f.llms && len(args) > 0, len(args) > 1:
-		return nil, ui.Usagef(c, "unexpected argument %q", args[len(args)-1])
+		return found, ui.Usagef(c, "unexpected argument %q", args[len(args)-1])
 	case f.llms:
-		return func() error { return printAll(env.Stdout, pages) }, nil
+		return docsFound{pages: pagesForModels(pages)}, nil
+	case len(args) == 0 && f.output == "json":
+		return docsFound{pages: pages, list: true}, nil
 	}
 	page, err := findPage(pages, strings.Join(args, ""))
-	if err != nil {
-		return nil, err
-	}
-	return func() error { _, err := io.WriteString(env.Stdout, page.text); return err }, nil
+	return docsFound{pages: []docsPage{page}}, err
 }
 
 // docsPage is a page of the documentation. Its topic is its path without .md.
 type docsPage struct{ topic, text string }
+
+// title is the first heading of the page.
+func (p docsPage) title() string {
+	title, _, _ := strings.Cut(strings.TrimPrefix(p.text, "# "), "\n")
+	return title
+}
 
 // docsIndex is the page that lists all pages.
 const docsIndex = "README"
@@ -133,10 +163,9 @@ type docsSection struct {
 func searchPages(pages []docsPage, words []string) (found []docsSection) {
 	words = strings.Fields(strings.ToLower(strings.Join(words, " ")))
 	for _, p := range pages {
-		title, _, _ := strings.Cut(strings.TrimPrefix(p.text, "# "), "\n")
 		for _, s := range sections(p.text) {
 			heading, _, _ := strings.Cut(strings.TrimLeft(s, "# "), "\n")
-			if score := relevance(strings.ToLower(title+" "+heading), strings.ToLower(s), words); score > 0 {
+			if score := relevance(strings.ToLower(p.title()+" "+heading), strings.ToLower(s), words); score > 0 {
 				found = append(found, docsSection{p.topic, heading, score})
 			}
 		}
@@ -185,13 +214,15 @@ func listSections(env *ui.Env, found []docsSection) error {
 	return console.Table(env.Stdout, []string{"TOPIC", "SECTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 }
 
-// printAll prints the pages for users, one after the other. Diagnostics are left out: flowrun explain prints each,
-// and all of them are longer than everything else.
+// pagesForModels returns the pages for users. Diagnostics are left out: flowrun explain prints each, and all of them
+// are longer than everything else.
+func pagesForModels(pages []docsPage) []docsPage {
+	return slices.DeleteFunc(slices.Clone(pages), func(p docsPage) bool { return p.topic == "diagnostics" || p.topic == "requirements" })
+}
+
+// printAll prints the pages, one after the other.
 func printAll(w io.Writer, pages []docsPage) error {
 	for _, p := range pages {
-		if p.topic == "diagnostics" || p.topic == "requirements" {
-			continue
-		}
 		if _, err := fmt.Fprintf(w, "<!-- docs/%s.md -->\n\n%s\n", p.topic, p.text); err != nil {
 			return err
 		}
@@ -208,8 +239,7 @@ func completeTopic(_ *cobra.Command, args []string, prefix string) ([]string, co
 	var words []string
 	for _, p := range pages {
 		if strings.HasPrefix(p.topic, prefix) || strings.HasPrefix(path.Base(p.topic), prefix) {
-			title, _, _ := strings.Cut(strings.TrimPrefix(p.text, "# "), "\n")
-			words = append(words, ui.WithDescription(p.topic, title))
+			words = append(words, ui.WithDescription(p.topic, p.title()))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
