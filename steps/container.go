@@ -368,6 +368,9 @@ func (t *attempt) removeContainer(program, container string) error {
 	return fmt.Errorf("%s rm: %s", name, bytes.TrimSpace(output))
 }
 
+// askedStep is what follows the path of a step in the mark of a program that askProgram runs.
+const askedStep = "@container"
+
 // askProgram runs a container program and returns its exit code and what it printed.
 func (t *attempt) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
 	out, err := t.session.secretFile("asked-*", "")
@@ -380,8 +383,10 @@ func (t *attempt) askProgram(ctx context.Context, program string, words ...strin
 		return 0, nil, err
 	}
 	defer f.Close()
-	p, err := t.session.host.Start(proc.Spec{Step: string(t.call.Path), Path: program, Args: append([]string{program}, words...),
-		Env: t.session.inherits.with(t.markVariables()), Files: [3]*os.File{t.session.null, f, f}})
+	// With a mark of its own: to stop it would otherwise end all processes of the step, the services among them.
+	step := string(t.call.Path) + askedStep
+	p, err := t.session.host.Start(proc.Spec{Step: step, Path: program, Args: append([]string{program}, words...),
+		Env: t.session.inherits.with(t.markVariables(), []string{procid.MarkStep + "=" + step}), Files: [3]*os.File{t.session.null, f, f}, Detach: true, Bound: true})
 	if err != nil {
 		return 0, nil, err
 	}

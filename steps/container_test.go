@@ -31,6 +31,10 @@ func TestContainerArgv(t *testing.T) {
 			"/usr/bin/podman " + always + "--network none " + own + "--user 1000:100 --userns keep-id --env HOME=/tmp " + end},
 		{"podman of root", container{program: "/usr/bin/podman", user: "0:0"},
 			"/usr/bin/podman " + always + "--network none " + own + "--user 0:0 --env HOME=/tmp " + end},
+		{"with services", container{program: "/usr/bin/podman", user: "1000:100", joined: "flowrun-y", mounts: []string{"type=bind,source=/hosts,target=/etc/hosts,readonly"}},
+			"/usr/bin/podman " + always + "--network container:flowrun-y " + own + "--user 0:0 --mount type=bind,source=/hosts,target=/etc/hosts,readonly --env HOME=/tmp " + end},
+		{"user and entry point of the definition", container{program: "/usr/bin/podman", user: "1000:100", guest: "postgres", pull: "never", asIs: true, network: true},
+			"/usr/bin/podman " + strings.TrimSuffix(always, " ") + " --pull never " + own + "--user postgres --env HOME=/tmp img sh -c exit"},
 	} {
 		c.c.name, c.c.image, c.c.run, c.c.step = "flowrun-x", "img", "r", "s"
 		if got := strings.Join(c.c.argv([]string{"sh", "-c", "exit"}), " "); got != c.want {
