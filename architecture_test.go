@@ -119,7 +119,6 @@ var house = map[string]struct {
 		"internal/artifact",
 		"internal/config",
 		"internal/console",
-		"internal/docsite",
 		"internal/drawing",
 		"internal/funcschema",
 		"internal/layout",

@@ -1,5 +1,5 @@
-// Package docsite renders the pages of docs as HTML. The service shows them at /docs, and package site makes a static
-// site of them. A page is one document without scripts; its style is a file beside the index, so that a content
+// Package docsite renders the pages of docs as HTML, of which package site makes a static site. flowrun itself does
+// not import it: the Markdown library would make half a megabyte before each command. A page is one document without scripts; its style is a file beside the index, so that a content
 // security policy can forbid everything inline. Links between pages keep their relative paths, and links to other files
 // of the repository lead to its web page. The package knows nothing of HTTP.
 package docsite
@@ -92,6 +92,7 @@ func (s Site) Page(topic string) ([]byte, error) {
 // prepare gives the headings their ids and the links their targets. It returns the first heading.
 func (s Site) prepare(root ast.Node, source []byte, topic string) (title string, err error) {
 	used := map[string]int{}
+	var images []*ast.Image
 	err = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -106,11 +107,24 @@ func (s Site) prepare(root ast.Node, source []byte, topic string) (title string,
 		case *ast.Link:
 			n.Destination = []byte(s.target(topic, string(n.Destination)))
 		case *ast.Image:
-			n.Destination = []byte(repositoryFile(topic, string(n.Destination)) + "?raw=true")
+			images = append(images, n)
 		}
 		return ast.WalkContinue, nil
 	})
+	for _, n := range images {
+		linkImage(n, topic)
+	}
 	return title, err
+}
+
+// linkImage replaces an image by a link to it: images are not part of the program, and pages load nothing from elsewhere.
+func linkImage(n *ast.Image, topic string) {
+	link := ast.NewLink()
+	link.Destination = []byte(repositoryFile(topic, string(n.Destination)))
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+		link.AppendChild(link, c)
+	}
+	n.Parent().ReplaceChild(n.Parent(), n, link)
 }
 
 // target returns where a link of a page leads.

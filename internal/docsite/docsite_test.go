@@ -116,3 +116,14 @@ func TestSearchScript(t *testing.T) {
 		}
 	}
 }
+
+// TestNoImages: pages load nothing from elsewhere, so that they work without a network and under a strict policy.
+func TestNoImages(t *testing.T) {
+	page, err := docsite.Site{}.Page("web-ui")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(page, []byte("<img")) || !bytes.Contains(page, []byte(`docs/images/run-graph.png">The graph of a run`)) {
+		t.Errorf("%s", page)
+	}
+}

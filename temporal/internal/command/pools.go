@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,6 +47,13 @@ func checkRate(pool string, settings map[string]flowrun.Pool) error {
 // checkPlan refuses what no worker could carry out as a local run does.
 func checkPlan(p *flowrun.Plan, settings map[string]flowrun.Pool) error {
 	err := p.CheckShared()
+	switch {
+	case err != nil:
+	case p.UsesSSH():
+		err = errors.New("its steps run over ssh, which workers do not support; start a worker on each of those machines, or use flowrun run")
+	case p.HasContainers():
+		err = errors.New("it has steps with container, which workers do not start; use security.isolation: container, or run it with flowrun")
+	}
 	for _, d := range p.StepDemands() {
 		if err == nil {
 			err = checkRate(d.Name, settings)

@@ -184,12 +184,6 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 	if err := checkPlan(plan, f.Settings.Pools()); err != nil {
 		return nil, nil, err
 	}
-	if plan.UsesSSH() {
-		return nil, nil, fmt.Errorf("cannot run %s on Temporal: its steps run over ssh, which workers do not support; start a worker on each of those machines, or use flowrun run", plan.Name())
-	}
-	if plan.HasContainers() {
-		return nil, nil, fmt.Errorf("cannot run %s on Temporal: it has steps with container, which workers do not start; use security.isolation: container, or run it with flowrun", plan.Name())
-	}
 	enforce := launch.Enforcement(f.Settings)
 	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return bound.PreviewFor(enforce, "") }, Unrecorded: true}
 	if _, err := launch.Consent(env, nil, what, f.ConsentFlags); err != nil {

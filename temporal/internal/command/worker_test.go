@@ -82,6 +82,8 @@ func TestRefusedPlans(t *testing.T) {
 		{"steps: [{name: a, pool: paced, run: echo}]", "pool paced has a rate of 10/m in the settings, and Temporal cannot limit how often its steps start so exactly"},
 		{"steps: [{name: a, pool: gpu, run: echo}, {name: b, pool: paced, run: echo}]", "pool paced has a rate"},
 		{"state: {count: {type: integer, default: 0}}\nrun: echo", "keeps state between its runs, and workers have no history in common"},
+		{"steps: [{name: a, ssh: web1, bash: echo}]", "its steps run over ssh, which workers do not support"},
+		{"steps: [{name: a, container: {image: \"docker.io/library/alpine:3.20\"}, run: echo}]", "it has steps with container, which workers do not start"},
 		{"steps: [{name: a, run: echo, artifacts: [a.txt]}]", "its steps keep artifacts, which only the machine of the step would have"},
 	} {
 		plan := compilePlan(t, c.definition)
