@@ -28,8 +28,8 @@ func TestAllocations(t *testing.T) {
 
 // allocations adds the allocations of f and their bytes, divided by n.
 func allocations(got counts, name string, n int, f func()) {
-	f() // what is made once and kept
-	for range rounds {
+	f()                    // what is made once and kept
+	for range 4 * rounds { // on a busy machine, fewer events are recorded at once in most of them
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
