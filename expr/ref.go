@@ -119,12 +119,13 @@ var (
 	lastFields = map[string]kind{
 		"output": kindText, "error": kindText,
 		"exit-code": kindNumber, "attempts": kindNumber, "timed-out": kindBool,
+		"outputs": kindObject,
 	}
 )
 
 const (
 	stepFieldList = "output, error, stdout, stderr, exit-code, duration, start-time, end-time, status, attempts, json, artifacts"
-	lastFieldList = "exit-code, output, error, attempts, timed-out"
+	lastFieldList = "exit-code, output, error, attempts, timed-out, outputs"
 )
 
 // refLen returns how many bytes at the start of s can belong to a reference: an identifier with
@@ -227,7 +228,11 @@ func checkRef(ref *Ref, typ string, names Names) *Problem {
 		}
 		return checkStep(ref, names)
 	case Last:
-		return checkField(ref, "", lastFields, lastFieldList)
+		p := checkField(ref, "", lastFields, lastFieldList)
+		if p == nil && ref.Path[0].Field == "outputs" {
+			return checkOutput(ref, "the step", declaredBy(names, ref.Root))
+		}
+		return p
 	case Env:
 		ref.kind = kindText
 		if ref.Root != "env" && len(ref.Path) == 0 {
@@ -307,12 +312,9 @@ func checkStep(ref *Ref, names Names) *Problem {
 	if p == nil && ref.Path[0].Field != "outputs" {
 		return nil
 	}
-	var declared map[string]string
-	if d, ok := names.(Declarer); ok {
-		declared = d.Outputs(ref.Root)
-	}
+	declared := declaredBy(names, ref.Root)
 	if p == nil {
-		return checkOutput(ref, declared)
+		return checkOutput(ref, fmt.Sprintf("step %q", ref.Root), declared)
 	}
 	if len(declared) > 0 { // the hint names outputs too
 		p = checkField(ref, "step", stepFields, stepFieldList+", outputs")
@@ -325,10 +327,18 @@ func checkStep(ref *Ref, names Names) *Problem {
 	return p
 }
 
-// checkOutput checks a reference to the declared outputs of a step, or to one of them.
-func checkOutput(ref *Ref, declared map[string]string) *Problem {
+// declaredBy returns the declared outputs of what a root refers to, with their types.
+func declaredBy(names Names, root string) map[string]string {
+	if d, ok := names.(Declarer); ok {
+		return d.Outputs(root)
+	}
+	return nil
+}
+
+// checkOutput checks a reference to the declared outputs of a step, or to one of them. Messages call the step what.
+func checkOutput(ref *Ref, what string, declared map[string]string) *Problem {
 	if len(declared) == 0 {
-		return fieldProblem(ref, "declare them in the step, as in outputs: {version: string}", "step %q has no declared outputs", ref.Root)
+		return fieldProblem(ref, "declare them in the step, as in outputs: {version: string}", "%s has no declared outputs", what)
 	}
 	if len(ref.Path) == 1 {
 		return nil
@@ -342,12 +352,12 @@ func checkOutput(ref *Ref, declared map[string]string) *Problem {
 	case !ok:
 		known := slices.Sorted(maps.Keys(declared))
 		hint := cmp.Or(diagnostic.DidYouMean(name, known), "its outputs are "+strings.Join(known, ", "))
-		return fieldProblem(ref, hint, "step %q has no output %q", ref.Root, name)
+		return fieldProblem(ref, hint, "%s has no output %q", what, name)
 	case len(ref.Path) == 2:
 		ref.kind = kindOfType(typ)
 	case typ == "string", typ == "number", typ == "integer", typ == "boolean":
 		return fieldProblem(ref, fmt.Sprintf("write {%s.outputs.%s}; only arrays and objects have parts", ref.Root, name),
-			"output %q of step %q has the type %s, which has no parts", name, ref.Root, typ)
+			"output %q of %s has the type %s, which has no parts", name, what, typ)
 	default:
 		ref.kind = kindAny
 	}

@@ -126,7 +126,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 	case expr.State:
 		return s.Frame.kept(r)
 	case expr.Last:
-		return s.lastField(r.Path[0].Field), nil
+		return s.lastField(r)
 	case expr.Step:
 		if s.View == (dag.View{}) {
 			return expr.Value{}, expr.ErrUnknown
@@ -164,19 +164,21 @@ func (s Scope) warnCut(ref expr.Ref) {
 	}
 }
 
-func (s Scope) lastField(field string) expr.Value {
+func (s Scope) lastField(ref expr.Ref) (expr.Value, error) {
 	r := s.Last
-	switch field {
+	switch ref.Path[0].Field {
 	case "exit-code":
-		return expr.Value{V: int64(r.ExitCode)}
+		return expr.Value{V: int64(r.ExitCode)}, nil
 	case "attempts":
-		return expr.Value{V: int64(r.Attempts)}
+		return expr.Value{V: int64(r.Attempts)}, nil
 	case "timed-out":
-		return expr.Value{V: r.Status == dag.TimedOut}
+		return expr.Value{V: r.Status == dag.TimedOut}, nil
 	case "error":
-		return Text(r.Stderr)
+		return Text(r.Stderr), nil
+	case "outputs":
+		return outputValue(r, ref)
 	}
-	return Text(r.Stdout)
+	return Text(r.Stdout), nil
 }
 
 // Began reports whether a step ran, even if only partly: a step that was cancelled while running has output.

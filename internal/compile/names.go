@@ -200,13 +200,34 @@ func isEnvName(s string) bool {
 }
 
 // lastNames are the names in retry.when: {last.exit-code} and the parameters.
-type lastNames struct{ names }
+type lastNames struct {
+	names
+	outputs []*tool.DeclaredOutput // of the step
+	around  names                  // the names in other texts of the step
+}
 
 func (n lastNames) Symbol(id string) expr.Symbol {
 	if id == "last" {
 		return expr.Symbol{Class: expr.Last}
 	}
 	return n.names.Symbol(id)
+}
+
+// Outputs implements expr.Declarer.
+func (n lastNames) Outputs(string) map[string]string {
+	types := make(map[string]string, len(n.outputs))
+	for _, o := range n.outputs {
+		types[o.Name] = o.Type
+	}
+	return types
+}
+
+// outOfReach explains why steps are not available here.
+func (n lastNames) outOfReach(id string) (message, hint string) {
+	if n.around.Symbol(id).Class == expr.Step {
+		return fmt.Sprintf("retry.when cannot refer to step %q", id), "it reads the attempt that has just failed: {last.exit-code}, {last.output}, {last.outputs.NAME}"
+	}
+	return n.around.outOfReach(id)
 }
 
 // localNames returns the names that the surrounding loops and handlers add, if they are valid in JavaScript.

@@ -69,7 +69,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 			s.Policy.Backoff.Delay = defaultRetryDelay
 		}
 		s.RetryRule = r
-		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps()})
+		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps(), c.names.declaredOutputs(s.Def), c.names})
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
 	}
 	if f := handling.Fallback; f != nil {

@@ -43,7 +43,7 @@ func badDefinitions() map[string]string {
 	add("bad-size", each(step+"    output: {buffer-limit: %s}\n", "512mbit", "-1", "1EB9", `"10 apples"`, "[]", "true", "0.5.5MB")...)
 	add("bad-memory", each(head+"bash: echo\nresources: {max-memory: %s}\n", "-1", `"lots"`, "1ZiB", "[]")...)
 	add("bad-boolean", each(step+"    parallel: %s\n", "yes", "no", "1", `"true"`, "[]", "maybe")...)
-	add("bad-retry", each(step+"    error-handling: {retry: %s}\n", "{}", "{delay: 5}", "{attempts: -1}", "{attempts: many}", "{attempts: 1, backoff: wild}", "{attempts: 1, jitter: some}", "{attempts: 1, delay: never}", "3", "[1]", `{attempts: 1, when: "{last.nothing} == 1"}`)...)
+	add("bad-retry", each(step+"    error-handling: {retry: %s}\n", "{}", "{delay: 5}", "{attempts: -1}", "{attempts: many}", "{attempts: 1, backoff: wild}", "{attempts: 1, jitter: some}", "{attempts: 1, delay: never}", "3", "[1]", `{attempts: 1, when: "{last.nothing} == 1"}`, `{attempts: 1, when: "{last.outputs.n} == 1"}`, `{attempts: 1, when: "{a.exit-code} == 1"}`)...)
 	add("bad-condition", each(step+"  - name: b\n    bash: echo\n    run-condition: %s\n", `"{nope.exit-code} == 0"`, `"{a.exitcode} == 0"`, `"{a.exit-code} =="`, `"{a.exit-code} == 'ok'"`, `"((("`, `"{a.exit-code} ="`, `"now() > 1"`, `"undeclared == 1"`, `"1 + 1"`, `"'text'"`, `"{a}"`, `""`, "[]", `"{a.exit-code} == 0 &&"`, `"successs()"`)...)
 	add("bad-wait-for", each(step+"  - name: b\n    bash: echo\n    wait-for: %s\n", "[nope]", "[b]", "{a: 1}", "[[a]]", "[1]", "[A]")...)
 	add("bad-name", each("name: %s\ndescription: d\nbash: echo\n", `"../../etc/cron.d/x"`, `"/abs"`, "CON", `"a b"`, `""`, `".hidden"`, `"-dash"`, strings.Repeat("n", 300), `"\u202Ertl"`, "[]")...)

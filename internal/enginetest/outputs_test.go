@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -223,6 +224,50 @@ func TestOutputsOfGo(t *testing.T) {
 		}
 		if got := res.Step("a").Message; got != want {
 			t.Errorf("%v: %s", v, got)
+		}
+	}
+}
+
+// retry.when reads the outputs of the attempt that has just failed, with their types.
+func TestRetryReadsOutputs(t *testing.T) {
+	const step = `outputs: {n: {type: integer, required: false}, o: {type: object, required: false}}
+    bash: echo '{"n":'$((8 + FLOWRUN_ATTEMPT))',"o":{"x":"y"}}' >"$FLOWRUN_OUTPUT"; exit 3
+    error-handling: {retry: {attempts: 5, delay: 1, when: "%s"}}`
+	for _, c := range []struct {
+		step, when string
+		attempts   int
+	}{
+		{step, "{last.outputs.n} < {LIMIT}", 3},
+		{step, "{last.outputs.n} == null", 1},
+		{step, "{last.outputs.n} == 9 && {last.outputs.o.x} == 'y'", 2},
+		{"for-each: {items: [10]}\n    " + step, "{last.outputs.n} < {item}", 2},
+		{strings.Replace(step, `"n":'`, `"n":"x'`, 1), "{last.outputs.n} == null", 6}, // a text in JSON is not converted
+	} {
+		t.Run(c.when, func(t *testing.T) {
+			text := "parameters: {LIMIT: {type: number, description: d}}\nsteps:\n  - name: a\n    " + fmt.Sprintf(c.step, c.when) + "\n"
+			res := newHistory(t).run(context.Background(), text, map[string]any{"LIMIT": 11})
+			s := res.Step("a")
+			if one := res.Step("a[0]"); one != nil {
+				s = one
+			}
+			if s.Attempts != c.attempts || s.Status != dag.Failed {
+				t.Errorf("%s after %d attempts, want %d: %s", s.Status, s.Attempts, c.attempts, s.Message)
+			}
+		})
+	}
+	for when, want := range map[string]string{
+		"{last.outputs.m} == 1":     `the step has no output "m"`,
+		"{last.outputs.n} == 'x'":   "cannot compare {last.outputs.n} (a number) with text",
+		"{last.outputs.n.x} == 1":   `output "n" of the step has the type integer, which has no parts`,
+		"{a.outputs.n} == 1":        `retry.when cannot refer to step "a"`,
+		"{nothing.outputs.n} == 1":  "unknown reference {nothing.outputs.n}",
+		"{last.outputs.o.y.z} == 1": "",
+	} {
+		file := filepath.Join(t.TempDir(), "under-test.yaml")
+		write(t, file, "name: under-test\ndescription: d\nsteps:\n  - name: a\n    "+fmt.Sprintf(step, when)+"\n")
+		_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", when, err)
 		}
 	}
 }

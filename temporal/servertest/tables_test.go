@@ -64,6 +64,7 @@ var policies = []struct{ name, step, script string }{
 	{name: "when", step: `bash: "echo try $FLOWRUN_ATTEMPT; exit 75", error-handling: {retry: {attempts: 4, delay: 5ms, when: "{last.attempts} < 3 && {last.exit-code} == 75"}}`},
 	{name: "when-output", step: `bash: "echo try $FLOWRUN_ATTEMPT; exit 1", error-handling: {retry: {attempts: 4, delay: 5ms, when: "{last.output} contains '1'"}}`},
 	{name: "when-timed-out", step: `bash: "sleep 300", timeout: 100ms, error-handling: {retry: {attempts: 2, delay: 5ms, when: "!{last.timed-out}"}}`},
+	{name: "when-outputs", step: `bash: "echo n=$FLOWRUN_ATTEMPT >>\"$FLOWRUN_OUTPUT\"; exit 1", outputs: {n: integer}, error-handling: {retry: {attempts: 4, delay: 5ms, when: "{last.outputs.n} < 3"}}`},
 	{name: "when-error-text", step: `bash: "echo busy >&2; exit 1", error-handling: {retry: {attempts: 1, delay: 5ms, when: "{last.error} contains 'busy'"}}`},
 	{name: "linear", step: `bash: "exit 1", error-handling: {retry: {attempts: 3, delay: 5ms, backoff: linear, max-delay: 8ms}}`},
 	{name: "constant", step: `bash: "exit 1", error-handling: {retry: {attempts: 3, delay: 5ms, backoff: constant}}`},
