@@ -264,7 +264,10 @@ func TestRetryReadsOutputs(t *testing.T) {
 		"{last.outputs.o.y.z} == 1": "",
 	} {
 		file := filepath.Join(t.TempDir(), "under-test.yaml")
-		write(t, file, "name: under-test\ndescription: d\nsteps:\n  - name: a\n    "+fmt.Sprintf(step, when)+"\n")
+		source := "name: under-test\ndescription: d\nsteps:\n  - name: a\n    " + fmt.Sprintf(step, when) + "\n"
+		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", when, err)
