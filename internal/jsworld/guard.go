@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,7 @@ type guard struct {
 	limit    uint64        // bytes
 	baseline atomic.Uint64 // memory in use before the call
 
+	mu     sync.Mutex    // held while a call ends and while the process exits because of one
 	calls  atomic.Uint64 // number of calls that began plus those that ended: odd during a call
 	paused atomic.Bool   // watch has paused and waits for wake
 	wake   chan struct{}
@@ -56,8 +58,22 @@ func (g *guard) begin() {
 	}
 }
 
-// end marks the end of a call.
-func (g *guard) end() { g.calls.Add(1) }
+// end marks the end of a call. Its result may be sent only after end returned: a process that has
+// sent a result is used for further calls, and must not exit because of that one.
+func (g *guard) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls.Add(1)
+}
+
+// exceeded ends the process because a call exceeds the memory limit, unless that call has ended.
+func (g *guard) exceeded(call uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.calls.Load() == call {
+		os.Exit(ExitMemory)
+	}
+}
 
 // watch samples the memory during calls and ends the process when a call exceeds the limit. It
 // calls onLongCall on every tick for a call that was already running at the tick before. Between
@@ -74,7 +90,7 @@ func (g *guard) watch(onLongCall func()) {
 		}
 		if now%2 == 1 {
 			if memoryInUse() > g.baseline.Load()+g.limit {
-				os.Exit(ExitMemory)
+				g.exceeded(now)
 			}
 			onLongCall()
 			continue
