@@ -32,9 +32,14 @@ type pending struct {
 	late bool
 }
 
-// NewFiles returns a watcher. Files that have not changed after since are not events.
+// clockLag is how far the clock of files may be behind the clock that since is read from: Linux stamps files with the
+// time of the last timer interrupt, which is up to 10 ms ago, and longer on a busy virtual machine.
+const clockLag = 100 * time.Millisecond
+
+// NewFiles returns a watcher. Files that have not changed since then are not events, except for those that changed
+// less than clockLag before: they may have changed after it.
 func NewFiles(settle time.Duration, since time.Time) *Files {
-	return &Files{settle: settle, since: since, known: map[string]State{}, pending: map[string]pending{}}
+	return &Files{settle: settle, since: since.Add(-clockLag), known: map[string]State{}, pending: map[string]pending{}}
 }
 
 // onTime is the age up to which a change that the first Step finds is not late: a service that is restarted was not down.

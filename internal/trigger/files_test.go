@@ -74,6 +74,20 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// TestClockLag: a file that arrives right after a watcher began may have an earlier time, because the clock of files is
+// behind.
+func TestClockLag(t *testing.T) {
+	for before, want := range map[time.Duration]int{clockLag / 2: 1, 2 * clockLag: 0} {
+		f := NewFiles(time.Second, start)
+		ns := start.Add(-before).UnixNano()
+		scan := map[string]State{"a": {Size: 1, Modified: ns, Changed: ns}}
+		f.Step(start, scan)
+		if got := len(f.Step(start.Add(time.Second), scan)); got != want {
+			t.Errorf("written %v before: %d changes, want %d", before, got, want)
+		}
+	}
+}
+
 // TestKey: numbers identify a version of a file, and tell its arrivals apart.
 func TestKey(t *testing.T) {
 	a := at(1, 1)

@@ -277,10 +277,10 @@ func TestFileEvents(t *testing.T) {
 	}
 	until := func(want ...string) {
 		t.Helper()
-		waittest.Until(s, fmt.Sprint(want), func() bool { return slices.Equal(s.started(), want) })
+		waittest.Until(s, fmt.Sprint(want), func() bool { return slices.Equal(s.started(), want) }, func() any { return s.started() })
 	}
 	put("in/old.csv")
-	time.Sleep(20 * time.Millisecond) // the clock of the file system is coarse
+	time.Sleep(200 * time.Millisecond) // the clock of files is behind
 	_, stop := s.serve()
 	s.watched("t.on")
 	put("in/a.csv")
