@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
 
@@ -155,7 +156,10 @@ func TestBriefRunIsEncodedOnce(t *testing.T) {
 	if err := b.service.Cancel(t.Context(), id, ""); err != nil {
 		t.Fatal(err)
 	}
-	b.becomes(id, dag.Cancelled)
+	waittest.Until(b, "cancelled run without an owner", func() bool { // the owner leaves it after the last event
+		info, err := b.store.Info(t.Context(), id)
+		return err == nil && info.Status == dag.Cancelled && info.PID == 0
+	})
 	before := web.BriefEncodings(b.handler)
 	last := brief()
 	for range 4 {
