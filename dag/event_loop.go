@@ -203,7 +203,8 @@ func (l *eventLoop) limitCleanup(f *frame) {
 		return // not cancelled: it belongs to a node that outlasts the cancel
 	}
 	if c := l.controls[f]; c != nil && c.expire != nil {
-		l.onExit = append(l.onExit, context.AfterFunc(l.cleanupContext(f), func() { c.expire(ErrTimeout) }))
+		cleanup := l.cleanupContext(f) // it ends by its deadline, or by force
+		l.onExit = append(l.onExit, context.AfterFunc(cleanup, func() { c.expire(context.Cause(cleanup)) }))
 	}
 	for _, c := range f.children {
 		l.limitCleanup(c)
