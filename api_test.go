@@ -18,7 +18,7 @@ import (
 )
 
 // TestAPI holds what the public packages export against testdata/api.txt, so that
-// nothing is taken away or changed by accident (docs/embedding.md, Stability). After
+// nothing is taken away or changed by accident (docs/reference/embedding.md, Stability). After
 // a change that is meant: go test -run API -update .
 func TestAPI(t *testing.T) {
 	const golden = "testdata/api.txt"

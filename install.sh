@@ -8,7 +8,7 @@
 # FLOWRUN_RELEASES       where releases are; by default those of GitHub
 #
 # Nothing is changed before the checksum is right, and each program is replaced in one step.
-# docs/release.md says how to check who made a release, and lists other ways to install.
+# docs/reference/release.md says how to check who made a release, and lists other ways to install.
 set -eu
 
 fail() {

@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated files and goldens")
 
-// TestReference keeps docs/definitions.md what the table of keys says.
+// TestReference keeps docs/reference/definitions.md what the table of keys says.
 func TestReference(t *testing.T) {
-	const file = "docs/definitions.md"
+	const file = "docs/reference/definitions.md"
 	page := reference()
 	if *update {
 		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
@@ -128,7 +128,13 @@ func code(s string) string {
 var pageName = regexp.MustCompile(`\b\w+\.md\b`)
 
 func meaning(f keytable.Field) string {
-	s := pageName.ReplaceAllString(f.Doc, "[$0]($0)")
+	s := pageName.ReplaceAllStringFunc(f.Doc, func(page string) string {
+		link := page
+		if _, err := os.Stat("docs/reference/" + page); err != nil {
+			link = "../explanation/" + page
+		}
+		return "[" + page + "](" + link + ")"
+	})
 	switch {
 	case f.Required:
 		s = "Required. " + s

@@ -24,10 +24,10 @@ var specified = map[string]string{
 	"X":  "1-12",
 }
 
-// requirement is a row of docs/requirements.md. A row of what is not built has only the reason.
+// requirement is a row of docs/reference/requirements.md. A row of what is not built has only the reason.
 type requirement struct{ built, tests, reason string }
 
-// TestRequirements checks that docs/requirements.md has one row for each requirement, that a
+// TestRequirements checks that docs/reference/requirements.md has one row for each requirement, that a
 // row names the keys, practices and scripts that the code gives its id to, that the files and
 // tests on the page exist, and that what is not built has a reason.
 func TestRequirements(t *testing.T) {
@@ -35,7 +35,7 @@ func TestRequirements(t *testing.T) {
 	missing := specifiedIDs(t)
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
 		if !missing[id] {
-			t.Errorf("docs/requirements.md has a row for %s, which is no requirement", id)
+			t.Errorf("docs/reference/requirements.md has a row for %s, which is no requirement", id)
 		}
 		delete(missing, id)
 		row := listed[id]
@@ -53,11 +53,11 @@ func TestRequirements(t *testing.T) {
 		checkRequirement(t, id, row)
 	}
 	for _, id := range slices.Sorted(maps.Keys(missing)) {
-		t.Errorf("docs/requirements.md has no row for %s", id)
+		t.Errorf("docs/reference/requirements.md has no row for %s", id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(used)) {
 		if _, ok := listed[id]; !ok {
-			t.Errorf("the code uses the id %s, which has no row in docs/requirements.md", id)
+			t.Errorf("the code uses the id %s, which has no row in docs/reference/requirements.md", id)
 		}
 	}
 }
@@ -119,9 +119,9 @@ func specifiedIDs(t *testing.T) map[string]bool {
 func requirements(t *testing.T) map[string]requirement {
 	rows := map[string]requirement{}
 	row := regexp.MustCompile(`(?m)^\| ((?:S\d|X)-\d+) \| [^|]+ \| ([^|]+) \|(?: ([^|]+) \|)?$`)
-	for _, m := range row.FindAllStringSubmatch(readText(t, "docs/requirements.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(readText(t, "docs/reference/requirements.md"), -1) {
 		if _, twice := rows[m[1]]; twice {
-			t.Errorf("docs/requirements.md has two rows for %s", m[1])
+			t.Errorf("docs/reference/requirements.md has two rows for %s", m[1])
 		}
 		rows[m[1]] = requirement{built: m[2], tests: m[3]}
 		if m[3] == "" {

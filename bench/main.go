@@ -36,7 +36,7 @@ import (
 
 const usage = `Runs flowrun beside make, ninja, xargs, go-task and Dagu, whichever are on the PATH,
 and writes a Markdown table for each workload and a chart into bench/results.
-How to read it: docs/performance.md.
+How to read it: docs/explanation/performance.md.
 
   go run ./bench                          everything: some ten minutes
   go run ./bench -only chain,cold -n 9    two workloads, more rounds
@@ -119,7 +119,7 @@ func compare(ctx context.Context, o options) error {
 	all := workloads(self, o.scale)
 	chosen := slices.DeleteFunc(all, func(w workload) bool { return !w.matches(o.only) })
 	if len(chosen) == 0 {
-		return fmt.Errorf("cannot find a workload with one of %q in its title: docs/performance.md lists them", o.only)
+		return fmt.Errorf("cannot find a workload with one of %q in its title: docs/explanation/performance.md lists them", o.only)
 	}
 	tmp, err := os.MkdirTemp("", "flowrun-bench-")
 	if err != nil {
@@ -132,7 +132,7 @@ func compare(ctx context.Context, o options) error {
 	}
 	var tables []*table
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Results\n\nHow to read them: [Performance](../../docs/performance.md).\n\n%s\n![Wall time as a multiple of the limit](results.svg)\n\n", machine(flowrun))
+	fmt.Fprintf(&text, "# Results\n\nHow to read them: [Performance](../../docs/explanation/performance.md).\n\n%s\n![Wall time as a multiple of the limit](results.svg)\n\n", machine(flowrun))
 	for _, w := range chosen {
 		t := newTable(w, flowrun)
 		tables = append(tables, t)

@@ -45,7 +45,7 @@
 // A failure affects other nodes through one bit. A node taints its dependents if it failed,
 // timed out or was interrupted and that is not tolerated, or if it was skipped because of
 // such a node. A tainted node is skipped (upstream-failed) unless its condition looks at
-// the outcome itself. For a node that ran, only its own outcome counts. docs/states.md has
+// the outcome itself. For a node that ran, only its own outcome counts. docs/explanation/states.md has
 // the whole table.
 //
 // # Slots

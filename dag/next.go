@@ -231,7 +231,7 @@ func (s *State) nextReady(now time.Time, free int) (e Event, ok bool) {
 	return e, false
 }
 
-// decideNode decides about one ready node, by the truth table of docs/states.md. It returns
+// decideNode decides about one ready node, by the truth table of docs/explanation/states.md. It returns
 // false if the node has to wait for a slot.
 func (s *State) decideNode(at place, now time.Time, free int) (Event, bool) {
 	n, def := at.f.node(at.i), at.f.def(at.i)

@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStatesPage holds the tables of docs/states.md against what the engine does:
+// TestStatesPage holds the tables of docs/explanation/states.md against what the engine does:
 // every cell comes from a run. -update writes them anew.
 func TestStatesPage(t *testing.T) {
-	comparePage(t, "../docs/states.md", map[string]func(*testing.T) string{
+	comparePage(t, "../docs/explanation/states.md", map[string]func(*testing.T) string{
 		"conditions": conditionTable,
 		"upstreams":  upstreamTable,
 		"policies":   policyTable,
@@ -22,9 +22,9 @@ func TestStatesPage(t *testing.T) {
 	})
 }
 
-// TestPollingPage does the same for docs/polling.md.
+// TestPollingPage does the same for docs/reference/polling.md.
 func TestPollingPage(t *testing.T) {
-	comparePage(t, "../docs/polling.md", map[string]func(*testing.T) string{"repeat": repeatTable})
+	comparePage(t, "../docs/reference/polling.md", map[string]func(*testing.T) string{"repeat": repeatTable})
 }
 
 func comparePage(t *testing.T, page string, tables map[string]func(*testing.T) string) {

@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-//go:embed *.md guides tutorial
+//go:embed README.md explanation guides reference tutorial
 var files embed.FS
 
-// Files returns the pages: NAME.md, guides/NAME.md and tutorial/NAME.md.
+// Files returns the pages: README.md, and FOLDER/NAME.md for the folders tutorial, guides, reference and explanation.
 func Files() fs.FS { return files }

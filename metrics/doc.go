@@ -30,7 +30,7 @@
 //
 // A command has no registry to pass. [Program] has its own, serves it (Handler) and writes
 // it for node_exporter's textfile collector (WriteFile). Handler also serves the collectors
-// of the process and of the Go runtime. docs/metrics.md lists every series.
+// of the process and of the Go runtime. docs/reference/metrics.md lists every series.
 //
 // The work is done in internal/measure. This package adds what needs client_golang, and no other
 // package imports that library.

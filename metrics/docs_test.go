@@ -103,17 +103,17 @@ func TestWhatIsAskedForExists(t *testing.T) {
 	}
 }
 
-// TestDocsListEverySeries compares the table in docs/metrics.md with the series.
+// TestDocsListEverySeries compares the table in docs/reference/metrics.md with the series.
 func TestDocsListEverySeries(t *testing.T) {
 	_, known := afterRun(t)
 	documented := map[string]family{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(flowrun_\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(read(t, "../docs/metrics.md"), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(flowrun_\\w+)` \\| (\\w+) \\| ([^|]*)\\|").FindAllStringSubmatch(read(t, "../docs/reference/metrics.md"), -1) {
 		f := family{row[2], regexp.MustCompile(`\w+`).FindAllString(row[3], -1)}
 		slices.Sort(f.Labels)
 		documented[row[1]] = f
 	}
 	if diff := cmp.Diff(known, documented); diff != "" {
-		t.Errorf("(-there +docs/metrics.md):\n%s", diff)
+		t.Errorf("(-there +docs/reference/metrics.md):\n%s", diff)
 	}
 }
 

@@ -57,7 +57,7 @@ type Error struct {
 	Permissions []string `json:"permissions,omitempty"`
 }
 
-// Answer is the answer to a call. Its JSON form is what flowrun call prints; docs/calls.md describes it. It holds no
+// Answer is the answer to a call. Its JSON form is what flowrun call prints; docs/reference/calls.md describes it. It holds no
 // secrets.
 type Answer struct {
 	Status    Status

@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// TestWhatIsMended is the table of docs/calls.md: each row is read, and called so.
+// TestWhatIsMended is the table of docs/reference/calls.md: each row is read, and called so.
 func TestWhatIsMended(t *testing.T) {
-	page, err := os.ReadFile("../docs/calls.md")
+	page, err := os.ReadFile("../docs/reference/calls.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWhatIsMended(t *testing.T) {
 			t.Errorf("%s: %s: %v, %v", kind, text, i.Params, i.Repairs)
 		}
 		if !strings.Contains(string(page), "`"+kind+"`") {
-			t.Errorf("docs/calls.md does not tell of %s", kind)
+			t.Errorf("docs/reference/calls.md does not tell of %s", kind)
 		}
 	}
 	for code, text := range map[string]string{
@@ -78,7 +78,7 @@ func TestWhatIsMended(t *testing.T) {
 			t.Errorf("%s: %.60q: %+v", code, text, refused)
 		}
 		if !strings.Contains(string(page), "`"+code+"`") {
-			t.Errorf("docs/calls.md does not tell of %s", code)
+			t.Errorf("docs/reference/calls.md does not tell of %s", code)
 		}
 	}
 	_, refused := weather.Parse(`{"CITY": "Rome", "DAYS": `)

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Codes of rejected arguments, beside those for the text, which package argparse defines; see docs/calls.md.
+// Codes of rejected arguments, beside those for the text, which package argparse defines; see docs/reference/calls.md.
 const (
 	CodeInvalid = outcome.AnswerInvalid // values that violate the tool's rules
 	CodeMissing = outcome.AnswerMissing // required parameters are missing

@@ -11,7 +11,7 @@
 //	})
 //
 // Where spans are sent is set with the standard variables, such as
-// OTEL_EXPORTER_OTLP_ENDPOINT. Without them nothing is sent. docs/telemetry.md lists the
+// OTEL_EXPORTER_OTLP_ENDPOINT. Without them nothing is sent. docs/reference/telemetry.md lists the
 // variables, the spans and their attributes.
 //
 // A run that is started with flowrun.WithTrace is part of that trace. A program that uses the

@@ -13,7 +13,7 @@ import (
 )
 
 // This file is the table of keys. It has every key of a definition file, its values, its meaning, its id in
-// docs/requirements.md if it has one, and where its value is stored. The decoder walks the table; the JSON Schema and
+// docs/reference/requirements.md if it has one, and where its value is stored. The decoder walks the table; the JSON Schema and
 // the reference page are generated from it. A key that is not in the table does not exist.
 
 // Keys returns the object at the top of a definition file. All other objects are reachable from it through Field.Of. Do

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The table of docs/notifications.md says which keys a command, a webhook and an e-mail have.
+// The table of docs/reference/notifications.md says which keys a command, a webhook and an e-mail have.
 func TestNotifyTable(t *testing.T) {
-	page, err := os.ReadFile("../docs/notifications.md")
+	page, err := os.ReadFile("../docs/reference/notifications.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +46,13 @@ func TestNotifyTable(t *testing.T) {
 }
 
 func TestNotifyFieldsOnPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/notifications.md")
+	page, err := os.ReadFile("../docs/reference/notifications.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range NotifyFields() {
 		if !strings.Contains(string(page), "`{run."+f+"}`") {
-			t.Errorf("no {run.%s} in docs/notifications.md", f)
+			t.Errorf("no {run.%s} in docs/reference/notifications.md", f)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func triggersField() keytable.Field {
 			modeOrMapping(keytable.Nested("catch-up", "", catchUp, "What to do about events that happened while no service was running: a mode, or a mapping with a limit.", func(t *Trigger) *EventCatchUp { return &t.CatchUp }),
 				func(t *Trigger, mode string) { t.CatchUp.Mode = mode }),
 		}
-	}).WithCheck(checkTrigger).WithHint("webhook", keytable.FixedHint("a webhook has a secret and is therefore a setting: add webhooks: {NAME: {tool: TOOL, secret-env: VARIABLE}} to the configuration file, see docs/triggers.md"))
+	}).WithCheck(checkTrigger).WithHint("webhook", keytable.FixedHint("a webhook has a secret and is therefore a setting: add webhooks: {NAME: {tool: TOOL, secret-env: VARIABLE}} to the configuration file, see flowrun docs triggers"))
 	return keytable.List("on", "", entry, "Events for which flowrun serve starts the tool: files that arrive or change, and runs of other tools. See triggers.md.",
 		func(t *draft, p Pos) *Trigger { return addPointer(&t.Triggers, &Trigger{Pos: p}) })
 }

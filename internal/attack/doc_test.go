@@ -1,6 +1,6 @@
 // Package attack attacks the flowrun program the way people would who have no right to
 // what they get: whose values, models, definitions, packets, processes or folders are
-// hostile. It holds tests only. docs/security.md says what each of them may expect.
+// hostile. It holds tests only. docs/explanation/security.md says what each of them may expect.
 //
 // There is one file for each group of attacks, with a table of tricks and what must not
 // follow from them. Each trick runs the program itself, in a [site] of its own: a home,

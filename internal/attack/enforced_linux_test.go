@@ -237,7 +237,7 @@ func TestEnforcedFiles(t *testing.T) {
 	}
 }
 
-// enforcedLimits are what an enforced step can still do, as docs/isolation.md says. Each prints
+// enforcedLimits are what an enforced step can still do, as docs/reference/isolation.md says. Each prints
 // "done".
 var enforcedLimits = map[string]string{
 	"changes the mode of a file of its user": `chmod 600 $O/victim && echo done`,
@@ -248,7 +248,7 @@ var enforcedLimits = map[string]string{
 	"runs what it can read, by the loader":   `cp /bin/echo granted/echo && chmod -x granted/echo && $(ls /lib64/ld-linux-*.so* /lib/ld-linux-*.so* 2>/dev/null | head -1) granted/echo done`,
 }
 
-// TestEnforcedLimits: what docs/isolation.md says that enforced permissions do not prevent.
+// TestEnforcedLimits: what docs/reference/isolation.md says that enforced permissions do not prevent.
 func TestEnforcedLimits(t *testing.T) {
 	if err := confine.CheckSandbox(); err != nil {
 		t.Skip(err)
@@ -264,7 +264,7 @@ func TestEnforcedLimits(t *testing.T) {
 	out := p.run("run", "./t.yaml")
 	for _, name := range names {
 		if p.read("granted/"+name) != "done" {
-			t.Errorf("it no longer %s: correct docs/isolation.md\n%s", name, out)
+			t.Errorf("it no longer %s: correct docs/reference/isolation.md\n%s", name, out)
 		}
 	}
 }

@@ -83,7 +83,7 @@ type limitTrick struct {
 	limits string
 	script string // Python
 	most   int    // more than that was got around the limit
-	// honest tricks succeed for a step with the rights of flowrun, which docs/isolation.md says; a step with reduced
+	// honest tricks succeed for a step with the rights of flowrun, which docs/reference/isolation.md says; a step with reduced
 	// privileges cannot use them.
 	honest bool
 	open   bool // honest, and with reduced privileges too

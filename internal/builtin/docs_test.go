@@ -9,14 +9,14 @@ import (
 
 // TestDocumented: each tool has a section, with a row for each of its parameters.
 func TestDocumented(t *testing.T) {
-	b, err := os.ReadFile("../../docs/builtin-tools.md")
+	b, err := os.ReadFile("../../docs/reference/builtin-tools.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range Tools(Config{}) {
 		_, section, ok := strings.Cut(string(b), "\n## "+d.Name+"\n")
 		if !ok {
-			t.Errorf("docs/builtin-tools.md has no section %s", d.Name)
+			t.Errorf("docs/reference/builtin-tools.md has no section %s", d.Name)
 			continue
 		}
 		section, _, _ = strings.Cut(section, "\n## ")

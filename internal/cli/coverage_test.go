@@ -7,7 +7,7 @@ import (
 )
 
 // covered names the script that shows each option of the specification: the number of
-// the id in docs/requirements.md (S1-...), the script, and a text that it contains.
+// the id in docs/reference/requirements.md (S1-...), the script, and a text that it contains.
 var covered = []struct {
 	row      int
 	script   string

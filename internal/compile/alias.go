@@ -9,7 +9,7 @@ import (
 )
 
 // resolveAlias returns the definition that an alias runs: its base tool with the few keys of the alias that override it
-// (see docs/aliases.md). Any other definition is returned unchanged. It returns nil if the base tool cannot be found.
+// (see docs/reference/aliases.md). Any other definition is returned unchanged. It returns nil if the base tool cannot be found.
 func (c *compiler) resolveAlias(def *tool.Definition) *tool.Definition {
 	if !def.Alias {
 		return def

@@ -7,7 +7,7 @@ import (
 
 // baseFiles are the files of the system that every process in a Sandbox may use: programs and
 // libraries, what the C library reads to find names, certificates and time zones, and devices
-// without data. docs/isolation.md lists them. A name that ends with * stands for all files with that
+// without data. docs/reference/isolation.md lists them. A name that ends with * stands for all files with that
 // beginning.
 var baseFiles = []struct {
 	access Access

@@ -82,7 +82,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestNoPage(t *testing.T) {
-	for _, topic := range []string{"", "nothing", "../README", "/states", "states.md", "docs.go", "guides", "guides/../states", `..\README`} {
+	for _, topic := range []string{"", "nothing", "../README", "/explanation/states", "explanation/states.md", "states", "docs.go", "guides", "guides/../explanation/states", `..\README`} {
 		if _, err := (docsite.Site{}).Page(topic); !errors.Is(err, docsite.ErrNoPage) {
 			t.Errorf("%q: %v", topic, err)
 		}
@@ -119,7 +119,7 @@ func TestSearchScript(t *testing.T) {
 
 // TestNoImages: pages load nothing from elsewhere, so that they work without a network and under a strict policy.
 func TestNoImages(t *testing.T) {
-	page, err := docsite.Site{}.Page("web-ui")
+	page, err := docsite.Site{}.Page("reference/web-ui")
 	if err != nil {
 		t.Fatal(err)
 	}

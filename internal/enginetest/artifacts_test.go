@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// TestArtifactTable tries every row of the table in docs/artifacts.md with every value of when.
+// TestArtifactTable tries every row of the table in docs/reference/artifacts.md with every value of when.
 func TestArtifactTable(t *testing.T) {
-	page, err := os.ReadFile("docs/artifacts.md")
+	page, err := os.ReadFile("docs/reference/artifacts.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -295,7 +295,7 @@ func (p *pipeline) judge(s *pipeStep, item string, want, got *flowrun.Result, fo
 	p.known[on] = true
 }
 
-// dependsOn is all that the step's result follows from, by the words of docs/cache.md.
+// dependsOn is all that the step's result follows from, by the words of docs/reference/cache.md.
 // What others printed is read from the run without the cache.
 func (p *pipeline) dependsOn(s *pipeStep, item string, run *flowrun.Result) string {
 	text := fmt.Sprintf("%s %s %s\n%s\nE=%s key=%s ttl\n", s.name(), item, s.command(), s.stdin, s.env, s.key)

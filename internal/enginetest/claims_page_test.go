@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// TestClaimsPage holds the table of docs/concurrency.md against the rule of the queue.
+// TestClaimsPage holds the table of docs/reference/concurrency.md against the rule of the queue.
 func TestClaimsPage(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	pool := func(count int) flowrun.LockDemand {
@@ -59,7 +59,7 @@ func TestClaimsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(holds, ", "), strings.Join(waits, ", "), strings.Join(starts, ", "), c.why)
 	}
-	page, err := os.ReadFile("docs/concurrency.md")
+	page, err := os.ReadFile("docs/reference/concurrency.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestContainerStep is the table of docs/containers.md, and what a step in a container has.
+// TestContainerStep is the table of docs/reference/containers.md, and what a step in a container has.
 func TestContainerStep(t *testing.T) {
 	p := newPodman(t)
 	dir := t.TempDir()

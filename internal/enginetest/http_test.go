@@ -30,7 +30,7 @@ func runHTTP(t *testing.T, dir, text string, env ...string) *flowrun.Result {
 	return res
 }
 
-// TestHTTPStatus is the table of docs/http.md: what each status means with each expectation, and whether a retry has an
+// TestHTTPStatus is the table of docs/reference/http.md: what each status means with each expectation, and whether a retry has an
 // effect.
 func TestHTTPStatus(t *testing.T) {
 	var requests atomic.Int32

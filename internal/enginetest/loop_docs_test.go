@@ -13,7 +13,7 @@ import (
 // what the page says.
 func TestLoopDocs(t *testing.T) {
 	example := regexp.MustCompile("(?s)```yaml\nname: ([a-z-]+)\n(.*?)```\n\n```text\n(.*?)```\n")
-	for _, page := range []string{"docs/loops.md", "docs/handlers.md", "docs/javascript.md", "docs/polling.md"} {
+	for _, page := range []string{"docs/reference/loops.md", "docs/reference/handlers.md", "docs/reference/javascript.md", "docs/reference/polling.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

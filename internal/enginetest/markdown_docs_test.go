@@ -9,10 +9,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// TestMarkdownDocument tries every example of docs/markdown.md: pages and definitions are
+// TestMarkdownDocument tries every example of docs/reference/markdown.md: pages and definitions are
 // written down, and commands print what stands below them.
 func TestMarkdownDocument(t *testing.T) {
-	b, err := os.ReadFile("docs/markdown.md")
+	b, err := os.ReadFile("docs/reference/markdown.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ const declaresV = "outputs: {v: {type: integer}}, "
 
 func writes(lines string) string { return fmt.Sprintf("bash: \"printf '%s' >> $FLOWRUN_OUTPUT", lines) }
 
-// outputCases are the steps of the table in docs/outputs.md: what stands before step a in the list, and step a itself.
+// outputCases are the steps of the table in docs/reference/outputs.md: what stands before step a in the list, and step a itself.
 var outputCases = map[string]struct{ before, step string }{
 	"wrote 1":                                                {"", declaresV + writes("v=1") + `"`},
 	"wrote 1, then 2":                                        {"", declaresV + writes(`v=1\\nv=2\\n`) + `"`},
@@ -54,10 +54,10 @@ var outputCases = map[string]struct{ before, step string }{
 
 const retried = "error-handling: {retry: {attempts: 1, delay: 1}}, "
 
-// TestOutputsPage runs every row of the table in docs/outputs.md.
+// TestOutputsPage runs every row of the table in docs/reference/outputs.md.
 func TestOutputsPage(t *testing.T) {
 	rows := 0
-	for _, cells := range tableRows(t, "docs/outputs.md", "| step `a` |") {
+	for _, cells := range tableRows(t, "docs/reference/outputs.md", "| step `a` |") {
 		c, ok := outputCases[cells[0]]
 		if !ok {
 			t.Errorf("the row %q has no case", cells[0])

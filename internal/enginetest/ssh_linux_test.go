@@ -93,10 +93,10 @@ func onSSH(s *sshdtest.Server, text string) string {
 	return strings.NewReplacer("${SSH}", strings.Trim(s.YAML(), "{}"), "${DIR}", s.Dir()).Replace(text)
 }
 
-// TestSSHPage runs every row of the table in docs/ssh.md on a server.
+// TestSSHPage runs every row of the table in docs/reference/ssh.md on a server.
 func TestSSHPage(t *testing.T) {
 	rows := 0
-	for _, cells := range tableRows(t, "docs/ssh.md", "| step `a` |") {
+	for _, cells := range tableRows(t, "docs/reference/ssh.md", "| step `a` |") {
 		c, ok := sshCases[cells[0]]
 		if !ok {
 			t.Errorf("the row %q has no case", cells[0])

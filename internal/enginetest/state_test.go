@@ -16,10 +16,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// stateTable returns the rows of the table in docs/state.md whose first column has that title.
+// stateTable returns the rows of the table in docs/reference/state.md whose first column has that title.
 func stateTable(t *testing.T, title string) (rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("docs/state.md")
+	text, err := os.ReadFile("docs/reference/state.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// docTool is one tool of docs/tooljs.md.
+// docTool is one tool of docs/reference/tooljs.md.
 var docTool = regexp.MustCompile("(?s)```js\n// file: (\\S+)\n(.*?)```")
 
-// TestToolJSDocs runs the tools of docs/tooljs.md, and those among the examples.
+// TestToolJSDocs runs the tools of docs/reference/tooljs.md, and those among the examples.
 func TestToolJSDocs(t *testing.T) {
 	dir := t.TempDir()
-	page, err := os.ReadFile("docs/tooljs.md")
+	page, err := os.ReadFile("docs/reference/tooljs.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/diagnostics.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/diagnostics.md")
 
 // TestEveryCodeHasAPage: what the source can answer with is explained, and nothing else.
 func TestEveryCodeHasAPage(t *testing.T) {
@@ -176,9 +176,9 @@ func nameOf(text string) string {
 	return "demo"
 }
 
-// TestDocument keeps docs/diagnostics.md what the pages say.
+// TestDocument keeps docs/reference/diagnostics.md what the pages say.
 func TestDocument(t *testing.T) {
-	const file = "../../docs/diagnostics.md"
+	const file = "../../docs/reference/diagnostics.md"
 	page := document()
 	if *update {
 		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {

@@ -59,7 +59,7 @@ func definitions(t *testing.T, r *importer.Result) string {
 	return strings.Join(all, "---\n")
 }
 
-// feature is a row of a table in docs/importing.md.
+// feature is a row of a table in docs/reference/importing.md.
 type feature struct {
 	format, name, src string
 	status            importer.Status
@@ -174,9 +174,9 @@ func worst(rows []importer.Row) importer.Status {
 	return order[at]
 }
 
-// TestFeatures holds each row of docs/importing.md against a file with that feature, and the page against the table.
+// TestFeatures holds each row of docs/reference/importing.md against a file with that feature, and the page against the table.
 func TestFeatures(t *testing.T) {
-	page, err := os.ReadFile(filepath.FromSlash("../../docs/importing.md"))
+	page, err := os.ReadFile(filepath.FromSlash("../../docs/reference/importing.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,6 +211,6 @@ func TestFeatures(t *testing.T) {
 	slices.SortFunc(got, cmp.Compare[string])
 	slices.SortFunc(want, cmp.Compare[string])
 	if !slices.Equal(got, want) {
-		t.Errorf("the tables of docs/importing.md differ:\ngot\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("the tables of docs/reference/importing.md differ:\ngot\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

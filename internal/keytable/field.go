@@ -63,7 +63,7 @@ type Field struct {
 	Enum        []string // of choices
 	Default     string   // as it would be written in the file; empty = none
 	Doc         string   // one sentence
-	Requirement string   // its id in docs/requirements.md, if it has one
+	Requirement string   // its id in docs/reference/requirements.md, if it has one
 	Of          *Object  // of objects
 	Min, Max    int64    // of integers
 	Least       float64  // of numbers: the minimum; 0 = none
@@ -200,7 +200,7 @@ func (o *Object) objectsWith(key string) []string {
 }
 
 // The table of keys is written with the functions below, one for each kind of value. Their parameters are the key, its
-// id in docs/requirements.md, its description, and a function that stores the value.
+// id in docs/reference/requirements.md, its description, and a function that stores the value.
 
 // WithDefault returns the field with a default, as it would be written in the file.
 func (f Field) WithDefault(value string) Field { f.Default = value; return f }

@@ -16,7 +16,7 @@ import (
 // Practice is one best practice.
 type Practice struct {
 	Code        string // code of its notes and of its explanation page
-	Requirement string // its id in docs/requirements.md
+	Requirement string // its id in docs/reference/requirements.md
 	check       func(*checker)
 }
 

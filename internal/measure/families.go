@@ -10,7 +10,7 @@ var (
 	memoryBuckets  = []float64{16 << 20, 32 << 20, 64 << 20, 128 << 20, 256 << 20, 512 << 20, 1 << 30, 2 << 30, 4 << 30, 8 << 30, 16 << 30, 64 << 30} // bytes
 )
 
-// families holds the series by name; docs/metrics.md describes them.
+// families holds the series by name; docs/reference/metrics.md describes them.
 type families struct {
 	runs        *series.Vec[series.Counter]   // tool, status
 	runDuration *series.Vec[series.Histogram] // tool

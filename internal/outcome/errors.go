@@ -18,7 +18,7 @@ type ConfinementError struct {
 }
 
 func (e *ConfinementError) Error() string {
-	return fmt.Sprintf("tool %s is refused: %s; docs/isolation.md lists what each platform can enforce", e.Tool, strings.Join(e.Problems, "; "))
+	return fmt.Sprintf("tool %s is refused: %s; flowrun docs isolation lists what each platform can enforce", e.Tool, strings.Join(e.Problems, "; "))
 }
 
 // NoQueueError reports that a tool takes locks or limits its runs, and that the engine has no Store in which runs could

@@ -202,10 +202,10 @@ func TestExitCodes(t *testing.T) {
 
 var cells = regexp.MustCompile("(?m)^\\| (`[^|]*) \\| (error|refused|timeout|cancelled) \\| (\\d+|as in `run`)[ ,]")
 
-// TestDocumentedAnswers compares the table of codes in docs/calls.md with the table of answers.
+// TestDocumentedAnswers compares the table of codes in docs/reference/calls.md with the table of answers.
 func TestDocumentedAnswers(t *testing.T) {
 	written := map[string]outcome.Answer{}
-	for _, m := range cells.FindAllStringSubmatch(page(t, "calls.md"), -1) {
+	for _, m := range cells.FindAllStringSubmatch(page(t, "reference/calls.md"), -1) {
 		exit, err := strconv.Atoi(m[3])
 		if err != nil || m[1] == "`"+outcome.AnswerUsage+"`" { // the exit code is that of the error
 			exit = outcome.ExitOfError
@@ -215,16 +215,16 @@ func TestDocumentedAnswers(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(outcome.Answers, written); diff != "" {
-		t.Errorf("docs/calls.md (-table +page):\n%s", diff)
+		t.Errorf("docs/reference/calls.md (-table +page):\n%s", diff)
 	}
 }
 
-// TestDocumentedStatuses checks that docs/api.md has a line for every HTTP status of the table.
+// TestDocumentedStatuses checks that docs/reference/api.md has a line for every HTTP status of the table.
 func TestDocumentedStatuses(t *testing.T) {
-	text := page(t, "api.md")
+	text := page(t, "reference/api.md")
 	for _, r := range outcome.Rows() {
 		if !regexp.MustCompile(fmt.Sprintf(`(?m)^\| (\d{3}, )*%d[, ]`, r.Status)).MatchString(text) {
-			t.Errorf("docs/api.md has no line for %d (%s)", r.Status, r.Code)
+			t.Errorf("docs/reference/api.md has no line for %d (%s)", r.Status, r.Code)
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	repository  = "https://github.com/flowrun/flowrun"
-	releasePage = repository + "/blob/main/docs/release.md"
+	releasePage = repository + "/blob/main/docs/reference/release.md"
 )
 
 type statement struct {

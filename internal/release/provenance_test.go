@@ -102,7 +102,7 @@ func TestProvenance(t *testing.T) {
 	}
 	hash := map[string]string{"dirHash": strings.Repeat("ab", 32)}
 	want := buildDefinition{
-		BuildType:          "https://github.com/flowrun/flowrun/blob/main/docs/release.md#building-a-release",
+		BuildType:          "https://github.com/flowrun/flowrun/blob/main/docs/reference/release.md#building-a-release",
 		ExternalParameters: map[string]string{"VERSION": "1.2.3", "SYSTEMS": "linux darwin"},
 		ResolvedDependencies: []resource{
 			{URI: "git+https://github.com/flowrun/flowrun", Digest: map[string]string{"gitCommit": theCommit}},

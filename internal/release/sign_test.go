@@ -22,21 +22,21 @@ func newKey(t *testing.T) string {
 	return key
 }
 
-// asDocumented is the command of docs/release.md that begins with a pattern, as a person would type it.
+// asDocumented is the command of docs/reference/release.md that begins with a pattern, as a person would type it.
 func asDocumented(t *testing.T, pattern string) string {
 	t.Helper()
-	page, err := os.ReadFile(root + "/docs/release.md")
+	page, err := os.ReadFile(root + "/docs/reference/release.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile(`(?m)^    (`+pattern+`.*)$`).FindAllSubmatch(page, -1)
 	if len(found) != 1 {
-		t.Fatalf("docs/release.md has %d commands %s, want 1", len(found), pattern)
+		t.Fatalf("docs/reference/release.md has %d commands %s, want 1", len(found), pattern)
 	}
 	return string(found[0][1])
 }
 
-// verify follows docs/release.md with the SHA256SUMS of a folder and its signature, trusting a key.
+// verify follows docs/reference/release.md with the SHA256SUMS of a folder and its signature, trusting a key.
 func verify(t *testing.T, dir, key string) (string, error) {
 	t.Helper()
 	sums := filepath.Join(dir, "SHA256SUMS")

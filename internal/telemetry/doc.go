@@ -47,5 +47,5 @@
 // OpenTelemetry SDK more: its batches also drop spans silently, its ids and its clock would have
 // to be replaced, and with its HTTP exporter, which brings gRPC, the program would be larger by a
 // fifth.
-// docs/telemetry.md is the page for users.
+// docs/reference/telemetry.md is the page for users.
 package telemetry

@@ -18,10 +18,10 @@ var (
 	idIn    = regexp.MustCompile(`"id":"(\w+)"`)
 )
 
-// TestDocs runs the examples of docs/api.md in order and checks the responses.
+// TestDocs runs the examples of docs/reference/api.md in order and checks the responses.
 func TestDocs(t *testing.T) {
 	needtest.Programs(t, "curl")
-	text, err := os.ReadFile("../../docs/api.md")
+	text, err := os.ReadFile("../../docs/reference/api.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,7 +137,7 @@ func (c *testCase) parse(t testing.TB) {
 	}
 }
 
-// allCases are the written ones, those of the tables of docs/states.md, and random ones.
+// allCases are the written ones, those of the tables of docs/explanation/states.md, and random ones.
 func allCases(t testing.TB, random int) []*testCase {
 	list := slices.Concat(writtenCases(t), tableCases(), randomCases(random))
 	names := map[string]bool{}

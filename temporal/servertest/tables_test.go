@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The cases in this file are the tables of docs/states.md: each kind of upstream step with each condition, before
+// The cases in this file are the tables of docs/explanation/states.md: each kind of upstream step with each condition, before
 // and after a cancel, and each policy.
 
 // upstreams are steps named a that end in every way, and what is needed around them.

@@ -132,7 +132,7 @@ func readPages() (pages []docsPage, err error) {
 	return pages, err
 }
 
-// findPage returns the page of a topic: states, states.md, docs/states.md or ../states.md#a-heading.
+// findPage returns the page of a topic: states, states.md, docs/explanation/states.md or ../states.md#a-heading.
 func findPage(pages []docsPage, word string) (docsPage, error) {
 	topic, _, _ := strings.Cut(word, "#")
 	topic = strings.TrimSuffix(path.Clean("/"+topic), ".md")
@@ -217,7 +217,7 @@ func listSections(env *ui.Env, found []docsSection) error {
 // pagesForModels returns the pages for users. Diagnostics are left out: flowrun explain prints each, and all of them
 // are longer than everything else.
 func pagesForModels(pages []docsPage) []docsPage {
-	return slices.DeleteFunc(slices.Clone(pages), func(p docsPage) bool { return p.topic == "diagnostics" || p.topic == "requirements" })
+	return slices.DeleteFunc(slices.Clone(pages), func(p docsPage) bool { return p.topic == "reference/diagnostics" || p.topic == "reference/requirements" })
 }
 
 // printAll prints the pages, one after the other.
@@ -238,8 +238,11 @@ func completeTopic(_ *cobra.Command, args []string, prefix string) ([]string, co
 	}
 	var words []string
 	for _, p := range pages {
-		if strings.HasPrefix(p.topic, prefix) || strings.HasPrefix(path.Base(p.topic), prefix) {
-			words = append(words, ui.WithDescription(p.topic, p.title()))
+		for _, topic := range []string{path.Base(p.topic), p.topic} {
+			if strings.HasPrefix(topic, prefix) {
+				words = append(words, ui.WithDescription(topic, p.title()))
+				break
+			}
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

@@ -20,7 +20,7 @@ func TestPageKinds(t *testing.T) {
 			t.Errorf("docs/README.md does not name %s below Tutorials, Guides, Reference or Explanations", p.topic)
 		}
 	}
-	if kinds["1-first-tool"] != "" || kinds["tutorial/1-first-tool"] != "tutorial" || kinds["states"] != "explanation" {
+	if kinds["1-first-tool"] != "" || kinds["tutorial/1-first-tool"] != "tutorial" || kinds["explanation/states"] != "explanation" {
 		t.Error(kinds)
 	}
 }

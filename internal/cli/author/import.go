@@ -54,7 +54,7 @@ The definitions go to standard output, one after the other, or with --to into a 
 each. A table on standard error says for every part of the file whether it is exact, changed or
 left out. Read it before you run a tool.
 
-The exit code is 0 if nothing was left out, and 1 if something was. See docs/importing.md.`,
+The exit code is 0 if nothing was left out, and 1 if something was. See flowrun docs importing.`,
 		Example: `  crontab -l | flowrun import cron --to .flowrun/tools
   flowrun import make Makefile --to .flowrun/tools
   flowrun import github .github/workflows/ci.yaml > ci.yaml`,

@@ -135,7 +135,7 @@ func checkPermissions() (list []finding) {
 	} {
 		c := steps.Confinement{Enforced: true, Grants: kind.grants}
 		if reasons := c.CheckGrants(steps.Means{Proxy: true}); len(reasons) > 0 {
-			list = append(list, warning(kind.check, "tools whose permissions are enforced need it; see docs/isolation.md", "%v", errors.Join(reasons...)))
+			list = append(list, warning(kind.check, "tools whose permissions are enforced need it; see flowrun docs isolation", "%v", errors.Join(reasons...)))
 			continue
 		}
 		list = append(list, passed(kind.check, "can be enforced: %s", kind.means))

@@ -44,7 +44,7 @@ It rejects all other text, and shows an example of valid arguments.
 Every call needs approval, unless --auto-approve or approvals.allow of the configuration
 allows it. At a terminal, flowrun shows what would happen and asks you; elsewhere it refuses
 the call. Names and tags of a project's tools match these patterns only if you trust the
-project: run flowrun trust once. docs/calls.md describes the document, its codes and its statuses.`,
+project: run flowrun trust once. flowrun docs calls describes the document, its codes and its statuses.`,
 		Example: `  flowrun call weather '{"location": "Rome", "days": 3}' --auto-approve tool:weather
   flowrun call weather "{location='Rome', days=3}" --auto-approve tool:read
   flowrun call weather "weather(location='Rome', metric=True)"

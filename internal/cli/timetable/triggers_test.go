@@ -63,7 +63,7 @@ func (s *stage) watched(name string) {
 	})
 }
 
-// TestAfterStatus is the truth table of after in docs/triggers.md.
+// TestAfterStatus is the truth table of after in docs/reference/triggers.md.
 func TestAfterStatus(t *testing.T) {
 	ends := []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Cancelled}
 	for status, want := range map[string][]string{
@@ -118,7 +118,7 @@ func TestAfterCatchUp(t *testing.T) {
 	}
 }
 
-// TestAfterOverlap is the truth table of overlap in docs/triggers.md.
+// TestAfterOverlap is the truth table of overlap in docs/reference/triggers.md.
 func TestAfterOverlap(t *testing.T) {
 	for overlap, want := range map[string]struct {
 		started []string // while the first run is active
