@@ -154,7 +154,7 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 		d.Fail(n, "bad-name", fmt.Sprintf("%s cannot be the name of a tool", diagnostic.Quote(t.Name)),
 			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'; device names of Windows such as nul are reserved")
 	}
-	if file := stem(t.File); written != nil && file != "" && t.Name != file {
+	if file := Stem(t.File); written != nil && file != "" && t.Name != file {
 		d.Warn(n, "name-differs", fmt.Sprintf("the tool is named %s, but its file is named %s; the name of the tool applies", diagnostic.Quote(t.Name), diagnostic.Quote(file)), "rename one of them")
 	}
 }

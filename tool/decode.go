@@ -15,7 +15,7 @@ import (
 // read: enough for a listing, but not for a run.
 func Decode(file string, src []byte) (*Definition, Diagnostics) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(file, src)}
-	def := &draft{Definition: &Definition{Name: stem(file), File: file, Source: src}}
+	def := &draft{Definition: &Definition{Name: Stem(file), File: file, Source: src}}
 	def.Pos = Pos{File: file, Line: 1, Col: 1}
 	if isPage(file) {
 		readPage(d, def)

@@ -23,8 +23,8 @@ func Extension(file string) string {
 	return extensions[i]
 }
 
-// stem returns the base name of a file without its extension, and "" for standard input.
-func stem(file string) string {
+// Stem returns the base name of a file without its extension, and "" for standard input.
+func Stem(file string) string {
 	base := filepath.Base(file)
 	end := Extension(file)
 	if end == "" {

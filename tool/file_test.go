@@ -25,7 +25,7 @@ func TestExtension(t *testing.T) {
 		"retool.jsx":       {"", "retool"},
 		"two.yaml.tool.js": {".tool.js", "two.yaml"},
 	} {
-		if got := [2]string{Extension(file), stem(file)}; got != want {
+		if got := [2]string{Extension(file), Stem(file)}; got != want {
 			t.Errorf("%q: got %q, want %q", file, got, want)
 		}
 	}

@@ -133,7 +133,7 @@ func (l *Library) readListed(file string, scope Scope) *indexed {
 		return nil
 	case err != nil:
 		return &indexed{tool: unreadable(file, err)}
-	case isNotTool(c.found):
+	case IsNotTool(c.found):
 		return nil
 	case l.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
 		return &indexed{tool: listed(c.def, c.found)}
@@ -180,6 +180,6 @@ func listed(def *Definition, found Diagnostics) Listed {
 
 // unreadable returns the entry of a file that cannot be opened.
 func unreadable(file string, err error) Listed {
-	return Listed{Name: stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
+	return Listed{Name: Stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
 		Message: err.Error(), Hint: "make the file readable, or remove it"}}}
 }

@@ -70,7 +70,7 @@ func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
 func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Diagnostics) {
 	def, found := l.loaderFor(path)(path, src)
 	if def == nil {
-		def = &Definition{Name: stem(path), File: path, Source: src}
+		def = &Definition{Name: Stem(path), File: path, Source: src}
 	}
 	def.Scope = scope
 	return def, found

@@ -229,7 +229,7 @@ func (l *Library) fileNamed(dir, name string) string {
 	for _, e := range extensions {
 		file := filepath.Join(dir, name+e)
 		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() && !l.isNotTool(file) || err != nil && pathExists(file) {
+		if err == nil && info.Mode().IsRegular() && !l.IsNotTool(file) || err != nil && pathExists(file) {
 			return file
 		}
 	}
@@ -245,23 +245,23 @@ func pathExists(path string) bool {
 // declares reports whether the definition in a file has the given name. Files whose text does not contain the name,
 // nearly all in a folder, are only read and not decoded.
 func (l *Library) declares(file, name string) bool {
-	if l.customLoader(file) == nil && stem(file) != name {
+	if l.customLoader(file) == nil && Stem(file) != name {
 		src, _, err := readRegularFile(file)
 		if err != nil || !mayContain(src, name) {
 			return false
 		}
 	}
 	def, found, err := l.load(file, ScopeFile)
-	return err == nil && def.Name == name && !isNotTool(found)
+	return err == nil && def.Name == name && !IsNotTool(found)
 }
 
-// isNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
-func (l *Library) isNotTool(file string) bool {
-	if !isPage(file) {
+// IsNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
+func (l *Library) IsNotTool(file string) bool {
+	if Extension(file) != ".md" {
 		return false
 	}
 	_, found, err := l.load(file, ScopeFile)
-	return err == nil && isNotTool(found)
+	return err == nil && IsNotTool(found)
 }
 
 // mayContain reports whether YAML text can contain the name as a value: it contains the name itself, or an escape

@@ -70,7 +70,7 @@ func (l *Library) lookupSnapshot(name string, from *Definition) (*Definition, Di
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))
 	}
 	if src.Scope == ScopeDiscovered {
-		def, err := readProgram(src.Text)
+		def, err := ReadProgramTool(src.Text)
 		return def, nil, err
 	}
 	key := string(src.Scope) + "\x00" + src.File

@@ -18,8 +18,8 @@ import (
 // isPage reports whether a file is Markdown, by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
-// isNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
-func isNotTool(found Diagnostics) bool {
+// IsNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
+func IsNotTool(found Diagnostics) bool {
 	return slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "not-a-tool" })
 }
 

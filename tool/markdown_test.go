@@ -365,7 +365,7 @@ func FuzzPage(f *testing.F) {
 		checkPlaces(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		inPlace(t, src, def)
-		if isNotTool(found) && len(def.Steps) > 0 {
+		if IsNotTool(found) && len(def.Steps) > 0 {
 			t.Error("what is no tool has steps")
 		}
 	})

@@ -32,11 +32,11 @@ func everyDefinition(t *testing.T) map[string]*Definition {
 		}
 		for _, file := range files {
 			text := string(readFile(t, file))
-			if b, ok := spec001[stem(file)]; ok && b.around != "" {
-				text = fmt.Sprintf(b.around, stem(file)) + text
+			if b, ok := spec001[Stem(file)]; ok && b.around != "" {
+				text = fmt.Sprintf(b.around, Stem(file)) + text
 			}
 			if def, found := Decode(file, []byte(text)); found.Err() == nil {
-				all[stem(file)] = def
+				all[Stem(file)] = def
 			}
 		}
 	}

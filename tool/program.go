@@ -25,8 +25,8 @@ type storedProgram struct {
 	StderrFails bool            `json:"stderr_fails,omitempty"`
 }
 
-// readProgram restores a ProgramTool from history.
-func readProgram(text []byte) (*Definition, error) {
+// ReadProgramTool restores a ProgramTool from history.
+func ReadProgramTool(text []byte) (*Definition, error) {
 	var k storedProgram
 	err := json.Unmarshal(text, &k)
 	var schema *JSONSchema

@@ -89,7 +89,7 @@ func TestSpec001(t *testing.T) {
 		t.Fatalf("found %d blocks, want 58: %v", len(files), err)
 	}
 	for _, file := range files {
-		block := stem(file)
+		block := Stem(file)
 		t.Run(block, func(t *testing.T) {
 			expect, listed := spec001[block]
 			text, before := string(readFile(t, file)), ""
