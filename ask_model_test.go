@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // askTool is a tool whose script asks a model with the arguments in its place.
@@ -84,7 +84,7 @@ func check(t *testing.T, engine *flowrun.Engine, scripts *hooks.Runtime, text st
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, file)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -36,7 +37,7 @@ func (g *Continuation) Lost() []dag.ID {
 
 // plan returns the plan to execute, compiled from the definitions with which the run was started. Secrets that were
 // masked in the record are read again from their files.
-func (p *RecordedRun) plan(lib *tool.Library) (*plan.Plan, error) {
+func (p *RecordedRun) plan(lib *library.Library) (*plan.Plan, error) {
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan.compiled, nil
 	}

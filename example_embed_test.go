@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -32,7 +33,7 @@ func ExampleTypedTool() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), weather.Definition())
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), weather.Definition())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func ExampleEngine_Run_cancel() {
 			return nil, nil
 		}),
 	}}}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func ExampleConfig_slots() {
 		s.Parallel = true
 		def.Steps = append(def.Steps, s)
 	}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,7 +145,7 @@ steps:
     bash: echo "{fetch.output}"
 `)
 	defer remove()
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	plan, err := flowrun.Compile(library.New(library.Config{}), path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -176,7 +177,7 @@ description: One step
 bash: echo hello
 `)
 	defer remove()
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	plan, err := flowrun.Compile(library.New(library.Config{}), path)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -47,7 +48,7 @@ steps:
 
 	scripts := hooks.New(hooks.Config{}) // or hooks.Config{InProcess: true}
 	defer scripts.Close()
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	}
@@ -76,7 +77,7 @@ func ExampleConfig_javaScript() {
 	def := &tool.Definition{Name: "greet", Single: true, Steps: []*tool.Step{{Name: "greet",
 		Body: &tool.JSCode{Role: tool.RoleStep, Code: tool.Plain("return {text: 'Hello, ' + params.who};")}}},
 		Parameters: []*tool.Parameter{{Name: "who", Type: "string", Required: true}}}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)
 	}

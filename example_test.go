@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -43,7 +44,7 @@ steps:
 `)
 	defer remove()
 
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	plan, err := flowrun.Compile(library.New(library.Config{}), path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +59,7 @@ steps:
 
 // A tool written in Go is found and used like any other.
 func ExampleGoTool() {
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	err := lib.Add(flowrun.GoTool{
 		Name:        "count",
 		Description: "Count words",
@@ -109,7 +110,7 @@ func ExampleGoStep() {
 			{Name: "use", Body: tool.BashCommand(tool.Plain(`echo "got {fetch.output}"`))},
 		},
 	}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -129,7 +130,7 @@ description: One step
 bash: exit 3
 `)
 	defer remove()
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	plan, err := flowrun.Compile(library.New(library.Config{}), path)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -152,7 +153,7 @@ bash: exit 3
 // is not done again.
 func ExampleEngine_Continue() {
 	online := false
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	def := &tool.Definition{Name: "publish", Description: "Fetch and publish", Steps: []*tool.Step{
 		flowrun.GoStep("fetch", func(context.Context, *flowrun.StepInput) (any, error) {
 			fmt.Println("fetching")
@@ -215,7 +216,7 @@ steps:
 `)
 	defer remove()
 
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), path)
+	plan, err := flowrun.Compile(library.New(library.Config{}), path)
 	if err != nil {
 		log.Fatal(err)
 	}

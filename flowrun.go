@@ -3,7 +3,7 @@
 // It is the package that programs import to embed flowrun. It connects definitions (package tool) with their
 // execution (package dag):
 //
-//	lib := tool.NewLibrary(tool.Config{})          // where definitions are found
+//	lib := library.New(library.Config{})          // where definitions are found
 //	plan, err := flowrun.Compile(lib, "deploy")     // names resolved, graph checked
 //	engine := flowrun.New(flowrun.Config{})         // the zero Config works
 //	res, err := engine.Run(ctx, plan, map[string]any{"TARGET": "staging"})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestWithMayCall checks that the rules of a run replace those of the Engine, for new and for
@@ -34,7 +34,7 @@ func TestWithMayCall(t *testing.T) {
 	}
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: t.TempDir()})
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -25,7 +26,7 @@ func TestOutputEndsItsLine(t *testing.T) {
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+		plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}

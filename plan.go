@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/internal/script"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -41,13 +42,13 @@ func planOf(p *plan.Plan) *Plan {
 // Compile finds the tool called name (or the file, if name is a path), resolves everything it refers to and checks
 // its graph. Errors: a *tool.NotFoundError, or tool.Diagnostics with every problem of the tool and of the tools it
 // uses.
-func Compile(lib *tool.Library, name string) (*Plan, error) {
+func Compile(lib *library.Library, name string) (*Plan, error) {
 	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	return planOf(p), err
 }
 
 // CompileDefinition compiles a definition that the caller has loaded or built; lib finds the tools it uses.
-func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
+func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error) {
 	p, err := compile.Definition(lib, buildinfo.Release(), def)
 	return planOf(p), err
 }
@@ -56,12 +57,12 @@ func CompileDefinition(lib *tool.Library, def *tool.Definition) (*Plan, error) {
 func (p *Plan) Name() string { return p.compiled.Name() }
 
 // Sources returns the definitions that the plan was compiled from, its own first. Compiling from a
-// tool.Library.Snapshot of them gives the same plan. Definitions made in Go are not included.
+// library.Library.Snapshot of them gives the same plan. Definitions made in Go are not included.
 func (p *Plan) Sources() []tool.Source { return slices.Clone(p.compiled.Sources) }
 
 // Current reports whether compiling the tool again would give the same plan: every name in it still leads to the same
 // definition in the library. It reads no file that is unchanged.
-func (p *Plan) Current(lib *tool.Library) bool { return p.compiled.Current(lib) }
+func (p *Plan) Current(lib *library.Library) bool { return p.compiled.Current(lib) }
 
 // Graph returns the graph that the plan runs.
 func (p *Plan) Graph() *dag.Graph { return p.compiled.Graph }

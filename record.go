@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -53,7 +54,7 @@ func keptSources(a *call.Frame) []tool.Source {
 
 // wholeSources returns the record's definitions as they were run. A definition that contained a secret is read from
 // its file again. It is an error if that file, or a file it is made of, has changed.
-func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
+func wholeSources(r *Record, lib *library.Library) ([]tool.Source, error) {
 	list := slices.Clone(r.Sources)
 	for i := range list {
 		s := &list[i]
@@ -81,7 +82,7 @@ func wholeSources(r *Record, lib *tool.Library) ([]tool.Source, error) {
 }
 
 // currentText returns the current text of a discovered tool, from the program that lists it.
-func currentText(lib *tool.Library, s *tool.Source) ([]byte, error) {
+func currentText(lib *library.Library, s *tool.Source) ([]byte, error) {
 	def, _, err := lib.Live().Lookup(s.Name, nil)
 	if err != nil {
 		return nil, err
@@ -112,7 +113,7 @@ func fileOf(r *Record) string {
 }
 
 // compileRecord returns the plan of a recorded run, compiled from the library that has its definitions.
-func compileRecord(r *Record, lib *tool.Library, name string) (*plan.Plan, error) {
+func compileRecord(r *Record, lib *library.Library, name string) (*plan.Plan, error) {
 	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not
@@ -40,7 +40,7 @@ type foldedState struct {
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
 // the run was limited to some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no
 // longer accepts the definitions.
-func LoadRun(ctx context.Context, s Store, lib *tool.Library, id string, known ...*Plan) (*RecordedRun, error) {
+func LoadRun(ctx context.Context, s Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)

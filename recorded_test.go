@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // partStore shows only the first events of a run.
@@ -28,7 +28,7 @@ func TestRefreshAppliesNewEvents(t *testing.T) {
 	if err := os.WriteFile(file, []byte("name: three\nsteps:\n  - {name: a, bash: 'true'}\n  - {name: b, bash: 'true'}\n  - {name: c, bash: 'true'}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Dir(file), Home: filepath.Dir(file), Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: filepath.Dir(file), Home: filepath.Dir(file), Getenv: func(string) string { return "" }})
 	plan, err := Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // ResumeOptions set how a run is resumed.
@@ -28,7 +28,7 @@ type ResumeOptions struct {
 // and everything downstream of them, run again; all other results are kept. Nothing on the result reports that there
 // is nothing to do. Errors: ErrLive; ErrNotStarted; a *ParamsError when a secret is missing; a *WithheldError; the
 // errors of Compile.
-func (p *RecordedRun) Resume(lib *tool.Library, o ResumeOptions) (*Continuation, error) {
+func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // RetryOptions set how a run is retried.
@@ -29,7 +29,7 @@ type RetryOptions struct {
 // Retry works out a new run that reuses what succeeded in this one. Every step that mentions a changed parameter runs
 // again. Errors: ErrLive, ErrNotStarted, a *StepError, a *ParamsError, a *WithheldError, an *InterruptedError, an
 // *OnlyError.
-func (p *RecordedRun) Retry(lib *tool.Library, o RetryOptions) (*Continuation, error) {
+func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
 	}

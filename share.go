@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Share is the share that one program has in a run whose graph another program walks, with a dag.Machine. It carries out
@@ -96,7 +96,7 @@ func (p *Plan) Pool(step string) string {
 }
 
 // Join prepares a Share in a run. params are the parameters that the record withholds. The caller closes the Share.
-func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *tool.Library, params map[string]any, texts Texts) (*Share, error) {
+func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library, params map[string]any, texts Texts) (*Share, error) {
 	compiled, err := p.plan(lib)
 	if err != nil {
 		return nil, err

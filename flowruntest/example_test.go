@@ -7,12 +7,12 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/flowruntest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestNightly stands for a test in the program that embeds the tool.
 var TestNightly = func(t *testing.T) {
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), "nightly.yaml")
+	plan, err := flowrun.Compile(library.New(library.Config{}), "nightly.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

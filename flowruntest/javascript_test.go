@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/flowruntest"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestScripts stands in for steps of JavaScript, for the parts of a Markdown chain and for
@@ -64,7 +64,7 @@ steps:
 	}
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	lib := tool.NewLibrary(tool.Config{Home: dir})
+	lib := library.New(library.Config{Home: dir})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, filepath.Join(dir, "report.yaml"))
 	if err != nil {

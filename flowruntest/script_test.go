@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/flowruntest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 func compile(t *testing.T, text string) *flowrun.Plan {
@@ -21,7 +21,7 @@ func compile(t *testing.T, text string) *flowrun.Plan {
 	if err := os.WriteFile(file, []byte("name: tool\ndescription: a test\n"+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	p, err := flowrun.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -18,7 +19,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	code := "module.exports = { getMetadata: () => ({ id: 'it', description: 'It.', timeout: 7000 }), execute: () => 'é' };\n"
-	lib := tool.NewLibrary(tool.Config{Home: t.TempDir()})
+	lib := library.New(library.Config{Home: t.TempDir()})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Bundle: func(hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 		return &tool.Module{File: file, Code: []byte(code), Map: []byte(`{"version":3,"mappings":""}`), Packages: "/p"}, nil
 	}}))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -41,7 +42,7 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 		t.Fatal(err)
 	}
 	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
 		flowrun.GoStep("s", func(context.Context, *flowrun.StepInput) (any, error) { return "out", nil })}})
 	if err != nil {
 		t.Fatal(err)

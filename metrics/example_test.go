@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -17,7 +18,7 @@ func Example() {
 	def := &tool.Definition{Name: "greet", Steps: []*tool.Step{
 		flowrun.GoStep("hello", func(context.Context, *flowrun.StepInput) (any, error) { return "hello", nil }),
 	}}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Request is a call that a model asks for: a tool and the text of its arguments, as the model wrote them.
@@ -208,10 +208,10 @@ func notFound(name string, err error) *Answer {
 	case unknown(o, name):
 		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the declared tools", o.Near
 		note = o.Note
-		if missing := (*tool.NotFoundError)(nil); errors.As(err, &missing) && missing.Reason != "" {
+		if missing := (*library.NotFoundError)(nil); errors.As(err, &missing) && missing.Reason != "" {
 			e.Hint = missing.Reason
 		}
-	case errors.As(err, new(*tool.AmbiguousNameError)):
+	case errors.As(err, new(*library.AmbiguousNameError)):
 		e.Hint, e.Suggestions = "call it by one of these names", o.Near
 	case o.Answer == CodeNotFound: // a tool that the definition uses
 		e.Code = CodeInvalidDefinition

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -28,7 +29,7 @@ func newKeptTools(t testing.TB) *keptTools {
 			t.Fatal(err)
 		}
 	}
-	k.Registry = registry.New(tool.NewLibrary(tool.Config{WorkingDirectory: project, Home: home, Getenv: func(string) string { return "" }}), registry.Options{})
+	k.Registry = registry.New(library.New(library.Config{WorkingDirectory: project, Home: home, Getenv: func(string) string { return "" }}), registry.Options{})
 	return k
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/discovery"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -133,7 +134,7 @@ bash: "{RAW:what}"
 	}
 	c := builtin.Config{}
 	c.AgentCommand = "sh " + filepath.Join(here, "agent.sh")
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: here, Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: here, Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return append(builtin.Tools(c), inGo) })
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return told })
 	scripts := hooks.New(hooks.Config{InProcess: true})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -30,7 +31,7 @@ func TestOutputSchema(t *testing.T) {
 		"content of its own form": {&flowrun.Content{Parts: []flowrun.Part{{Text: "a"}, {Text: "b"}}}, "it is not a JSON object", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+			lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 			if err := lib.Add(flowrun.GoTool{Name: "count", Description: "d", OutputSchema: schema,
 				Run: func(context.Context, *flowrun.StepInput) (any, error) { return c.result, nil }}.Definition()); err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/funcschema"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -62,13 +63,13 @@ func (r *Registry) runEnv(p *flowrun.Plan) flowrun.RunEnv {
 // Registry holds the tools that a model may call. It is safe for concurrent use; the functions in Options must be,
 // too.
 type Registry struct {
-	library *tool.Library
+	library *library.Library
 	options Options
 	kept    kept
 }
 
 // New returns a Registry with the tools of a library.
-func New(lib *tool.Library, o Options) *Registry {
+func New(lib *library.Library, o Options) *Registry {
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{})
 	}

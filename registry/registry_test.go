@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -105,7 +106,7 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 			t.Fatal(err)
 		}
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Dir(filepath.Dir(dir)), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: filepath.Dir(filepath.Dir(dir)), Home: t.TempDir()})
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	t.Cleanup(func() { scripts.Close() })
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
@@ -222,7 +223,7 @@ func TestParse(t *testing.T) {
 
 // TestRefusalIsSmall holds a refusal within 2 KB, whatever is in it.
 func TestRefusalIsSmall(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{Home: t.TempDir(), WorkingDirectory: t.TempDir()})
+	lib := library.New(library.Config{Home: t.TempDir(), WorkingDirectory: t.TempDir()})
 	var params []*tool.Parameter
 	call := map[string]any{}
 	for i := range 200 {
@@ -490,7 +491,7 @@ func TestOwnTimeout(t *testing.T) {
 	broken := flowrun.GoTool{Name: "broken", Description: "d", Run: func(context.Context, *flowrun.StepInput) (any, error) {
 		return nil, errors.New("there is no ink")
 	}}.Definition()
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{slow, command, broken} })
 	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Decide: all})
 	for name, want := range map[string]string{

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/collectortest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/telemetry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -35,7 +36,7 @@ func set(t *testing.T, variables map[string]string) {
 
 // compile returns a plan with one step, which passes its trace context to seen.
 func compile(t *testing.T, name string, tracer *telemetry.Tracer, seen func(traceparent string)) *flowrun.Plan {
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: name, Steps: []*tool.Step{
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), &tool.Definition{Name: name, Steps: []*tool.Step{
 		flowrun.GoStep("step", func(_ context.Context, in *flowrun.StepInput) (any, error) {
 			parent, _ := tracer.Trace(in.Run, dag.ID(in.Path), in.Attempt)
 			seen(parent)
@@ -136,7 +137,7 @@ func ExampleTracer() {
 		Observers: []flowrun.Observer{tracer.Observe},
 		Trace:     tracer.Trace,
 	})
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "greet", Steps: []*tool.Step{
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), &tool.Definition{Name: "greet", Steps: []*tool.Step{
 		flowrun.GoStep("hello", func(context.Context, *flowrun.StepInput) (any, error) { return "hello", nil }),
 	}})
 	if err != nil {

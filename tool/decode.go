@@ -25,6 +25,9 @@ func Decode(file string, src []byte) (*Definition, Diagnostics) {
 	return def.Definition, d.Found.Sorted()
 }
 
+// Loader reads a definition from the contents of a file, like Decode. It must be safe for concurrent use.
+type Loader func(file string, src []byte) (*Definition, Diagnostics)
+
 func document(d *keytable.Decoder, def *draft) {
 	if problem, bad := d.Src.Problem(); bad {
 		d.Report(problem)

@@ -9,7 +9,7 @@
 // them: placeholders, references and quoting are parsed by package expr. Package dag runs the steps, and the root
 // package connects the two.
 //
-// A Library finds definitions by path, or by name in the scopes local, user and global.
+// Package library finds definitions by path, or by name in the scopes local, user and global.
 package tool
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/autofix"
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -23,7 +24,7 @@ func checker(t testing.TB, file string) (autofix.Check, string) {
 	if err := os.WriteFile(filepath.Join(dir, "used.yaml"), []byte("name: used\ndescription: d\nbash: echo {WHOM}\nparameters: {WHOM: {description: w}}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	return func(text []byte) (*tool.Definition, tool.Diagnostics) {
 		return toolfiles.Check(lib, file, tool.ScopeFile, text, false)
 	}, file

@@ -18,7 +18,7 @@ type Config struct {
 	Settings
 }
 
-// Tools returns the definitions of all built-in tools, for tool.Library.Provide. They are safe for concurrent use.
+// Tools returns the definitions of all built-in tools, for library.Library.Provide. They are safe for concurrent use.
 func Tools(c Config) []*tool.Definition {
 	f := &files{granted: c.Roots, ownFolders: []string{c.ConfigDir, c.StateDir}}
 	return []*tool.Definition{

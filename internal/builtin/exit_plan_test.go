@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // TestExitPlanMode: nothing but a person's word lets a plan go ahead, and what is asked is the
 // plan, as data.
 func TestExitPlanMode(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(Config{}) })
 	plan, err := flowrun.Compile(lib, "exit_plan_mode")
 	if err != nil {

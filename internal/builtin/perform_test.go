@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 // perform runs a tool as a run does, in a folder.
 func perform(t testing.TB, ctx context.Context, c Config, workspace, name string, params map[string]any) *flowrun.Result {
 	t.Helper()
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: workspace, Home: workspace})
+	lib := library.New(library.Config{WorkingDirectory: workspace, Home: workspace})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(c) })
 	plan, err := flowrun.Compile(lib, name)
 	if err != nil {
@@ -65,7 +66,7 @@ func want(t testing.TB, r *flowrun.Result, fails bool, part string) {
 // confirm is what a person is shown who is asked.
 func confirm(t testing.TB, c Config, workspace, name string, params map[string]any) (*flowrun.Confirmation, error) {
 	t.Helper()
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: workspace, Home: workspace})
+	lib := library.New(library.Config{WorkingDirectory: workspace, Home: workspace})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(c) })
 	plan, err := flowrun.Compile(lib, name)
 	if err != nil {
@@ -76,7 +77,7 @@ func confirm(t testing.TB, c Config, workspace, name string, params map[string]a
 
 // TestDescribed: what a model is told of each is whole, and takes nothing that is not declared.
 func TestDescribed(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(Config{}) })
 	for _, d := range lib.Provided() {
 		if d.DisplayName == "" || len(d.Description) < 40 || len(d.Tags) == 0 || d.Schema == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -83,8 +84,8 @@ func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 		}
 		return filepath.Join(c.ConfigDir, "memory.md"), nil
 	}
-	dir := filepath.Join(tool.ProjectRoot(in.Workspace), ".flowrun")
-	if tool.ProjectRoot(in.Workspace) == "" {
+	dir := filepath.Join(library.ProjectRoot(in.Workspace), ".flowrun")
+	if library.ProjectRoot(in.Workspace) == "" {
 		dir = filepath.Join(in.Workspace, ".flowrun")
 	}
 	path := filepath.Join(dir, "memory.md")

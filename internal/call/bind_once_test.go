@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,7 +35,7 @@ bash: echo {A} {B}
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
-	p, err := compile.Definition(tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir()}), "", def)
+	p, err := compile.Definition(library.New(library.Config{WorkingDirectory: t.TempDir()}), "", def)
 	if err != nil {
 		t.Fatal(err)
 	}

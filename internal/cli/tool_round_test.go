@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -87,11 +88,11 @@ func TestGetImport(t *testing.T) {
 				t.Errorf("import %s as %s: exit code %d: %s\n%s", name, format, code, stderr, out)
 				continue
 			}
-			was, _, err := tool.NewLibrary(tool.Config{}).Load(filepath.Join(local, name+".yaml"))
+			was, _, err := library.New(library.Config{}).Load(filepath.Join(local, name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			is, _, err := tool.NewLibrary(tool.Config{}).Load(filepath.Join(user, name+".yaml"))
+			is, _, err := library.New(library.Config{}).Load(filepath.Join(user, name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

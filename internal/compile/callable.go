@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -20,7 +21,7 @@ func (c *compiler) callables(from *tool.Definition) func(name string) (*plan.Pla
 
 // callable compiles a tool that a script calls. It fails for tools that only a person may approve, and for those that
 // have to wait in the queue.
-func callable(lib *tool.Library, release string, from *tool.Definition, name string) (*plan.Plan, error) {
+func callable(lib *library.Library, release string, from *tool.Definition, name string) (*plan.Plan, error) {
 	c := newCompiler(lib, release)
 	def, ds, err := c.find(name, from)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/graph"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -18,7 +19,7 @@ const maxNesting = 32
 
 // Tool compiles the tool with the given name, or the file at that path. release is the version of flowrun that
 // min-flowrun-version is compared with; "" is newer than all versions.
-func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
+func Tool(lib *library.Library, release, name string) (*plan.Plan, error) {
 	c := newCompiler(lib, release)
 	def, ds, err := c.find(name, nil)
 	if err != nil {
@@ -31,7 +32,7 @@ func Tool(lib *tool.Library, release, name string) (*plan.Plan, error) {
 }
 
 // Definition compiles a definition. lib finds the tools it uses. release is as in Tool.
-func Definition(lib *tool.Library, release string, def *tool.Definition) (*plan.Plan, error) {
+func Definition(lib *library.Library, release string, def *tool.Definition) (*plan.Plan, error) {
 	c := newCompiler(lib, release)
 	c.recordSource(def.Name, "", def)
 	return c.result(c.tool(def, false, ""))

@@ -6,12 +6,13 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // compiler holds the state of one call of Tool or Definition.
 type compiler struct {
-	lib      *tool.Library
+	lib      *library.Library
 	release  string
 	problems tool.Diagnostics
 	chain    []string // tools being compiled, outermost first
@@ -22,7 +23,7 @@ type compiler struct {
 	artifactMentions map[*plan.Plan][]artifactMention // to be checked when the plan is complete; nil: none yet
 }
 
-func newCompiler(lib *tool.Library, release string) *compiler {
+func newCompiler(lib *library.Library, release string) *compiler {
 	return &compiler{lib: lib, release: release, compiled: map[nestedKey]*plan.Plan{}, found: map[plan.Name]*tool.Definition{}}
 }
 

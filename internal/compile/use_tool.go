@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -70,7 +71,7 @@ func (c *compiler) find(name string, from *tool.Definition) (*tool.Definition, t
 // lookupProblem returns the message and the hint for a tool that cannot be used. A suggestion is only in the hint.
 func lookupProblem(name string, err error) (message, hint string) {
 	hint = "flowrun searches the folder of the file, then the tool folders of the project, the user and the machine; see flowrun docs tools"
-	missing, ok := err.(*tool.NotFoundError)
+	missing, ok := err.(*library.NotFoundError)
 	if !ok {
 		return fmt.Sprintf("cannot use tool %q: %v", name, err), hint
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/buildinfo"
 	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,7 +35,7 @@ func TestMinVersions(t *testing.T) {
 		if err := os.WriteFile(file, []byte("name: t\ndescription: d\nbash: echo\n"+c.key+": \""+c.needs+"\"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := compile.Tool(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), c.release, file)
+		_, err := compile.Tool(library.New(library.Config{WorkingDirectory: dir, Home: dir}), c.release, file)
 		var ds tool.Diagnostics
 		switch errors.As(err, &ds); {
 		case c.good && err != nil, !c.good && (len(ds) != 1 || ds[0].Code != "min-version" || ds[0].Pos.Line != 4):

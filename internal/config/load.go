@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -132,9 +133,9 @@ func (l *loader) files() {
 	if dir := l.userDir(); dir != "" {
 		l.file(User, filepath.Join(dir, "config.yaml"), file)
 	}
-	root := tool.ProjectRoot(l.WorkingDirectory)
+	root := library.ProjectRoot(l.WorkingDirectory)
 	if l.c.Trust.Folder = root; root == "" {
-		l.c.Trust.Folder = tool.ToolsProject(l.WorkingDirectory, l.Home)
+		l.c.Trust.Folder = library.ToolsProject(l.WorkingDirectory, l.Home)
 	}
 	if root != "" {
 		l.file(Project, filepath.Join(root, ".flowrun", "settings.json"), shared)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -55,7 +56,7 @@ func (t Trust) Pins(def *tool.Definition) bool {
 	if t.options.TrustProject {
 		return true
 	}
-	project := tool.ProjectOf(filepath.Dir(def.File))
+	project := library.ProjectOf(filepath.Dir(def.File))
 	name, err := filepath.Rel(project, def.File)
 	if err != nil {
 		return false

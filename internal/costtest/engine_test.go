@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/store/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -80,7 +81,7 @@ func engineSteps(t *testing.T, got counts, name string, n int, step func(name st
 		s.Parallel = true
 		def.Steps = append(def.Steps, s)
 	}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 const gated = `
@@ -114,7 +114,7 @@ func TestAnswerLater(t *testing.T) {
 	if res.Message != "step gate waits for approval: Release 1.2?" || res.Step("gate").Wait == nil {
 		t.Errorf("the result is %+v", res)
 	}
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	past, err := flowrun.LoadRun(ctx, store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestLateDefaults(t *testing.T) {
 		t.Fatal(res.Status, res.Message)
 	}
 	time.Sleep(100 * time.Millisecond)
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	past, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestArtifactTable tries every row of the table in docs/reference/artifacts.md with every value of when.
@@ -68,7 +68,7 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), file)
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -102,7 +103,7 @@ func TestBadDefinitions(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+			_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 			if d := time.Since(began); d > waittest.Limit { // a hang, not a measure
 				t.Errorf("took %s", d)
 			}
@@ -144,7 +145,7 @@ steps:
 parameters:
   URL: {type: strng, description: u}
 `})
-	_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "bad.yaml"))
+	_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "bad.yaml"))
 	var ds tool.Diagnostics
 	if !errors.As(err, &ds) {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestBadFixtures(t *testing.T) {
 		if file, err = filepath.Abs(file); err != nil {
 			t.Fatal(err)
 		}
-		lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+		lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 		_, read, err := lib.Lookup(file, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -34,7 +35,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file); err != nil {
+		if _, err := flowrun.Compile(library.New(library.Config{}), file); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -62,7 +63,7 @@ func BenchmarkResume(b *testing.B) {
 		fmt.Fprintf(&text, "  - {name: s%d, run: /bin/true, wait-for: []}\n", i)
 	}
 	text.WriteString("  - {name: end, bash: exit 1}\n")
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: b.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: b.TempDir()})
 	def, _ := tool.Decode("many.yaml", []byte(text.String()))
 	plan, err := flowrun.CompileDefinition(lib, def)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestBoundOnce: what was bound is what a preview shows and what runs; a transform that
@@ -30,7 +30,7 @@ steps:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), file)
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

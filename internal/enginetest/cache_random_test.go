@@ -18,7 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // pipeStep is one step of a random pipeline. It reads files, values and what earlier
@@ -222,7 +222,7 @@ func (p *pipeline) edit() {
 
 // run runs the pipeline in a folder.
 func (p *pipeline) run(dir string, config flowrun.Config, options ...flowrun.RunOption) (*flowrun.Result, error) {
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "pipe.yaml"))
+	plan, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "pipe.yaml"))
 	if err != nil {
 		return nil, err
 	}

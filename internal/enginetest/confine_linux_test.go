@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -126,7 +127,7 @@ func TestGoStepUnconfined(t *testing.T) {
 			free.Name = "free"
 			c.secure(&def.Security)
 			c.secure(&user.Security)
-			lib := tool.NewLibrary(tool.Config{})
+			lib := library.New(library.Config{})
 			for _, d := range []*tool.Definition{def, user, &free} {
 				if err := lib.Add(d); err != nil {
 					t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -38,7 +39,7 @@ func TestContent(t *testing.T) {
 		{`{"returnDisplay":"llmContent"}`, `{"llmContent":"{\"returnDisplay\":\"llmContent\"}","returnDisplay":"{\"returnDisplay\":\"llmContent\"}"}`},
 	} {
 		def := flowrun.GoTool{Name: "it", Run: func(context.Context, *flowrun.StepInput) (any, error) { return c.printed, nil }}.Definition()
-		plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+		plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestContentIsMasked(t *testing.T) {
 		return &flowrun.Confirmation{Title: "Use " + secret, Text: secret, Diff: &flowrun.FileDiff{FileName: "f", New: secret, Original: &secret}}, nil
 	}}.Definition()
 	def.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN")}}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestDescribePanics(t *testing.T) {
 	def := flowrun.GoTool{Name: "it", Description: "Does it.", Describe: func(map[string]any) string { panic("no words") },
 		Confirm: func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) { panic("no screen") },
 		Run:     func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestDescribePanics(t *testing.T) {
 // TestPreviewDescribes: a dry run says of a step in Go what its tool says of the call, without
 // secrets; where a parameter is not known yet, what the tool is for.
 func TestPreviewDescribes(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition {
 		words := func(name string, describe func(map[string]any) string) *tool.Definition {
 			return flowrun.GoTool{Name: name, Description: "Says it. Call it when nothing else helps.", Describe: describe,

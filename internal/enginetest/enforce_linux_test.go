@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/egress"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // enforcedFolder is a workspace with granted and other files.
@@ -190,7 +190,7 @@ func TestEnforcedResume(t *testing.T) {
 	if err != nil || res.Status != dag.Failed {
 		t.Fatal(err, res)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	recorded, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -39,7 +40,7 @@ func init() { os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) }
 type bed struct {
 	*testing.T
 	dir    string
-	lib    *tool.Library
+	lib    *library.Library
 	config flowrun.Config
 	world  flowrun.RunEnv
 }
@@ -47,7 +48,7 @@ type bed struct {
 func newBed(t *testing.T) *bed {
 	dir := t.TempDir()
 	return &bed{T: t, dir: dir, world: world(dir), config: flowrun.Config{Grace: time.Second},
-		lib: tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})}
+		lib: library.New(library.Config{WorkingDirectory: dir, Home: dir})}
 }
 
 // define adds a tool that others can use by its name.

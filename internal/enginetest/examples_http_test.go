@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/netclient"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // jobAPI is an API of jobs. Every second request is refused because it is busy.
@@ -81,7 +81,7 @@ func TestPollJobExample(t *testing.T) {
 		s := httptest.NewServer(api)
 		defer s.Close()
 		dir := folder(t, map[string]string{"poll-job.yaml": text})
-		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "poll-job.yaml"))
+		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "poll-job.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

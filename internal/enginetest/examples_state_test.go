@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestSyncOrdersExample copies an export that grows, also after a run that has failed.
@@ -20,7 +20,7 @@ func TestSyncOrdersExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

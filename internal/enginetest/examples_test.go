@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -43,7 +44,7 @@ func TestExampleFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := flowrun.Compile(tool.NewLibrary(tool.Config{Home: t.TempDir()}), file)
+			p, err := flowrun.Compile(library.New(library.Config{Home: t.TempDir()}), file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +116,7 @@ func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params ma
 		}
 	}
 	file := filepath.Join(copies, name+".yaml")
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +234,7 @@ func readmePair(t *testing.T, page, script []byte) {
 	}
 	js := hooks.New(hooks.Config{})
 	defer js.Close()
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: js}))
 	plan, err := flowrun.Compile(lib, "./headline.md")
 	if err != nil || len(plan.Warnings) > 0 {

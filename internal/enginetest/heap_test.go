@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestHeapOfWaitingStep limits the memory of a step that waits for others: that of its
@@ -18,7 +18,7 @@ func TestHeapOfWaitingStep(t *testing.T) {
 	b := newBed(t)
 	file := b.file("many.yaml", manySteps(many))
 	empty := heap()
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	plan, err := flowrun.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

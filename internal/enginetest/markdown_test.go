@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -24,7 +25,7 @@ import (
 // specification 000 use: web_search asks a server, save_results keeps what it
 // is given, echo answers its parameters.
 type pages struct {
-	*tool.Library
+	*library.Library
 	dir   string
 	saved []any
 	asked []string // method and address
@@ -38,7 +39,7 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 		io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	p.Library = tool.NewLibrary(tool.Config{WorkingDirectory: p.dir, Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	p.Library = library.New(library.Config{WorkingDirectory: p.dir, Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	text := func(name string) *tool.Parameter { return &tool.Parameter{Name: name, Type: "string"} }
 	for _, def := range []flowrun.GoTool{
 		{Name: "web_search", Parameters: []*tool.Parameter{text("url"), text("method")}, Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -268,7 +269,7 @@ func TestRetryReadsOutputs(t *testing.T) {
 		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+		_, err := flowrun.Compile(library.New(library.Config{}), file)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", when, err)
 		}

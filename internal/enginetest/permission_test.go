@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -22,7 +23,7 @@ func asking(t *testing.T, dir string, files map[string]string) *flowrun.Plan {
 			t.Fatal(err)
 		}
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), "./it.yaml")
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +148,11 @@ func TestPreviewOfAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := flowrun.LoadRun(context.Background(), store, tool.NewLibrary(tool.Config{WorkingDirectory: dir}), res.ID)
+	past, err := flowrun.LoadRun(context.Background(), store, library.New(library.Config{WorkingDirectory: dir}), res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := past.Resume(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), flowrun.ResumeOptions{})
+	g, err := past.Resume(library.New(library.Config{WorkingDirectory: dir}), flowrun.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

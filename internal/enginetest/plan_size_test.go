@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestPlanSize: a plan counts its steps with those of tools as often as they are used, and
@@ -31,7 +31,7 @@ func TestPlanSize(t *testing.T) {
 			if most == 0 {
 				continue
 			}
-			plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, MaxPlanSteps: most}), filepath.Join(dir, name+".yaml"))
+			plan, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, MaxPlanSteps: most}), filepath.Join(dir, name+".yaml"))
 			switch {
 			case ok && (err != nil || plan.Size() != want):
 				t.Errorf("%s: %v, expected %d steps", name, err, want)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestPreviewEnforced: a preview says that permissions are enforced for exactly the runs that enforce them.
@@ -16,7 +16,7 @@ func TestPreviewEnforced(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), "./it.yaml")
+	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -31,7 +32,7 @@ func discovered(t *testing.T, script string) *tool.Definition {
 
 func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *flowrun.Result {
 	t.Helper()
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{def} })
 	plan, err := flowrun.Compile(lib, "it")
 	if err != nil {
@@ -115,7 +116,7 @@ func TestReportOfAStoppedCall(t *testing.T) {
 
 // TestProgramIsShown: a person who is asked sees what would run.
 func TestProgramIsShown(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{discovered(t, "x y")} })
 	plan, err := flowrun.Compile(lib, "discovered_tool_it")
 	if err != nil {

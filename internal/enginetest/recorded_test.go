@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestKnownPlan checks that a recorded run uses a plan that is known already if and only if it is
@@ -37,9 +37,9 @@ func TestKnownPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	record(part, "part")
-	b.lib = tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir})
+	b.lib = library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir})
 	same := compile(text)
-	b.lib = tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir})
+	b.lib = library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir})
 	changed := compile(text + "  - {name: c, bash: echo c}\n")
 	for _, c := range []struct {
 		run   string

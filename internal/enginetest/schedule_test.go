@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -42,7 +43,7 @@ func TestSchedules(t *testing.T) {
 			if err := os.WriteFile(file, []byte(head+c.schedule+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+			_, err := flowrun.Compile(library.New(library.Config{}), file)
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -75,7 +76,7 @@ func TestAliasSchedule(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"base": "0 7 * * *", "alias": "@daily", "plain": ""} {
-		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), filepath.Join(dir, name+".yaml"))
+		p, err := flowrun.Compile(library.New(library.Config{}), filepath.Join(dir, name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +122,7 @@ func TestTriggers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), filepath.Join(dir, "t.yaml"))
+			_, err := flowrun.Compile(library.New(library.Config{}), filepath.Join(dir, "t.yaml"))
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -155,7 +156,7 @@ func TestTriggerExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 		if err != nil {
 			t.Fatal(err)
 		}

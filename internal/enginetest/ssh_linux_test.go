@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sshdtest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // sshCase is a step on another machine. ${SSH} in step stands for the keys of ssh without braces.
@@ -265,7 +265,7 @@ func TestSSHRolloutExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir}), file)
+		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 		if err != nil {
 			t.Fatal(err)
 		}

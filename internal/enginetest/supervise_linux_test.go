@@ -23,8 +23,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // shortGrace is for trees that are stopped. What would not end sleeps for 300 s or has
@@ -152,7 +152,7 @@ func (f forest) gone(t *testing.T, when string) {
 
 func (f forest) compile(t *testing.T) *flowrun.Plan {
 	t.Helper()
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), f.file)
+	p, err := flowrun.Compile(library.New(library.Config{}), f.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func init() {
 }
 
 func embed() error {
-	p, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), os.Getenv(embedFile))
+	p, err := flowrun.Compile(library.New(library.Config{}), os.Getenv(embedFile))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // docTool is one tool of docs/reference/tooljs.md.
@@ -41,7 +41,7 @@ func TestToolJSDocs(t *testing.T) {
 	}
 	write("words.tool.js", words)
 
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	rt := hooks.New(hooks.Config{})
 	defer rt.Close()
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: rt}))

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestUnsafeVariable: only the author decides the text of a variable that makes programs
@@ -63,7 +63,7 @@ func TestUnsafeVariable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), "./it.yaml")
+		_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 		switch {
 		case c.refused && (err == nil || !strings.Contains(err.Error(), "makes programs run code")):
 			t.Errorf("%s: it is allowed: %v", name, err)
@@ -94,7 +94,7 @@ func TestForeignEnvFile(t *testing.T) {
 		tool, file string
 		runs       bool
 	}{{"theirs", "a", false}, {"theirs", "b", true}, {"step", "a", false}, {"step", "b", true}, {"mine", "a", true}, {"granted", "a", true}} {
-		p, err := flowrun.Compile(tool.NewLibrary(tool.Config{WorkingDirectory: dir}), "./"+c.tool+".yaml")
+		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./"+c.tool+".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/bundle"
 	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -87,7 +88,7 @@ func upstreamHead(t *testing.T, golden *txtar.Archive) {
 // upstreamProject is a copy of the definitions of one format, with a workspace and an engine.
 type upstreamProject struct {
 	dir, file string
-	lib       *tool.Library
+	lib       *library.Library
 	js        *hooks.Runtime
 	engine    *flowrun.Engine
 }
@@ -100,7 +101,7 @@ func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamP
 			t.Fatal(err)
 		}
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Join(dir, "work"), Home: dir, Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: filepath.Join(dir, "work"), Home: dir, Getenv: func(string) string { return "" }})
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/explain"
 	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -151,7 +152,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 			t.Fatal(err)
 		}
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	plan, err := flowrun.Compile(lib, first)
 	var ds tool.Diagnostics

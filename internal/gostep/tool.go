@@ -80,7 +80,7 @@ type GoTool struct {
 	Confirm func(ctx context.Context, in *StepInput) (*Confirmation, error)
 }
 
-// Definition returns the tool as a definition like that of any other tool: add it to a tool.Library and run it by
+// Definition returns the tool as a definition like that of any other tool: add it to a library.Library and run it by
 // name, or use it from YAML with use-tool.
 func (t GoTool) Definition() *tool.Definition {
 	d := &tool.Definition{Name: t.Name, DisplayName: t.DisplayName, Description: t.Description, Tags: t.Tags, Parameters: t.Parameters,

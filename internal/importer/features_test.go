@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -51,7 +52,7 @@ func definitions(t *testing.T, r *importer.Result) string {
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := flowrun.CompileDefinition(&tool.Library{}, def); err != nil {
+		if _, err := flowrun.CompileDefinition(&library.Library{}, def); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		all = append(all, string(text))

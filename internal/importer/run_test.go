@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -88,7 +89,7 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.CompileDefinition(&tool.Library{}, def)
+	plan, err := flowrun.CompileDefinition(&library.Library{}, def)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -45,7 +46,7 @@ func TestConformance(t *testing.T) {
 		return string(out)
 	}
 	run("npm", "install", "--no-audit", "--no-fund", "--prefix", suite, "node@22", "@modelcontextprotocol/conformance@0.1.16")
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Join("testdata", "conformance"), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: filepath.Join("testdata", "conformance"), Home: t.TempDir()})
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Filter selects the tools that a Server offers. The zero Filter selects the tools that are
@@ -20,7 +20,7 @@ type Filter struct {
 }
 
 // names returns the names that may be selected.
-func (f Filter) names(lib *tool.Library) (names []string) {
+func (f Filter) names(lib *library.Library) (names []string) {
 	for _, e := range lib.List() {
 		names = append(names, e.Name)
 	}

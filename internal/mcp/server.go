@@ -13,13 +13,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Config sets what a Server offers.
 type Config struct {
-	Library *tool.Library
+	Library *library.Library
 	// Registry sets how calls are carried out. The Server sets Decide, Confirm and Run.
 	Registry registry.Options
 	// Approver decides about calls.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -71,7 +72,7 @@ type served struct {
 	*mcp.Server
 	approver *approver
 	folder   string
-	library  *tool.Library
+	library  *library.Library
 }
 
 // serve returns a Server for the definitions.
@@ -85,7 +86,7 @@ func serve(t testing.TB, change func(*mcp.Config)) *served {
 	for name, text := range definitions {
 		s.write(t, name, text)
 	}
-	c := mcp.Config{Library: tool.NewLibrary(tool.Config{WorkingDirectory: project, Home: t.TempDir()}), Approver: s.approver, Version: "1.2.3",
+	c := mcp.Config{Library: library.New(library.Config{WorkingDirectory: project, Home: t.TempDir()}), Approver: s.approver, Version: "1.2.3",
 		Registry: registry.Options{RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{Workspace: project} }}}
 	if change != nil {
 		change(&c)

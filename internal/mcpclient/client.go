@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/sampling"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -48,7 +49,7 @@ type Config struct {
 	Report func(server, problem string)
 }
 
-// Client finds and calls the tools of servers. It is a tool.Provider. A server is connected when
+// Client finds and calls the tools of servers. It is a library.Provider. A server is connected when
 // one of its tools may be needed. Create it with New.
 type Client struct {
 	config    Config
@@ -75,7 +76,7 @@ const (
 	callerPrefix = "mcp" + separator
 )
 
-// Find implements tool.Provider. A name is server__tool, mcp__server__tool, or the name of a tool
+// Find implements library.Provider. A name is server__tool, mcp__server__tool, or the name of a tool
 // that only one server has. Only the last form connects all servers. A tool server__tool of a server
 // with the name mcp does not take the place of the tool of another server.
 func (c *Client) Find(name string) (*tool.Definition, error) {
@@ -105,7 +106,7 @@ func (c *Client) Find(name string) (*tool.Definition, error) {
 	case 1:
 		return found[0], nil
 	}
-	e := &tool.AmbiguousNameError{Name: name}
+	e := &library.AmbiguousNameError{Name: name}
 	for _, def := range found {
 		e.Candidates = append(e.Candidates, def.Name)
 	}
@@ -129,14 +130,14 @@ func (c *Client) remote(name string) *remote {
 	return c.remotes[i]
 }
 
-// Tools implements tool.Provider. It connects all servers, at the same time.
+// Tools implements library.Provider. It connects all servers, at the same time.
 func (c *Client) Tools() []*tool.Definition {
 	lists := make([][]*tool.Definition, len(c.remotes))
 	c.each(func(i int, r *remote) { lists[i] = r.definitions() })
 	return slices.Concat(lists...)
 }
 
-// Known implements tool.Provider with the tools of connected servers.
+// Known implements library.Provider with the tools of connected servers.
 func (c *Client) Known() (list []*tool.Definition) {
 	for _, r := range c.remotes {
 		list = append(list, r.known()...)

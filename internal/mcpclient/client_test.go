@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -24,7 +25,7 @@ import (
 // used is a Client with a Library that has its tools.
 type used struct {
 	*mcpclient.Client
-	library  *tool.Library
+	library  *library.Library
 	folder   string
 	mu       sync.Mutex
 	problems []string
@@ -47,7 +48,7 @@ func useWith(t *testing.T, c mcpclient.Config) *used {
 	}
 	u.Client = mcpclient.New(c)
 	t.Cleanup(u.Close)
-	u.library = tool.NewLibrary(tool.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
+	u.library = library.New(library.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
 	u.library.ProvideFrom(tool.ScopeMCP, u.Client)
 	return u
 }
@@ -192,7 +193,7 @@ func TestClientNames(t *testing.T) {
 	for name, want := range map[string]string{"mcp__a__echo": "a__echo", "audio": "a__audio", "b__text": "b__text", "image": "a__image",
 		"b__image": "", "b__audio": "", "a__nothing": "", "nothing": "", "broken__x": "", "c__echo": ""} {
 		def, _, err := u.library.Lookup(name, nil)
-		missing := (*tool.NotFoundError)(nil)
+		missing := (*library.NotFoundError)(nil)
 		switch {
 		case want == "" && !errors.As(err, &missing):
 			t.Errorf("%s: %v", name, err)
@@ -201,7 +202,7 @@ func TestClientNames(t *testing.T) {
 		}
 	}
 	_, _, err := u.library.Lookup("text", nil)
-	if ambiguous := (*tool.AmbiguousNameError)(nil); !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Candidates, []string{"a__text", "b__text"}) {
+	if ambiguous := (*library.AmbiguousNameError)(nil); !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Candidates, []string{"a__text", "b__text"}) {
 		t.Error(err)
 	}
 	if want := []string{`broken: the program "no-such-program-anywhere" was not found in PATH`}; len(u.problems) != 1 || !strings.Contains(u.problems[0], "was not found in PATH") {
@@ -286,7 +287,7 @@ func TestClientStep(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "chain.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	u.library = tool.NewLibrary(tool.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
+	u.library = library.New(library.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
 	u.library.ProvideFrom(tool.ScopeMCP, u.Client)
 	plan, err := flowrun.Compile(u.library, "chain")
 	if err != nil {

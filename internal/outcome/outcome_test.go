@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -160,13 +161,13 @@ func TestOf(t *testing.T) {
 		subject string
 		message string
 	}{
-		{fmt.Errorf("cannot: %w", &tool.NotFoundError{Name: "x"}), "unknown-tool", 4, 404, "x", "there is no tool %q"},
+		{fmt.Errorf("cannot: %w", &library.NotFoundError{Name: "x"}), "unknown-tool", 4, 404, "x", "there is no tool %q"},
 		{fmt.Errorf("cannot: %w", history.ErrNoRun), "unknown-run", 4, 404, "", "there is no such run"},
 		{&value.ParamsError{Tool: "x"}, outcome.CodeParams, 6, 422, "x", "invalid parameters for tool %s"},
 		{&history.AmbiguousError{}, "internal", 2, 500, "", "the service could not process the request"},
 		{&outcome.NoStateError{}, "internal", 5, 500, "", "the service could not process the request"},
 		{&outcome.NoQueueError{}, "internal", 5, 500, "", "the service could not process the request"},
-		{errors.Join(&tool.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition is invalid"},
+		{errors.Join(&library.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition is invalid"},
 		{outcome.ErrRefused, "refused", 5, 403, "", "the approval policy refuses this tool"},
 		{outcome.ErrDraining, "draining", 8, 503, "", "the service is stopping and starts no more runs"},
 		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not process the request"},

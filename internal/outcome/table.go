@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/preview"
 	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Row has the codes and texts for errors of one kind.
@@ -51,9 +51,9 @@ var table = []struct {
 	// The tool and its parameters.
 	{as(func(r *Report, e diagnostic.Diagnostics) { r.Diagnostics = e }), Row{"invalid-definition", ExitInvalid, 422, AnswerInvalidDefinition,
 		"the tool's definition is invalid", "to list the problems, run flowrun validate on the machine of the service", ""}},
-	{as(func(r *Report, e *tool.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
+	{as(func(r *Report, e *library.NotFoundError) { r.Subject, r.Near, r.Note = e.Name, e.Near, e.Note }), Row{"unknown-tool", ExitNotFound, 404, AnswerNotFound,
 		"there is no tool %q", "GET /api/v1/tools lists the tools", "to list the tools: flowrun tool list"}},
-	{as(func(r *Report, e *tool.AmbiguousNameError) { r.Subject, r.Near = e.Name, e.Candidates }), Row{"ambiguous-tool", ExitUsage, 404, AnswerNotRun,
+	{as(func(r *Report, e *library.AmbiguousNameError) { r.Subject, r.Near = e.Name, e.Candidates }), Row{"ambiguous-tool", ExitUsage, 404, AnswerNotRun,
 		"the name %q means more than one tool", "GET /api/v1/tools lists the names", ""}},
 	{as(paramsReport), Row{CodeParams, ExitParams, 422, AnswerNotRun,
 		"invalid parameters for tool %s", "GET /api/v1/tools/{name} shows its parameters", ""}},

@@ -9,8 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestWithoutLogs: the output of a step without log files is that of its result, from the file that the
@@ -21,7 +21,7 @@ func TestWithoutLogs(t *testing.T) {
 	if err := os.WriteFile(definition, []byte("name: two\ndescription: Two steps\nsteps:\n  - {name: a, bash: echo a}\n  - {name: b, bash: echo b}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), definition)
+	plan, err := flowrun.Compile(library.New(library.Config{}), definition)
 	if err != nil {
 		t.Fatal(err)
 	}

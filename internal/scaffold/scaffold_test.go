@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -49,7 +50,7 @@ func check(t *testing.T, file string) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(file), schema)); !ok || err != nil {
 		t.Errorf("%s leads to no schema: %v", file, err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: filepath.Dir(file)})
+	lib := library.New(library.Config{WorkingDirectory: filepath.Dir(file)})
 	plan, err := flowrun.Compile(lib, file)
 	if err != nil || len(plan.Warnings) > 0 {
 		t.Fatalf("%s: %v, %v", file, err, plan.Warnings)
@@ -129,7 +130,7 @@ func TestDemo(t *testing.T) {
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	if err := lib.Add(def); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) Source(_ context.Context, name string) (*Source, error) {
 	}
 	listed, file, known := s.plans.find(name)
 	if !known {
-		return nil, &tool.NotFoundError{Name: name}
+		return nil, &library.NotFoundError{Name: name}
 	}
 	src := &Source{Name: name, Scope: listed.Scope, Kind: listed.Kind, File: filepath.Base(file), path: file, scope: tool.Scope(listed.Scope)}
 	if file == "" {
@@ -64,7 +65,7 @@ func (s *Service) readOnly(src *Source) string {
 	case src.scope != tool.ScopeLocal:
 		return "it belongs to the tools of the whole machine"
 	}
-	project := tool.ProjectOf(filepath.Dir(src.path))
+	project := library.ProjectOf(filepath.Dir(src.path))
 	if s.Trusts == nil || !s.Trusts(project) {
 		return "the project is not trusted; to trust it, run flowrun trust in it and restart the service"
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/filestamp"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -24,12 +25,12 @@ import (
 // sources, which are small, and a compiled plan only for those that were requested. Safe
 // for concurrent use.
 type planCache struct {
-	library func() *tool.Library
+	library func() *library.Library
 	served  []string // patterns of the built-in and discovered tools that are offered
 	log     *slog.Logger
 
 	mu        sync.Mutex
-	lib       *tool.Library
+	lib       *library.Library
 	entries   map[string]*entry // by name
 	files     map[string]stamp  // every file that the entries were made of, and every file in the folders
 	checkedAt time.Time
@@ -44,12 +45,12 @@ type entry struct {
 	plan    *flowrun.Plan // compiled from sources; nil until it is requested
 }
 
-func newPlanCache(library func() *tool.Library, served []string, log *slog.Logger) *planCache {
+func newPlanCache(library func() *library.Library, served []string, log *slog.Logger) *planCache {
 	return &planCache{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
 // currentLibrary returns the current Library.
-func (c *planCache) currentLibrary() *tool.Library {
+func (c *planCache) currentLibrary() *library.Library {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lib
@@ -142,7 +143,7 @@ func (c *planCache) read() {
 
 // newEntry makes the entry of a tool from its plan, or from the error why it has none, and
 // from its former entry.
-func newEntry(l tool.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
+func newEntry(l library.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
 	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Kind: kindOf(l.Scope, l.Path),
 		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool}}
 	switch {
@@ -203,7 +204,7 @@ func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 	defer c.mu.Unlock()
 	e := c.entries[name]
 	if e == nil && !unlisted && !slices.ContainsFunc(c.provided(), func(t Tool) bool { return t.Name == name }) {
-		return nil, &tool.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
+		return nil, &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
 	}
 	if e == nil || e.plan == nil && len(e.sources) == 0 {
 		return flowrun.Compile(c.lib, name) // returns the error of the broken definition

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestRecentBounds checks that the runs which are kept are bounded in bytes, that those which were
@@ -20,7 +20,7 @@ func TestRecentBounds(t *testing.T) {
 	if err := os.WriteFile(file, []byte("name: one\nsteps:\n  - {name: a, bash: 'true'}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	plan, err := flowrun.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Config configures a Service. Engine, Store and Library are required.
@@ -41,7 +41,7 @@ type Config struct {
 	Store  flowrun.Store
 	// Library returns a Library of the available definitions. It is called repeatedly,
 	// because folders appear and disappear.
-	Library func() *tool.Library
+	Library func() *library.Library
 	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
 	// may run.
 	Decide func(*flowrun.Plan) error

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -47,8 +48,8 @@ func (b *bench) write(name, text string) {
 	}
 }
 
-func (b *bench) library() *tool.Library {
-	return tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: filepath.Join(b.dir, "home"), Getenv: func(string) string { return "" }})
+func (b *bench) library() *library.Library {
+	return library.New(library.Config{WorkingDirectory: b.dir, Home: filepath.Join(b.dir, "home"), Getenv: func(string) string { return "" }})
 }
 
 // serve starts a service, which is stopped with the test.
@@ -130,7 +131,7 @@ func TestStart(t *testing.T) {
 	})
 	t.Run("refused", func(t *testing.T) {
 		var params *flowrun.ParamsError
-		var missing *tool.NotFoundError
+		var missing *library.NotFoundError
 		var broken tool.Diagnostics
 		for _, c := range []struct {
 			r    service.Request

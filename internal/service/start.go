@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -38,7 +39,7 @@ func (s *Service) isRunFailure(r Request, err error) bool {
 	if r.Origin != "api" && r.Origin != "detach" {
 		return true // the run is the only place where somebody sees the reason
 	}
-	var unknown *tool.NotFoundError
+	var unknown *library.NotFoundError
 	var params *flowrun.ParamsError
 	return !errors.As(err, &params) && !(errors.As(err, &unknown) && unknown.Name == r.Tool)
 }

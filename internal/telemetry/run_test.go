@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/telemetry"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -74,7 +75,7 @@ func (b *bench) run(in flowrun.TraceContext, text string, options ...flowrun.Run
 	if runtime.GOOS == "windows" {
 		b.Skip("the steps are for a Unix shell")
 	}
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), b.file("job.yaml", text))
+	plan, err := flowrun.Compile(library.New(library.Config{}), b.file("job.yaml", text))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -91,11 +92,11 @@ func (b *bench) run(in flowrun.TraceContext, text string, options ...flowrun.Run
 // resume resumes a run, as another process would.
 func (b *bench) resume(id string) *flowrun.Result {
 	b.Helper()
-	past, err := flowrun.LoadRun(b.Context(), b.store, tool.NewLibrary(tool.Config{}), id)
+	past, err := flowrun.LoadRun(b.Context(), b.store, library.New(library.Config{}), id)
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := past.Resume(tool.NewLibrary(tool.Config{}), flowrun.ResumeOptions{RerunInterrupted: true})
+	g, err := past.Resume(library.New(library.Config{}), flowrun.ResumeOptions{RerunInterrupted: true})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -399,7 +400,7 @@ func TestCancelled(t *testing.T) {
 		}),
 		flowrun.GoStep("never", func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }),
 	}}
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -565,18 +566,20 @@ name: job
 description: x
 bash: exit 1
 `, flowrun.WithID("old"))
-	past, err := flowrun.LoadRun(b.Context(), b.store, tool.NewLibrary(tool.Config{}), "old")
+	past, err := flowrun.LoadRun(b.Context(), b.store, library.New(library.Config{}), "old")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		is   string
-		ways func(*tool.Library) (*flowrun.Continuation, error)
+		ways func(*library.Library) (*flowrun.Continuation, error)
 	}{
-		{"retry", func(l *tool.Library) (*flowrun.Continuation, error) { return past.Retry(l, flowrun.RetryOptions{}) }},
-		{"resume", func(l *tool.Library) (*flowrun.Continuation, error) { return past.Resume(l, flowrun.ResumeOptions{}) }},
+		{"retry", func(l *library.Library) (*flowrun.Continuation, error) { return past.Retry(l, flowrun.RetryOptions{}) }},
+		{"resume", func(l *library.Library) (*flowrun.Continuation, error) {
+			return past.Resume(l, flowrun.ResumeOptions{})
+		}},
 	} {
-		g, err := c.ways(tool.NewLibrary(tool.Config{}))
+		g, err := c.ways(library.New(library.Config{}))
 		if err != nil {
 			t.Fatal(err)
 		}

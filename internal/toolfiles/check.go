@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Check parses a text as the definition at path and reports all its problems: those of the
 // file itself and, unless alone is set, those of what it uses. lib finds the tools that it
 // uses.
-func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
+func Check(lib *library.Library, path string, scope tool.Scope, text []byte, alone bool) (*tool.Definition, tool.Diagnostics) {
 	if alone {
 		return lib.Read(path, scope, text)
 	}
@@ -20,7 +21,7 @@ func Check(lib *tool.Library, path string, scope tool.Scope, text []byte, alone 
 }
 
 // Compile is Check that also returns the plan. plan is nil if the definition has errors.
-func Compile(lib *tool.Library, path string, scope tool.Scope, text []byte) (def *tool.Definition, plan *flowrun.Plan, found tool.Diagnostics) {
+func Compile(lib *library.Library, path string, scope tool.Scope, text []byte) (def *tool.Definition, plan *flowrun.Plan, found tool.Diagnostics) {
 	def, found = lib.Read(path, scope, text)
 	plan, err := flowrun.CompileDefinition(lib, def)
 	var more tool.Diagnostics

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,11 +20,11 @@ type Filter struct {
 
 // Choose removes the tools that the filter does not select from a list, and returns the modified list. Case is
 // ignored.
-func (f Filter) Choose(list []tool.Listed) []tool.Listed {
-	return slices.DeleteFunc(list, func(e tool.Listed) bool { return !f.matches(&e) })
+func (f Filter) Choose(list []library.Listed) []library.Listed {
+	return slices.DeleteFunc(list, func(e library.Listed) bool { return !f.matches(&e) })
 }
 
-func (f Filter) matches(e *tool.Listed) bool {
+func (f Filter) matches(e *library.Listed) bool {
 	for _, tag := range f.Tags {
 		if !containsWord(e.Tags, tag) && !containsWord(e.SearchTags, tag) {
 			return false
@@ -39,7 +40,7 @@ func containsWord(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
 
-func (f Filter) matchesSearch(e *tool.Listed) bool {
+func (f Filter) matchesSearch(e *library.Listed) bool {
 	if f.Search == "" {
 		return true
 	}
@@ -54,14 +55,14 @@ func (f Filter) matchesSearch(e *tool.Listed) bool {
 
 // Order sorts a list by "name", "category" (tools without one last) or "scope" (in the
 // order in which names are looked up). It is stable.
-func Order(list []tool.Listed, by string) {
+func Order(list []library.Listed, by string) {
 	rank := func(s tool.Scope) int {
 		return slices.Index([]tool.Scope{tool.ScopeGo, tool.ScopeLocal, tool.ScopeUser, tool.ScopeGlobal}, s)
 	}
-	slices.SortStableFunc(list, func(a, b tool.Listed) int {
+	slices.SortStableFunc(list, func(a, b library.Listed) int {
 		switch by {
 		case "category":
-			without := func(e tool.Listed) int { return min(1, len(e.Category)) }
+			without := func(e library.Listed) int { return min(1, len(e.Category)) }
 			return cmp.Or(-cmp.Compare(without(a), without(b)), cmp.Compare(strings.ToLower(a.Category), strings.ToLower(b.Category)))
 		case "scope":
 			return cmp.Compare(rank(a.Scope), rank(b.Scope))

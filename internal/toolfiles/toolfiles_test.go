@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -58,7 +59,7 @@ tags: [read]
 }
 
 func TestCheck(t *testing.T) {
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	check := func(alone bool, lines ...string) string {
 		def, found := Check(lib, "/tools/a.yaml", tool.ScopeUser, []byte(strings.Join(lines, "\n")+"\n"), alone)
 		if def.Scope != tool.ScopeUser || def.Name != "a" {

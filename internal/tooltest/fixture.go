@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -15,7 +16,7 @@ const cleanupLimit = 60 * time.Second
 // texts may refer to predefined variables and to its other parameters, which a caller's
 // texts may not. Therefore a helper definition has them as defaults, and the engine binds
 // them.
-func (c *Case) values(lib *tool.Library, w flowrun.RunEnv) (map[string]any, error) {
+func (c *Case) values(lib *library.Library, w flowrun.RunEnv) (map[string]any, error) {
 	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: noopStep(c.Tool)}
 	for i := range c.Test.Parameters {
 		e := &c.Test.Parameters[i]
@@ -68,7 +69,7 @@ func typeOf(v tool.Value) string {
 // fixtureDefinition compiles a definition with the tool's parameters, environment and secrets. Its
 // steps are the test's cleanup commands, and its additional parameters are the paths that
 // must exist.
-func (c *Case) fixtureDefinition(lib *tool.Library) (*flowrun.Plan, error) {
+func (c *Case) fixtureDefinition(lib *library.Library) (*flowrun.Plan, error) {
 	def := *c.Plan.Definition
 	def.Alias, def.Source, def.Tests = false, nil, nil
 	def.Handlers, def.Resources, def.ErrorHandling = tool.Handlers{}, tool.Resources{}, tool.ErrorHandling{}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // TestRemember checks that each test keeps the result of the last time that it ran.
 func TestRemember(t *testing.T) {
 	state, file := t.TempDir(), filepath.Join(t.TempDir(), "a.yaml")
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	def, _ := lib.Read(file, tool.ScopeLocal, []byte("name: a\ndescription: d\nbash: 'true'\n"))
 	plan, err := flowrun.CompileDefinition(lib, def)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Options configures Run.
 type Options struct {
-	Library       *tool.Library // with which the plans were compiled
-	Jobs          int           // how many cases run concurrently; less than 1 means 1
-	InPlace       bool          // in the working directory instead of a new folder
-	Offline       bool          // skips tests of tools with a permission for the network
-	StopOnFailure bool          // starts no further test after a failure
+	Library       *library.Library // with which the plans were compiled
+	Jobs          int              // how many cases run concurrently; less than 1 means 1
+	InPlace       bool             // in the working directory instead of a new folder
+	Offline       bool             // skips tests of tools with a permission for the network
+	StopOnFailure bool             // starts no further test after a failure
 	// Force, when closed, kills at once what is running. Cancelling the context stops it
 	// gracefully, and cleanup commands still run.
 	Force <-chan struct{}

@@ -17,11 +17,11 @@ import (
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // casesOf returns the tests of a definition.
-func casesOf(t *testing.T, lib *tool.Library, file string) []tooltest.Case {
+func casesOf(t *testing.T, lib *library.Library, file string) []tooltest.Case {
 	t.Helper()
 	p, err := flowrun.Compile(lib, file)
 	if err != nil {
@@ -35,14 +35,14 @@ func casesOf(t *testing.T, lib *tool.Library, file string) []tooltest.Case {
 }
 
 // defined returns the tests of a definition written for this test.
-func defined(t *testing.T, text string) (*tool.Library, []tooltest.Case) {
+func defined(t *testing.T, text string) (*library.Library, []tooltest.Case) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	file := filepath.Join(t.TempDir(), "probe.yaml")
 	if err := os.WriteFile(file, []byte("name: probe\ndescription: a tool with tests\n"+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{Home: t.TempDir()})
+	lib := library.New(library.Config{Home: t.TempDir()})
 	return lib, casesOf(t, lib, file)
 }
 
@@ -53,7 +53,7 @@ func TestExamples(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples: ", err)
 	}
-	lib := tool.NewLibrary(tool.Config{Home: t.TempDir()})
+	lib := library.New(library.Config{Home: t.TempDir()})
 	var cases []tooltest.Case
 	for _, f := range files {
 		cases = append(cases, casesOf(t, lib, f)...)

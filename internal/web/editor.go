@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -69,7 +70,7 @@ func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *servi
 func (d *server) readSource(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
+		return &library.NotFoundError{Name: name}
 	}
 	s, err := d.Source(r.Context(), name)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,7 +20,7 @@ func TestEncodedDocs(t *testing.T) {
 			fmt.Fprintf(&text, "  - {name: s%d, bash: 'true'}\n", i)
 		}
 		def, _ := tool.Decode("many.yaml", []byte(text.String()))
-		p, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), def)
+		p, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/rundocs"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 var runRoutes = []route{
@@ -145,7 +145,7 @@ func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
 	case q.Tool == "":
 		return refuse(400, "no-tool", "the field tool is missing", `send {"tool": "NAME", "params": {...}}`)
 	case !callerFrom(r).mayUse(q.Tool):
-		return &tool.NotFoundError{Name: q.Tool}
+		return &library.NotFoundError{Name: q.Tool}
 	case detach && onSocket(r): // a caller over the network is not the user of this machine
 		q.Origin = "detach"
 	}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/runstats"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
+		return &library.NotFoundError{Name: name}
 	}
 	limit := 30
 	if text := r.URL.Query().Get("limit"); text != "" {

@@ -4,13 +4,13 @@ import (
 	"net/http"
 
 	"github.com/flowrun/flowrun/internal/rundocs"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 func (d *server) toolState(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
-		return &tool.NotFoundError{Name: name}
+		return &library.NotFoundError{Name: name}
 	}
 	p, err := d.Plan(r.Context(), name)
 	if err != nil {

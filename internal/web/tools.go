@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -100,7 +101,7 @@ func nonNil[T any](list []T) []T {
 func (d *server) planFor(r *http.Request) (*flowrun.Plan, error) {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
-		return nil, &tool.NotFoundError{Name: name}
+		return nil, &library.NotFoundError{Name: name}
 	}
 	return d.Plan(r.Context(), name)
 }

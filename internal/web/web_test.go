@@ -28,7 +28,7 @@ import (
 	"github.com/flowrun/flowrun/internal/users"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 func TestMain(m *testing.M) {
@@ -88,8 +88,8 @@ func newBench(t testing.TB, o web.Options) *bench {
 	var err error
 	b.service, err = service.New(t.Context(), service.Config{
 		Store: b.store, Home: b.dir, Engine: flowrun.New(flowrun.Config{Store: b.store, StateDir: state, Grace: time.Second}),
-		Library: func() *tool.Library {
-			return tool.NewLibrary(tool.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
+		Library: func() *library.Library {
+			return library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
 		},
 		Trusts: func(project string) bool { return !b.distrust },
 		Decide: func(p *flowrun.Plan) error {

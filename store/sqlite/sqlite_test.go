@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/flowruntest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/store/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -37,7 +38,7 @@ func open(t *testing.T, dir string) *sqlite.Store {
 // TestSurvives checks that a run that failed can be resumed when the program has closed its
 // history and opened it again, and that a file that is not a history is an error.
 func TestSurvives(t *testing.T) {
-	ctx, dir, lib := context.Background(), t.TempDir(), tool.NewLibrary(tool.Config{})
+	ctx, dir, lib := context.Background(), t.TempDir(), library.New(library.Config{})
 	ready := filepath.Join(dir, "ready")
 	file := filepath.Join(dir, "load.yaml")
 	text := "name: load\ndescription: Loads\nsteps:\n  - name: fetch\n    bash: echo rows\n  - name: load\n    bash: cat " + ready + "; echo {fetch.output}\n    strict: true\n"
@@ -94,7 +95,7 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	plan, err := flowrun.CompileDefinition(tool.NewLibrary(tool.Config{}), &tool.Definition{Name: "greet", Steps: []*tool.Step{
+	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), &tool.Definition{Name: "greet", Steps: []*tool.Step{
 		flowrun.GoStep("hello", func(context.Context, *flowrun.StepInput) (any, error) { return "hello", nil }),
 	}})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // testCase is a definition, the tools that it uses, and what happens to its run from outside.
@@ -43,7 +43,7 @@ type answer struct {
 const dirMark = "@DIR@"
 
 // compile writes the files of a case to a folder and compiles its definition.
-func (c *testCase) compile(dir string) (*tool.Library, *flowrun.Plan, error) {
+func (c *testCase) compile(dir string) (*library.Library, *flowrun.Plan, error) {
 	for name, text := range c.tools {
 		if err := writeDefinition(filepath.Join(dir, name+".yaml"), text, dir); err != nil {
 			return nil, nil, err
@@ -53,7 +53,7 @@ func (c *testCase) compile(dir string) (*tool.Library, *flowrun.Plan, error) {
 	if err := writeDefinition(file, c.text, dir); err != nil {
 		return nil, nil, err
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	p, err := flowrun.Compile(lib, file)
 	return lib, p, err
 }

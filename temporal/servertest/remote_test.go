@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/library"
 	work "github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // remote runs cases on a Temporal server, on the workers of a task queue.
@@ -24,7 +24,7 @@ type remote struct {
 	queue  string
 }
 
-func library() *tool.Library { return tool.NewLibrary(tool.Config{}) }
+func newLibrary() *library.Library { return library.New(library.Config{}) }
 
 // newRemote is for workers that the caller starts.
 func newRemote(t testing.TB, s *server, queue string) *remote {
@@ -36,7 +36,7 @@ func newRemote(t testing.TB, s *server, queue string) *remote {
 func startRemote(t testing.TB, s *server, continueAfter int) *remote {
 	t.Helper()
 	r := newRemote(t, s, "in-process")
-	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: library, Texts: r.texts,
+	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: newLibrary, Texts: r.texts,
 		Client: s.client, ContinueAfter: continueAfter}
 	stop, err := h.Start(r.queue, worker.Options{}, pools)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *remote) run(ctx context.Context, c *testCase, dir string) (document, er
 type progress struct {
 	client.WorkflowRun
 	in  *interpreter.Input
-	lib *tool.Library
+	lib *library.Library
 }
 
 func (p *progress) id() string { return p.in.Record.ID }

@@ -40,7 +40,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	(&work.Host{Library: library}).Register(replayed{r})
+	(&work.Host{Library: newLibrary}).Register(replayed{r})
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			if err := r.ReplayWorkflowHistoryFromJSONFile(quiet{}, file); err != nil {

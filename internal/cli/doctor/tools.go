@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // checkDiscovery runs the command tools.discoveryCommand, if there is one. It precedes the checks
@@ -39,7 +39,7 @@ func checkDiscovery(env *ui.Env) []finding {
 func checkScopes(env *ui.Env) []finding {
 	lib := env.Library()
 	count := map[string]int{}
-	for _, e := range env.Tools(lib) {
+	for _, e := range lib.List() {
 		count[filepath.Dir(e.Path)]++
 	}
 	var list []finding
@@ -69,7 +69,7 @@ func checkDefinitions(env *ui.Env) []finding {
 	lib := env.Library()
 	var invalid, warned, shadowed []string
 	n := 0
-	for _, e := range env.Tools(lib) {
+	for _, e := range lib.List() {
 		n++
 		if e.ShadowedBy != "" {
 			shadowed = append(shadowed, e.Path)
@@ -107,7 +107,7 @@ func checkSchemas(env *ui.Env) []finding {
 		return []finding{failed("schema", "", "%v", err)}
 	}
 	var missing, outdated []string
-	for _, e := range env.Tools(env.Library()) {
+	for _, e := range env.Library().List() {
 		file := schemaOf(e)
 		if file == "" {
 			continue
@@ -132,7 +132,7 @@ func checkSchemas(env *ui.Env) []finding {
 
 // schemaOf returns the file that the modeline of a definition names, or "" if there is no modeline
 // or it names a URL.
-func schemaOf(e tool.Listed) string {
+func schemaOf(e library.Listed) string {
 	if e.Path == "" {
 		return ""
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -29,9 +30,9 @@ type ConsentFlags struct {
 	allowUnenforced bool
 
 	Settings   *config.Config
-	ID         string               // id of the run if it was chosen before the run started
-	EntryPoint policy.EntryPoint    // "" means policy.Run
-	Library    func() *tool.Library // finds tools for calls of models
+	ID         string                  // id of the run if it was chosen before the run started
+	EntryPoint policy.EntryPoint       // "" means policy.Run
+	Library    func() *library.Library // finds tools for calls of models
 }
 
 // Declare adds the flags to a command.

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -61,7 +62,7 @@ const definitionChanged = "it is new or has changed since its project was truste
 
 // trusts reports whether the project of a tool is trusted.
 func (f *ConsentFlags) trusts(def *tool.Definition) bool {
-	return f.Settings != nil && f.Settings.Trust.Covers(tool.ProjectOf(filepath.Dir(def.File)))
+	return f.Settings != nil && f.Settings.Trust.Covers(library.ProjectOf(filepath.Dir(def.File)))
 }
 
 // isTool reports whether there is a tool with that name, even an invalid one.
@@ -70,7 +71,7 @@ func (f *ConsentFlags) isTool(name string) bool {
 		return false
 	}
 	_, _, err := f.Library().Lookup(name, nil)
-	return !errors.As(err, new(*tool.NotFoundError))
+	return !errors.As(err, new(*library.NotFoundError))
 }
 
 // builtInNames are the names of the built-in tools. A server decides about many calls, so they are

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/argparse"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -49,7 +50,7 @@ func readRules(doc []byte) (*argumentRules, error) {
 	if err != nil {
 		return nil, err
 	}
-	lib := tool.NewLibrary(tool.Config{})
+	lib := library.New(library.Config{})
 	def := flowrun.GoTool{Name: argumentsTool, Schema: own, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
 	if err := lib.Add(def); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -126,7 +127,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 }
 
 // saveSchedule adds the schedule unless a definition has its name.
-func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library, r sqlite.Schedule, replace bool) error {
+func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
 	t, err := timetable.Read(ctx, env, s, lib)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/watch"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -30,7 +31,7 @@ type mcpServer struct {
 	log     *slog.Logger
 	engine  *flowrun.Engine
 	force   <-chan struct{} // closed when steps must stop at once
-	library *tool.Library
+	library *library.Library
 
 	opened      sync.Once
 	*mcp.Server // nil until open is called
@@ -40,7 +41,7 @@ type mcpServer struct {
 func (m *mcpServer) open(ctx context.Context) {
 	m.library = m.env.Library()
 	for _, name := range m.flags.toolsets {
-		tools := toolset.Tools(name, toolset.Config{Library: func() *tool.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
+		tools := toolset.Tools(name, toolset.Config{Library: func() *library.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
 			Offers: func(name string) bool { return m.Offers(name) },
 			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.flags.MayCall, Saved: func() { m.Refresh() },
 			Options: func() []flowrun.RunOption {
@@ -51,7 +52,7 @@ func (m *mcpServer) open(ctx context.Context) {
 			m.flags.filter.Also = append(m.flags.filter.Also, d.Name)
 		}
 	}
-	m.flags.EntryPoint, m.flags.Library = policy.MCP, func() *tool.Library { return m.library }
+	m.flags.EntryPoint, m.flags.Library = policy.MCP, func() *library.Library { return m.library }
 	if m.flags.readOnly {
 		m.flags.filter.Permits = m.readOnly
 	}
@@ -108,7 +109,7 @@ func (m *mcpServer) close(now <-chan struct{}) {
 func workspaceOf(p *flowrun.Plan) string {
 	switch d := p.Definition; d.Scope {
 	case tool.ScopeLocal:
-		return tool.ProjectOf(filepath.Dir(d.File))
+		return library.ProjectOf(filepath.Dir(d.File))
 	case tool.ScopeUser, tool.ScopeGlobal:
 		dir, _ := home.Dir()
 		return dir

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/textdiff"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 func trustCommand(env *ui.Env) *cobra.Command {
@@ -248,8 +248,8 @@ func withdrawTrust(env *ui.Env, stateDir, folder string) error {
 	if err != nil {
 		return err
 	}
-	home, _ := os.UserHomeDir()                                                              // if unknown, no folder is the home folder
-	for _, dir := range []string{tool.ProjectRoot(abs), tool.ToolsProject(abs, home), abs} { // the project may no longer exist
+	home, _ := os.UserHomeDir()                                                                    // if unknown, no folder is the home folder
+	for _, dir := range []string{library.ProjectRoot(abs), library.ToolsProject(abs, home), abs} { // the project may no longer exist
 		if dir == "" {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a
@@ -33,7 +33,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 // reload reads the schedules. After an error, watchChanges calls it again.
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
-	tools := s.env.Tools(s.env.Library())
+	tools := s.env.Library().List()
 	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Scheduler) reload(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	s.entries = plans
-	s.incomplete = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l tool.Listed) bool { return l.Broken() != "" })
+	s.incomplete = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l library.Listed) bool { return l.Broken() != "" })
 	s.mu.Unlock()
 	s.loop.Set(set)
 	return nil

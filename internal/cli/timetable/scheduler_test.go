@@ -25,7 +25,7 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // stage is a project with tools and a history. Its service only records requests, and runs end when
@@ -36,7 +36,7 @@ type stage struct {
 	log   bytes.Buffer
 
 	mu          sync.Mutex
-	lib         *tool.Library
+	lib         *library.Library
 	refuse      error // why nothing begins
 	definitions uint64
 	ledgers     map[string]flowrun.Ledger
@@ -80,7 +80,7 @@ func (s *stage) write(text string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lib = tool.NewLibrary(tool.Config{})
+	s.lib = library.New(library.Config{})
 	s.definitions++
 }
 

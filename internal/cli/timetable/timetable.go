@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -141,13 +142,13 @@ type Timetable struct {
 
 // Read reads the schedules of the available definitions and all schedules that were added, for
 // whatever project.
-func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *tool.Library) (*Timetable, error) {
+func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library) (*Timetable, error) {
 	t := &Timetable{}
-	return t, t.read(ctx, s, env.Tools(lib), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
+	return t, t.read(ctx, s, lib.List(), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
 }
 
 // read fills the timetable. plan compiles a tool.
-func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []tool.Listed, plan func(name string) (*flowrun.Plan, error)) error {
+func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []library.Listed, plan func(name string) (*flowrun.Plan, error)) error {
 	added, err := s.Schedules(ctx)
 	if err != nil {
 		return err
@@ -192,7 +193,7 @@ func (t *Timetable) addStored(r sqlite.Schedule) {
 }
 
 // addDefined adds the schedules of a definition.
-func (t *Timetable) addDefined(l tool.Listed, plan func(name string) (*flowrun.Plan, error)) {
+func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*flowrun.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
 		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
@@ -225,7 +226,7 @@ func definitionFile(plan func(name string) (*flowrun.Plan, error)) func(string) 
 }
 
 // addTriggers adds the entries of on of a definition.
-func (t *Timetable) addTriggers(l tool.Listed, p *flowrun.Plan, file func(name string) string) {
+func (t *Timetable) addTriggers(l library.Listed, p *flowrun.Plan, file func(name string) string) {
 	for i, rule := range p.Definition.Triggers {
 		e := Entry{Title: p.Definition.TriggerName(i), place: rule.Pos}
 		e.place.File = cmp.Or(e.place.File, l.Path)
@@ -269,7 +270,7 @@ func ProjectHere() string {
 	if err != nil {
 		return ""
 	}
-	if dir = tool.ProjectRoot(dir); dir != "" {
+	if dir = library.ProjectRoot(dir); dir != "" {
 		dir = canonical(dir)
 	}
 	return dir

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -47,7 +48,7 @@ func (v *validation) checkDuplicate(def *tool.Definition, found tool.Diagnostics
 
 // warnDuplicates warns of tools that are defined in two files of one folder. In list, the file that
 // is used must precede the others.
-func warnDuplicates(env *ui.Env, list []tool.Listed) {
+func warnDuplicates(env *ui.Env, list []library.Listed) {
 	ids := make(namesInFolders, len(list))
 	for _, e := range list {
 		if e.Path == "" {

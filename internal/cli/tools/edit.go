@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -64,7 +65,7 @@ func toolEditCommand(env *ui.Env) *cobra.Command {
 	}.Apply(c)
 }
 
-func editTool(env *ui.Env, lib *tool.Library, def *tool.Definition, editor []string) error {
+func editTool(env *ui.Env, lib *library.Library, def *tool.Definition, editor []string) error {
 	path, err := filepath.Abs(def.File)
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 // problems.
 func toolDetail(env *ui.Env, def *tool.Definition) detailJSON {
 	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
-	for _, e := range env.Tools(env.Library()) {
+	for _, e := range env.Library().List() {
 		switch {
 		case e.Name == def.Name && e.Path == def.File:
 			d.ShadowedBy = e.ShadowedBy

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -95,7 +96,7 @@ func importTool(env *ui.Env, file string, p toolWriter) error {
 }
 
 // definitionIn reads a definition from a file, or from standard input.
-func definitionIn(env *ui.Env, lib *tool.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
+func definitionIn(env *ui.Env, lib *library.Library, file string) (*tool.Definition, tool.Diagnostics, error) {
 	if file != "-" {
 		def, found, err := lib.Load(file)
 		if err != nil {

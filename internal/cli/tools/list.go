@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -95,27 +96,27 @@ func toolListCommand(env *ui.Env) *cobra.Command {
 		},
 		SeeAlso: []string{"flowrun help tool", "flowrun help tools"},
 	}.Apply(c)
-	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e tool.Listed) []string { return append(e.SearchTags, e.Tags...) }))
-	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e tool.Listed) []string { return []string{e.Category} }))
+	c.RegisterFlagCompletionFunc("tag", completeListed(env, func(e library.Listed) []string { return append(e.SearchTags, e.Tags...) }))
+	c.RegisterFlagCompletionFunc("category", completeListed(env, func(e library.Listed) []string { return []string{e.Category} }))
 	c.MarkFlagDirname("dir")
 	return c
 }
 
 // listTools returns all available tools, or the definitions in a folder. With all, it includes tools
 // that are in no file.
-func listTools(env *ui.Env, dir string, all bool) ([]tool.Listed, error) {
+func listTools(env *ui.Env, dir string, all bool) ([]library.Listed, error) {
 	lib := env.Library()
 	if dir == "" {
 		env.Diagnose(lib.Unreadable(""))
 		if all {
 			return lib.ListAll(), nil
 		}
-		return env.Tools(lib), nil
+		return lib.List(), nil
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, ui.Missing(fmt.Errorf("cannot list %s: it is not a folder", dir))
 	}
-	list, err := env.ToolsIn(lib, dir)
+	list, err := lib.ListFolder(dir)
 	if err != nil {
 		return nil, ui.MarkMissingFile(fmt.Errorf("cannot list the folder: %w", err))
 	}
@@ -135,12 +136,12 @@ type listedJSON struct {
 	Error       string     `json:"error,omitempty"`      // first error in the file
 }
 
-func listed(e tool.Listed) listedJSON {
+func listed(e library.Listed) listedJSON {
 	return listedJSON{e.Name, e.Scope, e.Path, e.Description, append([]string{}, e.Tags...), e.Category, e.ShadowedBy,
 		deprecation(e.Deprecated, e.DeprecatedMessage), firstError(e)}
 }
 
-func printList(env *ui.Env, list []tool.Listed, format string) error {
+func printList(env *ui.Env, list []library.Listed, format string) error {
 	docs := make([]listedJSON, len(list))
 	for i, e := range list {
 		docs[i] = listed(e)
@@ -172,7 +173,7 @@ func printList(env *ui.Env, list []tool.Listed, format string) error {
 
 // ListProject lists the tools of the project, if it has any, and reports whether it has.
 func ListProject(env *ui.Env) (bool, error) {
-	list := toolfiles.Filter{Scope: tool.ScopeLocal}.Choose(env.Tools(env.Library()))
+	list := toolfiles.Filter{Scope: tool.ScopeLocal}.Choose(env.Library().List())
 	if len(list) == 0 {
 		return false, nil
 	}
@@ -220,7 +221,7 @@ func (d listedJSON) note() string {
 	return strings.Join(append(notes, first), " ")
 }
 
-func firstError(e tool.Listed) string {
+func firstError(e library.Listed) string {
 	for _, d := range e.Diagnostics {
 		if d.Severity == tool.Error {
 			return fmt.Sprintf("%d:%d: %s", d.Pos.Line, d.Pos.Col, d.Message)
@@ -263,11 +264,11 @@ func listYAML(env *ui.Env, docs []listedJSON) error {
 }
 
 // completeListed completes values that of returns for the available tools.
-func completeListed(env *ui.Env, of func(tool.Listed) []string) cobra.CompletionFunc {
+func completeListed(env *ui.Env, of func(library.Listed) []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		seen := map[string]bool{"": true}
 		var words []string
-		for _, e := range env.Tools(env.Library()) {
+		for _, e := range env.Library().List() {
 			for _, w := range of(e) {
 				if !seen[w] && strings.HasPrefix(w, prefix) {
 					seen[w] = true

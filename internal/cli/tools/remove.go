@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -62,7 +63,7 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 	}.Apply(c)
 }
 
-func remove(env *ui.Env, lib *tool.Library, def *tool.Definition, name string) error {
+func remove(env *ui.Env, lib *library.Library, def *tool.Definition, name string) error {
 	if err := atomicfile.Remove(def.File); err != nil {
 		return fmt.Errorf("cannot remove %q: %w", name, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -80,9 +81,9 @@ func toolSchema(env *ui.Env, name string, f funcschema.Format) error {
 // no file.
 func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 	lib := env.Library()
-	listed := env.Tools
+	listed := (*library.Library).List
 	if sources {
-		listed = (*tool.Library).ListAll
+		listed = (*library.Library).ListAll
 	}
 	list := []*funcschema.Function{}
 	problems := lib.Unreadable("")
@@ -115,7 +116,7 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 
 // compileListed compiles a tool by its name, as a caller would. A tool with errors is compiled by
 // its path, because it may not be found by that name.
-func compileListed(lib *tool.Library, e tool.Listed) (*flowrun.Plan, error) {
+func compileListed(lib *library.Library, e library.Listed) (*flowrun.Plan, error) {
 	if e.Diagnostics.Err() != nil {
 		return flowrun.Compile(lib, e.Path)
 	}

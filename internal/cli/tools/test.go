@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -32,7 +33,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		lib := env.Library()
 		if len(args) == 0 {
-			for _, e := range env.Tools(lib) {
+			for _, e := range lib.List() {
 				args = append(args, e.Path)
 			}
 		}
@@ -224,11 +225,11 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 }
 
 // rememberResults stores the results of available tools, so that the web UI can show them.
-func rememberResults(env *ui.Env, lib *tool.Library, outcomes []tooltest.Outcome) {
+func rememberResults(env *ui.Env, lib *library.Library, outcomes []tooltest.Outcome) {
 	dir := flowrun.DefaultStateDir()
 	available := slices.DeleteFunc(slices.Clone(outcomes), func(o tooltest.Outcome) bool {
 		file, err := filepath.Abs(o.Plan.Definition.File)
-		return err != nil || !slices.ContainsFunc(lib.Folders(), func(f tool.Folder) bool { return f.Path == filepath.Dir(file) })
+		return err != nil || !slices.ContainsFunc(lib.Folders(), func(f library.Folder) bool { return f.Path == filepath.Dir(file) })
 	})
 	if dir == "" || len(available) == 0 {
 		return
@@ -241,7 +242,7 @@ func rememberResults(env *ui.Env, lib *tool.Library, outcomes []tooltest.Outcome
 // cases returns the tests of the tools that args name. broken has the problems of tools that were
 // found in a folder and not named by the user: one invalid file must not hide the results of the
 // others.
-func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
+func cases(env *ui.Env, lib *library.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
 	targets, err := testTargets(env, lib, args, f.scope)
 	if err != nil {
 		return nil, nil, err
@@ -276,12 +277,12 @@ func cases(env *ui.Env, lib *tool.Library, args []string, f testFlags) (cases []
 }
 
 // testTargets returns the tools to test.
-func testTargets(env *ui.Env, lib *tool.Library, args []string, scope string) ([]target, error) {
+func testTargets(env *ui.Env, lib *library.Library, args []string, scope string) ([]target, error) {
 	if len(args) > 0 {
 		return targetsInScope(env, args, scope)
 	}
 	var list []target
-	for _, e := range env.Tools(lib) {
+	for _, e := range lib.List() {
 		if scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope) {
 			list = append(list, target{e.Path, true})
 		}

@@ -69,7 +69,7 @@ func targetsInScope(env *ui.Env, args []string, scope string) ([]target, error) 
 		return targets(env, lib, args), nil
 	}
 	var list []target
-	for _, e := range env.Tools(lib) {
+	for _, e := range lib.List() {
 		if len(args) == 0 && string(e.Scope) == scope {
 			list = append(list, target{e.Path, true})
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lint"
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/permtrace"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -237,7 +238,7 @@ func warningsAsErrors(ds tool.Diagnostics) tool.Diagnostics {
 type validation struct {
 	env   *ui.Env
 	flags validateFlags
-	lib   *tool.Library
+	lib   *library.Library
 	older map[string]*tool.Definition // by name
 	found tool.Diagnostics
 	ids   namesInFolders
@@ -294,7 +295,7 @@ func unusedPermissions(def *tool.Definition) tool.Diagnostics {
 }
 
 // olderDefinitions returns the definitions in a file or folder, by name. It ignores their problems.
-func olderDefinitions(lib *tool.Library, path string) (map[string]*tool.Definition, error) {
+func olderDefinitions(lib *library.Library, path string) (map[string]*tool.Definition, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, ui.MarkMissingFile(fmt.Errorf("cannot read the older definitions: %w", err))
@@ -322,10 +323,10 @@ type target struct {
 }
 
 // targets returns what args stand for, or all available tools if args is empty.
-func targets(env *ui.Env, lib *tool.Library, args []string) []target {
+func targets(env *ui.Env, lib *library.Library, args []string) []target {
 	var list []target
 	if len(args) == 0 {
-		for _, e := range env.Tools(lib) {
+		for _, e := range lib.List() {
 			list = append(list, target{e.Path, true})
 		}
 		return list
@@ -346,7 +347,7 @@ func targets(env *ui.Env, lib *tool.Library, args []string) []target {
 
 // unreadableFolders returns diagnostics for the folders of the scopes that cannot be read. It
 // returns none if args name the tools.
-func unreadableFolders(lib *tool.Library, args []string, scope string) tool.Diagnostics {
+func unreadableFolders(lib *library.Library, args []string, scope string) tool.Diagnostics {
 	switch {
 	case len(args) > 0:
 		return nil

@@ -9,12 +9,13 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // toolWriter is a tool that is being written to a scope, for add and import.
 type toolWriter struct {
-	lib      *tool.Library
+	lib      *library.Library
 	scope    tool.Scope
 	name     string
 	text     []byte
@@ -41,7 +42,7 @@ func (p *toolWriter) resolvePath() error {
 	}
 	p.path = filepath.Join(dir, p.name+p.extension)
 	old, _, err := p.lib.LookupIn(p.name, p.scope)
-	var missing *tool.NotFoundError
+	var missing *library.NotFoundError
 	switch {
 	case errors.As(err, &missing):
 		return nil

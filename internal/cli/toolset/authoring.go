@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/drawing"
 	"github.com/flowrun/flowrun/internal/textdiff"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -33,7 +34,7 @@ type draft struct {
 	path  string
 	scope tool.Scope
 	text  []byte
-	lib   *tool.Library
+	lib   *library.Library
 }
 
 // draftOf returns the definition in the parameters of a call, as it would be in a scope.
@@ -187,7 +188,7 @@ func (c Config) saved(in *flowrun.StepInput) (d *draft, was []byte, err error) {
 // in every project.
 func (d *draft) checkFolder() error {
 	folder := filepath.Dir(d.path)
-	if !slices.ContainsFunc(d.lib.Folders(), func(f tool.Folder) bool { return f.Path == folder }) {
+	if !slices.ContainsFunc(d.lib.Folders(), func(f library.Folder) bool { return f.Path == folder }) {
 		return fmt.Errorf("the folder %s does not exist yet; a person has to create it and restart this server", folder)
 	}
 	if d.scope != tool.ScopeLocal {
@@ -197,7 +198,7 @@ func (d *draft) checkFolder() error {
 	if err != nil {
 		return err
 	}
-	project, err := filepath.EvalSymlinks(tool.ProjectOf(folder))
+	project, err := filepath.EvalSymlinks(library.ProjectOf(folder))
 	if err != nil {
 		return err
 	}

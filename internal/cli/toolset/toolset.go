@@ -13,12 +13,13 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Config is what the tools work with.
 type Config struct {
-	Library  func() *tool.Library
+	Library  func() *library.Library
 	Store    flowrun.Store
 	StateDir string
 	Engine   *flowrun.Engine

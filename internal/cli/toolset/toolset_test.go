@@ -6,13 +6,13 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/toolset"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // TestTools checks that every tool compiles, and that the list of their names is complete.
 func TestTools(t *testing.T) {
 	var names []string
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
+	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	for _, set := range toolset.Names() {
 		for _, d := range toolset.Tools(set, toolset.Config{}) {
 			names = append(names, d.Name)

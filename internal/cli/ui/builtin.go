@@ -5,12 +5,13 @@ import (
 	"github.com/flowrun/flowrun/internal/builtin"
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // addBuiltInAndDiscovered adds the tools that are in no file. They are created only when a name is
 // not found in files.
-func (env *Env) addBuiltInAndDiscovered(lib *tool.Library) {
+func (env *Env) addBuiltInAndDiscovered(lib *library.Library) {
 	lib.Provide(tool.ScopeBuiltin, env.BuiltIn)
 	lib.Provide(tool.ScopeDiscovered, env.discovered)
 	lib.ProvideFrom(tool.ScopeMCP, serverTools{env})

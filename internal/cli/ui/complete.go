@@ -30,7 +30,7 @@ func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]
 // CompleteTools is CompleteTool for commands that take several tools.
 func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
-	for _, e := range env.Tools(env.Library()) {
+	for _, e := range env.Library().List() {
 		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
 			words = append(words, WithDescription(e.Name, e.Description))
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -161,7 +162,7 @@ func ignoredSource(c *config.Config) string {
 // AskToTrust asks whether to trust the project if err says that a tool may be missing because the
 // project is not trusted. It reports whether looking the tool up again may succeed.
 func (env *Env) AskToTrust(err error, f InteractionFlags) bool {
-	missing, ok := errors.AsType[*tool.NotFoundError](err)
+	missing, ok := errors.AsType[*library.NotFoundError](err)
 	if !ok || missing.Note == "" || !env.CanAsk(f) {
 		return false
 	}

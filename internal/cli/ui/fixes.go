@@ -6,12 +6,13 @@ import (
 
 	"github.com/flowrun/flowrun/internal/autofix"
 	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // AppliedFixes returns the problems without the edits that validate --fix would not apply. source
 // returns the text that the problems are about: a text that is not saved yet cannot be fixed.
-func AppliedFixes(lib *tool.Library, ds tool.Diagnostics, source func(file string) []byte) tool.Diagnostics {
+func AppliedFixes(lib *library.Library, ds tool.Diagnostics, source func(file string) []byte) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	done := map[string]bool{}
 	for _, d := range ds {
@@ -34,7 +35,7 @@ func AppliedFixes(lib *tool.Library, ds tool.Diagnostics, source func(file strin
 }
 
 // CheckAs returns a function that checks a text as if it were in that file.
-func CheckAs(lib *tool.Library, file string) autofix.Check {
+func CheckAs(lib *library.Library, file string) autofix.Check {
 	scope := tool.ScopeFile
 	if def, _, err := lib.Lookup(file, nil); err == nil {
 		scope = def.Scope

@@ -9,20 +9,21 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Library returns the library that finds tools. It caches listings of large folders in the state
 // directory.
-func (env *Env) Library() *tool.Library {
-	c := tool.Config{Trusted: env.trusts, Progress: env.reading()}
+func (env *Env) Library() *library.Library {
+	c := library.Config{Trusted: env.trusts, Progress: env.reading()}
 	if dir := flowrun.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
 	if s := env.limits(); s != nil {
 		c.MaxPlanSteps = int(s.Number("limits.max-plan-steps"))
 	}
-	lib := tool.NewLibrary(c)
+	lib := library.New(c)
 	readScripts(env, lib)
 	env.addBuiltInAndDiscovered(lib)
 	return lib
@@ -44,16 +45,6 @@ func (env *Env) limits() *config.Config {
 		}
 	})
 	return env.settings.limits
-}
-
-// Tools lists the tools of a library.
-func (env *Env) Tools(lib *tool.Library) []tool.Listed {
-	return lib.List()
-}
-
-// ToolsIn lists the definitions in a folder.
-func (env *Env) ToolsIn(lib *tool.Library, folder string) ([]tool.Listed, error) {
-	return lib.ListFolder(folder)
 }
 
 // manyFiles is how many files are worth a change of how the program runs, which stops it four times.

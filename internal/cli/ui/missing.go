@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -22,7 +23,7 @@ func MarkMissing(err error, word string) error {
 	case errors.Is(err, syscall.EISDIR):
 		return Usage(fmt.Errorf("%w; give a file in it, or the name of a tool", err), nil)
 	}
-	if missing, ok := err.(*tool.NotFoundError); ok && missing.Note == "" {
+	if missing, ok := err.(*library.NotFoundError); ok && missing.Note == "" {
 		explained := *missing
 		if files := filesOfStem(".", word); len(files) > 0 {
 			explained.Note = fmt.Sprintf("to use the file %s, write ./%[1]s", files[0])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -41,7 +42,7 @@ func (env *Env) EndPrograms() {
 
 // readScripts makes a library read .tool.js and .tool.ts files. Completion does not execute them,
 // because pressing Tab must not run code.
-func readScripts(env *Env, lib *tool.Library) {
+func readScripts(env *Env, lib *library.Library) {
 	if env.scripts.load == nil {
 		env.scripts.load = env.scriptLoader()
 	}

@@ -242,7 +242,7 @@ func setOAuth(o *mcpclient.OAuth, v config.Value, key string) {
 	}
 }
 
-// serverTools implements tool.Provider with the tools of the servers.
+// serverTools implements library.Provider with the tools of the servers.
 type serverTools struct{ env *Env }
 
 func (t serverTools) Find(name string) (def *tool.Definition, err error) {

@@ -23,15 +23,15 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Host carries out orders of any number of runs. It is safe for concurrent use.
 type Host struct {
 	Engine    *flowrun.Engine
-	Library   func() *tool.Library // provides loaders, and tools written in Go
+	Library   func() *library.Library // provides loaders, and tools written in Go
 	Texts     flowrun.Texts
 	Client    client.Client
 	Observers []flowrun.Observer // of runs whose workflow this worker executes

@@ -16,10 +16,10 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 type execution struct {
 	t     *testing.T
 	env   *testsuite.TestWorkflowEnvironment
-	lib   *tool.Library
+	lib   *library.Library
 	input *interpreter.Input
 	texts *activity.Texts
 	host  *activity.Host
@@ -50,7 +50,7 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	x := &execution{t: t, lib: tool.NewLibrary(tool.Config{})}
+	x := &execution{t: t, lib: library.New(library.Config{})}
 	plan, err := flowrun.Compile(x.lib, file)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 		t.Fatal(err)
 	}
 	x.texts = &activity.Texts{Store: store, Dir: filepath.Join(dir, "fetched")}
-	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *tool.Library { return x.lib }, Texts: x.texts}
+	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *library.Library { return x.lib }, Texts: x.texts}
 	x.host = h
 	t.Cleanup(h.Close)
 	var suite testsuite.WorkflowTestSuite
@@ -88,7 +88,7 @@ func compilePlan(t *testing.T, definition string) *flowrun.Plan {
 	if err := os.WriteFile(file, []byte("name: t\ndescription: d\n"+definition+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	plan, err := flowrun.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/eventcode"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Names in the server. They never change.
@@ -99,7 +99,7 @@ func (in *Input) For(id string, started time.Time) *Input {
 }
 
 // Load returns the run as it would be read from a local history, with these events.
-func (in *Input) Load(ctx context.Context, lib *tool.Library, events []dag.Event) (*flowrun.RecordedRun, error) {
+func (in *Input) Load(ctx context.Context, lib *library.Library, events []dag.Event) (*flowrun.RecordedRun, error) {
 	r := *in.Record
 	r.Sources = slices.Clone(r.Sources)
 	for i, text := range in.Sources {

@@ -19,8 +19,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Texts makes the stored output of a step a local file.
@@ -35,12 +35,12 @@ type Store struct {
 	client    client.Client
 	converter converter.DataConverter
 	texts     Texts
-	library   func() *tool.Library
+	library   func() *library.Library
 	mirrors   map[string]*mirror
 }
 
 // New returns the runs at a service. The library provides loaders, and tools written in Go.
-func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *tool.Library) *Store {
+func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library) *Store {
 	return &Store{history.NewMemory(), c, dc, texts, library, map[string]*mirror{}}
 }
 

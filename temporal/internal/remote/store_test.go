@@ -25,8 +25,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
-	"github.com/flowrun/flowrun/tool"
 )
 
 const definition = `name: gated
@@ -57,7 +57,7 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(tool.NewLibrary(tool.Config{}), file)
+	plan, err := flowrun.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	client.On("GetWorkflowHistory", mock.Anything, run, "", false, mock.Anything).Return(first)
 	client.On("DescribeWorkflowExecution", mock.Anything, run, "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: status}}, nil)
-	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *tool.Library { return tool.NewLibrary(tool.Config{}) }), client,
+	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *library.Library { return library.New(library.Config{}) }), client,
 		func(list ...dag.Event) []byte { return eventcode.Append(nil, run, list) }
 }
 
@@ -110,7 +110,7 @@ func TestOpenRun(t *testing.T) {
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	p, err := flowrun.LoadRun(t.Context(), s, tool.NewLibrary(tool.Config{}), run)
+	p, err := flowrun.LoadRun(t.Context(), s, library.New(library.Config{}), run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/library"
 )
 
 // usersFile is the name of a file in each folder of packages. It lists the files of the tools for
@@ -129,7 +129,7 @@ func unusedByTools(env *ui.Env, root string, entries []os.DirEntry) map[string]b
 
 // needsFolder reports whether the tool in a file needs a folder, or may need it because the tool
 // cannot be read.
-func needsFolder(lib *tool.Library, file, folder string) bool {
+func needsFolder(lib *library.Library, file, folder string) bool {
 	if _, err := os.Stat(file); file == "" || errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

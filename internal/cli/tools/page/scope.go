@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -87,7 +88,7 @@ func OneScope(given []string, byDefault string) (string, error) {
 var ErrAnyScope = errors.New("a tool is stored in one scope: use --local, --user or --global instead of any")
 
 // Find finds a tool in the scope that the flags choose, or in any scope.
-func (f *Scope) Find(c *cobra.Command, lib *tool.Library, name string) (*tool.Definition, tool.Diagnostics, error) {
+func (f *Scope) Find(c *cobra.Command, lib *library.Library, name string) (*tool.Definition, tool.Diagnostics, error) {
 	scope, err := f.Choose(c, ui.AnyScope)
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +127,7 @@ func CompleteName(env *ui.Env) cobra.CompletionFunc {
 			scope = w
 		}
 		var words []string
-		for _, e := range env.Tools(env.Library()) {
+		for _, e := range env.Library().List() {
 			if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
 				words = append(words, ui.WithDescription(e.Name, e.Description))
 			}

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"io/fs"

@@ -1,41 +1,19 @@
-package tool
+package library
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/tool"
 )
-
-// Source is a definition as it was found: the name that was looked up, and the text. A run stores the Sources it was
-// compiled from, so that it can be resumed with the same definitions.
-type Source struct {
-	From   string `json:"from,omitempty"` // the file of the definition that contains the name; "" for the caller
-	Name   string `json:"name"`           // as it was looked up: a name or a path
-	File   string `json:"file"`
-	Scope  Scope  `json:"scope"`
-	Digest string `json:"digest"` // of Text, from DigestOf
-	// Original is the digest of the file, if Text differs from the file because a secret was removed.
-	Original string `json:"original,omitempty"`
-	Text     []byte `json:"-"`
-	// Files are the further files that Text was made of, if they are known.
-	Files []string `json:"-"`
-}
-
-// DigestOf returns "sha256:" and the SHA-256 checksum of text in hexadecimal.
-func DigestOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:])
-}
 
 // Snapshot returns a Library that finds only the given sources and reads no files. Definitions made in Go, providers
 // and loaders are those of l.
-func (l *Library) Snapshot(sources []Source) *Library {
+func (l *Library) Snapshot(sources []tool.Source) *Library {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, maxSteps: l.maxSteps, provided: l.provided, explainMissing: l.explainMissing,
-		cache: map[string]cachedFile{}, live: l.live, snapshot: make(map[lookupKey]Source, len(sources))}
+		cache: map[string]cachedFile{}, live: l.live, snapshot: make(map[lookupKey]tool.Source, len(sources))}
 	if s.live == nil {
 		s.live = l
 	}
@@ -57,7 +35,7 @@ func (l *Library) Live() *Library {
 type lookupKey struct{ from, name string }
 
 // lookupSnapshot looks up a name in a snapshot. A file that was looked up under several names is decoded once.
-func (l *Library) lookupSnapshot(name string, from *Definition) (*Definition, Diagnostics, error) {
+func (l *Library) lookupSnapshot(name string, from *tool.Definition) (*tool.Definition, tool.Diagnostics, error) {
 	q := lookupKey{name: name}
 	if from != nil {
 		q.from = from.File
@@ -69,8 +47,8 @@ func (l *Library) lookupSnapshot(name string, from *Definition) (*Definition, Di
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))
 	}
-	if src.Scope == ScopeDiscovered {
-		def, err := ReadProgramTool(src.Text)
+	if src.Scope == tool.ScopeDiscovered {
+		def, err := tool.ReadProgramTool(src.Text)
 		return def, nil, err
 	}
 	key := string(src.Scope) + "\x00" + src.File

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"bytes"
@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // later is a library with an index, long after everything that was written so far.
@@ -277,9 +279,9 @@ func TestIndexOfLoader(t *testing.T) {
 		var asked atomic.Int64
 		list := func() int {
 			lib := h.later()
-			lib.Handle(".tool.js", func(file string, src []byte) (*Definition, Diagnostics) {
+			lib.Handle(".tool.js", func(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 				asked.Add(1)
-				return &Definition{Name: strings.TrimSuffix(filepath.Base(file), ".tool.js"), File: file, Description: string(src), Cacheable: whole}, nil
+				return &tool.Definition{Name: strings.TrimSuffix(filepath.Base(file), ".tool.js"), File: file, Description: string(src), Cacheable: whole}, nil
 			})
 			return len(lib.List())
 		}
@@ -389,8 +391,8 @@ func FuzzMayHold(f *testing.F) {
 		f.Add([]byte(src))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		def, _ := Decode("another.yaml", src)
-		if ValidName(def.Name) && def.Name != "another" && !mayContain(src, def.Name) {
+		def, _ := tool.Decode("another.yaml", src)
+		if tool.ValidName(def.Name) && def.Name != "another" && !mayContain(src, def.Name) {
 			t.Errorf("nobody finds %q in %q", def.Name, src)
 		}
 	})
@@ -398,7 +400,7 @@ func FuzzMayHold(f *testing.F) {
 
 // FuzzIndex: no bytes can make reading an index fail otherwise than by giving nothing.
 func FuzzIndex(f *testing.F) {
-	e := &indexed{fileStamp{1, 2, 3, 4, 5}, listed(Decode("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
+	e := &indexed{fileStamp{1, 2, 3, 4, 5}, listed(tool.Decode("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
 	f.Add(packIndex("/dir", index{"a.yaml": e, "b.yaml": {}}))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -413,7 +415,7 @@ func FuzzIndex(f *testing.F) {
 // TestIndexHoldsEverything: an entry comes back as it went in.
 func TestIndexHoldsEverything(t *testing.T) {
 	ix := index{}
-	for pattern, n := range map[string]int{"testdata/spec001/*.yaml": 10, "testdata/bad/*.yaml": 10, "../examples/*.yaml": 10} {
+	for pattern, n := range map[string]int{"../tool/testdata/spec001/*.yaml": 10, "../tool/testdata/bad/*.yaml": 10, "../examples/*.yaml": 10} {
 		files, _ := filepath.Glob(pattern)
 		if len(files) < n {
 			t.Fatalf("%s: %d files", pattern, len(files))
@@ -424,7 +426,7 @@ func TestIndexHoldsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join("/dir", filepath.Base(file))
-			ix[filepath.Base(file)] = &indexed{fileStamp{1, 2, -3, 4, 1 << 63}, listed(Decode(path, bytes.TrimSpace(src)))}
+			ix[filepath.Base(file)] = &indexed{fileStamp{1, 2, -3, 4, 1 << 63}, listed(tool.Decode(path, bytes.TrimSpace(src)))}
 		}
 	}
 	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, fileStamp{})); diff != "" {

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"cmp"
@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Folder is a folder in which names are looked up.
 type Folder struct {
-	Scope Scope
+	Scope tool.Scope
 	Path  string // it may not exist
 }
 
@@ -29,21 +31,21 @@ func (l *Library) Folders() []Folder {
 // Folder returns the folder for new definitions of a scope, which may not exist yet. For the local scope it is the
 // nearest .flowrun/tools, or else the one in the working directory; for the others, the user's or the machine's
 // flowrun/tools. It fails if the scope has no folder.
-func (l *Library) Folder(s Scope) (string, error) {
+func (l *Library) Folder(s tool.Scope) (string, error) {
 	for _, f := range l.folders {
 		// Tools in .cycod are read, but new ones are created in flowrun's own folder.
 		if f.scope == s && filepath.Base(filepath.Dir(f.path)) != ".cycod" {
 			return f.path, nil
 		}
 	}
-	if s == ScopeLocal && l.workDir != "" {
+	if s == tool.ScopeLocal && l.workDir != "" {
 		return filepath.Join(l.workDir, ".flowrun", "tools"), nil
 	}
 	return "", fmt.Errorf("cannot find the folder of the scope %s: no home directory; set HOME or XDG_CONFIG_HOME", s)
 }
 
 // LookupIn is Lookup for a name in a single scope.
-func (l *Library) LookupIn(name string, s Scope) (*Definition, Diagnostics, error) {
+func (l *Library) LookupIn(name string, s tool.Scope) (*tool.Definition, tool.Diagnostics, error) {
 	var places []folder
 	for _, f := range l.folders {
 		if f.scope == s {
@@ -77,21 +79,21 @@ func (l *Library) ListFolder(dir string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := l.listFiles(folder{ScopeFile, dir}, files)
+	all := l.listFiles(folder{tool.ScopeFile, dir}, files)
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
 // Unreadable returns an error for each folder of a scope that exists but cannot be read. Its tools are missing from
 // List. The scope "" means all scopes.
-func (l *Library) Unreadable(s Scope) Diagnostics {
-	var found Diagnostics
+func (l *Library) Unreadable(s tool.Scope) tool.Diagnostics {
+	var found tool.Diagnostics
 	for _, f := range l.folders {
 		if s != "" && s != f.scope {
 			continue
 		}
 		if err := f.unreadableReason(); err != nil {
-			found = append(found, Diagnostic{Code: "unreadable", Severity: Error, Pos: Pos{File: f.path},
+			found = append(found, tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: f.path},
 				Message: err.Error(), Hint: "make the folder readable, or remove it"})
 		}
 	}

@@ -1,11 +1,13 @@
 //go:build unix
 
-package tool
+package library
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // TestClosedFolder: a folder of tools that nobody may read is told of, and is no empty
@@ -23,10 +25,10 @@ func TestClosedFolder(t *testing.T) {
 		}
 		t.Cleanup(func() { os.Chmod(h.path(name), 0o755) })
 		l := h.library()
-		if found := l.Unreadable(ScopeLocal); len(found) != 1 || !strings.Contains(found[0].Message, "permission denied") {
+		if found := l.Unreadable(tool.ScopeLocal); len(found) != 1 || !strings.Contains(found[0].Message, "permission denied") {
 			t.Errorf("%s: %v", name, found)
 		}
-		if found := l.Unreadable(ScopeUser); len(found) > 0 {
+		if found := l.Unreadable(tool.ScopeUser); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
 		if _, _, err := l.Lookup("a", nil); err == nil || !strings.Contains(err.Error(), "cannot read the folder of local tools") {

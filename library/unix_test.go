@@ -1,6 +1,6 @@
 //go:build unix
 
-package tool
+package library
 
 import (
 	"os"
@@ -17,7 +17,7 @@ func TestNotRegular(t *testing.T) {
 		t.Skip(err)
 	}
 	for path, want := range map[string]string{pipe: "a pipe", h.root: "a folder", "/dev/zero": "a device"} {
-		if _, _, err := NewLibrary(Config{}).Load(path); err == nil || !strings.Contains(err.Error(), want+", not a regular file") {
+		if _, _, err := New(Config{}).Load(path); err == nil || !strings.Contains(err.Error(), want+", not a regular file") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

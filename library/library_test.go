@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/flowrun/flowrun/tool"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -47,7 +49,7 @@ func (h house) library() *Library {
 	if err := os.MkdirAll(h.path("repo/sub"), 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	return NewLibrary(Config{
+	return New(Config{
 		WorkingDirectory: h.path("repo/sub"), Home: h.path("home"),
 		Getenv: func(name string) string { return map[string]string{"FLOWRUN_GLOBAL_TOOLS": h.path("global")}[name] },
 	})
@@ -67,16 +69,16 @@ func TestLookupScopes(t *testing.T) {
 	h.write("global/f.json", `{"name": "f", "description": "global/f.json", "bash": "echo"}`)
 	lib := h.library()
 	for name, want := range map[string]struct {
-		scope Scope
+		scope tool.Scope
 		file  string
 	}{
-		"a":      {ScopeLocal, "repo/.flowrun/tools/a.yaml"},
-		"b":      {ScopeLocal, "repo/.cycod/tools/b.yml"},
-		"c":      {ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
-		"file-c": {ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
-		"d":      {ScopeUser, "home/.cycod/tools/d.yaml"},
-		"e":      {ScopeGlobal, "global/e.yaml"},
-		"f":      {ScopeGlobal, "global/f.json"},
+		"a":      {tool.ScopeLocal, "repo/.flowrun/tools/a.yaml"},
+		"b":      {tool.ScopeLocal, "repo/.cycod/tools/b.yml"},
+		"c":      {tool.ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
+		"file-c": {tool.ScopeUser, "home/.config/flowrun/tools/file-c.yaml"},
+		"d":      {tool.ScopeUser, "home/.cycod/tools/d.yaml"},
+		"e":      {tool.ScopeGlobal, "global/e.yaml"},
+		"f":      {tool.ScopeGlobal, "global/f.json"},
 	} {
 		def, found, err := lib.Lookup(name, nil)
 		if err != nil || found.Err() != nil {
@@ -97,7 +99,7 @@ func TestNotFound(t *testing.T) {
 	h := newHouse(t)
 	h.tool("repo/.flowrun/tools/deploy.yaml", "deploy")
 	lib := h.library()
-	if err := lib.Add(&Definition{Name: "deplow"}); err != nil {
+	if err := lib.Add(&tool.Definition{Name: "deplow"}); err != nil {
 		t.Fatal(err)
 	}
 	var missing *NotFoundError
@@ -107,7 +109,7 @@ func TestNotFound(t *testing.T) {
 	if diff := cmp.Diff([]string{"deplow", "deploy"}, missing.Near); diff != "" {
 		t.Error(diff)
 	}
-	from := &Definition{File: h.path("repo/.flowrun/tools/deploy.yaml"), Scope: ScopeFile}
+	from := &tool.Definition{File: h.path("repo/.flowrun/tools/deploy.yaml"), Scope: tool.ScopeFile}
 	if _, _, err := lib.Lookup("deplox", from); !errors.As(err, &missing) || strings.Count(missing.Error(), h.path("repo/.flowrun/tools")) != 1 {
 		t.Error("a folder must be named once:", err)
 	}
@@ -124,7 +126,7 @@ func TestLookupByPath(t *testing.T) {
 	h.tool("repo/sub/here.yaml", "here")
 	lib := h.library()
 	build, _, err := lib.Lookup("jobs/build.yaml", nil)
-	if err != nil || build.Scope != ScopeFile {
+	if err != nil || build.Scope != tool.ScopeFile {
 		t.Fatal(build, err)
 	}
 	for name, want := range map[string]string{
@@ -137,7 +139,7 @@ func TestLookupByPath(t *testing.T) {
 			t.Errorf("%s from build: %v %v", name, def, err)
 		}
 	}
-	if def, _, err := lib.Lookup("helper", nil); err != nil || def.Scope != ScopeLocal {
+	if def, _, err := lib.Lookup("helper", nil); err != nil || def.Scope != tool.ScopeLocal {
 		t.Errorf("helper from the shell: %v %v", def, err)
 	}
 	if def, _, err := lib.Lookup("here.yaml", nil); err != nil || def.Name != "here" {
@@ -151,8 +153,8 @@ func TestLookupByPath(t *testing.T) {
 func TestHomeIsNotLocal(t *testing.T) {
 	h := newHouse(t)
 	h.tool("home/.cycod/tools/a.yaml", "a")
-	lib := NewLibrary(Config{WorkingDirectory: h.path("home"), Home: h.path("home"), Getenv: func(string) string { return "" }})
-	if def, _, err := lib.Lookup("a", nil); err != nil || def.Scope != ScopeUser {
+	lib := New(Config{WorkingDirectory: h.path("home"), Home: h.path("home"), Getenv: func(string) string { return "" }})
+	if def, _, err := lib.Lookup("a", nil); err != nil || def.Scope != tool.ScopeUser {
 		t.Errorf("%v %v", def, err)
 	}
 }
@@ -163,7 +165,7 @@ func TestTooLargeFile(t *testing.T) {
 	if err := os.Truncate(file, 200<<20); err != nil {
 		t.Fatal(err)
 	}
-	_, found, err := NewLibrary(Config{}).Load(file)
+	_, found, err := New(Config{}).Load(file)
 	if err != nil || found.Err() == nil || found[0].Code != "file-too-large" {
 		t.Error(found, err)
 	}
@@ -188,11 +190,11 @@ func TestHandle(t *testing.T) {
 	h := newHouse(t)
 	h.write("repo/.flowrun/tools/x.tool.js", "export default {}")
 	lib := h.library()
-	lib.Handle(".tool.js", func(file string, src []byte) (*Definition, Diagnostics) {
-		return &Definition{Name: "from-js", File: file, Source: src}, nil
+	lib.Handle(".tool.js", func(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
+		return &tool.Definition{Name: "from-js", File: file, Source: src}, nil
 	})
 	for _, name := range []string{"x", "from-js"} {
-		if def, _, err := lib.Lookup(name, nil); err != nil || def.Name != "from-js" || def.Scope != ScopeLocal {
+		if def, _, err := lib.Lookup(name, nil); err != nil || def.Name != "from-js" || def.Scope != tool.ScopeLocal {
 			t.Errorf("%s: %v %v", name, def, err)
 		}
 	}
@@ -204,11 +206,11 @@ func TestAdd(t *testing.T) {
 		name string
 		ok   bool
 	}{{"greet", true}, {"greet", false}, {"../x", false}, {"CON", false}, {"", false}} {
-		if err := lib.Add(&Definition{Name: c.name}); (err == nil) != c.ok {
+		if err := lib.Add(&tool.Definition{Name: c.name}); (err == nil) != c.ok {
 			t.Errorf("Add(%q) = %v", c.name, err)
 		}
 	}
-	if def, _, err := lib.Lookup("greet", nil); err != nil || def.Scope != ScopeGo {
+	if def, _, err := lib.Lookup("greet", nil); err != nil || def.Scope != tool.ScopeGo {
 		t.Errorf("%v %v", def, err)
 	}
 }
@@ -256,7 +258,7 @@ bash: echo
 		byName[e.Name] = e
 	}
 	want := Listed{
-		Name: "full", Scope: ScopeLocal, Path: full, Description: "All there is to list.", Version: "1.2.0", Tags: []string{"read"},
+		Name: "full", Scope: tool.ScopeLocal, Path: full, Description: "All there is to list.", Version: "1.2.0", Tags: []string{"read"},
 		Category: "net", Subcategory: "http", SearchTags: []string{"web"}, SearchKeywords: []string{"curl", "fetch"},
 		Platforms: []string{"linux", "macos"}, Deprecated: true, DeprecatedMessage: "Use empty.", Diagnostics: byName["full"].Diagnostics,
 	}
@@ -297,7 +299,7 @@ func TestValidName(t *testing.T) {
 		"": false, ".a": false, "-a": false, "a/b": false, "a b": false, "ä": false, strings.Repeat("x", 129): false,
 		"CON": false, "con.txt": false, "Lpt1": false, "a\u202eb": false, "..": false,
 	} {
-		if got := ValidName(name); got != want {
+		if got := tool.ValidName(name); got != want {
 			t.Errorf("ValidName(%q) = %v", name, got)
 		}
 	}

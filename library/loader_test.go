@@ -1,10 +1,11 @@
-package tool_test
+package library_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -23,7 +24,7 @@ func TestLoaderFiles(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{Home: dir, WorkingDirectory: dir})
+	lib := library.New(library.Config{Home: dir, WorkingDirectory: dir})
 	lib.Handle(".parts", func(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 		def := &tool.Definition{Name: "it", File: file, Source: src}
 		text, err := os.ReadFile(part)

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"bytes"
@@ -11,9 +11,10 @@ import (
 	"syscall"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/tool"
 )
 
-func (l *Library) registeredAll() []*Definition {
+func (l *Library) registeredAll() []*tool.Definition {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.added)
@@ -21,24 +22,24 @@ func (l *Library) registeredAll() []*Definition {
 
 // Load reads the definition in a file. It fails if the file cannot be read; problems in its contents are in the
 // Diagnostics.
-func (l *Library) Load(path string) (*Definition, Diagnostics, error) {
-	return l.load(path, ScopeFile)
+func (l *Library) Load(path string) (*tool.Definition, tool.Diagnostics, error) {
+	return l.load(path, tool.ScopeFile)
 }
 
 // Read reads a definition from text, as if it were the content of the named file in the given scope. The file is not
 // opened. The Definition is never nil; see Decode.
-func (l *Library) Read(file string, scope Scope, text []byte) (*Definition, Diagnostics) {
+func (l *Library) Read(file string, scope tool.Scope, text []byte) (*tool.Definition, tool.Diagnostics) {
 	return l.decode(file, scope, text)
 }
 
 // load reads a file, or returns it from the cache. Two goroutines that both miss the cache both read the file: this
 // costs less than waiting for a lock.
-func (l *Library) load(path string, scope Scope) (*Definition, Diagnostics, error) {
+func (l *Library) load(path string, scope tool.Scope) (*tool.Definition, tool.Diagnostics, error) {
 	c, err := l.loadCached(path, scope)
 	return c.def, c.found, err
 }
 
-func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
+func (l *Library) loadCached(path string, scope tool.Scope) (cachedFile, error) {
 	key := string(scope) + "\x00" + path
 	l.mu.Lock()
 	c, ok := l.cache[key]
@@ -67,24 +68,24 @@ func (l *Library) loadCached(path string, scope Scope) (cachedFile, error) {
 }
 
 // decode reads a definition from the contents of a file.
-func (l *Library) decode(path string, scope Scope, src []byte) (*Definition, Diagnostics) {
+func (l *Library) decode(path string, scope tool.Scope, src []byte) (*tool.Definition, tool.Diagnostics) {
 	def, found := l.loaderFor(path)(path, src)
 	if def == nil {
-		def = &Definition{Name: Stem(path), File: path, Source: src}
+		def = &tool.Definition{Name: tool.Stem(path), File: path, Source: src}
 	}
 	def.Scope = scope
 	return def, found
 }
 
-func (l *Library) loaderFor(path string) Loader {
+func (l *Library) loaderFor(path string) tool.Loader {
 	if load := l.customLoader(path); load != nil {
 		return load
 	}
-	return Decode
+	return tool.Decode
 }
 
 // customLoader returns the loader that Handle registered for a file, or nil.
-func (l *Library) customLoader(path string) Loader {
+func (l *Library) customLoader(path string) tool.Loader {
 	e := l.extension(path)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,8 +108,8 @@ func readRegularFile(path string) ([]byte, fs.FileInfo, error) {
 	}
 	defer f.Close()
 	var src bytes.Buffer
-	src.Grow(int(min(info.Size(), MaxFileSize)) + bytes.MinRead)
-	if _, err := src.ReadFrom(io.LimitReader(f, MaxFileSize+1+int64(len("\ufeff")))); err != nil {
+	src.Grow(int(min(info.Size(), tool.MaxFileSize)) + bytes.MinRead)
+	if _, err := src.ReadFrom(io.LimitReader(f, tool.MaxFileSize+1+int64(len("\ufeff")))); err != nil {
 		return nil, nil, readError(path, err)
 	}
 	return src.Bytes(), info, nil

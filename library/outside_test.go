@@ -1,9 +1,11 @@
-package tool
+package library
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // TestLookupFromOutside: what the tools of the user and of the machine name is looked for
@@ -25,29 +27,29 @@ func TestLookupFromOutside(t *testing.T) {
 		lib := h.library()
 		var asked string
 		lib.trusted = func(project string) bool { asked = project; return trusted }
-		lib.Provide(ScopeBuiltin, func() []*Definition { return []*Definition{{Name: "built"}} })
-		load := func(file string) *Definition {
+		lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{{Name: "built"}} })
+		load := func(file string) *tool.Definition {
 			def, _, err := lib.Load(h.path(file))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return def
 		}
-		user, _, err := lib.LookupIn("a", ScopeUser)
+		user, _, err := lib.LookupIn("a", tool.ScopeUser)
 		if err != nil {
 			t.Fatal(err)
 		}
-		global, _, err := lib.LookupIn("c", ScopeGlobal)
+		global, _, err := lib.LookupIn("c", tool.ScopeGlobal)
 		if err != nil {
 			t.Fatal(err)
 		}
-		local, _, err := lib.LookupIn("a", ScopeLocal)
+		local, _, err := lib.LookupIn("a", tool.ScopeLocal)
 		if err != nil {
 			t.Fatal(err)
 		}
 		below, far, near := load("home/.config/flowrun/tools/sub/below.yaml"), load("elsewhere/far.yaml"), load("repo/sub/near.yaml")
 		for _, c := range []struct {
-			from *Definition
+			from *tool.Definition
 			name string
 			want string // the end of the file, or the scope
 		}{
@@ -71,11 +73,11 @@ func TestLookupFromOutside(t *testing.T) {
 				t.Errorf("trusted %v: %q from %v is %+v, %v; want %s", trusted, c.name, c.from, def, err, c.want)
 			}
 		}
-		for _, from := range []*Definition{user, global, below, far} {
+		for _, from := range []*tool.Definition{user, global, below, far} {
 			def, _, err := lib.Lookup("d", from)
 			var missing *NotFoundError
 			switch {
-			case trusted && err == nil && def.Scope == ScopeLocal && asked == h.path("repo"):
+			case trusted && err == nil && def.Scope == tool.ScopeLocal && asked == h.path("repo"):
 			case !trusted && errors.As(err, &missing) && strings.Contains(missing.Note, "only if you trust the project"):
 			default:
 				t.Errorf("trusted %v: d from %s is %+v, %v", trusted, from.File, def, err)

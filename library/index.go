@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // An index stores what a listing shows of the files in one folder, for later processes. Without it, each list and each
@@ -54,7 +55,7 @@ func (l *Library) indexFile(dir string) string {
 	if l.indexFolder == "" || l.programID == "" {
 		return ""
 	}
-	return filepath.Join(l.indexFolder, DigestOf([]byte(dir))[len("sha256:"):][:32])
+	return filepath.Join(l.indexFolder, tool.DigestOf([]byte(dir))[len("sha256:"):][:32])
 }
 
 // valid returns the entry of a file if it is still valid at the time now, or else nil.
@@ -117,7 +118,7 @@ func (l *Library) readIndex(dir string) index {
 
 // indexHead returns the header of an index: the format, the program, the folder and a checksum of body.
 func indexHead(dir, program string, body []byte) string {
-	return indexFormat + strconv.Quote(program) + "\n" + strconv.Quote(dir) + "\n" + DigestOf(body)
+	return indexFormat + strconv.Quote(program) + "\n" + strconv.Quote(dir) + "\n" + tool.DigestOf(body)
 }
 
 // writeIndex stores the index of a folder. Errors are ignored: the next process then reads the files itself. The file
@@ -183,19 +184,19 @@ func (t *indexCodec) indexed(dir string, name *string, e *indexed) {
 	t.flag(&l.Scheduled)
 	t.text(&l.BaseTool)
 	t.place(&l.BaseToolPos, new(int), l.Path)
-	codecList(t, (*[]Diagnostic)(&l.Diagnostics), func(d *Diagnostic) { t.diagnostic(d, l.Path) })
+	codecList(t, (*[]tool.Diagnostic)(&l.Diagnostics), func(d *tool.Diagnostic) { t.diagnostic(d, l.Path) })
 }
 
-func (t *indexCodec) diagnostic(d *Diagnostic, file string) {
+func (t *indexCodec) diagnostic(d *tool.Diagnostic, file string) {
 	for _, s := range []*string{&d.Code, (*string)(&d.Severity), &d.Path, &d.Message, &d.Hint} {
 		t.text(s)
 	}
 	t.place(&d.Pos, &d.Len, file)
-	codecList(t, &d.Related, func(p *Place) {
+	codecList(t, &d.Related, func(p *tool.Place) {
 		t.place(&p.Pos, &p.Len, file)
 		t.text(&p.Message)
 	})
-	codecList(t, &d.Fix, func(e *Edit) {
+	codecList(t, &d.Fix, func(e *tool.Edit) {
 		codecInteger(t, &e.From)
 		codecInteger(t, &e.To)
 		t.text(&e.Text)
@@ -203,7 +204,7 @@ func (t *indexCodec) diagnostic(d *Diagnostic, file string) {
 }
 
 // place encodes or decodes a position. The file is stored only if it is not the definition's own.
-func (t *indexCodec) place(p *Pos, length *int, file string) {
+func (t *indexCodec) place(p *tool.Pos, length *int, file string) {
 	for _, n := range []*int{&p.Line, &p.Col, length} {
 		codecInteger(t, n)
 	}

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Provider supplies tools that are not in files. It must be safe for concurrent use. Its definitions have their Scope,
@@ -14,11 +15,11 @@ import (
 type Provider interface {
 	// Find returns the tool that a name means, or nil. The error says why the name is not clear, such as an
 	// *AmbiguousNameError.
-	Find(name string) (*Definition, error)
+	Find(name string) (*tool.Definition, error)
 	// Tools returns all tools.
-	Tools() []*Definition
+	Tools() []*tool.Definition
 	// Known returns those tools that are known without any more work.
-	Known() []*Definition
+	Known() []*tool.Definition
 }
 
 // AmbiguousNameError reports that a name could mean several tools.
@@ -33,17 +34,17 @@ func (e *AmbiguousNameError) Error() string {
 
 // provider is a Provider of a scope.
 type provider struct {
-	scope Scope
+	scope tool.Scope
 	Provider
 }
 
 // listProvider is a Provider with a list that is created once, when a tool is first needed.
-type listProvider func() []*Definition
+type listProvider func() []*tool.Definition
 
-func (p listProvider) Tools() []*Definition { return p() }
-func (p listProvider) Known() []*Definition { return p() }
+func (p listProvider) Tools() []*tool.Definition { return p() }
+func (p listProvider) Known() []*tool.Definition { return p() }
 
-func (p listProvider) Find(name string) (*Definition, error) {
+func (p listProvider) Find(name string) (*tool.Definition, error) {
 	for _, def := range p() {
 		if def.Name == name {
 			return def, nil
@@ -56,9 +57,9 @@ func (p listProvider) Find(name string) (*Definition, error) {
 // a discovery command lists. A name is looked up there if no file has it, in the order in which the providers were
 // added. tools is called at most once, on any goroutine. Do not modify its definitions afterwards. Definitions with
 // invalid names are ignored.
-func (l *Library) Provide(scope Scope, tools func() []*Definition) {
-	once := sync.OnceValue(func() []*Definition {
-		list := slices.DeleteFunc(slices.Clone(tools()), func(d *Definition) bool { return !ValidName(d.Name) })
+func (l *Library) Provide(scope tool.Scope, tools func() []*tool.Definition) {
+	once := sync.OnceValue(func() []*tool.Definition {
+		list := slices.DeleteFunc(slices.Clone(tools()), func(d *tool.Definition) bool { return !tool.ValidName(d.Name) })
 		for _, d := range list {
 			d.Scope = scope
 		}
@@ -68,7 +69,7 @@ func (l *Library) Provide(scope Scope, tools func() []*Definition) {
 }
 
 // ProvideFrom is Provide for tools that can be found one by one.
-func (l *Library) ProvideFrom(scope Scope, p Provider) {
+func (l *Library) ProvideFrom(scope tool.Scope, p Provider) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.provided = append(l.provided, &provider{scope, p})
@@ -76,11 +77,11 @@ func (l *Library) ProvideFrom(scope Scope, p Provider) {
 
 // Provided returns the tools of all providers, sorted by name. As in List, it includes tools that another provider or a
 // file shadows.
-func (l *Library) Provided() (list []*Definition) {
+func (l *Library) Provided() (list []*tool.Definition) {
 	for _, p := range l.providers() {
 		list = append(list, p.Tools()...)
 	}
-	slices.SortStableFunc(list, func(x, y *Definition) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortStableFunc(list, func(x, y *tool.Definition) int { return strings.Compare(x.Name, y.Name) })
 	return list
 }
 
@@ -108,29 +109,29 @@ const discoveredPrefix = "discovered_tool_"
 // lookupProvided returns the first tool with the given name that a provider has, or nil. If a name with
 // discoveredPrefix leads to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise
 // an approval of the other tool would also apply to this one.
-func (l *Library) lookupProvided(name string, from *Definition) (*Definition, error) {
+func (l *Library) lookupProvided(name string, from *tool.Definition) (*tool.Definition, error) {
 	if def, err := l.findProvided(name, ""); def != nil || err != nil {
 		return def, err
 	}
 	bare, ok := strings.CutPrefix(name, discoveredPrefix)
-	if !ok || !ValidName(bare) {
+	if !ok || !tool.ValidName(bare) {
 		return nil, nil
 	}
-	def, err := l.findProvided(bare, ScopeDiscovered)
+	def, err := l.findProvided(bare, tool.ScopeDiscovered)
 	if def == nil {
 		return nil, err
 	}
 	if first, _, err := l.Lookup(bare, from); err == nil && first == def {
 		return def, nil
 	}
-	return def.renamed(name), nil
+	return renamed(def, name), nil
 }
 
 // renamed returns a copy of a provider's tool with another name.
-func (d *Definition) renamed(name string) *Definition {
+func renamed(d *tool.Definition, name string) *tool.Definition {
 	if d.Single {
-		if call, ok := d.Steps[0].Body.(*ProgramCall); ok {
-			return ProgramTool(name, d.Description, d.Schema, *call)
+		if call, ok := d.Steps[0].Body.(*tool.ProgramCall); ok {
+			return tool.ProgramTool(name, d.Description, d.Schema, *call)
 		}
 	}
 	other := *d
@@ -140,7 +141,7 @@ func (d *Definition) renamed(name string) *Definition {
 
 // findProvided returns the first tool with the given name that a provider has, or nil. If scope is not "", only
 // providers of that scope are searched.
-func (l *Library) findProvided(name string, scope Scope) (*Definition, error) {
+func (l *Library) findProvided(name string, scope tool.Scope) (*tool.Definition, error) {
 	for _, p := range l.providers() {
 		if scope != "" && p.scope != scope {
 			continue

@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"cmp"
@@ -11,12 +11,13 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Listed is one definition of a Library, as listings show it.
 type Listed struct {
 	Name        string
-	Scope       Scope
+	Scope       tool.Scope
 	Path        string // empty for tools registered from Go
 	Description string
 	Tags        []string // top-level tags, which affect approvals
@@ -29,12 +30,12 @@ type Listed struct {
 	DeprecatedMessage          string
 	Scheduled                  bool   // it has schedules, or events that start it
 	BaseTool                   string // of an alias
-	BaseToolPos                Pos
+	BaseToolPos                tool.Pos
 	// ShadowedBy is the path (or the scope, if there is no file) of the tool that a lookup finds instead because it has
 	// the same name; empty if a lookup finds this one.
 	ShadowedBy string
 	// Diagnostics are the problems in the file, and that of an alias that runs itself.
-	Diagnostics Diagnostics
+	Diagnostics tool.Diagnostics
 }
 
 // Broken returns the first error, on one line with its position. It is empty if the tool has no errors.
@@ -125,7 +126,7 @@ func (l *Library) readFiles(f folder, files []string, numbers []int, entries []*
 // readListed reads a file for a listing. It returns nil for Markdown that is not a tool, and for files that are not
 // regular, such as pipes and the lock files of editors (hidden symbolic links without a target). The stamp is set only
 // if the result may be cached.
-func (l *Library) readListed(file string, scope Scope) *indexed {
+func (l *Library) readListed(file string, scope tool.Scope) *indexed {
 	c, err := l.loadCached(file, scope)
 	var odd *notRegularError
 	switch {
@@ -133,7 +134,7 @@ func (l *Library) readListed(file string, scope Scope) *indexed {
 		return nil
 	case err != nil:
 		return &indexed{tool: unreadable(file, err)}
-	case IsNotTool(c.found):
+	case tool.IsNotTool(c.found):
 		return nil
 	case l.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
 		return &indexed{tool: listed(c.def, c.found)}
@@ -168,7 +169,7 @@ func inParallel(list []int, do func(int)) {
 	workers.Wait()
 }
 
-func listed(def *Definition, found Diagnostics) Listed {
+func listed(def *tool.Definition, found tool.Diagnostics) Listed {
 	m := def.Metadata
 	return Listed{
 		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
@@ -180,6 +181,6 @@ func listed(def *Definition, found Diagnostics) Listed {
 
 // unreadable returns the entry of a file that cannot be opened.
 func unreadable(file string, err error) Listed {
-	return Listed{Name: Stem(file), Path: file, Diagnostics: Diagnostics{{Code: "unreadable", Severity: Error, Pos: Pos{File: file, Line: 1, Col: 1},
+	return Listed{Name: tool.Stem(file), Path: file, Diagnostics: tool.Diagnostics{{Code: "unreadable", Severity: tool.Error, Pos: tool.Pos{File: file, Line: 1, Col: 1},
 		Message: err.Error(), Hint: "make the file readable, or remove it"}}}
 }

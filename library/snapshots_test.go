@@ -1,4 +1,4 @@
-package tool_test
+package library_test
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -32,7 +33,7 @@ func TestSnapshot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: t.TempDir(), Getenv: func(string) string { return "" }, MaxPlanSteps: 7})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: t.TempDir(), Getenv: func(string) string { return "" }, MaxPlanSteps: 7})
 	inGo := &tool.Definition{Name: "in_go", Description: "in Go"}
 	if err := lib.Add(inGo); err != nil {
 		t.Fatal(err)
@@ -70,10 +71,10 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	if snap.Live() != lib || lib.Live() != lib || snap.Snapshot(nil).Live() != lib || (*tool.Library)(nil).Live() != nil {
+	if snap.Live() != lib || lib.Live() != lib || snap.Snapshot(nil).Live() != lib || (*library.Library)(nil).Live() != nil {
 		t.Error("the live library of a snapshot is the one it was made of")
 	}
-	if snap.MaxPlanSteps() != 7 || (*tool.Library)(nil).MaxPlanSteps() != 0 {
+	if snap.MaxPlanSteps() != 7 || (*library.Library)(nil).MaxPlanSteps() != 0 {
 		t.Errorf("a plan may have %d steps", snap.MaxPlanSteps())
 	}
 }
@@ -82,10 +83,10 @@ func TestSnapshot(t *testing.T) {
 func TestFolderOf(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	env := map[string]string{"FLOWRUN_GLOBAL_TOOLS": filepath.Join(home, "global")}
-	library := func(home string) *tool.Library {
-		return tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: home, Getenv: func(k string) string { return env[k] }})
+	seenFrom := func(home string) *library.Library {
+		return library.New(library.Config{WorkingDirectory: dir, Home: home, Getenv: func(k string) string { return env[k] }})
 	}
-	folder := func(l *tool.Library, s tool.Scope) string {
+	folder := func(l *library.Library, s tool.Scope) string {
 		t.Helper()
 		path, err := l.Folder(s)
 		if err != nil {
@@ -98,7 +99,7 @@ func TestFolderOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := library(home)
+	l := seenFrom(home)
 	for scope, want := range map[tool.Scope]string{
 		tool.ScopeLocal:  filepath.Join(dir, ".flowrun", "tools"),
 		tool.ScopeUser:   filepath.Join(home, ".config", "flowrun", "tools"),
@@ -108,7 +109,7 @@ func TestFolderOf(t *testing.T) {
 			t.Errorf("%s: %s, want %s", scope, got, want)
 		}
 	}
-	if got := l.Folders(); len(got) != 4 || got[0] != (tool.Folder{Scope: tool.ScopeLocal, Path: filepath.Join(dir, ".cycod", "tools")}) || got[3].Scope != tool.ScopeGlobal {
+	if got := l.Folders(); len(got) != 4 || got[0] != (library.Folder{Scope: tool.ScopeLocal, Path: filepath.Join(dir, ".cycod", "tools")}) || got[3].Scope != tool.ScopeGlobal {
 		t.Errorf("names are looked up in %v", got)
 	}
 	for path, text := range map[string]string{

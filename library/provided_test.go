@@ -1,4 +1,4 @@
-package tool_test
+package library_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,7 +20,7 @@ func TestProvide(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".flowrun/tools/file.yaml"), []byte("name: file\nbash: echo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lib := tool.NewLibrary(tool.Config{WorkingDirectory: dir, Home: dir + "/home", Getenv: func(string) string { return "" }})
+	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir + "/home", Getenv: func(string) string { return "" }})
 	asked := map[tool.Scope]int{}
 	provide := func(scope tool.Scope, names ...string) {
 		lib.Provide(scope, func() (list []*tool.Definition) {
@@ -63,7 +64,7 @@ func TestProvide(t *testing.T) {
 		}
 	}
 	_, _, err := lib.Lookup("tolld", nil)
-	missing, _ := errors.AsType[*tool.NotFoundError](err)
+	missing, _ := errors.AsType[*library.NotFoundError](err)
 	if missing == nil || !slices.Equal(missing.Near, []string{"told"}) || missing.Note != "nobody was asked" {
 		t.Errorf("%+v", missing)
 	}

@@ -1,4 +1,17 @@
-package tool
+// Package library finds definitions: by name in the folders of the project, the user and the machine, by path, among
+// tools that a program adds in Go, and among those of providers such as MCP servers. Package tool reads what it finds.
+//
+// # The model
+//
+// A [Library] has folders in a fixed order (library.go). Lookup goes through them (lookup.go) and reads one file
+// (load.go), which it keeps in memory until the file changes (stamp.go). The names in a definition are looked up from
+// its own folder, so that a tool of the user never finds one of a project that nobody trusts (project.go).
+//
+// List reads whole folders (list.go), and may keep what it read in an index for the next process (index.go). A
+// snapshot of a Library finds nothing but the definitions that a run was compiled from (snapshot.go).
+//
+// The package does not know what definitions mean.
+package library
 
 import (
 	"fmt"
@@ -11,6 +24,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // Config specifies where a Library searches. The zero Config uses the working directory, home and environment of the
@@ -33,9 +47,6 @@ type Config struct {
 	Progress func(read, total int)
 }
 
-// Loader reads a definition from the contents of a file, like Decode. It must be safe for concurrent use.
-type Loader func(file string, src []byte) (*Definition, Diagnostics)
-
 // Library finds definitions by name in the scopes, or by path. Files are read when they are needed, and again only
 // after they have changed. A Library is safe for concurrent use. The definitions it returns are shared: do not modify
 // them.
@@ -52,20 +63,20 @@ type Library struct {
 	now         func() time.Time
 
 	mu             sync.Mutex
-	extensions     []string          // in order of preference
-	loaders        map[string]Loader // for files that Decode does not read, by extension
-	added          []*Definition
+	extensions     []string               // in order of preference
+	loaders        map[string]tool.Loader // for files that Decode does not read, by extension
+	added          []*tool.Definition
 	provided       []*provider // tools that are not in files; earlier providers take precedence
 	explainMissing func() string
 	cache          map[string]cachedFile
-	index          map[string]index     // by folder
-	snapshot       map[lookupKey]Source // of a Snapshot: its sources; it reads no files
-	live           *Library             // of a Snapshot: the Library it was made from
+	index          map[string]index          // by folder
+	snapshot       map[lookupKey]tool.Source // of a Snapshot: its sources; it reads no files
+	live           *Library                  // of a Snapshot: the Library it was made from
 }
 
 // folder is one folder of a scope.
 type folder struct {
-	scope Scope
+	scope tool.Scope
 	path  string
 }
 
@@ -74,8 +85,8 @@ type cachedFile struct {
 	stamp fileStamp
 	read  time.Time
 	src   []byte
-	def   *Definition
-	found Diagnostics
+	def   *tool.Definition
+	found tool.Diagnostics
 	files map[string]fileStamp // of the further files that def was made of
 }
 
@@ -110,7 +121,7 @@ func (l *Library) MaxPlanSteps() int {
 
 // NewLibrary creates a Library. It accesses the file system only to find the local scope: the nearest .flowrun/tools
 // and .cycod/tools in the working directory or above it, up to the root of the repository.
-func NewLibrary(c Config) *Library {
+func New(c Config) *Library {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
 	}
@@ -127,7 +138,7 @@ func NewLibrary(c Config) *Library {
 		workDir:    c.WorkingDirectory,
 		folders:    folders(c),
 		extensions: []string{".yaml", ".yml", ".json", ".md"},
-		loaders:    map[string]Loader{},
+		loaders:    map[string]tool.Loader{},
 		cache:      map[string]cachedFile{},
 		index:      map[string]index{},
 		now:        time.Now,
@@ -161,35 +172,35 @@ func folders(c Config) []folder {
 		// If the home directory is not in a repository, the search upwards finds the user's own folder. It belongs to
 		// the user scope.
 		if dir := nearestAbove(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
-			all = append(all, folder{ScopeLocal, dir})
+			all = append(all, folder{tool.ScopeLocal, dir})
 		}
 	}
 	for _, dir := range user {
-		all = append(all, folder{ScopeUser, dir})
+		all = append(all, folder{tool.ScopeUser, dir})
 	}
-	all = append(all, folder{ScopeGlobal, global})
+	all = append(all, folder{tool.ScopeGlobal, global})
 	return slices.DeleteFunc(all, func(f folder) bool { return !ownership.Counts(f.path) })
 }
 
 // Add registers a definition made in Go. It takes precedence over files with the same name. Do not modify the
 // definition afterwards. Add fails if the name is invalid or already registered.
-func (l *Library) Add(def *Definition) error {
-	if !ValidName(def.Name) {
+func (l *Library) Add(def *tool.Definition) error {
+	if !tool.ValidName(def.Name) {
 		return fmt.Errorf("cannot add the tool: %q cannot be the name of a tool", def.Name)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if slices.ContainsFunc(l.added, func(d *Definition) bool { return d.Name == def.Name }) {
+	if slices.ContainsFunc(l.added, func(d *tool.Definition) bool { return d.Name == def.Name }) {
 		return fmt.Errorf("cannot add the tool: a tool named %q already exists", def.Name)
 	}
-	def.Scope = ScopeGo
+	def.Scope = tool.ScopeGo
 	l.added = append(l.added, def)
 	return nil
 }
 
 // Handle registers the loader for files with an extension such as ".md" or ".tool.js". If several extensions match a
 // file, the longest one applies.
-func (l *Library) Handle(extension string, load Loader) {
+func (l *Library) Handle(extension string, load tool.Loader) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !slices.Contains(l.extensions, extension) {

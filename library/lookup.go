@@ -1,4 +1,4 @@
-package tool
+package library
 
 import (
 	"bytes"
@@ -12,16 +12,17 @@ import (
 	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/keytable"
 	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // NotFoundError reports that no tool has the given name.
 type NotFoundError struct {
 	Name     string
-	Scope    Scope    // the only scope that was searched; empty = all
-	Searched []string // folders, in order
-	Near     []string // similar names of existing tools, at most three
-	Reason   string   // why no tool can have this name; "" if one could
-	Note     string   // why tools that could have come from elsewhere are missing; see Library.ExplainMissing
+	Scope    tool.Scope // the only scope that was searched; empty = all
+	Searched []string   // folders, in order
+	Near     []string   // similar names of existing tools, at most three
+	Reason   string     // why no tool can have this name; "" if one could
+	Note     string     // why tools that could have come from elsewhere are missing; see Library.ExplainMissing
 }
 
 func (e *NotFoundError) Error() string {
@@ -55,7 +56,7 @@ func (e *NotFoundError) Error() string {
 //
 // The error is a *NotFoundError, an *AmbiguousNameError, or the reason why a file or the folder of a scope could not be
 // read. Problems in the contents of the file are in the Diagnostics; see Decode.
-func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostics, error) {
+func (l *Library) Lookup(name string, from *tool.Definition) (*tool.Definition, tool.Diagnostics, error) {
 	if l.snapshot != nil {
 		if def := l.registered(name); def != nil {
 			return def, nil, nil
@@ -66,7 +67,7 @@ func (l *Library) Lookup(name string, from *Definition) (*Definition, Diagnostic
 		return nil, nil, &NotFoundError{Name: name, Reason: toolxReason}
 	}
 	if l.isPath(name) {
-		return l.load(l.resolve(name, from), ScopeFile)
+		return l.load(l.resolve(name, from), tool.ScopeFile)
 	}
 	if def := l.registered(name); def != nil {
 		return def, nil, nil
@@ -94,7 +95,7 @@ const (
 )
 
 // lookupFolders looks up a name in folders. It returns only nils if no folder has it.
-func (l *Library) lookupFolders(places []folder, name string) (*Definition, Diagnostics, error) {
+func (l *Library) lookupFolders(places []folder, name string) (*tool.Definition, tool.Diagnostics, error) {
 	for _, f := range places {
 		if file := l.findFile(f.path, name); file != "" {
 			return l.load(file, f.scope)
@@ -107,7 +108,7 @@ func (l *Library) lookupFolders(places []folder, name string) (*Definition, Diag
 }
 
 // lookupInProject looks up a name in the project for a tool outside the project.
-func (l *Library) lookupInProject(places []folder, name string) (*Definition, Diagnostics, error) {
+func (l *Library) lookupInProject(places []folder, name string) (*tool.Definition, tool.Diagnostics, error) {
 	for _, f := range places {
 		if project := ProjectOf(f.path); l.trusted == nil || !l.trusted(project) {
 			if l.findFile(f.path, name) != "" {
@@ -131,7 +132,7 @@ func (l *Library) isPath(name string) bool {
 // ProjectOf returns the project that a tools folder belongs to: the parent of its .flowrun or .cycod folder.
 func ProjectOf(tools string) string { return filepath.Dir(filepath.Dir(tools)) }
 
-func (l *Library) resolve(path string, from *Definition) string {
+func (l *Library) resolve(path string, from *tool.Definition) string {
 	switch {
 	case filepath.IsAbs(path):
 		return path
@@ -141,7 +142,7 @@ func (l *Library) resolve(path string, from *Definition) string {
 	return filepath.Join(l.workDir, path)
 }
 
-func (l *Library) registered(name string) *Definition {
+func (l *Library) registered(name string) *tool.Definition {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, def := range l.added {
@@ -154,14 +155,14 @@ func (l *Library) registered(name string) *Definition {
 
 // searchOrder returns the folders in which a name is looked up: first those before the tools that are not in files, then
 // those after them.
-func (l *Library) searchOrder(from *Definition) (first, last []folder) {
+func (l *Library) searchOrder(from *tool.Definition) (first, last []folder) {
 	if from == nil || from.File == "" {
 		return l.folders, nil
 	}
 	dir, inProject := filepath.Dir(from.File), false
-	beside := folder{ScopeFile, dir}
+	beside := folder{tool.ScopeFile, dir}
 	for _, f := range l.folders {
-		switch project := f.scope == ScopeLocal; {
+		switch project := f.scope == tool.ScopeLocal; {
 		case project && isInside(ProjectOf(f.path), dir):
 			inProject = true
 		case !project && isInside(f.path, dir):
@@ -174,7 +175,7 @@ func (l *Library) searchOrder(from *Definition) (first, last []folder) {
 	switch {
 	case !inProject:
 		return l.searchOrderOutside(beside)
-	case from.Scope == ScopeFile:
+	case from.Scope == tool.ScopeFile:
 		return append([]folder{beside}, l.folders...), nil
 	}
 	return l.folders, nil
@@ -185,7 +186,7 @@ func (l *Library) searchOrderOutside(beside folder) (first, last []folder) {
 	first = []folder{beside}
 	for _, f := range l.folders {
 		switch {
-		case f.scope == ScopeLocal:
+		case f.scope == tool.ScopeLocal:
 			last = append(last, f)
 		case f != beside:
 			first = append(first, f)
@@ -245,23 +246,23 @@ func pathExists(path string) bool {
 // declares reports whether the definition in a file has the given name. Files whose text does not contain the name,
 // nearly all in a folder, are only read and not decoded.
 func (l *Library) declares(file, name string) bool {
-	if l.customLoader(file) == nil && Stem(file) != name {
+	if l.customLoader(file) == nil && tool.Stem(file) != name {
 		src, _, err := readRegularFile(file)
 		if err != nil || !mayContain(src, name) {
 			return false
 		}
 	}
-	def, found, err := l.load(file, ScopeFile)
-	return err == nil && def.Name == name && !IsNotTool(found)
+	def, found, err := l.load(file, tool.ScopeFile)
+	return err == nil && def.Name == name && !tool.IsNotTool(found)
 }
 
 // IsNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
 func (l *Library) IsNotTool(file string) bool {
-	if Extension(file) != ".md" {
+	if tool.Extension(file) != ".md" {
 		return false
 	}
-	_, found, err := l.load(file, ScopeFile)
-	return err == nil && IsNotTool(found)
+	_, found, err := l.load(file, tool.ScopeFile)
+	return err == nil && tool.IsNotTool(found)
 }
 
 // mayContain reports whether YAML text can contain the name as a value: it contains the name itself, or an escape
@@ -324,7 +325,7 @@ func (l *Library) notFoundIn(name string, places []folder) *NotFoundError {
 			names = append(names, e.Name)
 		}
 	}
-	e.Near = Near(name, names)
+	e.Near = tool.Near(name, names)
 	return e
 }
 
@@ -337,7 +338,7 @@ func (l *Library) notFound(name string, places []folder) *NotFoundError {
 			names = append(names, def.Name)
 		}
 	}
-	e.Near = Near(name, names)
+	e.Near = tool.Near(name, names)
 	if name == toolx {
 		e.Reason, e.Near = toolxReason, nil
 	}

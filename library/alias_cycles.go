@@ -1,8 +1,10 @@
-package tool
+package library
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/tool"
 )
 
 // markCycles adds an error to every alias of a list that runs itself, if only through other aliases. That depends on
@@ -13,7 +15,7 @@ func (l *Library) markCycles(all []Listed) {
 			continue
 		}
 		if cycle := l.aliasCycle(e); cycle != nil {
-			all[i].Diagnostics = append(slices.Clip(e.Diagnostics), Diagnostic{Code: "recursion", Severity: Error, Pos: e.BaseToolPos, Len: len([]rune(e.BaseTool)),
+			all[i].Diagnostics = append(slices.Clip(e.Diagnostics), tool.Diagnostic{Code: "recursion", Severity: tool.Error, Pos: e.BaseToolPos, Len: len([]rune(e.BaseTool)),
 				Message: "tools use each other in a cycle: " + strings.Join(cycle, " -> "), Hint: "a tool cannot use itself, not even through other tools"})
 		}
 	}
@@ -23,7 +25,7 @@ func (l *Library) markCycles(all []Listed) {
 // nil if the alias ends at another tool, or at a name that is not in a file.
 func (l *Library) aliasCycle(e Listed) []string {
 	chain := []string{e.Name}
-	at := &Definition{Name: e.Name, File: e.Path, Alias: true, BaseTool: Text{S: e.BaseTool}}
+	at := &tool.Definition{Name: e.Name, File: e.Path, Alias: true, BaseTool: tool.Text{S: e.BaseTool}}
 	for at.Alias {
 		if at = l.lookupFile(at.BaseTool.S, at); at == nil {
 			return nil
@@ -37,9 +39,9 @@ func (l *Library) aliasCycle(e Listed) []string {
 }
 
 // lookupFile is Lookup for tools in files. It returns nil if there is none.
-func (l *Library) lookupFile(name string, from *Definition) *Definition {
+func (l *Library) lookupFile(name string, from *tool.Definition) *tool.Definition {
 	if l.isPath(name) {
-		def, _, _ := l.load(l.resolve(name, from), ScopeFile)
+		def, _, _ := l.load(l.resolve(name, from), tool.ScopeFile)
 		return def
 	}
 	first, last := l.searchOrder(from)
