@@ -217,7 +217,9 @@ func listSections(env *ui.Env, found []docsSection) error {
 // pagesForModels returns the pages for users. Diagnostics are left out: flowrun explain prints each, and all of them
 // are longer than everything else.
 func pagesForModels(pages []docsPage) []docsPage {
-	return slices.DeleteFunc(slices.Clone(pages), func(p docsPage) bool { return p.topic == "reference/diagnostics" || p.topic == "reference/requirements" })
+	return slices.DeleteFunc(slices.Clone(pages), func(p docsPage) bool {
+		return p.topic == "reference/diagnostics" || p.topic == "reference/requirements"
+	})
 }
 
 // printAll prints the pages, one after the other.
