@@ -119,7 +119,7 @@ func (l *Library) MaxPlanSteps() int {
 	return l.maxSteps
 }
 
-// NewLibrary creates a Library. It accesses the file system only to find the local scope: the nearest .flowrun/tools
+// New creates a Library. It accesses the file system only to find the local scope: the nearest .flowrun/tools
 // and .cycod/tools in the working directory or above it, up to the root of the repository.
 func New(c Config) *Library {
 	if c.Getenv == nil {
