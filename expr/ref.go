@@ -292,6 +292,10 @@ func checkField(ref *Ref, noun string, fields map[string]kind, list string) *Pro
 		return fieldProblem(ref, fmt.Sprintf("write {%s.output} or another field (%s), or {{%s}} to keep it as text", ref.Root, list, ref.Root),
 			"%s is not a value", what)
 	}
+	if i := ref.Path[0]; i.IsIndex {
+		return fieldProblem(ref, fmt.Sprintf("write a field first; of a loop, {%s.outputs.NAME[%d]} is what one item wrote; the fields are %s", ref.Root, i.Index, list),
+			"%s has no parts with numbers", what)
+	}
 	field := ref.Path[0].Field
 	k, ok := fields[field]
 	if !ok {

@@ -51,7 +51,7 @@ func (c *stepCompiler) fields(entries []tool.Entry, key string) (list []httpstep
 
 // checkAddress checks a URL that is known, and who chooses the host of one that is not.
 func (c *stepCompiler) checkAddress(at tool.Text, r *httpstep.Runner) {
-	if r.URL == nil {
+	if r.URL == nil || at.Pos.Line == 0 { // there is none: the decoder has reported it
 		return
 	}
 	if r.URL.Static() {

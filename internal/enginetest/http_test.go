@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // runHTTP runs a definition with the HTTP client of the command line.
@@ -237,5 +239,19 @@ security: {required-permissions: [network]}
 		if got := v.Steps[i].Command; got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", v.Steps[i].ID, got, want)
 		}
+	}
+}
+
+// TestRequestWithoutAddress: a request that cannot be read is one problem.
+func TestRequestWithoutAddress(t *testing.T) {
+	for name, http := range map[string]string{"a text": "https://example.com", "no url": "{method: GET}"} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			_, err := flowrun.Compile(b.lib, b.file("asks.yaml", "name: asks\ndescription: d\nsteps:\n  - {name: a, http: "+http+"}\n"))
+			ds, _ := errors.AsType[tool.Diagnostics](err)
+			if len(ds) != 1 || ds[0].Pos.Line != 4 {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -42,7 +42,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
 	if allSucceeded(r) {
-		ui.Suggest(env, "no step is left to run; to run the tool again: flowrun run %s", r.Tool)
+		ui.Suggest(env, "no step is left to run; run the tool again")
 		return
 	}
 	if onlyInterrupted(r) {
