@@ -28,7 +28,7 @@ func (s Site) SearchScript() ([]byte, error) {
 	}
 	var list []section
 	for _, topic := range topics {
-		if topic == "requirements" { // ids and tests, for contributors
+		if topic == "reference/requirements" { // ids and tests, for contributors
 			continue
 		}
 		text, err := fs.ReadFile(docs.Files(), topic+".md")

@@ -50,8 +50,7 @@ var (
 
 // page serves the pages of the web UI with a pattern to those who have signed in, and sends others to
 // sign in. The assets are the same for everyone, and public: the form is made of them too.
-func (d *server) page(pattern string) http.Handler {
-	pages := ui.Handler()
+func (d *server) page(pattern string, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(pattern, "/assets/"):

@@ -160,7 +160,10 @@ func (d *server) register(routes []route) *http.ServeMux {
 	}
 	if d.API != nil {
 		for _, p := range ui.Patterns() {
-			mux.Handle(p, d.page(p))
+			mux.Handle(p, d.page(p, ui.Handler()))
+		}
+		for _, p := range docPatterns() {
+			mux.Handle(p, d.page(p, http.HandlerFunc(serveDocs)))
 		}
 	}
 	mux.Handle("/", d.handler(route{handle: func(_ *server, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))

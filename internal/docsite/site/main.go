@@ -1,18 +1,23 @@
-// Command site writes the documentation as a static site into a folder: go run ./internal/docsite/site FOLDER. The
-// definition docs/site.yaml runs it.
+// Command site writes the documentation as a static site into a folder, or into a zip file: go run
+// ./internal/docsite/site FOLDER|FILE.zip. The definition docs/site.yaml runs it.
 package main
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/docsite"
 )
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: site FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: site FOLDER|FILE.zip")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1]); err != nil {
@@ -21,29 +26,17 @@ func main() {
 	}
 }
 
-// write writes the pages and their files into a folder.
-func write(folder string) error {
-	site := docsite.Site{Suffix: ".html", Search: true}
-	script, err := site.SearchScript()
+// write writes the site into a folder, or into a zip file.
+func write(target string) error {
+	files, err := render()
 	if err != nil {
 		return err
 	}
-	topics, err := docsite.Topics()
-	if err != nil {
-		return err
-	}
-	index, err := site.Page(docsite.Index)
-	if err != nil {
-		return err
-	}
-	files := map[string][]byte{"style.css": docsite.Style(), "search.js": script, "index.html": index}
-	for _, topic := range topics {
-		if files[topic+".html"], err = site.Page(topic); err != nil {
-			return err
-		}
+	if strings.HasSuffix(target, ".zip") {
+		return writeZip(target, files)
 	}
 	for name, b := range files {
-		file := filepath.Join(folder, filepath.FromSlash(name))
+		file := filepath.Join(target, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
@@ -51,6 +44,46 @@ func write(folder string) error {
 			return err
 		}
 	}
-	fmt.Printf("%d pages in %s; open index.html\n", len(topics), folder)
+	fmt.Printf("%d files in %s; open index.html\n", len(files), target)
 	return nil
+}
+
+// render returns the pages and their files by path.
+func render() (map[string][]byte, error) {
+	site := docsite.Site{Suffix: ".html", Search: true}
+	script, err := site.SearchScript()
+	if err != nil {
+		return nil, err
+	}
+	topics, err := docsite.Topics()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"style.css": docsite.Style(), "search.js": script}
+	for _, topic := range topics {
+		if files[topic+".html"], err = site.Page(topic); err != nil {
+			return nil, err
+		}
+	}
+	files["index.html"] = files[docsite.Index+".html"]
+	return files, nil
+}
+
+// writeZip writes the files without times, so that the same pages give the same file.
+func writeZip(target string, files map[string][]byte) error {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = f.Write(files[name])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(target, b.Bytes(), 0o644)
 }
