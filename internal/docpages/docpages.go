@@ -15,8 +15,11 @@ import (
 //go:embed pages.zip
 var archive []byte
 
-// Files returns the pages, such as guides/use-secrets.html, with style.css and search.js. index.html lists them all.
-var Files = sync.OnceValue(func() fs.FS {
+// Files returns the pages, such as guides/use-secrets.html, with style.css and search.js. README.html lists them all.
+// Safe for concurrent use.
+func Files() fs.FS { return files() }
+
+var files = sync.OnceValue(func() fs.FS {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		panic("docpages: pages.zip was not made by go generate: " + err.Error())

@@ -93,5 +93,6 @@ function KeyHelp({ onClose }: { onClose(): void }) {
     <table class="keys"><tbody>
       {bindings().map((b) => <tr key={b.keys}><td>{b.keys.split(' ').map((k) => <kbd key={k}>{k}</kbd>)}</td><td>{b.does}</td></tr>)}
     </tbody></table>
+    <p><a href="/docs">Documentation</a></p>
   </Dialog>;
 }
