@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,11 @@ func TestLearningPages(t *testing.T) {
 			if page.restrictsCalls() {
 				if err := confine.CheckSandbox(); err != nil {
 					needtest.Missing(t, "the page calls tools with enforced permissions: %v", err)
+				}
+			}
+			for _, program := range []string{"curl", "openssl"} {
+				if strings.Contains(string(text), "$ "+program+" ") || strings.Contains(string(text), "$("+program+" ") {
+					needtest.Program(t, program)
 				}
 			}
 			home := t.TempDir()
@@ -193,7 +199,7 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 		goProgram = true // its definitions may use tools that the program has
 		path = goFromCheckout(t, work) + string(os.PathListSeparator) + path
 	}
-	script.WriteString("cd \"$HOME\"\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n")
+	script.WriteString("cd \"$HOME\"\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n")
 	for i, act := range p.acts {
 		switch act := act.(type) {
 		case pageFile:
@@ -214,7 +220,7 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", script.String())
+	cmd := exec.CommandContext(ctx, "bash", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:7878", freeAddress(t)))
 	cmd.Dir, cmd.Env, cmd.WaitDelay = home, append(pageEnvironment(home, work), "PATH="+path), 10*time.Second
 	if out, err := cmd.CombinedOutput(); ctx.Err() != nil || cmd.ProcessState == nil || len(bytes.TrimSpace(out)) > 0 {
 		t.Errorf("the shell printed:\n%s%v", out, err)
@@ -236,6 +242,17 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 		outputs[i] = printed{stdout: fileLines(t, out), stderr: fileLines(t, out+".err")}
 	}
 	return outputs
+}
+
+// freeAddress returns an address of this machine that nothing listens on.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 func fileLines(t *testing.T, file string) []string {
@@ -309,6 +326,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b1m[0-9a-hjkmnp-tv-z]{4,11}\b`), "RUN"},
 	{regexp.MustCompile(`\+\d+\.\d+s\b`), "+TIME"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms|s|m|h|d)\b`), "DURATION"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 	{regexp.MustCompile(`[ \t─]+`), " "},
 }
 

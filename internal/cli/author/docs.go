@@ -132,23 +132,30 @@ func readPages() (pages []docsPage, err error) {
 	return pages, err
 }
 
-// findPage returns the page of a topic: states, states.md, docs/explanation/states.md or ../states.md#a-heading.
+// findPage returns the page of a topic: states, explanation/states, docs/explanation/states.md or
+// ../explanation/states.md#a-heading.
 func findPage(pages []docsPage, word string) (docsPage, error) {
 	topic, _, _ := strings.Cut(word, "#")
 	topic = strings.TrimSuffix(path.Clean("/"+topic), ".md")
 	topic = cmp.Or(strings.TrimPrefix(strings.TrimPrefix(topic, "/docs/"), "/"), docsIndex)
+	folder, base := path.Split(topic)
+	var names, inFolder []string
 	for _, p := range pages {
-		if p.topic == topic || path.Base(p.topic) == path.Base(topic) {
+		in, name := path.Split(p.topic)
+		if name == base && (folder == "" || folder == in) {
 			return p, nil
 		}
+		names = append(names, name)
+		if in == topic+"/" {
+			inFolder = append(inFolder, name)
+		}
 	}
-	var topics []string
-	for _, p := range pages {
-		topics = append(topics, path.Base(p.topic))
-	}
-	way := ui.Nearest(word, topics)
-	if way == "" {
-		way = "; to search: flowrun docs --search WORDS"
+	way := ui.Nearest(word, names)
+	switch {
+	case len(inFolder) > 0:
+		way = "; its pages: " + strings.Join(inFolder, ", ")
+	case way == "":
+		way = "; to search: flowrun docs --search " + base
 	}
 	return docsPage{}, ui.Missing(fmt.Errorf("there is no page %q%s", word, way))
 }
