@@ -55,7 +55,7 @@ func TestKilledWithNamespace(t *testing.T) {
 			if err := os.Chmod(s.path("granted"), 0o777); err != nil {
 				t.Fatal(err)
 			}
-			port := serveCanary(t, "tcp", "127.0.0.1:0", "served").(*net.TCPAddr).Port
+			port := serveCanary(t, "tcp", "127.0.0.1:0", "served", 0).(*net.TCPAddr).Port
 			s.write("t.yaml", fmt.Sprintf(`name: t
 description: x
 security: {enforce: true, required-permissions: ["filesystem:write:granted", "network:local:localhost:%d"]}
@@ -100,7 +100,7 @@ func TestProxyOfAnotherRun(t *testing.T) {
 	needNamespace(t)
 	t.Parallel()
 	s := newSite(t)
-	port := serveCanary(t, "tcp", "127.0.0.1:0", "served").(*net.TCPAddr).Port
+	port := serveCanary(t, "tcp", "127.0.0.1:0", "served", 0).(*net.TCPAddr).Port
 	s.write("granted/keep", "")
 	const text = `name: %s
 description: x

@@ -108,8 +108,9 @@ func (r *reached) all() []string {
 	return slices.Clone(r.texts)
 }
 
-// serveCanary sends a text to whoever connects.
-func serveCanary(t *testing.T, network, address, text string) net.Addr {
+// serveCanary sends a text to whoever connects: at once, or to a client that is granted the connection after its
+// request, which it may send within the wait. HTTP clients do not expect an answer before their request.
+func serveCanary(t *testing.T, network, address, text string, wait time.Duration) net.Addr {
 	t.Helper()
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -122,9 +123,13 @@ func serveCanary(t *testing.T, network, address, text string) net.Addr {
 			if err != nil {
 				return
 			}
-			fmt.Fprintf(c, "HTTP/1.0 200 OK\r\n\r\n%s\n", text)
 			go func() { // a request that is not read would reset the connection
 				defer c.Close()
+				if wait > 0 {
+					c.SetReadDeadline(time.Now().Add(wait))
+					c.Read(make([]byte, 1))
+				}
+				fmt.Fprintf(c, "HTTP/1.0 200 OK\r\n\r\n%s\n", text)
 				c.(interface{ CloseWrite() error }).CloseWrite()
 				c.SetReadDeadline(time.Now().Add(2 * time.Second))
 				io.Copy(io.Discard, c)
@@ -166,11 +171,11 @@ func TestEnforcedNetwork(t *testing.T) {
 			const canary = "canary-of-the-service"
 			s := newSite(t)
 			s.write("granted/keep", "")
-			port := serveCanary(t, "tcp", ":0", canary).(*net.TCPAddr).Port
-			granted := serveCanary(t, "tcp", "127.0.0.1:0", "what was granted").(*net.TCPAddr).Port
+			port := serveCanary(t, "tcp", ":0", canary, 0).(*net.TCPAddr).Port
+			granted := serveCanary(t, "tcp", "127.0.0.1:0", "what was granted", time.Second).(*net.TCPAddr).Port
 			abstract := fmt.Sprintf("flowrun-network-%d-%d", os.Getpid(), uid)
-			serveCanary(t, "unix", "@"+abstract, canary)
-			serveCanary(t, "unix", s.path("granted/sock"), canary)
+			serveCanary(t, "unix", "@"+abstract, canary, 0)
+			serveCanary(t, "unix", s.path("granted/sock"), canary, 0)
 			os.Chmod(s.path("granted/sock"), 0o777)
 			var packets reached
 			udp, err := net.ListenPacket("udp", fmt.Sprintf(":%d", port))
