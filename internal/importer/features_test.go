@@ -100,7 +100,7 @@ func features() []feature {
 		{"make", "pattern rules, double-colon rules", "%.o: %.c\n\tcc $<\n", left, ""},
 		{"make", "`.ONESHELL`, `.RECIPEPREFIX`", ".ONESHELL:\n", left, ""},
 
-		{"taskfile", "`cmds`, `cmd`, `desc`", "tasks:\n  a:\n    desc: Do it\n    cmds: [echo a, echo b]\n", exact, "description: Do it\n\nsteps:\n  - name: a\n    bash: |-\n      echo a || exit\n      echo b"},
+		{"taskfile", "`cmds`, `cmd`, `desc`", "tasks:\n  a:\n    desc: Do it\n    cmds: [echo a, echo b]\n", exact, "description: Do it\n\nsteps:\n  - name: a\n    bash: |-\n      set -e\n      echo a\n      echo b"},
 		{"taskfile", "`deps`", "tasks:\n  a:\n    deps: [b, c]\n    cmd: echo a\n  b: {internal: false, cmd: echo b}\n  c: {cmd: echo c}\n", exact, "- name: c\n    parallel: true"},
 		{"taskfile", "calls of tasks, with `vars`", "tasks:\n  a:\n    cmds:\n      - task: b\n        vars: {X: y}\n  b: {internal: true, cmd: \"echo {{.X}}\"}\n", changed, "bash: echo y"},
 		{"taskfile", "`vars` with fixed values", "vars: {V: x}\ntasks:\n  a: {cmd: \"echo {{.V}}\"}\n", changed, "bash: echo x"},

@@ -38,6 +38,32 @@ func Script(lines []Line) string {
 	return strings.Join(out, "\n")
 }
 
+// StrictScript is Script for a tool whose shells also end at the first command of a line that fails, as set -e does.
+func StrictScript(lines []Line) string {
+	out := []string{"set -e"}
+	simple := len(lines) == 1
+	for _, l := range lines {
+		text := strings.TrimRight(l.Text, " \t\n")
+		switch plain := simpleCommand(text); {
+		case plain && l.Ignore:
+			text += " || true"
+		case plain:
+		case l.Ignore: // in a list with ||, set -e would have no effect
+			text = "set +e\n(\nset -e\n" + text + "\n)\nset -e"
+			simple = false
+		case len(lines) > 1:
+			text = "(\n" + text + "\n)"
+		default:
+			simple = false
+		}
+		out = append(out, text)
+	}
+	if simple {
+		out = out[1:]
+	}
+	return strings.Join(out, "\n")
+}
+
 // simpleCommand reports whether a line is one command that cannot change the shell.
 func simpleCommand(s string) bool {
 	if strings.ContainsAny(s, "\n;&|()<>`#{}[]!") || strings.Contains(s, `\`) {

@@ -325,15 +325,10 @@ func (b *builder) deferred(task string, d importer.Node, c common, depth int) (w
 }
 
 func (b *builder) step(name string, lines []importer.Line, c common) *importer.Step {
-	script := importer.Script(lines)
+	script := importer.StrictScript(lines)
 	for _, o := range append(append([]string(nil), b.set...), c.options...) {
 		switch o {
-		case "e", "errexit":
-			if len(lines) == 1 {
-				script = "set -e\n" + script
-			} else {
-				b.change("set: [errexit] applies only to tasks with one command")
-			}
+		case "e", "errexit": // always
 		case "u", "nounset":
 			script = "set -u\n" + script
 		case "pipefail":
