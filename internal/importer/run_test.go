@@ -33,6 +33,7 @@ var runs = []struct {
 	{"just: unset variables are errors", "just", "a:\n  @echo $UNSET_VARIABLE_X\n", "a", "", true},
 	{"just: bash -euo pipefail", "just", "set shell := ['bash', '-euo', 'pipefail', '-c']\na:\n  @false | true\n  @echo never\n", "a", "", true},
 	{"just: dependencies", "just", "a: b && c\n  @echo a\nb: d\n  @echo b\nc: d\n  @echo c\nd:\n  @echo d\n", "a", "d\nb\na\nc\n", false},
+	{"just: exported parameters", "just", "set export\na who='you':\n  @echo hello $who\n", "a", "hello you\n", false},
 	{"just: a default", "just", "a who='you and me':\n  @echo hello {{who}}\n", "a", "hello you and me\n", false},
 	{"task: commands", "taskfile", "tasks:\n  a:\n    cmds: ['cd /; pwd', 'false || echo on', 'false; echo never', 'echo never']\n", "a", "/\non\n", true},
 	{"task: a command of several lines", "taskfile", "tasks:\n  a:\n    cmds:\n      - |\n        echo 1\n        false\n        echo never\n", "a", "1\n", true},

@@ -49,6 +49,7 @@ func Read(src []byte) (*importer.Result, error) {
 				file = ".env"
 			}
 			t.EnvFiles = []string{file}
+			b.change("variables of %s replace those of the environment; in just the environment wins", file)
 		}
 		for _, c := range b.changed {
 			t.Notes = append(t.Notes, "Changed: "+c+".")
@@ -137,6 +138,15 @@ func (b *builder) step(r *recipe) (*importer.Step, string) {
 		b.change("a parameter is always one word, or one word for each element, and the shell never reads it as code")
 	}
 	s := &importer.Step{Name: importer.Unique(b.names, importer.Name(r.name))}
+	if b.exportAll {
+		for _, p := range r.params {
+			value, why := b.interpolate("{{"+p.Name+"}}", r.params)
+			if why != "" || !importer.ValidVariable(p.Name) {
+				return nil, "flowrun cannot export its parameter " + p.Name
+			}
+			s.Environment = append(s.Environment, importer.Variable{Name: p.Name, Value: value})
+		}
+	}
 	if strings.HasPrefix(text, "#!") {
 		first, rest, _ := strings.Cut(text, "\n")
 		s.Shell, s.Script, why = shebang(first, rest)

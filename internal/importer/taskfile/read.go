@@ -16,14 +16,15 @@ const (
 )
 
 type reader struct {
-	result importer.Result
-	budget importer.Budget
-	doc    importer.Node
-	tasks  map[string]importer.Node
-	vars   map[string]value
-	env    []importer.Variable
-	files  []string
-	set    []string
+	result  importer.Result
+	budget  importer.Budget
+	doc     importer.Node
+	tasks   map[string]importer.Node
+	vars    map[string]value
+	env     []importer.Variable
+	missing []string // what the file says for all tasks and is left out
+	files   []string
+	set     []string
 }
 
 // value is what a variable of go-task is: a text, a parameter with a default, or something that is not known.
@@ -52,9 +53,10 @@ func Read(file string, src []byte) (*importer.Result, error) {
 				b := &builder{reader: r, vars: r.vars}
 				if text, why := b.variable(v.Node); why != "" || !importer.ValidVariable(v.Key) || strings.Contains(text, "\x01") {
 					r.result.Add("env "+v.Key, v.Line, "", importer.LeftOut, "its value is known only when it runs")
+					r.missing = append(r.missing, "env "+v.Key)
 				} else {
 					r.env = append(r.env, importer.Variable{Name: v.Key, Value: text})
-					r.result.Outcome("env "+v.Key, v.Line, "", nil)
+					r.result.Outcome("env "+v.Key, v.Line, "", []string{fileWins})
 				}
 			}
 		case "dotenv":
@@ -66,6 +68,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "import the other files by themselves; tasks that call them are left out")
 		default:
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "flowrun has no counterpart")
+			r.missing = append(r.missing, p.Key)
 		}
 	}
 	taken := map[string]bool{}
@@ -75,14 +78,18 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	return &r.result, nil
 }
 
+// fileWins is what is different about variables of a file.
+const fileWins = "it replaces a variable of the environment with the same name; in go-task the environment wins"
+
 func (r *reader) dotenv(p importer.Pair) {
 	for _, f := range p.Texts() {
 		if strings.Contains(f, "{{") {
 			r.result.Add("dotenv "+f, p.Line, "", importer.LeftOut, "its path is known only when it runs")
+			r.missing = append(r.missing, "dotenv "+f)
 			continue
 		}
 		r.files = append([]string{f}, r.files...) // the first file wins, in flowrun the last
-		r.result.Outcome("dotenv "+f, p.Line, "", nil)
+		r.result.Outcome("dotenv "+f, p.Line, "", []string{fileWins})
 	}
 }
 
@@ -122,6 +129,12 @@ func (r *reader) task(t importer.Pair, taken map[string]bool) {
 	if why != "" {
 		r.result.Add(what, t.Line, "", importer.LeftOut, "%s", why)
 		return
+	}
+	if len(r.env)+len(r.files) > 0 {
+		b.change("variables of the file replace those of the environment")
+	}
+	for _, m := range r.missing {
+		b.change("%s of the file is left out", m)
 	}
 	tool := &importer.Tool{Name: importer.Unique(taken, importer.Name(t.Key)), Line: t.Line, Steps: steps, Parameters: b.params, Environment: r.env, EnvFiles: r.files, Finally: b.finally}
 	tool.Description = t.Get("desc").Text()

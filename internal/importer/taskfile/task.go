@@ -106,6 +106,7 @@ func (b *builder) key(p importer.Pair, task string, c *common) (why string) {
 				return "its variable " + v.Key + ": " + why
 			}
 			c.env = append(c.env, importer.Variable{Name: v.Key, Value: text})
+			b.change("variables of the file replace those of the environment")
 		}
 	case "ignore_error":
 		c.ignore = p.True()
@@ -167,6 +168,7 @@ func (b *builder) require(n importer.Node, task string) (why string) {
 		b.params = append(b.params, importer.Parameter{Name: name})
 		b.vars[name] = value{text: importer.Ref(name)}
 		b.change("a parameter is always one word, and the shell never reads it as code")
+		b.change("a variable of the environment does not give %s", name)
 	}
 	return ""
 }
