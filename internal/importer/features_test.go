@@ -122,7 +122,7 @@ func features() []feature {
 		{"dagu", "steps without `depends` and `type`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n", changed, "old versions start them together"},
 		{"dagu", "`env`, `params` with names", "params: A=b\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
 		{"dagu", "`output`", "steps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
-		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", exact, "cron: 0 7 * * *"},
+		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", exact, "overlap: skip"},
 		{"dagu", "`retryPolicy` with `limit` and `intervalSec`", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5}}\n", exact, "attempts: 3"},
 		{"dagu", "`continueOn`", "steps:\n  - {name: a, command: echo x, continueOn: {failure: true}}\n", exact, "continue-on-error: true"},
 		{"dagu", "`preconditions` that compare a parameter with a text", "params: A=b\nsteps:\n  - {name: a, command: echo x, preconditions: [{condition: $A, expected: b}]}\n", exact, "run-condition: '''{A}'' == ''b'''"},

@@ -94,7 +94,10 @@ type Parameter struct {
 type Variable struct{ Name, Value string }
 
 // Schedule is a scheduled time.
-type Schedule struct{ Cron, Timezone string }
+type Schedule struct {
+	Cron, Timezone string
+	SkipIfRunning  bool // no run starts while one of the tool runs
+}
 
 // Step is a step: a script, a question or a group of steps.
 type Step struct {

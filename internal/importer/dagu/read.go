@@ -59,6 +59,9 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	case len(r.tool.Steps) == 0:
 		r.result.Add("DAG", 1, "", importer.LeftOut, "it has no step that flowrun can carry out")
 	default:
+		for i := range r.tool.Schedules { // Dagu does not start a DAG that is running
+			r.tool.Schedules[i].SkipIfRunning = r.tool.MaxActiveRuns < 2
+		}
 		for _, c := range r.changed {
 			r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
 		}

@@ -88,20 +88,33 @@ func (r *reader) steps(doc importer.Node) []*importer.Step {
 // step returns a step, or why it cannot be carried over.
 func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string) {
 	s := &importer.Step{Name: r.names[n.name], Shell: r.shell}
+	why := r.read(s, n, left)
+	if why == "" {
+		why = r.finish(s)
+	}
+	// Dagu gives a Unix shell -e, unless the step names its shell or its interpreter.
+	if named := n.Get("shell").Exists() || n.Get("script").Exists() && n.Get("command").Exists(); !named && (s.Shell == "sh" || s.Shell == "bash") {
+		s.Script = importer.StrictScript([]importer.Line{{Text: s.Script}})
+	}
+	return s, why
+}
+
+// read reads the keys of a step and returns why it cannot be carried over.
+func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why string) {
 	if s.Name == "" {
 		s.Name = importer.Unique(r.taken, importer.Name(n.name))
 	}
 	switch {
 	case n.IsList():
-		return nil, "it is a list of commands that run at the same time"
+		return "it is a list of commands that run at the same time"
 	case !n.IsMap(): // a step can be its command
 		s.Script = n.Text()
-		return s, r.finish(s)
+		return ""
 	}
 	for _, d := range n.Get("depends").Texts() {
 		for name := range left {
 			if r.names[d] == r.names[name] {
-				return nil, "it depends on " + d + ", which is left out"
+				return "it depends on " + d + ", which is left out"
 			}
 		}
 	}
@@ -111,10 +124,10 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		case "name", "id", "description", "depends":
 		case "command", "run", "cmd", "script":
 			if p.IsMap() {
-				return nil, "its " + p.Key + " is a mapping"
+				return "its " + p.Key + " is a mapping"
 			}
 			if p.IsList() {
-				return nil, "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
+				return "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
 			}
 			text := p.Text()
 			if p.Key == "script" && n.Get("command").Exists() {
@@ -125,11 +138,11 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 			arguments = p.Texts()
 		case "shell":
 			if s.Shell = shellOf(p.Node); s.Shell == "" {
-				return nil, "flowrun has no steps for the shell " + short(p.Text())
+				return "flowrun has no steps for the shell " + short(p.Text())
 			}
 		case "dir", "workingdir":
 			if strings.ContainsAny(p.Text(), "$`") {
-				return nil, "its folder is known only when it runs"
+				return "its folder is known only when it runs"
 			}
 			s.Dir = p.Text()
 		case "env":
@@ -137,32 +150,32 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		case "output":
 			name := strings.TrimPrefix(p.Text(), "$")
 			if !p.IsScalar() || !importer.ValidVariable(name) {
-				return nil, "its output has a form that is not understood"
+				return "its output has a form that is not understood"
 			}
 			r.outputs[name] = s.Name
 		case "retrypolicy":
 			if why := retry(s, p.Node); why != "" {
-				return nil, why
+				return why
 			}
 		case "continueon":
 			if why := tolerate(s, p.Node); why != "" {
-				return nil, why
+				return why
 			}
 		case "timeoutsec":
 			s.Timeout = seconds(p.Node)
 		case "preconditions", "precondition":
 			if why := r.precondition(s, p.Node); why != "" {
-				return nil, why
+				return why
 			}
 		case "stdout", "stderr", "mailonerror":
-			return nil, "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
+			return "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
 		default:
-			return nil, "flowrun has no counterpart for " + p.Key
+			return "flowrun has no counterpart for " + p.Key
 		}
 	}
 	if script := n.Get("script"); script.Exists() && n.Get("command").Exists() {
 		if s.Shell = shellOf(n.Get("command")); s.Shell == "" {
-			return nil, "flowrun has no steps for " + short(n.Get("command").Text())
+			return "flowrun has no steps for " + short(n.Get("command").Text())
 		}
 		s.Script = script.Text()
 	}
@@ -170,9 +183,9 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		s.Script += " " + a
 	}
 	if strings.TrimSpace(s.Script) == "" {
-		return nil, "it has no command"
+		return "it has no command"
 	}
-	return s, r.finish(s)
+	return ""
 }
 
 // finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.

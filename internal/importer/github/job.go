@@ -3,6 +3,7 @@ package github
 import (
 	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ func (r *reader) job(j importer.Pair, c context) {
 	}
 	c.env = maps.Clone(c.env)
 	c.matrix = map[string][]string{}
+	c.lost = maps.Clone(c.lost)
 	g := &importer.Step{Name: name, WaitFor: []string{}}
 	var changed []string
 	note := func(format string) { g.Notes = append(g.Notes, format) }
@@ -45,7 +47,7 @@ func (r *reader) job(j importer.Pair, c context) {
 				g.WaitFor = append(g.WaitFor, r.jobs[n])
 			}
 		case "env":
-			g.Environment, g.Secrets = c.environment(p.Node, what+": env")
+			c.ofJob.Environment, c.ofJob.Secrets = c.environment(p.Node, what+": env")
 		case "defaults":
 			c.defaults(p.Node)
 		case "timeout-minutes":
@@ -173,11 +175,15 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 		leave("its command: " + why)
 		return
 	}
+	if why := c.reads(s.Get("run").Text()); why != "" {
+		leave(why)
+		return
+	}
 	inner := *c
-	inner.env = maps.Clone(c.env)
+	inner.env, inner.lost = maps.Clone(c.env), nil
 	out := &importer.Step{Script: run}
 	shell, dir := c.shell, c.dir
-	var reasons []string
+	reasons := slices.Clone(c.before)
 	if changed {
 		reasons = append(reasons, "a value is always one word, and the shell never reads it as code")
 	}
@@ -224,6 +230,9 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 	for _, word := range []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY", "GITHUB_STATE", "::set-output"} {
 		if strings.Contains(run, word) {
 			leave("it writes to " + word)
+			if word == "GITHUB_ENV" || word == "GITHUB_PATH" {
+				c.loses(label, run)
+			}
 			return
 		}
 	}
@@ -231,6 +240,12 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 		leave("it reads variables that only GitHub sets")
 		return
 	}
+	for _, v := range c.ofJob.Environment {
+		if !slices.ContainsFunc(out.Environment, func(own importer.Variable) bool { return own.Name == v.Name }) {
+			out.Environment = append(out.Environment, v)
+		}
+	}
+	out.Secrets = append(out.Secrets, c.ofJob.Secrets...)
 	if why := setShell(out, shell); why != "" {
 		leave(why)
 		return
