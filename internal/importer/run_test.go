@@ -29,6 +29,8 @@ var runs = []struct {
 	{"variables", "make", "A = $(B) y\nB := x\nB += z\nC ?= \"q q\"\n.PHONY: a\na:\n\t@echo $(A) $(C) $$((1+1)) {HOME} $${HOME:+set}\n", "a", "x z y q q 2 {HOME} set\n", false},
 	{"automatic variables", "make", ".PHONY: a b\na: b\n\t@echo $@ $< $^\nb: ; @echo b\n", "a", "b\na b b\n", false},
 	{"a line with continuations", "make", ".PHONY: a\na:\n\t@for i in 1 2; do \\\n\t  echo $$i; \\\n\tdone\n\t@echo end # comment\n", "a", "1\n2\nend\n", false},
+	{"a comment in a recipe", "make", "\ufeff.PHONY: a\na:\n\t@# (a comment\n\t@echo yes\n", "a", "yes\n", false},
+	{"make: .POSIX", "make", ".POSIX:\n.PHONY: a\na:\n\t@echo 1; false; echo never\n", "a", "1\n", true},
 	{"just: lines", "just", "a:\n  @cd /; pwd\n  @false || echo no\n", "a", "/\nno\n", false},
 	{"just: unset variables are errors", "just", "a:\n  @echo $UNSET_VARIABLE_X\n", "a", "", true},
 	{"just: bash -euo pipefail", "just", "set shell := ['bash', '-euo', 'pipefail', '-c']\na:\n  @false | true\n  @echo never\n", "a", "", true},

@@ -8,6 +8,7 @@ type variable struct {
 	expanded bool // value has no references left (:=)
 	bad      string
 	exported bool
+	soft     []string // the variables set with ?= that it is made of; the environment replaces these in make
 	line     int
 }
 
@@ -23,16 +24,17 @@ func (p *parser) assign(name, op, value string) *variable {
 	switch op {
 	case ":=", "::=", ":::=":
 		v.value, v.bad = p.expand(value, nil)
-		v.expanded = true
+		v.expanded, v.soft = true, p.takeSoft()
 	case "?=":
 		if old != nil && old.line > 0 {
 			return old
 		}
+		v.soft = []string{name}
 	case "!=":
 		v.bad = "it is the output of a command"
 	case "+=":
 		if old != nil {
-			v.bad, v.expanded, v.exported = old.bad, old.expanded, old.exported
+			v.bad, v.expanded, v.exported, v.soft = old.bad, old.expanded, old.exported, old.soft
 			if v.expanded && v.bad == "" {
 				v.value, v.bad = p.expand(value, nil)
 			}
@@ -46,6 +48,13 @@ func (p *parser) assign(name, op, value string) *variable {
 	}
 	p.vars[name] = v
 	return v
+}
+
+// takeSoft returns the variables set with ?= that the last texts were made of.
+func (p *parser) takeSoft() []string {
+	soft := p.soft
+	p.soft = nil
+	return soft
 }
 
 // expand replaces references to variables. automatic are the variables of a recipe, such as @. The second result says
@@ -137,6 +146,9 @@ func builtIn(name string) (string, bool) {
 func (e *expansion) reference(name string, depth int) {
 	value, ok := e.automatic[name]
 	v := e.vars[name]
+	if v != nil {
+		e.soft = append(e.soft, v.soft...)
+	}
 	switch {
 	case ok && value == "\x00":
 		e.why = "flowrun does not know $" + name

@@ -30,10 +30,13 @@ type parser struct {
 	phony   map[string]bool
 	badAll  string // why no recipe can be carried over
 	shell   string
-	current []*rule // the rules that the next recipe lines belong to
-	depth   int     // of conditionals
-	ignored bool    // the recipe lines belong to a rule that is left out
-	above   string  // the comment above
+	strict  bool     // .POSIX: shells end at the first command that fails
+	flags   bool     // the file sets MAKEFLAGS
+	soft    []string // see takeSoft
+	current []*rule  // the rules that the next recipe lines belong to
+	depth   int      // of conditionals
+	ignored bool     // the recipe lines belong to a rule that is left out
+	above   string   // the comment above
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, rule *regexp.Regexp }) {
@@ -168,6 +171,7 @@ func (p *parser) assignment(text string, line int) bool {
 		return true
 	case ".SHELLFLAGS", ".RECIPEPREFIX", "MAKEFLAGS", "VPATH":
 		p.result.Add(what, line, "", importer.LeftOut, "it changes how make runs recipes")
+		p.flags = p.flags || name == "MAKEFLAGS"
 		if name != "MAKEFLAGS" {
 			p.badAll = name + " changes how make runs recipes"
 		}
@@ -179,6 +183,8 @@ func (p *parser) assignment(text string, line int) bool {
 	switch {
 	case v.bad != "":
 		p.result.Add(what, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
+	case op == "?=":
+		p.result.Add(what, line, "", importer.Changed, "its value is written into the recipes; neither make %s=... nor a variable of the environment replaces it", name)
 	default:
 		p.result.Add(what, line, "", importer.Changed, "its value is written into the recipes; make %s=... has no counterpart", name)
 	}
@@ -287,7 +293,10 @@ func (p *parser) special(name, needs string, line int) {
 		for _, t := range strings.Fields(text) {
 			p.phony[t] = true
 		}
-	case ".SILENT", ".POSIX", ".NOTPARALLEL", ".SUFFIXES", ".PRECIOUS", ".SECONDARY", ".INTERMEDIATE", ".DEFAULT_GOAL":
+	case ".POSIX":
+		p.strict = true
+		p.result.Outcome(name, line, "", nil)
+	case ".SILENT", ".NOTPARALLEL", ".SUFFIXES", ".PRECIOUS", ".SECONDARY", ".INTERMEDIATE", ".DEFAULT_GOAL":
 		p.result.Outcome(name, line, "", []string{"flowrun needs no counterpart"})
 	case ".ONESHELL", ".EXPORT_ALL_VARIABLES", ".IGNORE", ".SECONDEXPANSION", ".DEFAULT":
 		p.badAll = name + " changes how make runs recipes"

@@ -14,7 +14,7 @@ const maxSteps = 5000
 // Read reads a Makefile.
 func Read(src []byte) (*importer.Result, error) {
 	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh"}
-	p.parse(string(src))
+	p.parse(strings.TrimPrefix(string(src), "\ufeff"))
 	taken := map[string]bool{}
 	total := 0
 	for _, name := range p.order {
@@ -97,9 +97,16 @@ func (b *builder) add(name string) (why string) {
 	if b.badAll != "" {
 		return b.badAll
 	}
+	b.takeSoft()
 	script, why := b.script(r)
 	if why != "" {
 		return why
+	}
+	for _, name := range b.takeSoft() {
+		b.change("a variable of the environment does not replace %s", name)
+	}
+	if b.flags {
+		b.change("MAKEFLAGS is left out")
 	}
 	if !b.phony[name] {
 		b.change("make skips %s if a file of that name is up to date; flowrun always runs it", name)
@@ -127,14 +134,22 @@ func (b *builder) script(r *rule) (script, why string) {
 			line.Ignore = line.Ignore || text[0] == '-'
 			text = text[1:]
 		}
-		if line.Text = text; strings.TrimSpace(text) != "" {
+		if line.Text = text; strings.TrimSpace(text) != "" && !onlyComment(text) {
 			list = append(list, line)
 		}
 	}
 	if len(list) == 0 {
 		list = []importer.Line{{Text: ":"}}
 	}
+	if b.strict {
+		return importer.StrictScript(list), ""
+	}
 	return importer.Script(list), ""
+}
+
+// onlyComment reports whether a line of a recipe is nothing but a comment, which alone is no command of a subshell.
+func onlyComment(text string) bool {
+	return strings.HasPrefix(strings.TrimSpace(text), "#") && !strings.Contains(text, "\n")
 }
 
 // exported are the variables that recipes find in their environment.
