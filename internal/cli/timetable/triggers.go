@@ -160,6 +160,11 @@ func (w *watcher) poll(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	// What has happened since the poll began may have happened after the entry was paused.
+	if e, known = w.s.entry(w.id); !known {
+		w.forget()
+		return nil
+	}
 	if err := w.handle(ctx, e, events, now); err != nil {
 		w.forget()
 		return err
