@@ -47,6 +47,8 @@ var runs = []struct {
 	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
 	{"github: variables of a job", "github", "name: w\nenv: {A: w, B: w}\njobs:\n  j:\n    env: {B: j, C: j}\n    steps:\n      - run: echo $A $B $C\n        env: {C: s}\n      - run: echo $A $B $C\n", "w", "w j s\nw j j\n", false},
 	{"github: a variable that is not set here", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n      - run: echo kept\n", "w", "kept\n", false},
+	{"github: GITHUB_ENV", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo V=x >> $GITHUB_ENV\n      - run: echo \"/srv/$V\"\n      - {run: 'echo \"[$V]\"', env: {V: own}}\n      - run: echo end\n", "w", "[own]\nend\n", false},
+	{"github: env of a job", "github", "name: w\nenv: {A: 0, B: 0, C: 0}\njobs:\n  j:\n    env: {B: 1, C: 1}\n    steps:\n      - {run: 'echo $A $B $C', env: {C: 2}}\n      - run: echo $A $B $C ${{ env.C }}\n  k:\n    needs: j\n    steps: [{run: 'echo $A $B $C'}]\n", "w", "0 1 2\n0 1 1 1\n0 0 0\n", false},
 	{"cron: percent signs", "cron", "0 7 * * * cat%a%b\n", "cat", "a\nb\n", false},
 }
 
@@ -114,4 +116,44 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 		}
 	}
 	return out.String(), res.Status != dag.Succeeded
+}
+
+// TestLeftOutWithGitHub holds which steps of a job are kept after one that is left out.
+func TestLeftOutWithGitHub(t *testing.T) {
+	for _, c := range []struct {
+		name, first, second string
+		status              importer.Status
+		reason              string
+	}{
+		{"its variable", "run: echo V=x >> $GITHUB_ENV", `run: rm -rf "/srv/$V"`, left, "it reads V, which the step first sets"},
+		{"its variable in braces", "run: echo \"V=${{ github.sha }}\" >> $GITHUB_ENV", `run: rm -rf "/srv/${V:-x}"`, left, "it reads V"},
+		{"its variable in an expression", "run: echo V=x >> $GITHUB_ENV", `run: echo ${{ env.V }}`, left, "env.V"},
+		{"its variable in a folder", "run: echo V=x >> $GITHUB_ENV", `{run: ls, working-directory: $V}`, left, "it reads V"},
+		{"another variable", "run: echo V=x >> $GITHUB_ENV", `run: echo $VV`, changed, "do not find the variable V"},
+		{"names that are unknown", "run: cat x >> $GITHUB_ENV", `run: echo x`, left, "could read a variable"},
+		{"one of two names is unknown", "run: echo A=b >> $GITHUB_ENV; cat x >> $GITHUB_ENV", `run: echo x`, left, "could read a variable"},
+		{"PATH", "run: echo /x >> $GITHUB_PATH", `run: echo x`, changed, "PATH is not extended"},
+		{"its output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.v }}`, left, "steps.one.outputs.v"},
+		{"its output in env", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo $V, env: {V: "${{ steps.one.outputs.v }}"}}`, left, "its variable V"},
+		{"its output in a condition", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo x, if: "steps.one.outputs.v == 'x'"}`, left, "steps.one.outputs.v"},
+		{"a variable of the job that is left out", "run: echo x", `run: echo $J`, left, "it reads J"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := read("github", "name: w\njobs:\n  j:\n    env: {J: \"${{ needs.x.outputs.y }}\"}\n    steps:\n      - id: one\n        name: first\n        "+c.first+"\n      - "+
+				strings.Replace(c.second, "{run", "{name: second, run", 1)+"\n      - run: echo end\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			definitions(t, r)
+			var rows []importer.Row
+			for _, row := range r.Rows {
+				if strings.HasSuffix(row.What, ": second") || strings.HasSuffix(row.What, ": step 2") {
+					rows = append(rows, row)
+				}
+			}
+			if len(rows) != 1 || rows[0].Status != c.status || !strings.Contains(rows[0].Reason, c.reason) {
+				t.Errorf("got %+v, want %s: %s", rows, c.status, c.reason)
+			}
+		})
+	}
 }

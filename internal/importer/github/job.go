@@ -18,10 +18,11 @@ func (r *reader) job(j importer.Pair, c context) {
 		r.result.Add(what, j.Line, "", importer.LeftOut, "it has no run step")
 		return
 	}
-	c.env = maps.Clone(c.env)
+	c.env, c.lost = maps.Clone(c.env), c.lost.clone()
 	c.matrix = map[string][]string{}
-	c.lost = maps.Clone(c.lost)
 	g := &importer.Step{Name: name, WaitFor: []string{}}
+	var vars []importer.Variable
+	var secrets []string
 	var changed []string
 	note := func(format string) { g.Notes = append(g.Notes, format) }
 	leave := func(key string, line int, reason string) {
@@ -47,7 +48,8 @@ func (r *reader) job(j importer.Pair, c context) {
 				g.WaitFor = append(g.WaitFor, r.jobs[n])
 			}
 		case "env":
-			c.ofJob.Environment, c.ofJob.Secrets = c.environment(p.Node, what+": env")
+			// A group cannot set variables, so each of its steps does.
+			vars, secrets = c.environment(p.Node, what+": env")
 		case "defaults":
 			c.defaults(p.Node)
 		case "timeout-minutes":
@@ -83,8 +85,29 @@ func (r *reader) job(j importer.Pair, c context) {
 		delete(r.jobs, j.Key)
 		return
 	}
+	for _, s := range g.Steps {
+		s.Environment, s.Secrets = merge(vars, secrets, s)
+	}
+	for _, why := range c.lost.changed {
+		changed = append(changed, why)
+		note("Changed: " + why + ".")
+	}
 	r.tool.Steps = append(r.tool.Steps, g)
 	r.result.Outcome(what, j.Line, r.tool.Name+"/"+name, changed)
+}
+
+// merge returns the variables and secrets of a job together with those of a step, which win.
+func merge(vars []importer.Variable, secrets []string, s *importer.Step) ([]importer.Variable, []string) {
+	own := map[string]bool{}
+	for _, v := range s.Environment {
+		own[v.Name] = true
+	}
+	for _, name := range s.Secrets {
+		own[name] = true
+	}
+	vars = slices.DeleteFunc(slices.Clone(vars), func(v importer.Variable) bool { return own[v.Name] })
+	secrets = slices.DeleteFunc(slices.Clone(secrets), func(name string) bool { return own[name] })
+	return append(vars, s.Environment...), append(secrets, s.Secrets...)
 }
 
 // strategy reads the matrix of a job.
@@ -161,6 +184,7 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 	leave := func(reason string) {
 		c.result.Add(what, s.Line(), "", importer.LeftOut, "%s", reason)
 		g.Notes = append(g.Notes, "Left out: "+label+": "+reason+".")
+		c.leave(s.Get("run").Text(), label)
 	}
 	if u := s.Get("uses"); u.Exists() {
 		leave("it uses " + short(u.Text()) + ", and flowrun does not run actions")
@@ -175,15 +199,11 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 		leave("its command: " + why)
 		return
 	}
-	if why := c.reads(s.Get("run").Text()); why != "" {
-		leave(why)
-		return
-	}
 	inner := *c
-	inner.env, inner.lost = maps.Clone(c.env), nil
+	inner.env, inner.lost = maps.Clone(c.env), c.lost.clone()
 	out := &importer.Step{Script: run}
 	shell, dir := c.shell, c.dir
-	reasons := slices.Clone(c.before)
+	var reasons []string
 	if changed {
 		reasons = append(reasons, "a value is always one word, and the shell never reads it as code")
 	}
@@ -230,9 +250,6 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 	for _, word := range []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY", "GITHUB_STATE", "::set-output"} {
 		if strings.Contains(run, word) {
 			leave("it writes to " + word)
-			if word == "GITHUB_ENV" || word == "GITHUB_PATH" {
-				c.loses(label, run)
-			}
 			return
 		}
 	}
@@ -240,12 +257,14 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 		leave("it reads variables that only GitHub sets")
 		return
 	}
-	for _, v := range c.ofJob.Environment {
-		if !slices.ContainsFunc(out.Environment, func(own importer.Variable) bool { return own.Name == v.Name }) {
-			out.Environment = append(out.Environment, v)
-		}
+	if why := inner.lost.of(s.Get("run").Text(), dir); why != "" {
+		leave(why)
+		return
 	}
-	out.Secrets = append(out.Secrets, c.ofJob.Secrets...)
+	reasons = append(reasons, c.lost.changed...)
+	for _, why := range c.lost.changed {
+		out.Notes = append(out.Notes, "Changed: "+why+".")
+	}
 	if why := setShell(out, shell); why != "" {
 		leave(why)
 		return

@@ -3,8 +3,6 @@ package github
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
 
 	"slices"
 	"strconv"
@@ -35,7 +33,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 		name = "workflow"
 	}
 	r.tool = &importer.Tool{Name: importer.Name(strings.ToLower(name)), Line: 1, Description: "The workflow " + name}
-	c := context{reader: r, env: map[string]string{}, lost: map[string]string{}}
+	c := context{reader: r, env: map[string]string{}, lost: lost{variables: map[string]string{}}}
 	for _, p := range doc.Pairs() {
 		switch p.Key {
 		case "name", "jobs":
@@ -152,28 +150,7 @@ type context struct {
 	shell  string
 	dir    string
 	matrix map[string][]string
-
-	ofJob  importer.Step     // the environment and secrets of the job: a group has none, so each of its steps gets them
-	lost   map[string]string // variables that are not set here: why
-	before []string          // what the steps before differ in for later ones
-}
-
-// reads returns why a script cannot do what it did, or "": it reads a variable that is not set here.
-func (c *context) reads(script string) string {
-	for _, name := range slices.Sorted(maps.Keys(c.lost)) {
-		if regexp.MustCompile(strings.ReplaceAll(`\$\{?NAME\b|\benv\.NAME\b|environ\W+NAME\b`, "NAME", regexp.QuoteMeta(name))).MatchString(script) {
-			return "it reads " + name + ", and " + c.lost[name]
-		}
-	}
-	return ""
-}
-
-// loses notes that a step is left out which sets variables for later steps.
-func (c *context) loses(label, script string) {
-	for _, m := range regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)(=|<<)`).FindAllStringSubmatch(script, -1) {
-		c.lost[m[1]] = "the step that sets it, " + short(label) + ", is left out"
-	}
-	c.before = append(c.before, short(label)+" before it, which sets variables for later steps, is left out")
+	lost   lost
 }
 
 func (c *context) defaults(n importer.Node) {
@@ -190,9 +167,13 @@ func (c *context) environment(n importer.Node, what string) (vars []importer.Var
 	for _, p := range n.Pairs() {
 		if s := secretRef(p.Text()); s != "" {
 			if s != p.Key {
+				delete(c.env, p.Key)
+				c.lost.variables[p.Key] = "is a secret of another name"
 				c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "a secret of another name: write it in environment.secrets")
 				continue
 			}
+			delete(c.env, p.Key)
+			delete(c.lost.variables, p.Key)
 			secrets = append(secrets, s)
 			c.result.Outcome(what+" "+p.Key, p.Line, "", []string{"the secret is the environment variable " + s})
 			continue
@@ -203,13 +184,12 @@ func (c *context) environment(n importer.Node, what string) (vars []importer.Var
 				why = "its value is known only when it runs"
 			}
 			delete(c.env, p.Key)
-			if c.lost != nil {
-				c.lost[p.Key] = "that variable is left out"
-			}
+			c.lost.variables[p.Key] = "could not be carried over"
 			c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
 			continue
 		}
 		c.env[p.Key] = value
+		delete(c.lost.variables, p.Key)
 		vars = append(vars, importer.Variable{Name: p.Key, Value: value})
 	}
 	return vars, secrets

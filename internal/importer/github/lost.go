@@ -1,0 +1,83 @@
+package github
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+// lost is what a step would find on GitHub but not in flowrun, because the part of the file that sets it is left out.
+type lost struct {
+	variables map[string]string // why, for each name: the end of a sentence that begins with the name
+	all       string            // why every step below is left out
+	changed   []string          // how the steps below differ
+}
+
+func (l lost) clone() lost {
+	l.variables, l.changed = maps.Clone(l.variables), slices.Clone(l.changed)
+	return l
+}
+
+// of returns why a step with these texts cannot run, or "".
+func (l lost) of(texts ...string) (why string) {
+	if l.all != "" {
+		return l.all
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.variables)) {
+		if slices.ContainsFunc(texts, func(s string) bool { return hasWord(s, name) }) {
+			return "it reads " + name + ", which " + l.variables[name]
+		}
+	}
+	return ""
+}
+
+var envWrite = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\becho\s+["']?([A-Za-z_][A-Za-z0-9_]*)=`)
+})
+
+// leave notes what the steps below a step that is left out do not find: the variables that it sets for them. If the names
+// cannot be found, every step below could need one of them.
+func (c *context) leave(run, label string) {
+	l := &c.lost
+	for line := range strings.Lines(run) {
+		writes := strings.Count(line, "GITHUB_ENV")
+		if writes == 0 {
+			continue
+		}
+		names := envWrite().FindAllStringSubmatch(line, -1)
+		if len(names) < writes || strings.Contains(line, `\n`) {
+			l.all = "it could read a variable that the step " + label + " sets, and that step is left out"
+			return
+		}
+		for _, m := range names {
+			delete(c.env, m[1])
+			l.variables[m[1]] = "the step " + label + " sets, and that step is left out"
+			l.changed = append(l.changed, "its programs do not find the variable "+m[1]+", because the step "+label+" is left out")
+		}
+	}
+	if strings.Contains(run, "GITHUB_PATH") {
+		l.changed = append(l.changed, "PATH is not extended, because the step "+label+" is left out")
+	}
+	slices.Sort(l.changed)
+	l.changed = slices.Compact(l.changed)
+}
+
+// hasWord reports whether a text contains a name that is not a part of a longer one.
+func hasWord(s, name string) bool {
+	part := func(s string) bool { return s != "" && importer.ValidVariable("x"+s) }
+	for i := 0; ; {
+		at := strings.Index(s[i:], name)
+		if at < 0 {
+			return false
+		}
+		from, to := i+at, i+at+len(name)
+		if !part(s[max(from-1, 0):from]) && !part(s[to:min(to+1, len(s))]) {
+			return true
+		}
+		i = to
+	}
+}
