@@ -136,7 +136,7 @@ func features() []feature {
 		{"github", "`run`, `shell` (bash, sh, python)", job + "      - run: echo x\n", changed, "set -e\n          echo x"},
 		{"github", "`needs`", "jobs:\n  a: {steps: [{run: echo a}]}\n  b: {needs: a, steps: [{run: echo b}]}\n", changed, "wait-for: [a]"},
 		{"github", "`env` with fixed values", "env: {A: b}\n" + job + "      - run: echo ${{ env.A }}\n", changed, "echo b"},
-		{"github", "`matrix`, `include`, `exclude`, `max-parallel`", "jobs:\n  a:\n    strategy: {matrix: {os: [x, y]}}\n    steps: [{run: \"echo ${{ matrix.os }}\"}]\n", changed, "echo {matrix.os}"},
+		{"github", "`matrix`, `include`, `exclude`, `max-parallel`", "jobs:\n  a:\n    strategy: {matrix: {os: [x, y]}}\n    steps: [{run: \"echo ${{ matrix.os }}\"}]\n", changed, "Changed: all combinations run on this machine"},
 		{"github", "`if` with one comparison or `always()`", job + "      - {run: echo x, if: always()}\n", changed, "run-condition: always()"},
 		{"github", "`on: schedule`", "on: {schedule: [{cron: \"0 7 * * *\"}]}\njobs:\n  a: {steps: [{run: echo a}]}\n", changed, "timezone: UTC"},
 		{"github", "inputs of `workflow_dispatch`", "on: {workflow_dispatch: {inputs: {who: {default: x}}}}\njobs:\n  a: {steps: [{run: \"echo ${{ inputs.who }}\"}]}\n", changed, "echo {who}"},

@@ -88,7 +88,11 @@ func (r *reader) job(j importer.Pair, c context) {
 	for _, s := range g.Steps {
 		s.Environment, s.Secrets = merge(vars, secrets, s)
 	}
-	for _, why := range c.lost.changed {
+	differs := c.lost.changed
+	if len(g.Matrix)+len(g.Include) > 0 {
+		differs = append(differs, "all combinations run on this machine, in one folder and at the same time unless max-parallel limits them; no value selects an operating system")
+	}
+	for _, why := range differs {
 		changed = append(changed, why)
 		note("Changed: " + why + ".")
 	}

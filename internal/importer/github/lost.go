@@ -43,6 +43,9 @@ var envWrite = sync.OnceValue(func() *regexp.Regexp {
 // cannot be found, every step below could need one of them.
 func (c *context) leave(run, label string) {
 	l := &c.lost
+	if !strings.HasPrefix(label, "step ") {
+		label = "the step " + label
+	}
 	for line := range strings.Lines(run) {
 		writes := strings.Count(line, "GITHUB_ENV")
 		if writes == 0 {
@@ -50,17 +53,17 @@ func (c *context) leave(run, label string) {
 		}
 		names := envWrite().FindAllStringSubmatch(line, -1)
 		if len(names) < writes || strings.Contains(line, `\n`) {
-			l.all = "it could read a variable that the step " + label + " sets, and that step is left out"
+			l.all = "it could read a variable that " + label + " sets, and that step is left out"
 			return
 		}
 		for _, m := range names {
 			delete(c.env, m[1])
-			l.variables[m[1]] = "the step " + label + " sets, and that step is left out"
-			l.changed = append(l.changed, "its programs do not find the variable "+m[1]+", because the step "+label+" is left out")
+			l.variables[m[1]] = label + " sets, and that step is left out"
+			l.changed = append(l.changed, "its programs do not find the variable "+m[1]+", because "+label+" is left out")
 		}
 	}
 	if strings.Contains(run, "GITHUB_PATH") {
-		l.changed = append(l.changed, "PATH is not extended, because the step "+label+" is left out")
+		l.changed = append(l.changed, "PATH is not extended, because "+label+" is left out")
 	}
 	slices.Sort(l.changed)
 	l.changed = slices.Compact(l.changed)
