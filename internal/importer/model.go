@@ -96,7 +96,7 @@ type Variable struct{ Name, Value string }
 // Schedule is a scheduled time.
 type Schedule struct {
 	Cron, Timezone string
-	SkipIfRunning  bool // no run starts while one of the tool runs
+	Overlap        string // allow if it is empty
 }
 
 // Step is a step: a script, a question or a group of steps.

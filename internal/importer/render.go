@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -110,19 +111,14 @@ func (w *writer) tool(t *Tool) []tool.Entry {
 	return e
 }
 
-// schedules runs a tool as cron does: runs may overlap unless the schedule says otherwise, and missed times are not
-// caught up.
+// schedules runs a tool as cron does unless the file says otherwise: runs may overlap, and missed times are not caught up.
 func schedules(list []Schedule) tool.Value {
 	v := tool.Value{List: []tool.Value{}}
 	for _, s := range list {
 		var e entries
 		e.add("cron", text(s.Cron))
 		e.text("timezone", s.Timezone)
-		overlap := "allow"
-		if s.SkipIfRunning {
-			overlap = "skip"
-		}
-		e.add("overlap", text(overlap))
+		e.add("overlap", text(cmp.Or(s.Overlap, "allow")))
 		e.add("catch-up", text("none"))
 		v.List = append(v.List, tool.Value{Map: e})
 	}

@@ -42,8 +42,13 @@ var runs = []struct {
 	{"task: ignored commands", "taskfile", "tasks:\n  a:\n    cmds:\n      - {cmd: 'echo 1; false; echo never', ignore_error: true}\n      - {cmd: 'false', ignore_error: true}\n      - echo 2\n", "a", "1\n2\n", false},
 	{"task: calls", "taskfile", "tasks:\n  a:\n    cmds: [echo 1, {task: b, vars: {X: two}}, echo 3]\n  b: {cmds: ['echo {{.X}}']}\n", "a", "1\ntwo\n3\n", false},
 	{"dagu: params and outputs", "dagu", "params: WHO=you\ntype: graph\nsteps:\n  - {name: x, command: 'echo hello $WHO', output: TEXT}\n  - {name: y, command: 'echo \"<${TEXT}>\"', depends: [x]}\n", "dag", "hello you\n<hello you>\n", false},
-	{"dagu: -e", "dagu", "steps:\n  - name: x\n    command: |\n      echo 1\n      false\n      echo never\n", "dag", "1\n", true},
-	{"dagu: a shell of its own has no -e", "dagu", "steps:\n  - name: x\n    shell: sh\n    command: |\n      false\n      echo 1\n", "dag", "1\n", false},
+	{"dagu: -e in a command", "dagu", "steps:\n  - name: a\n    command: |\n      echo 1\n      false\n      echo 2\n", "dag", "1\n", true},
+	{"dagu: -e in one line", "dagu", "steps:\n  - 'false; echo 2'\n", "dag", "", true},
+	{"dagu: -e in a script", "dagu", "shell: bash\nsteps:\n  - name: a\n    script: |\n      echo 1\n      false\n      echo 2\n", "dag", "1\n", true},
+	{"dagu: no -e with a shell", "dagu", "steps:\n  - name: a\n    shell: bash\n    command: |\n      false\n      echo 2\n", "dag", "2\n", false},
+	{"dagu: a script names its shell", "dagu", "steps:\n  - name: a\n    script: |\n      #!/bin/bash\n      false\n      a=(x y)\n      echo ${a[1]}\n", "dag", "y\n", false},
+	{"dagu: a condition on env", "dagu", "env: {A: x}\nsteps:\n  - {name: a, command: echo a, preconditions: [{condition: $A, expected: x}]}\n  - {name: b, command: echo b, preconditions: [{condition: \"${A}\", expected: y}]}\n", "dag", "a\n", false},
+	{"dagu: a parameter with a name of flowrun", "dagu", "params: DATE=d\nsteps:\n  - {name: a, command: echo $DATE, preconditions: [{condition: $DATE, expected: d}]}\n", "dag", "d\n", false},
 	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
 	{"github: variables of a job", "github", "name: w\nenv: {A: w, B: w}\njobs:\n  j:\n    env: {B: j, C: j}\n    steps:\n      - run: echo $A $B $C\n        env: {C: s}\n      - run: echo $A $B $C\n", "w", "w j s\nw j j\n", false},
 	{"github: a variable that is not set here", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n      - run: echo kept\n", "w", "kept\n", false},
@@ -155,5 +160,30 @@ func TestLeftOutWithGitHub(t *testing.T) {
 				t.Errorf("got %+v, want %s: %s", rows, c.status, c.reason)
 			}
 		})
+	}
+}
+
+func TestDaguReasons(t *testing.T) {
+	for _, c := range []struct {
+		src    string
+		status importer.Status
+		reason string
+	}{
+		{"params: DATE=d\n", changed, "the parameter DATE is DATE_PARAM"},
+		{"params: {a-b: d}\n", left, "a name has up to 60 letters"},
+		{"schedule: 0 7 * * *\nmax_active_runs: 3\n", changed, "a run over the limit of 3 is queued"},
+		{"steps: [{script: \"#!/usr/bin/perl\\nprint 1\"}]\n", left, "flowrun has no steps for #!/usr/bin/perl"},
+	} {
+		if !strings.Contains(c.src, "steps") {
+			c.src += "steps: [echo x]\n"
+		}
+		r, err := read("dagu", c.src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		definitions(t, r)
+		if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool { return row.Status == c.status && strings.Contains(row.Reason, c.reason) }) {
+			t.Errorf("%s: got %+v, want %s: %s", c.src, r.Rows, c.status, c.reason)
+		}
 	}
 }

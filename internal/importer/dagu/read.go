@@ -3,6 +3,7 @@
 package dagu
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,9 +16,10 @@ type reader struct {
 	tool    *importer.Tool
 	names   map[string]string // the name or id of a step to that of flowrun
 	taken   map[string]bool
-	values  map[string]bool   // variables that are parameters
+	values  map[string]string // variables that are parameters, with their values, as conditions can contain them
 	outputs map[string]string // variables that steps set to their output
 	shell   string
+	active  int    // maxActiveRuns
 	bad     string // why the whole DAG is left out
 	changed []string
 }
@@ -28,7 +30,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]bool{}, outputs: map[string]string{}, shell: "sh"}
+	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh"}
 	name := doc.Get("name").Text()
 	if name == "" {
 		name = strings.TrimSuffix(strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".yaml"), ".yml")
@@ -36,6 +38,11 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	r.tool = &importer.Tool{Name: importer.Name(name), Line: 1, Description: doc.Get("description").Text()}
 	if r.tool.Description == "" {
 		r.tool.Description = "The DAG " + name
+	}
+	for _, p := range doc.Pairs() { // first: the schedule, which can stand above it, depends on it
+		if key(p.Key) == "maxactiveruns" {
+			r.active, _ = strconv.Atoi(p.Text())
+		}
 	}
 	for _, p := range doc.Pairs() {
 		r.top(p)
@@ -59,9 +66,6 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	case len(r.tool.Steps) == 0:
 		r.result.Add("DAG", 1, "", importer.LeftOut, "it has no step that flowrun can carry out")
 	default:
-		for i := range r.tool.Schedules { // Dagu does not start a DAG that is running
-			r.tool.Schedules[i].SkipIfRunning = r.tool.MaxActiveRuns < 2
-		}
 		for _, c := range r.changed {
 			r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
 		}
@@ -71,10 +75,13 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	return &r.result, nil
 }
 
+// key returns a key as all spellings of Dagu write it: max_active_runs is maxActiveRuns.
+func key(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
+
 // top reads a key of the DAG itself.
 func (r *reader) top(p importer.Pair) {
 	leave := func(reason string) { r.result.Add(p.Key, p.Line, "", importer.LeftOut, "%s", reason) }
-	switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+	switch key(p.Key) {
 	case "name", "description", "steps", "type", "handleron":
 	case "group", "tags", "labels", "histretentiondays", "logdir", "maxoutputsize", "delaysec", "histretentionruns":
 		leave("write it in the tool or in the settings, if you need it")
@@ -83,7 +90,12 @@ func (r *reader) top(p importer.Pair) {
 	case "params", "defaultparams":
 		r.params(p)
 	case "env":
-		r.tool.Environment = append(r.tool.Environment, r.variables(p.Node, "env")...)
+		for _, v := range r.variables(p.Node, "env") {
+			r.tool.Environment = append(r.tool.Environment, v)
+			if importer.Plain(v.Value) {
+				r.values[v.Name] = v.Value
+			}
+		}
 	case "dotenv":
 		for _, f := range p.Texts() {
 			if f == "" || strings.Contains(f, "$") {
@@ -150,25 +162,38 @@ func (r *reader) schedule(p importer.Pair) {
 			r.result.Add("schedule "+text, p.Line, "", importer.LeftOut, "flowrun cannot use it")
 			continue
 		}
+		s.Overlap = "skip"
+		why := "a scheduled time is skipped while a run of this schedule is active; Dagu also skips it during other runs of the DAG"
+		if r.active > 1 {
+			s.Overlap = "allow"
+			why = fmt.Sprintf("a run over the limit of %d is queued", r.active)
+		}
+		r.tool.Notes = append(r.tool.Notes, "Changed: the schedule "+text+": "+why+".")
 		r.tool.Schedules = append(r.tool.Schedules, s)
-		r.result.Outcome("schedule "+text, p.Line, r.tool.Name, nil)
+		r.result.Outcome("schedule "+text, p.Line, r.tool.Name, []string{why})
 	}
 }
 
 // params reads KEY=value texts, and lists of mappings.
 func (r *reader) params(p importer.Pair) {
+	var reasons []string
 	add := func(name, value string) {
-		if !importer.ValidVariable(name) || importer.Name(name) != name {
-			r.bad = "the parameter " + short(name) + " has a name that is not possible in flowrun"
+		parameter := name
+		if importer.ValidVariable(name) && importer.Name(name) != name {
+			parameter += "_PARAM"
+			reasons = append(reasons, "the parameter "+name+" is "+parameter+", because flowrun uses the name itself; commands keep $"+name)
+		}
+		if !importer.ValidVariable(parameter) || importer.Name(parameter) != parameter || r.taken[strings.ToLower(parameter)] {
+			r.bad = "the parameter " + short(name) + " has a name that is not possible in flowrun: a name has up to 60 letters, digits and underscores, does not begin with a digit, and differs from the others in more than case"
 			return
 		}
 		if strings.ContainsAny(value, "$`") {
 			r.bad = "the default of " + name + " is known only when it runs"
 			return
 		}
-		r.taken[strings.ToLower(name)], r.values[name] = true, true
-		r.tool.Parameters = append(r.tool.Parameters, importer.Parameter{Name: name, Default: value, HasDefault: true})
-		r.tool.Environment = append(r.tool.Environment, importer.Variable{Name: name, Value: importer.Ref(name)})
+		r.taken[strings.ToLower(parameter)], r.values[name] = true, importer.Ref(parameter)
+		r.tool.Parameters = append(r.tool.Parameters, importer.Parameter{Name: parameter, Default: value, HasDefault: true})
+		r.tool.Environment = append(r.tool.Environment, importer.Variable{Name: name, Value: importer.Ref(parameter)})
 	}
 	for _, item := range p.Items() {
 		if item.IsMap() {
@@ -190,7 +215,10 @@ func (r *reader) params(p importer.Pair) {
 			add(name, strings.Trim(value, `"'`))
 		}
 	}
-	r.result.Outcome(p.Key, p.Line, r.tool.Name, nil)
+	for _, why := range reasons {
+		r.tool.Notes = append(r.tool.Notes, "Changed: "+why+".")
+	}
+	r.result.Outcome(p.Key, p.Line, r.tool.Name, reasons)
 }
 
 // words splits a text at spaces outside of quotes.

@@ -2,7 +2,7 @@ package dagu
 
 import (
 	"fmt"
-
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,33 +88,23 @@ func (r *reader) steps(doc importer.Node) []*importer.Step {
 // step returns a step, or why it cannot be carried over.
 func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string) {
 	s := &importer.Step{Name: r.names[n.name], Shell: r.shell}
-	why := r.read(s, n, left)
-	if why == "" {
-		why = r.finish(s)
-	}
-	// Dagu gives a Unix shell -e, unless the step names its shell or its interpreter.
-	if named := n.Get("shell").Exists() || n.Get("script").Exists() && n.Get("command").Exists(); !named && (s.Shell == "sh" || s.Shell == "bash") {
-		s.Script = importer.StrictScript([]importer.Line{{Text: s.Script}})
-	}
-	return s, why
-}
-
-// read reads the keys of a step and returns why it cannot be carried over.
-func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why string) {
 	if s.Name == "" {
 		s.Name = importer.Unique(r.taken, importer.Name(n.name))
 	}
 	switch {
 	case n.IsList():
-		return "it is a list of commands that run at the same time"
+		return nil, "it is a list of commands that run at the same time"
 	case !n.IsMap(): // a step can be its command
 		s.Script = n.Text()
-		return ""
+		if why := errexit(s); why != "" {
+			return nil, why
+		}
+		return s, r.finish(s)
 	}
 	for _, d := range n.Get("depends").Texts() {
 		for name := range left {
 			if r.names[d] == r.names[name] {
-				return "it depends on " + d + ", which is left out"
+				return nil, "it depends on " + d + ", which is left out"
 			}
 		}
 	}
@@ -124,10 +114,10 @@ func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why s
 		case "name", "id", "description", "depends":
 		case "command", "run", "cmd", "script":
 			if p.IsMap() {
-				return "its " + p.Key + " is a mapping"
+				return nil, "its " + p.Key + " is a mapping"
 			}
 			if p.IsList() {
-				return "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
+				return nil, "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
 			}
 			text := p.Text()
 			if p.Key == "script" && n.Get("command").Exists() {
@@ -138,11 +128,11 @@ func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why s
 			arguments = p.Texts()
 		case "shell":
 			if s.Shell = shellOf(p.Node); s.Shell == "" {
-				return "flowrun has no steps for the shell " + short(p.Text())
+				return nil, "flowrun has no steps for the shell " + short(p.Text())
 			}
 		case "dir", "workingdir":
 			if strings.ContainsAny(p.Text(), "$`") {
-				return "its folder is known only when it runs"
+				return nil, "its folder is known only when it runs"
 			}
 			s.Dir = p.Text()
 		case "env":
@@ -150,32 +140,35 @@ func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why s
 		case "output":
 			name := strings.TrimPrefix(p.Text(), "$")
 			if !p.IsScalar() || !importer.ValidVariable(name) {
-				return "its output has a form that is not understood"
+				return nil, "its output has a form that is not understood"
 			}
 			r.outputs[name] = s.Name
 		case "retrypolicy":
 			if why := retry(s, p.Node); why != "" {
-				return why
+				return nil, why
 			}
 		case "continueon":
 			if why := tolerate(s, p.Node); why != "" {
-				return why
+				return nil, why
 			}
 		case "timeoutsec":
 			s.Timeout = seconds(p.Node)
 		case "preconditions", "precondition":
+			if n.Get("env").Exists() {
+				return nil, "flowrun does not evaluate preconditions of a step that has env"
+			}
 			if why := r.precondition(s, p.Node); why != "" {
-				return why
+				return nil, why
 			}
 		case "stdout", "stderr", "mailonerror":
-			return "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
+			return nil, "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
 		default:
-			return "flowrun has no counterpart for " + p.Key
+			return nil, "flowrun has no counterpart for " + p.Key
 		}
 	}
 	if script := n.Get("script"); script.Exists() && n.Get("command").Exists() {
 		if s.Shell = shellOf(n.Get("command")); s.Shell == "" {
-			return "flowrun has no steps for " + short(n.Get("command").Text())
+			return nil, "flowrun has no steps for " + short(n.Get("command").Text())
 		}
 		s.Script = script.Text()
 	}
@@ -183,7 +176,41 @@ func (r *reader) read(s *importer.Step, n stepNode, left map[string]bool) (why s
 		s.Script += " " + a
 	}
 	if strings.TrimSpace(s.Script) == "" {
-		return "it has no command"
+		return nil, "it has no command"
+	}
+	if !n.Get("shell").Exists() && (!n.Get("script").Exists() || !n.Get("command").Exists()) {
+		if why := errexit(s); why != "" {
+			return nil, why
+		}
+	}
+	return s, r.finish(s)
+}
+
+// errexit makes a script that has no shell of its own do what Dagu does: it runs in the program of its #! line, or in the
+// shell of the DAG with -e.
+func errexit(s *importer.Step) (why string) {
+	if line, rest, _ := strings.Cut(s.Script, "\n"); strings.HasPrefix(line, "#!") {
+		words := strings.Fields(strings.TrimPrefix(line[2:], " "))
+		if len(words) > 1 && path.Base(words[0]) == "env" {
+			words = words[1:]
+		}
+		shell := ""
+		if len(words) > 0 {
+			shell = path.Base(words[0])
+		}
+		known := map[string]string{"sh": "sh", "bash": "bash", "python": "python", "python3": "python"}[shell]
+		switch {
+		case known == "" || len(words) > 2 || len(words) == 2 && (words[1] != "-e" || known == "python"):
+			return "flowrun has no steps for " + short(line)
+		case len(words) == 2:
+			rest = "set -e\n" + rest
+		}
+		s.Shell, s.Script = known, rest
+		return ""
+	}
+	// A single command needs no set -e.
+	if s.Shell != "python" && strings.ContainsAny(strings.TrimSpace(s.Script), "\n;&|()`{") {
+		s.Script = "set -e\n" + s.Script
 	}
 	return ""
 }
@@ -276,16 +303,16 @@ func tolerate(s *importer.Step, n importer.Node) (why string) {
 	return ""
 }
 
-// precondition makes a condition of a comparison of a parameter with a text.
+// precondition makes a condition of a comparison of a parameter, or of a variable of the DAG, with a text.
 func (r *reader) precondition(s *importer.Step, n importer.Node) (why string) {
 	var parts []string
 	for _, c := range n.Items() {
 		name := strings.Trim(c.Get("condition").Text(), `"${}`)
 		want := c.Get("expected").Text()
-		if !r.values[name] || !importer.Plain(want) || strings.HasPrefix(want, "re:") || len(c.Pairs()) != 2 {
+		if r.values[name] == "" || !importer.Plain(want) || strings.HasPrefix(want, "re:") || len(c.Pairs()) != 2 {
 			return "flowrun does not evaluate its preconditions"
 		}
-		parts = append(parts, "'"+importer.Ref(name)+"' == '"+want+"'")
+		parts = append(parts, "'"+r.values[name]+"' == '"+want+"'")
 	}
 	s.When = strings.Join(parts, " && ")
 	return ""
