@@ -255,3 +255,20 @@ func TestRequestWithoutAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestRequestTimesOut: a server that does not answer is always a time-out of the step.
+func TestRequestTimesOut(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(release) })
+	for i := range 8 { // at once
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			res := runHTTP(t, t.TempDir(), "name: slow\ndescription: d\nsteps:\n  - {name: a, http: {url: "+server.URL+"}, timeout: 1s}\n")
+			if s := res.Steps[0]; s.Status != dag.TimedOut || s.Reason != dag.ReasonTimeout || s.ExitCode != 124 || strings.Contains(s.Error, "net/http") {
+				t.Fatalf("%s %s %d %s", s.Status, s.Reason, s.ExitCode, s.Error)
+			}
+		})
+	}
+}

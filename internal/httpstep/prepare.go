@@ -40,7 +40,7 @@ func (x *exchange) prepare(ctx context.Context, c *dag.Call) error {
 		}
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		q.Wait = max(time.Until(deadline), time.Second)
+		q.Wait = max(time.Until(deadline), 0) + time.Minute // the deadline ends the request, and says so
 	}
 	if err := x.permit(u); err != nil {
 		return err

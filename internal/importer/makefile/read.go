@@ -147,7 +147,7 @@ func (b *builder) script(r *rule) (script, why string) {
 	return importer.Script(list), ""
 }
 
-// onlyComment reports whether a line of a recipe is nothing but a comment, which alone is no command of a subshell.
+// onlyComment reports whether a line of a recipe is nothing but a comment: a subshell needs a command.
 func onlyComment(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "#") && !strings.Contains(text, "\n")
 }
