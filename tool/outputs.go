@@ -64,6 +64,8 @@ func checkOutputs(d *keytable.Decoder, list []*DeclaredOutput, computed bool) {
 			fail(key, "bad-name", fmt.Sprintf("%s cannot be the name of an output", diagnostic.Quote(o.Name)), "use letters, digits, '_' and '-', beginning with a letter or '_'")
 		}
 		switch {
+		case computed && o.short.Pos.Line > 0 && slices.Contains(jsonTypes, o.short.S):
+			fail(o.short, "no-value", fmt.Sprintf("output %s has a type but no value: its steps write their own outputs", o.Name), "write "+o.Name+": '{STEP.outputs."+o.Name+"}'; for the text itself, {value: "+o.short.S+"}")
 		case computed && o.short.Pos.Line > 0:
 			o.Value = &o.short
 		case o.short.Pos.Line > 0 && !slices.Contains(jsonTypes, o.short.S):

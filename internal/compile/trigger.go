@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/diagnostic"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
@@ -38,8 +39,19 @@ func (c *compiler) badTrigger(at tool.Text, path, message, hint string) {
 func (c *compiler) checkTriggerPattern(pattern tool.Text, path string) {
 	if _, _, err := cache.Base(pattern.S); err != nil {
 		c.badTrigger(pattern, path+".file.path", fmt.Sprintf("invalid pattern %q: %v", pattern.S, err), "write a path, a folder or a pattern such as incoming/*.csv")
+		return
+	}
+	const fixed = "write a fixed path; one that is not absolute is relative to the project, and for a tool of the user to the home directory"
+	switch name := fixedBraces().FindString(pattern.S); {
+	case name != "":
+		c.badTrigger(pattern, path+".file.path", "placeholders such as "+name+" are not replaced in the path of an event", fixed)
+	case strings.HasPrefix(pattern.S, "~"):
+		c.badTrigger(pattern, path+".file.path", "~ is not replaced in the path of an event", fixed)
 	}
 }
+
+// fixedBraces matches braces without a comma, which name a placeholder and not alternatives.
+var fixedBraces = diagnostic.Pattern(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`)
 
 // checkTriggerTool checks that the tool of an after exists, and that the tools do not start each other without end.
 func (c *compiler) checkTriggerTool(def *tool.Definition, name tool.Text, path string) {

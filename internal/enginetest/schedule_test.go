@@ -100,6 +100,8 @@ func TestTriggers(t *testing.T) {
 	}{
 		"good":      {`  - {file: {path: "in/**/*.csv"}, params: {A: "{trigger.path}", N: "{trigger.name}"}}` + "\n" + `  - {after: {tool: up, status: any}, params: {A: x, N: "5"}}`, nil},
 		"pattern":   {`  - {file: {path: "in/["}, params: {A: x}}`, []string{"10:20 bad-trigger"}},
+		"home":      {`  - {file: {path: ~/in}, params: {A: x}}`, []string{"10:19 bad-trigger"}},
+		"braces":    {`  - {file: {path: "{HOME}/in/{a,b}.csv"}, params: {A: x}}`, []string{"10:20 bad-trigger"}},
 		"missing":   {`  - {file: {path: in}}`, []string{"10:5 missing-parameter"}},
 		"unknown":   {`  - {file: {path: in}, params: {A: x, M: 1}}`, []string{"10:39 unknown-parameter"}},
 		"refused":   {`  - {file: {path: in}, params: {A: x, N: abc}}`, []string{"10:42 bad-argument"}},
