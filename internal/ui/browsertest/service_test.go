@@ -30,8 +30,9 @@ type service struct {
 // startService starts a service in a new project with the definitions in the folder tools.
 func startService(dir, tools string, flags ...string) (*service, error) {
 	s := &service{dir: dir}
-	into := filepath.Join(dir, ".flowrun", "tools")
-	if err := errors.Join(os.MkdirAll(into, 0o755), os.CopyFS(into, os.DirFS(tools)), writeMany(into)); err != nil {
+	into, config := filepath.Join(dir, ".flowrun", "tools"), filepath.Join(dir, "config", "flowrun")
+	if err := errors.Join(os.MkdirAll(into, 0o755), os.CopyFS(into, os.DirFS(tools)), writeMany(into),
+		os.MkdirAll(config, 0o755), os.WriteFile(filepath.Join(config, "config.yaml"), []byte("pools: {gpu: 2}\n"), 0o600)); err != nil {
 		return nil, err
 	}
 	return s, s.start("127.0.0.1:0", flags...)

@@ -225,9 +225,12 @@ func TestSearchLog(t *testing.T) {
 	b.has("300 lines")
 	eval[bool](b, `(() => { const f = document.querySelector('[aria-label="Search the log"]'); f.focus(); return true; })()`)
 	b.do(chromedp.KeyEvent("TEST 29"))
-	b.has("1 of 11")
+	says := func(what string) { // exactly: a search for TEST 2 may be first, and has 111 lines
+		b.until(`document.querySelector('section.log [role=status]')?.innerText === '` + what + `'`)
+	}
+	says("1 of 11")
 	b.press(kb.Enter)
-	b.has("2 of 11")
+	says("2 of 11")
 	b.until(`document.querySelector('.log-line.found')?.innerText.includes('test 290')`)
 }
 
@@ -367,6 +370,8 @@ func TestLocks(t *testing.T) {
 	b := open(t, main)
 	b.goTo("/locks")
 	b.has("machine")
+	b.has("gpu")
+	b.has("1 of 2")
 	b.has(runs["slow"])
 	b.click(runs["slow"])
 	b.until(`location.pathname.startsWith('/runs/')`)
