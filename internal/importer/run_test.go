@@ -54,6 +54,7 @@ var runs = []struct {
 	{"github: a variable that is not set here", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n      - run: echo kept\n", "w", "kept\n", false},
 	{"github: GITHUB_ENV", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo V=x >> $GITHUB_ENV\n      - run: echo \"/srv/$V\"\n      - {run: 'echo \"[$V]\"', env: {V: own}}\n      - run: echo end\n", "w", "[own]\nend\n", false},
 	{"github: env of a job", "github", "name: w\nenv: {A: 0, B: 0, C: 0}\njobs:\n  j:\n    env: {B: 1, C: 1}\n    steps:\n      - {run: 'echo $A $B $C', env: {C: 2}}\n      - run: echo $A $B $C ${{ env.C }}\n  k:\n    needs: j\n    steps: [{run: 'echo $A $B $C'}]\n", "w", "0 1 2\n0 1 1 1\n0 0 0\n", false},
+	{"cron: HOME", "cron", "HOME=/\n0 7 * * * pwd; echo $HOME\n", "pwd", "/\n/\n", false},
 	{"cron: percent signs", "cron", "0 7 * * * cat%a%b\n", "cat", "a\nb\n", false},
 }
 

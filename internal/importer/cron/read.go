@@ -139,6 +139,11 @@ func (r *reader) command(line string, n int, system bool, about string) {
 	}
 	script, input := percent(rest)
 	t := &importer.Tool{Name: importer.Unique(r.taken, toolName(script)), Line: n, Description: about, Environment: r.env, Dir: importer.Ref("HOME")}
+	for _, v := range r.env {
+		if v.Name == "HOME" { // cron starts the command there
+			t.Dir = v.Value
+		}
+	}
 	if about == "" {
 		t.Description = "Run " + firstLine(script)
 	}
