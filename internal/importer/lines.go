@@ -17,7 +17,7 @@ type Line struct {
 // that consists of plain words changes nothing in the shell. All others run in a subshell, where cd, assignments and
 // exit have no effect on the next line.
 func Script(lines []Line) string {
-	if len(lines) == 1 && !lines[0].Ignore {
+	if len(lines) == 1 && !lines[0].Ignore && !commentOnly(lines[0].Text) {
 		return lines[0].Text
 	}
 	var out []string
@@ -25,9 +25,10 @@ func Script(lines []Line) string {
 		text := strings.TrimRight(l.Text, " \t\n")
 		last := i == len(lines)-1
 		if !simpleCommand(text) {
-			text = "(\n" + text + "\n)"
+			text = Subshell(text)
 		}
 		switch {
+		case commentOnly(text):
 		case l.Ignore:
 			text += " || true"
 		case !last:
@@ -35,7 +36,30 @@ func Script(lines []Line) string {
 		}
 		out = append(out, text)
 	}
-	return strings.Join(out, "\n")
+	script := strings.Join(out, "\n")
+	if commentOnly(script) {
+		script += "\n:" // flowrun needs a command
+	}
+	return script
+}
+
+// Subshell returns a script that runs text in a subshell. A text of comments stays as it is: the shell does not allow an
+// empty subshell.
+func Subshell(text string) string {
+	if commentOnly(text) {
+		return text
+	}
+	return "(\n" + strings.TrimRight(text, " \t\n") + "\n)"
+}
+
+// commentOnly reports whether a text has no commands.
+func commentOnly(text string) bool {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // StrictScript is Script for a tool whose shells also end at the first command of a line that fails, as set -e does.
@@ -52,7 +76,7 @@ func StrictScript(lines []Line) string {
 			text = "set +e\n(\nset -e\n" + text + "\n)\nset -e"
 			simple = false
 		case len(lines) > 1:
-			text = "(\n" + text + "\n)"
+			text = Subshell(text)
 		default:
 			simple = false
 		}

@@ -1,6 +1,13 @@
 package makefile
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
 
 // variable is a variable of make.
 type variable struct {
@@ -8,8 +15,10 @@ type variable struct {
 	expanded bool // value has no references left (:=)
 	bad      string
 	exported bool
-	soft     []string // the variables set with ?= that it is made of; the environment replaces these in make
-	line     int
+	fallback bool // ?=: the value applies if the environment has none
+	// unsure are the reasons why make may see another value, such as a variable of the environment that ?= leaves alone.
+	unsure []string
+	line   int
 }
 
 const (
@@ -23,38 +32,39 @@ func (p *parser) assign(name, op, value string) *variable {
 	v := &variable{value: value}
 	switch op {
 	case ":=", "::=", ":::=":
-		v.value, v.bad = p.expand(value, nil)
-		v.expanded, v.soft = true, p.takeSoft()
+		v.value, v.bad, v.unsure = p.expandUnsure(value, nil)
+		v.expanded = true
 	case "?=":
-		if old != nil && old.line > 0 {
+		if old != nil {
 			return old
 		}
-		v.soft = []string{name}
+		v.fallback, v.unsure = true, environmentWins(name)
+		if own, ok := p.builtIn(name); ok { // it is not unset: the line has no effect
+			v.value = own
+		}
 	case "!=":
 		v.bad = "it is the output of a command"
 	case "+=":
-		if old != nil {
-			v.bad, v.expanded, v.exported, v.soft = old.bad, old.expanded, old.exported, old.soft
-			if v.expanded && v.bad == "" {
-				v.value, v.bad = p.expand(value, nil)
-			}
-			v.value = strings.TrimSpace(old.value + " " + v.value)
+		if old == nil {
+			own, _ := p.builtIn(name)
+			old = &variable{value: own, unsure: environmentWins(name)}
 		}
+		v.bad, v.expanded, v.exported, v.unsure = old.bad, old.expanded, old.exported, slices.Clone(old.unsure)
+		if v.expanded && v.bad == "" {
+			var unsure []string
+			v.value, v.bad, unsure = p.expandUnsure(value, nil)
+			v.unsure = append(v.unsure, unsure...)
+		}
+		v.value = strings.TrimSpace(old.value + " " + v.value)
 	}
 	if v.bad == "" && !v.expanded {
 		if strings.Contains(value, "$(shell ") {
 			v.bad = "it is the output of a command"
 		}
 	}
+	v.exported = v.exported || old != nil && old.exported
 	p.vars[name] = v
 	return v
-}
-
-// takeSoft returns the variables set with ?= that the last texts were made of.
-func (p *parser) takeSoft() []string {
-	soft := p.soft
-	p.soft = nil
-	return soft
 }
 
 // expand replaces references to variables. automatic are the variables of a recipe, such as @. The second result says
@@ -66,6 +76,21 @@ func (p *parser) expand(s string, automatic map[string]string) (text, why string
 		e.why = p.budget.Spend(e.out.Len())
 	}
 	return e.out.String(), e.why
+}
+
+// expandUnsure is expand that also returns the reasons why make may see another text.
+func (p *parser) expandUnsure(s string, automatic map[string]string) (text, why string, unsure []string) {
+	before := p.unsure
+	p.unsure = map[string]bool{}
+	text, why = p.expand(s, automatic)
+	unsure = slices.Sorted(maps.Keys(p.unsure))
+	p.unsure = before
+	return text, why, unsure
+}
+
+// environmentWins is why the value of a variable that only ?= or += sets, or make itself, may be another one.
+func environmentWins(name string) []string {
+	return []string{fmt.Sprintf("if the environment sets %s, make uses that value; flowrun always uses the value of the file or the default of make", name)}
 }
 
 type expansion struct {
@@ -124,31 +149,33 @@ func closing(s string) int {
 	return -1
 }
 
-// builtIn are variables that make itself sets.
-func builtIn(name string) (string, bool) {
-	switch name {
-	case "MAKE":
-		return "make", true
-	case "RM":
-		return "rm -f", true
-	case "CC":
-		return "cc", true
-	case "CXX":
-		return "g++", true
-	case "AR":
-		return "ar", true
-	case "SHELL":
-		return "/bin/sh", true
+// builtIn returns the value of a variable that make itself sets.
+func (p *parser) builtIn(name string) (value string, ok bool) {
+	values := map[string]string{"MAKE": "make", "RM": "rm -f", "CC": "cc", "CXX": "g++", "AR": "ar", "ARFLAGS": "rv", "AS": "as", "LD": "ld", "FC": "f77", "LEX": "lex", "YACC": "yacc",
+		"MAKEINFO": "makeinfo", "SHELL": "/bin/sh"}
+	if p.posix {
+		values["CC"], values["ARFLAGS"], values["FC"] = "c99", "-rv", "fort77"
 	}
-	return "", false
+	value, ok = values[name]
+	return value, ok
+}
+
+// place returns the placeholder for a variable of the environment that every run has.
+func place(name string) (placeholder, reason string) {
+	switch name {
+	case "HOME":
+		return importer.Ref("HOME"), "make writes the value of HOME into the command as it is, flowrun as one word"
+	case "PATH":
+		return importer.Ref("env.PATH"), "make writes the value of PATH into the command as it is, flowrun as one word"
+	case "CURDIR", "PWD":
+		return importer.Ref("WORKSPACE"), name + " is the directory in which flowrun was started"
+	}
+	return "", ""
 }
 
 func (e *expansion) reference(name string, depth int) {
 	value, ok := e.automatic[name]
 	v := e.vars[name]
-	if v != nil {
-		e.soft = append(e.soft, v.soft...)
-	}
 	switch {
 	case ok && value == "\x00":
 		e.why = "flowrun does not know $" + name
@@ -160,6 +187,7 @@ func (e *expansion) reference(name string, depth int) {
 	case v != nil && v.bad != "":
 		e.why = "it uses " + name + ": " + v.bad
 	case v != nil && v.expanded:
+		e.note(v.unsure)
 		e.out.WriteString(v.value)
 		if e.out.Len() > maxExpanded {
 			e.why = "a variable is too long"
@@ -167,12 +195,27 @@ func (e *expansion) reference(name string, depth int) {
 	case v != nil && depth > maxDepth:
 		e.why = "the variable " + name + " refers to itself"
 	case v != nil:
+		e.note(v.unsure)
 		e.expand(v.value, depth+1)
 	default:
-		if value, ok := builtIn(name); ok {
+		if value, ok := e.builtIn(name); ok {
+			if name != "MAKE" && name != "SHELL" {
+				e.note(environmentWins(name))
+			}
+			e.out.WriteString(value)
+			return
+		}
+		if value, reason := place(name); value != "" {
+			e.note([]string{reason})
 			e.out.WriteString(value)
 			return
 		}
 		e.why = "the variable " + short(name) + " is not set in the file"
+	}
+}
+
+func (e *expansion) note(reasons []string) {
+	for _, r := range reasons {
+		e.unsure[r] = true
 	}
 }

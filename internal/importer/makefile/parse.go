@@ -3,6 +3,7 @@
 package makefile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -16,8 +17,9 @@ type rule struct {
 	line   int
 	needs  []string
 	recipe []string
-	about  string // the text after ##, or the comment above
-	bad    string // why it is left out
+	about  string   // the text after ##, or the comment above
+	bad    string   // why it is left out
+	unsure []string // why make may see other prerequisites or another recipe
 }
 
 // parser holds what was read so far.
@@ -28,15 +30,15 @@ type parser struct {
 	rules   map[string]*rule
 	order   []string
 	phony   map[string]bool
-	badAll  string // why no recipe can be carried over
+	badAll  string          // why no recipe can be carried over
+	changed []string        // why every recipe differs
+	unsure  map[string]bool // see variable; of the text that is being expanded
+	posix   bool            // make runs sh -e
 	shell   string
-	strict  bool     // .POSIX: shells end at the first command that fails
-	flags   bool     // the file sets MAKEFLAGS
-	soft    []string // see takeSoft
-	current []*rule  // the rules that the next recipe lines belong to
-	depth   int      // of conditionals
-	ignored bool     // the recipe lines belong to a rule that is left out
-	above   string   // the comment above
+	current []*rule // the rules that the next recipe lines belong to
+	depth   int     // of conditionals
+	ignored bool    // the recipe lines belong to a rule that is left out
+	above   string  // the comment above
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, rule *regexp.Regexp }) {
@@ -122,11 +124,14 @@ func (p *parser) parse(src string) {
 			}
 		case first == "include" || first == "-include" || first == "sinclude":
 			p.result.Add(text, l.line, "", importer.LeftOut, "import the other file by itself; what it sets is unknown here")
+			p.changed = append(p.changed, "what "+short(text)+" sets is unknown")
 			p.current = nil
 		case first == "vpath" || first == "undefine" || first == "load" || first == "unexport" || text == "export":
 			p.result.Add(text, l.line, "", importer.LeftOut, "flowrun has no counterpart")
 			if text == "export" {
 				p.badAll = "the file exports all variables to its recipes"
+			} else {
+				p.changed = append(p.changed, "flowrun ignores "+short(text))
 			}
 		case p.assignment(text, l.line):
 			p.current, p.ignored = nil, false
@@ -158,7 +163,13 @@ func (p *parser) assignment(text string, line int) bool {
 	exported, name, op, value := m[1] != "", m[2], m[3], m[4]
 	what := "variable " + name
 	if p.depth > 0 {
-		p.vars[name] = &variable{bad: "it is set in a conditional"}
+		p.vars[name] = &variable{bad: "it is set in a conditional", exported: exported}
+		switch name {
+		case "SHELL", ".SHELLFLAGS", ".RECIPEPREFIX", "VPATH":
+			p.badAll = name + " is set in a conditional"
+		case "MAKEFLAGS", "GNUMAKEFLAGS":
+			p.changed = append(p.changed, "flowrun ignores "+name)
+		}
 		p.result.Add(what, line, "", importer.LeftOut, "it is set in a conditional")
 		return true
 	}
@@ -167,24 +178,29 @@ func (p *parser) assignment(text string, line int) bool {
 		p.result.Outcome(what, line, "", nil)
 		return true
 	case "SHELL":
+		if op == "?=" {
+			p.result.Outcome(what, line, "", nil) // SHELL always has a value: make ignores the line
+			return true
+		}
 		p.setShell(value, line)
 		return true
-	case ".SHELLFLAGS", ".RECIPEPREFIX", "MAKEFLAGS", "VPATH":
+	case ".SHELLFLAGS", ".RECIPEPREFIX", "VPATH":
 		p.result.Add(what, line, "", importer.LeftOut, "it changes how make runs recipes")
-		p.flags = p.flags || name == "MAKEFLAGS"
-		if name != "MAKEFLAGS" {
-			p.badAll = name + " changes how make runs recipes"
-		}
+		p.badAll = name + " changes how make runs recipes"
+		return true
+	case "MAKEFLAGS", "GNUMAKEFLAGS":
+		p.result.Add(what, line, "", importer.LeftOut, "it changes how make runs recipes")
+		p.changed = append(p.changed, fmt.Sprintf("make runs with the options of %s: %s; flowrun ignores them", name, short(value)))
 		return true
 	}
 	v := p.assign(name, op, value)
-	v.line = line
+	if op != "?=" || v.line == 0 {
+		v.line = line
+	}
 	v.exported = v.exported || exported
 	switch {
 	case v.bad != "":
 		p.result.Add(what, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
-	case op == "?=":
-		p.result.Add(what, line, "", importer.Changed, "its value is written into the recipes; neither make %s=... nor a variable of the environment replaces it", name)
 	default:
 		p.result.Add(what, line, "", importer.Changed, "its value is written into the recipes; make %s=... has no counterpart", name)
 	}
@@ -215,7 +231,7 @@ func (p *parser) rule(l logical) {
 		p.result.Add("line", l.line, "", importer.LeftOut, "not understood: %s", short(strings.TrimSpace(l.text)))
 		return
 	}
-	targetText, err := p.expand(head[:m[3]], nil)
+	targetText, err, unsure := p.expandUnsure(head[:m[3]], nil)
 	if err == "" && strings.Contains(head[:m[3]], "$") && strings.TrimSpace(targetText) == "" {
 		err = "its name is empty"
 	}
@@ -235,7 +251,7 @@ func (p *parser) rule(l logical) {
 		p.special(targets[0], needsText, l.line)
 		return
 	}
-	needs, err := p.expand(strings.ReplaceAll(needsText, "|", " "), nil)
+	needs, err, more := p.expandUnsure(strings.ReplaceAll(needsText, "|", " "), nil)
 	switch {
 	case p.depth > 0:
 		leave("it is in a conditional")
@@ -247,6 +263,8 @@ func (p *parser) rule(l logical) {
 		leave("flowrun has no variables of a target; its recipe is left out")
 	case err != "":
 		leave("its prerequisites: " + err)
+	case strings.ContainsAny(targetText+needs, "\x01"):
+		leave("its name or a prerequisite is not fixed")
 	case strings.ContainsAny(needs, "%:*"):
 		leave("flowrun has no patterns in prerequisites")
 	default:
@@ -265,6 +283,7 @@ func (p *parser) rule(l logical) {
 				r.about = about
 			}
 			r.needs = append(r.needs, strings.Fields(needs)...)
+			r.unsure = append(append(r.unsure, unsure...), more...)
 			p.current = append(p.current, r)
 		}
 		p.ignored = false
@@ -294,7 +313,7 @@ func (p *parser) special(name, needs string, line int) {
 			p.phony[t] = true
 		}
 	case ".POSIX":
-		p.strict = true
+		p.posix = true
 		p.result.Outcome(name, line, "", nil)
 	case ".SILENT", ".NOTPARALLEL", ".SUFFIXES", ".PRECIOUS", ".SECONDARY", ".INTERMEDIATE", ".DEFAULT_GOAL":
 		p.result.Outcome(name, line, "", []string{"flowrun needs no counterpart"})

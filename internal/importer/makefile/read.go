@@ -2,6 +2,7 @@ package makefile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ const maxSteps = 5000
 
 // Read reads a Makefile.
 func Read(src []byte) (*importer.Result, error) {
-	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh"}
-	p.parse(strings.TrimPrefix(string(src), "\ufeff"))
+	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh", unsure: map[string]bool{}}
+	p.parse(string(src))
 	taken := map[string]bool{}
 	total := 0
 	for _, name := range p.order {
@@ -85,6 +86,9 @@ func (b *builder) add(name string) (why string) {
 	}
 	r := b.rules[name]
 	b.open[name] = true
+	for _, c := range append(slices.Clone(b.parser.changed), r.unsure...) {
+		b.change("%s", c)
+	}
 	for _, n := range r.needs {
 		if why := b.add(n); why != "" {
 			return why
@@ -97,16 +101,9 @@ func (b *builder) add(name string) (why string) {
 	if b.badAll != "" {
 		return b.badAll
 	}
-	b.takeSoft()
 	script, why := b.script(r)
 	if why != "" {
 		return why
-	}
-	for _, name := range b.takeSoft() {
-		b.change("a variable of the environment does not replace %s", name)
-	}
-	if b.flags {
-		b.change("MAKEFLAGS is left out")
 	}
 	if !b.phony[name] {
 		b.change("make skips %s if a file of that name is up to date; flowrun always runs it", name)
@@ -119,54 +116,122 @@ func (b *builder) add(name string) (why string) {
 func (b *builder) script(r *rule) (script, why string) {
 	needs := slices.Compact(slices.Clone(r.needs))
 	auto := map[string]string{"@": r.name, "<": "", "^": strings.Join(needs, " "), "+": strings.Join(r.needs, " "), "*": "\x00", "?": "\x00", "|": "\x00", "%": "\x00",
-		"@D": "\x00", "@F": "\x00", "<D": "\x00", "<F": "\x00", "^D": "\x00", "^F": "\x00", "*D": "\x00", "*F": "\x00", "CURDIR": "\x00", "MAKEFILE_LIST": "\x00"}
+		"@D": "\x00", "@F": "\x00", "<D": "\x00", "<F": "\x00", "^D": "\x00", "^F": "\x00", "*D": "\x00", "*F": "\x00", "MAKEFILE_LIST": "\x00"}
 	if len(needs) > 0 {
 		auto["<"] = needs[0]
 	}
 	var list []importer.Line
 	for _, text := range r.recipe {
-		text, why := b.expand(text, auto)
+		text, why, unsure := b.expandUnsure(text, auto)
 		if why != "" {
 			return "", "its recipe: " + why
+		}
+		for _, c := range unsure {
+			b.change("%s", c)
 		}
 		line := importer.Line{}
 		for text != "" && strings.ContainsRune("@-+ \t", rune(text[0])) {
 			line.Ignore = line.Ignore || text[0] == '-'
 			text = text[1:]
 		}
-		if line.Text = text; strings.TrimSpace(text) != "" && !onlyComment(text) {
+		if line.Text = text; strings.TrimSpace(text) != "" {
 			list = append(list, line)
 		}
 	}
 	if len(list) == 0 {
 		list = []importer.Line{{Text: ":"}}
 	}
-	if b.strict {
-		return importer.StrictScript(list), ""
+	script = importer.Script(list)
+	if b.posix {
+		script = errexit(list)
 	}
-	return importer.Script(list), ""
+	return b.prelude(script) + script, ""
 }
 
-// onlyComment reports whether a line of a recipe is nothing but a comment: a subshell needs a command.
-func onlyComment(text string) bool {
-	return strings.HasPrefix(strings.TrimSpace(text), "#") && !strings.Contains(text, "\n")
+// errexit returns a script that runs each line as sh -e would. sh ignores -e on the left of ||, so no line is there.
+func errexit(lines []importer.Line) string {
+	out := []string{"set -e"}
+	for _, l := range lines {
+		text := importer.Subshell(l.Text)
+		if l.Ignore {
+			text = "set +e\n" + strings.Replace(text, "(\n", "(\nset -e\n", 1) + "\nset -e"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "\n")
+}
+
+// alwaysSet are variables that nearly every environment has.
+var alwaysSet = []string{"HOME", "LANG", "LOGNAME", "PATH", "PWD", "TERM", "USER"}
+
+// prelude sets the variables that make would put into the environment of a recipe only in some environments: make
+// exports the value of the file if the environment sets the variable, and export V ?= applies if it does not.
+func (b *builder) prelude(script string) string {
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(b.vars)) {
+		v := b.vars[name]
+		switch {
+		case !importer.ValidVariable(name), name == "SHELL", v.exported != v.fallback:
+			continue
+		case !v.exported && !slices.Contains(alwaysSet, name) && !mentions(script, name):
+			continue
+		}
+		value, why, unsure := v.value, v.bad, v.unsure
+		if !v.expanded && why == "" {
+			value, why, unsure = b.expandUnsure(v.value, nil)
+		}
+		if why != "" {
+			b.change("the environment of its commands may have another value of %s: %s", name, why)
+			continue
+		}
+		for _, c := range unsure {
+			b.change("%s", c)
+		}
+		value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		if v.exported {
+			fmt.Fprintf(&out, "[ -n \"${%s+x}\" ] || export %s=%s\n", name, name, value)
+		} else {
+			fmt.Fprintf(&out, "[ -z \"${%s+x}\" ] || %s=%s\n", name, name, value)
+		}
+	}
+	return out.String()
+}
+
+// mentions reports whether a script reads a variable of the shell.
+func mentions(script, name string) bool {
+	for rest := script; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		before, after := rest[:i], rest[i+len(name):]
+		if (strings.HasSuffix(before, "$") || strings.HasSuffix(before, "${") || strings.HasSuffix(before, "${#")) && (after == "" || !importer.ValidVariable("_"+after[:1])) {
+			return true
+		}
+		rest = after
+	}
 }
 
 // exported are the variables that recipes find in their environment.
 func (b *builder) exported() []importer.Variable {
 	var list []importer.Variable
 	for name, v := range b.vars {
-		if !v.exported || v.bad != "" || !importer.ValidVariable(name) {
+		if !v.exported || v.fallback || !importer.ValidVariable(name) {
 			continue
 		}
-		if value, why := b.expand(v.value, nil); why == "" || v.expanded {
-			if v.expanded {
-				value = v.value
-			}
-			list = append(list, importer.Variable{Name: name, Value: value})
-		} else {
-			b.change("the variable %s is not exported: %s", name, why)
+		value, why, unsure := v.value, v.bad, v.unsure
+		if !v.expanded && why == "" {
+			value, why, unsure = b.expandUnsure(v.value, nil)
+			unsure = append(unsure, v.unsure...)
 		}
+		if why != "" {
+			b.change("the variable %s is not exported: %s", name, why)
+			continue
+		}
+		for _, c := range unsure {
+			b.change("%s", c)
+		}
+		list = append(list, importer.Variable{Name: name, Value: value})
 	}
 	slices.SortFunc(list, func(x, y importer.Variable) int { return strings.Compare(x.Name, y.Name) })
 	return list
