@@ -15,7 +15,7 @@ const maxSteps = 5000
 // Read reads a Makefile.
 func Read(src []byte) (*importer.Result, error) {
 	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh", unsure: map[string]bool{}}
-	p.parse(string(src))
+	p.parse(strings.TrimPrefix(string(src), "\ufeff"))
 	taken := map[string]bool{}
 	total := 0
 	for _, name := range p.order {
