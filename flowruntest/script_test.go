@@ -41,7 +41,7 @@ steps:
       - name: rollback
         bash: rollback {ENV}
   - name: check
-    for-each: {items: [eu, us], key: "{item}"}
+    for-each: {items: [eu, us], key: "{item}", max-parallel: 1}
     bash: curl -f https://{item}.example.com
     timeout: 30000
 finally:
@@ -67,9 +67,9 @@ func TestScript(t *testing.T) {
    1m10s  push attempt 2
    1m30s  push attempt 3
    1m31s  check[eu]
-   1m31s  check[us]
-   1m33s  tell
-   1m33s  tool succeeded
+   1m33s  check[us]
+   1m35s  tell
+   1m35s  tool succeeded
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Error(diff)
