@@ -110,7 +110,7 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 	}
 	var arguments []string
 	for _, p := range n.Pairs() {
-		switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+		switch key(p.Key) {
 		case "name", "id", "description", "depends":
 		case "command", "run", "cmd", "script":
 			if p.IsMap() {
@@ -262,7 +262,7 @@ func mentions(script, name string) bool {
 func retry(s *importer.Step, n importer.Node) (why string) {
 	for _, p := range n.Pairs() {
 		v, err := strconv.Atoi(p.Text())
-		switch strings.ReplaceAll(strings.ToLower(p.Key), "_", "") {
+		switch key(p.Key) {
 		case "limit":
 			if err != nil || v < 0 || v > 1000 {
 				return fmt.Sprintf("its retryPolicy has the limit %q, which is not a number", p.Text())

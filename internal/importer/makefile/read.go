@@ -143,22 +143,9 @@ func (b *builder) script(r *rule) (script, why string) {
 	}
 	script = importer.Script(list)
 	if b.posix {
-		script = errexit(list)
+		script = importer.StrictScript(list)
 	}
 	return b.prelude(script) + script, ""
-}
-
-// errexit returns a script that runs each line as sh -e would. sh ignores -e on the left of ||, so no line is there.
-func errexit(lines []importer.Line) string {
-	out := []string{"set -e"}
-	for _, l := range lines {
-		text := importer.Subshell(l.Text)
-		if l.Ignore {
-			text = "set +e\n" + strings.Replace(text, "(\n", "(\nset -e\n", 1) + "\nset -e"
-		}
-		out = append(out, text)
-	}
-	return strings.Join(out, "\n")
 }
 
 // alwaysSet are variables that nearly every environment has.
