@@ -71,6 +71,9 @@ func (p *parser) operand(s string, params []importer.Parameter) (value string, n
 		n++
 	}
 	name := s[:n]
+	if name == "if" {
+		return "", 0, "flowrun does not evaluate if-expressions"
+	}
 	if n == 0 || strings.HasPrefix(s[n:], "(") {
 		return "", 0, bad
 	}

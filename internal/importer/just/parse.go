@@ -43,6 +43,7 @@ type parser struct {
 	exportAll bool
 	dotenv    bool
 	dotfile   string
+	missing   []string // what the file says for all recipes and is left out
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter *regexp.Regexp }) {
@@ -97,8 +98,11 @@ func (p *parser) parse(src string) {
 		case m != nil && first != "alias":
 			p.assign(m[2], m[3], m[1] != "", n)
 			i = p.skip(lines, i, m[2], text)
-		case first == "alias" || first == "import" || first == "import?" || first == "mod" || first == "mod?" || first == "unexport":
-			p.result.Add(text, n, "", importer.LeftOut, "%s", map[string]string{"alias": "call the tool by its own name", "unexport": "flowrun has no counterpart"}[first]+
+		case first == "unexport":
+			p.result.Add(text, n, "", importer.LeftOut, "flowrun has no counterpart")
+			p.missing = append(p.missing, withoutComment(text))
+		case first == "alias" || first == "import" || first == "import?" || first == "mod" || first == "mod?":
+			p.result.Add(text, n, "", importer.LeftOut, "%s", map[string]string{"alias": "call the tool by its own name"}[first]+
 				map[bool]string{true: "import the other file by itself"}[strings.HasPrefix(first, "import") || strings.HasPrefix(first, "mod")])
 		default:
 			current = p.header(text, n, attributes, about)
@@ -172,7 +176,11 @@ func (p *parser) setting(text string, line int) {
 			p.dotfile = strings.Trim(value, `'"`)
 		}
 		p.dotenv = on || name == "dotenv-filename"
-		exact()
+		if !p.dotenv {
+			exact()
+			return
+		}
+		p.result.Outcome("set "+name, line, "", []string{"variables of the file replace those of the environment; in just the environment wins"})
 	case name == "export":
 		p.exportAll = on
 		exact()
@@ -185,6 +193,7 @@ func (p *parser) setting(text string, line int) {
 		p.result.Add("set "+name, line, "", importer.LeftOut, "it changes how just runs recipes; they are left out")
 	default:
 		p.result.Add("set "+name, line, "", importer.LeftOut, "flowrun has no counterpart")
+		p.missing = append(p.missing, "set "+name)
 	}
 }
 

@@ -51,6 +51,9 @@ func Read(src []byte) (*importer.Result, error) {
 			t.EnvFiles = []string{file}
 			b.change("variables of %s replace those of the environment; in just the environment wins", file)
 		}
+		for _, m := range p.missing {
+			b.change("%s is left out", m)
+		}
 		for _, c := range b.changed {
 			t.Notes = append(t.Notes, "Changed: "+c+".")
 		}
@@ -258,7 +261,7 @@ func (b *builder) exported() []importer.Variable {
 	for name, v := range b.vars {
 		if (v.exported || b.exportAll) && v.bad == "" && importer.ValidVariable(name) {
 			list = append(list, importer.Variable{Name: name, Value: v.value})
-		} else if v.exported && v.bad != "" {
+		} else if (v.exported || b.exportAll) && v.bad != "" {
 			b.change("the variable %s is not exported: %s", name, v.bad)
 		}
 	}
