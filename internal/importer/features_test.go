@@ -111,7 +111,7 @@ func features() []feature {
 		{"taskfile", "`env`, `dotenv`", "env: {A: b}\ntasks:\n  a: {cmd: env}\n", changed, "A: b"},
 		{"taskfile", "`sources`, `generates`", "tasks:\n  a: {cmd: make, sources: [\"*.c\"], generates: [out]}\n", changed, "inputs:\n        - '*.c'"},
 		{"taskfile", "`preconditions`", "tasks:\n  a: {cmd: echo x, preconditions: [test -f x]}\n", exact, "bash: test -f x"},
-		{"taskfile", "`platforms`", "tasks:\n  a: {cmd: echo x, platforms: [linux, darwin]}\n", exact, "platforms: [linux, macos]"},
+		{"taskfile", "`platforms`", "tasks:\n  a: {cmd: echo x, platforms: [linux, darwin]}\n", changed, "platforms: [linux, macos]"},
 		{"taskfile", "`ignore_error`", "tasks:\n  a:\n    cmds:\n      - {cmd: \"false\", ignore_error: true}\n", exact, "false || true"},
 		{"taskfile", "`defer`", "tasks:\n  a:\n    cmds:\n      - defer: echo bye\n      - echo hi\n", changed, "finally:"},
 		{"taskfile", "`status`", "tasks:\n  a: {cmd: echo x, status: [test -f x]}\n", changed, "it always runs"},

@@ -41,6 +41,7 @@ var runs = []struct {
 	{"task: a command of several lines", "taskfile", "tasks:\n  a:\n    cmds:\n      - |\n        echo 1\n        false\n        echo never\n", "a", "1\n", true},
 	{"task: ignored commands", "taskfile", "tasks:\n  a:\n    cmds:\n      - {cmd: 'echo 1; false; echo never', ignore_error: true}\n      - {cmd: 'false', ignore_error: true}\n      - echo 2\n", "a", "1\n2\n", false},
 	{"task: calls", "taskfile", "tasks:\n  a:\n    cmds: [echo 1, {task: b, vars: {X: two}}, echo 3]\n  b: {cmds: ['echo {{.X}}']}\n", "a", "1\ntwo\n3\n", false},
+	{"task: a global variable with a default", "taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}', ALL: 'hi {{.NAME}}'}\ntasks:\n  a: {cmds: [{task: b}, 'echo {{.ALL}}', {task: b, vars: {NAME: eve}}]}\n  b: {cmds: ['echo {{.NAME}}']}\n", "a", "bob\nhi bob\neve\n", false},
 	{"dagu: params and outputs", "dagu", "params: WHO=you\ntype: graph\nsteps:\n  - {name: x, command: 'echo hello $WHO', output: TEXT}\n  - {name: y, command: 'echo \"<${TEXT}>\"', depends: [x]}\n", "dag", "hello you\n<hello you>\n", false},
 	{"dagu: -e in a command", "dagu", "steps:\n  - name: a\n    command: |\n      echo 1\n      false\n      echo 2\n", "dag", "1\n", true},
 	{"dagu: -e in one line", "dagu", "steps:\n  - 'false; echo 2'\n", "dag", "", true},

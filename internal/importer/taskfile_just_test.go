@@ -23,6 +23,22 @@ func TestTaskfileAndJustRows(t *testing.T) {
 		{"just", "set export\nv := `date`\n" + export, "recipe a", changed, "the variable v is not exported", ""},
 		{"just", "v := if \"a\" == \"b\" { \"c\" } else { \"d\" }\n" + export, "variable v", left, "flowrun does not evaluate if-expressions", ""},
 		{"just", "v := if \"a\" == \"b\" { \"c\" } else { \"d\" }\n" + export, "recipe a", exact, "", ""},
+
+		{"taskfile", "set: [pipefail, noglob]\ntasks:\n  a: {cmd: echo x}\n", "set", changed, "noglob is left out", "# Changed: set: noglob is left out"},
+		{"taskfile", "set: [pipefail]\ntasks:\n  a: {cmd: echo x}\n", "set", exact, "", "set -o pipefail"},
+		{"taskfile", "tasks:\n  a: {cmd: pwd, dir: sub/x}\n", "task a", exact, "", "mkdir -p -- sub/x"},
+		{"taskfile", "tasks:\n  a: {cmd: pwd, dir: my folder}\n", "task a", changed, "the folder my folder must exist", ""},
+		{"taskfile", "tasks:\n  a: {cmd: pwd, dir: ./}\n", "task a", exact, "", "\nsteps:\n  - name: a\n    working-directory: ./"},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, platforms: [windows]}\n", "task a", changed, "go-task skips it and succeeds", "platforms: [windows]"},
+		{"taskfile", "tasks:\n  a: {cmd: 'echo {{.V}}', requires: {vars: [V]}, vars: {V: x}}\n", "task a", exact, "", "bash: echo x"},
+		{"taskfile", "tasks:\n  a: {cmd: 'echo {{.V}}', requires: {vars: [V]}}\n", "task a", changed, "a variable of the environment does not give V", "required: true"},
+		{"taskfile", "tasks:\n  a: {cmd: 'echo {{.V | default \"y\"}}'}\n", "task a", changed, "a variable of the environment does not give V", "default: y"},
+		{"taskfile", "tasks:\n  a: {cmd: 'echo {{.V}}', vars: {V: 2024-01-02}}\n", "task a", left, "go-task reads 2024-01-02 as a time", ""},
+
+		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}'}\ntasks:\n  a: {cmd: 'echo {{.NAME}} {{.NAME}}'}\n", "variable NAME", changed, "it is a parameter", "default: bob"},
+		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}', ALL: 'hi {{.NAME}}'}\ntasks:\n  a: {cmds: [{task: b}, 'echo {{.ALL}}']}\n  b: {internal: true, cmds: ['echo {{.NAME}}']}\n", "task a", changed, "", "echo hi {NAME}"},
+		{"taskfile", "vars: {NAME: '{{default \"bob\" .NAME}}'}\nenv: {N: '{{.NAME}}'}\ntasks:\n  a: {cmd: 'echo $N'}\n", "task a", changed, "env N of the file is left out", ""},
+		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}'}\ntasks:\n  a: {cmd: 'echo x'}\n", "task a", exact, "", "bash: echo x"},
 	} {
 		t.Run(c.format+" "+c.what+" "+c.reason, func(t *testing.T) {
 			r, err := read(c.format, c.src)
@@ -38,5 +54,27 @@ func TestTaskfileAndJustRows(t *testing.T) {
 				t.Errorf("%s: got %+v, want %s %s: %s", c.src, r.Rows, c.what, c.status, c.reason)
 			}
 		})
+	}
+}
+
+// TestTaskfileNumbers holds the texts that go-task makes of numbers in YAML.
+func TestTaskfileNumbers(t *testing.T) {
+	for written, want := range map[string]string{
+		"10": "10", "010": "8", "0o17": "15", "0x1F": "31", "0b11": "3", "1_000": "1000", "-5": "-5", "+5": "5",
+		"1.50": "1.5", ".5": "0.5", "1e3": "1000", "1e21": "1e+21", "True": "true", "FALSE": "false", "yes": "yes",
+		"1.2.3": "1.2.3", `"010"`: "010", "'1.50'": "1.50", "v010": "v010",
+	} {
+		for _, src := range []string{
+			"tasks:\n  a: {cmd: 'echo [{{.V}}]', vars: {V: " + written + "}}\n",
+			"vars: {V: " + written + "}\ntasks:\n  a: {cmd: 'echo [{{.V}}]'}\n",
+		} {
+			r, err := read("taskfile", src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := definitions(t, r); !strings.Contains(text, "echo ["+want+"]") {
+				t.Errorf("%s: want %s:\n%s", written, want, text)
+			}
+		}
 	}
 }

@@ -80,6 +80,12 @@ func (n Node) IsList() bool { return n.v.List != nil }
 // IsScalar reports whether the value is a text, a number or a boolean.
 func (n Node) IsScalar() bool { return n.v.Scalar != nil }
 
+// Scalar is the value of a scalar: a string, bool, int64 or float64.
+func (n Node) Scalar() any { return n.v.Scalar }
+
+// Quoted reports whether a text has quotes or is a block of lines.
+func (n Node) Quoted() bool { return n.v.Text != nil && n.v.Text.Pos != n.v.Pos }
+
 // Text is the text of a scalar as it is written.
 func (n Node) Text() string {
 	if n.v.Text != nil {

@@ -29,8 +29,9 @@ type reader struct {
 
 // value is what a variable of go-task is: a text, a parameter with a default, or something that is not known.
 type value struct {
-	text string
-	bad  string
+	text   string
+	bad    string
+	params []importer.Parameter // global variables in text that the caller can set
 }
 
 // Read reads a Taskfile.
@@ -63,7 +64,13 @@ func Read(file string, src []byte) (*importer.Result, error) {
 			r.dotenv(p)
 		case "set":
 			r.set = p.Texts()
-			r.result.Outcome(p.Key, p.Line, "", nil)
+			var reasons []string
+			for _, o := range r.set {
+				if !slices.Contains([]string{"e", "errexit", "u", "nounset", "pipefail", "x", "xtrace"}, o) { // see builder.step
+					reasons = append(reasons, short(o)+" is left out")
+				}
+			}
+			r.result.Outcome(p.Key, p.Line, "", reasons)
 		case "includes":
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "import the other files by themselves; tasks that call them are left out")
 		default:
@@ -95,9 +102,15 @@ func (r *reader) dotenv(p importer.Pair) {
 
 func (r *reader) globals(n importer.Node) {
 	for _, v := range n.Pairs() {
+		if fallback, ok := ownDefault(v.Key, v.Node); ok && importer.Name(v.Key) == v.Key {
+			p := importer.Parameter{Name: v.Key, Default: fallback, HasDefault: true}
+			r.vars[v.Key] = value{text: importer.Ref(v.Key), params: []importer.Parameter{p}}
+			r.result.Add("variable "+v.Key, v.Line, "", importer.Changed, "it is a parameter of the tools that use it; "+notFromEnvironment, v.Key)
+			continue
+		}
 		b := &builder{reader: r, vars: r.vars}
 		text, why := b.variable(v.Node)
-		r.vars[v.Key] = value{text: text, bad: why}
+		r.vars[v.Key] = value{text: text, bad: why, params: b.params}
 		if why != "" {
 			r.result.Add("variable "+v.Key, v.Line, "", importer.LeftOut, "%s; tasks that use it are left out", why)
 			continue
@@ -143,6 +156,9 @@ func (r *reader) task(t importer.Pair, taken map[string]bool) {
 	}
 	if tool.Description == "" || strings.Contains(tool.Description, "{{") {
 		tool.Description = "The task " + t.Key + " of a Taskfile"
+	}
+	if t.Get("platforms").Exists() {
+		b.change("on another platform flowrun refuses to run it; go-task skips it and succeeds")
 	}
 	for _, p := range t.Get("platforms").Texts() {
 		switch p {

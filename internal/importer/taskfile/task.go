@@ -37,7 +37,7 @@ func (b *builder) task(name string, given map[string]value, depth int) (steps []
 		return nil, "it needs " + name + ", which is for some platforms only"
 	}
 	c := common{}
-	if why := b.require(n.Get("requires"), name); why != "" {
+	if why := b.require(n.Get("requires"), n.Get("vars"), name); why != "" {
 		return nil, why
 	}
 	for _, v := range n.Get("vars").Pairs() {
@@ -72,6 +72,13 @@ func (b *builder) task(name string, given map[string]value, depth int) (steps []
 		body[0].Inputs, body[0].Outputs = c.inputs, c.outputs
 	} else if len(c.inputs) > 0 {
 		b.change("%s runs also if its sources have not changed", name)
+	}
+	if c.dir != importer.Ref("WORKSPACE") && strings.Trim(c.dir, "./") != "" && len(body) > 0 { // it may be missing
+		if importer.Plain(c.dir) {
+			body = append([]*importer.Step{{Name: b.name(name + " folder"), Shell: "bash", Script: "mkdir -p -- " + c.dir}}, body...)
+		} else {
+			b.change("the folder %s must exist; go-task creates it", short(plainText(c.dir)))
+		}
 	}
 	if c.ask != "" {
 		steps = append(steps, &importer.Step{Name: b.name("confirm"), Approve: c.ask})
@@ -147,15 +154,15 @@ func (b *builder) key(p importer.Pair, task string, c *common) (why string) {
 	return ""
 }
 
-// require makes parameters of the variables that a task requires.
-func (b *builder) require(n importer.Node, task string) (why string) {
+// require makes parameters of the variables that a task requires and does not set itself.
+func (b *builder) require(n, own importer.Node, task string) (why string) {
 	for _, v := range n.Get("vars").Items() {
 		name := v.Text()
 		if v.IsMap() {
 			name = v.Get("name").Text()
 			b.change("the values that %s allows are not checked", name)
 		}
-		if _, ok := b.vars[name]; ok {
+		if _, ok := b.vars[name]; ok || own.Get(name).Exists() {
 			continue
 		}
 		if !b.top {
@@ -168,7 +175,7 @@ func (b *builder) require(n importer.Node, task string) (why string) {
 		b.params = append(b.params, importer.Parameter{Name: name})
 		b.vars[name] = value{text: importer.Ref(name)}
 		b.change("a parameter is always one word, and the shell never reads it as code")
-		b.change("a variable of the environment does not give %s", name)
+		b.change(notFromEnvironment, name)
 	}
 	return ""
 }
@@ -325,6 +332,9 @@ func (b *builder) deferred(task string, d importer.Node, c common, depth int) (w
 	b.finally = append([]*importer.Step{s}, b.finally...) // the last one first
 	return ""
 }
+
+// plainText returns a text for a reason: placeholders are written in braces.
+func plainText(s string) string { return strings.NewReplacer("\x01", "{", "\x02", "}").Replace(s) }
 
 func (b *builder) step(name string, lines []importer.Line, c common) *importer.Step {
 	script := importer.StrictScript(lines)

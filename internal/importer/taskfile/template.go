@@ -1,7 +1,9 @@
 package taskfile
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +18,9 @@ var reversed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^default\s+("[^"]*"|` + "`[^`]*`" + `|[0-9]+)\s+\.([A-Za-z_][A-Za-z0-9_]*)$`)
 })
 
+// date matches a text that YAML reads as a time if it has no quotes.
+var date = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?$`) })
+
 // variable returns the value of a variable, in which references to others are replaced.
 func (b *builder) variable(n importer.Node) (text, why string) {
 	switch {
@@ -23,6 +28,13 @@ func (b *builder) variable(n importer.Node) (text, why string) {
 		return "", "it is the output of a command"
 	case !n.IsScalar():
 		return "", "it is not a text"
+	}
+	switch v := n.Scalar().(type) {
+	case bool, int64, float64:
+		return fmt.Sprint(v), ""
+	}
+	if !n.Quoted() && date().MatchString(n.Text()) {
+		return "", "go-task reads " + short(n.Text()) + " as a time"
 	}
 	return b.expand(n.Text())
 }
@@ -80,6 +92,11 @@ func (b *builder) action(s string) (text, why string) {
 	case known && v.bad != "":
 		return "", "it uses " + name + ": " + v.bad
 	case known && (v.text != "" || fallback == ""):
+		for _, p := range v.params {
+			if why := b.global(p); why != "" {
+				return "", why
+			}
+		}
 		return v.text, ""
 	case name == "CLI_ARGS", name == "ITEM", name == "KEY", name == "EXIT_CODE", name == "CHECKSUM", name == "TIMESTAMP", name == "MATCH", strings.HasPrefix(name, "CLI_"):
 		return "", "flowrun has no counterpart for ." + name
@@ -94,6 +111,42 @@ func (b *builder) action(s string) (text, why string) {
 	return b.parameter(name, strings.Trim(fallback, "\"'`"), fallback != "")
 }
 
+const notFromEnvironment = "a variable of the environment does not give %s"
+
+// ownDefault returns the default of a global variable that the caller can set: NAME: '{{.NAME | default "x"}}'.
+func ownDefault(name string, n importer.Node) (fallback string, ok bool) {
+	s := strings.TrimSpace(n.Text())
+	if !n.IsScalar() || !strings.HasPrefix(s, "{{") || !strings.HasSuffix(s, "}}") {
+		return "", false
+	}
+	s = strings.TrimSpace(s[2 : len(s)-2])
+	if m := action().FindStringSubmatch(s); m != nil && m[1] == name && m[2] != "" {
+		return strings.Trim(m[2], "\"'`"), true
+	}
+	if m := reversed().FindStringSubmatch(s); m != nil && m[2] == name {
+		return strings.Trim(m[1], "\"'`"), true
+	}
+	return "", false
+}
+
+// global makes a parameter of a global variable with a default, once for a tool. The builder of the globals themselves
+// has no tool: there, the variables that use p need it too.
+func (b *builder) global(p importer.Parameter) (why string) {
+	if slices.ContainsFunc(b.params, func(o importer.Parameter) bool { return o.Name == p.Name && o.HasDefault == p.HasDefault }) {
+		return ""
+	}
+	if b.names != nil {
+		if b.names[strings.ToLower(p.Name)] {
+			return "the variable " + p.Name + " has a name that is not possible in flowrun"
+		}
+		b.names[strings.ToLower(p.Name)] = true
+	}
+	b.params = append(b.params, p)
+	b.change(notFromEnvironment, p.Name)
+	b.change("a parameter is always one word, and the shell never reads it as code")
+	return ""
+}
+
 // parameter returns a placeholder for a variable that the caller gives.
 func (b *builder) parameter(name, fallback string, has bool) (text, why string) {
 	if importer.Name(name) != name || b.names[strings.ToLower(name)] {
@@ -102,6 +155,9 @@ func (b *builder) parameter(name, fallback string, has bool) (text, why string) 
 	b.names[strings.ToLower(name)] = true
 	if !has {
 		b.change("%s comes from the environment in go-task; here it is a parameter, and empty by default", name)
+	}
+	if has {
+		b.change(notFromEnvironment, name)
 	}
 	b.params = append(b.params, importer.Parameter{Name: name, Default: fallback, HasDefault: true})
 	b.vars[name] = value{text: importer.Ref(name)}
