@@ -228,20 +228,3 @@ func percent(s string) (script, input string) {
 	}
 	return strings.TrimSpace(parts[0]), input
 }
-
-// toolName names a tool for the first program in its command.
-func toolName(script string) string {
-	for _, word := range strings.Fields(script) {
-		switch {
-		case strings.Contains(word, "="), word == "cd", word == "[", word == "test", word == "sudo", word == "nice", word == "/bin/sh", word == "bash",
-			word == "exec", word == "&&", word == "||", word == ";", strings.HasPrefix(word, "-"):
-			continue
-		}
-		base := path.Base(strings.Trim(word, `"'();`))
-		if ext := path.Ext(base); ext == ".sh" || ext == ".py" || ext == ".pl" || ext == ".php" || ext == ".rb" {
-			base = strings.TrimSuffix(base, ext)
-		}
-		return importer.Name(base)
-	}
-	return "command"
-}

@@ -1,0 +1,253 @@
+package cron
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/importer"
+)
+
+// wrappers are programs that run the command in their arguments: their options that have a value, and how many arguments
+// come before the command.
+var wrappers = map[string]struct {
+	values string
+	before int
+}{
+	"sudo": {"ugpChrtT", 0}, "doas": {"uC", 0}, "env": {"uCS", 0}, "nice": {"n", 0}, "ionice": {"cn", 0}, "nohup": {}, "setsid": {}, "chronic": {}, "cronic": {},
+	"stdbuf": {"ioe", 0}, "timeout": {"ks", 1}, "flock": {"wEc", 1}, "envdir": {"", 1}, "chrt": {"", 1}, "exec": {"a", 0}, "command": {}, "time": {"fo", 0},
+	"if": {}, "then": {}, "else": {}, "elif": {}, "do": {}, "while": {}, "until": {}, "!": {}, "{": {},
+}
+
+// prepare are commands that only prepare or check something, and words that end a statement: the next command names the tool.
+var prepare = strings.Fields("cd pushd popd export set unset umask ulimit test [ [[ : true false sleep wait trap echo printf mkdir source . shopt fi done esac } for case exit return read local")
+
+// groups are programs that do something else for each first argument.
+var groups = strings.Fields("make gmake npm yarn pnpm npx docker docker-compose podman git go cargo just task rake composer bundle systemctl kubectl artisan manage console rails wp drush " +
+	"flowrun restic borg rclone certbot aws gcloud crontab service arkmanager")
+
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`) })
+
+// toolName names a tool for the script or program that its command runs.
+func toolName(script string) string {
+	fallback := "command"
+	for _, words := range commands(script) {
+		name, good := commandName(words)
+		name = importer.Name(name)
+		switch {
+		case name == "step": // it has no letters
+		case good:
+			return name
+		case fallback == "command":
+			fallback = name
+		}
+	}
+	return fallback
+}
+
+// commandName returns the name of what a command runs, and whether that is more than a preparation.
+func commandName(words []string) (name string, good bool) {
+	for len(words) > 0 {
+		first := path.Base(words[0])
+		variable, _, assigned := strings.Cut(words[0], "=")
+		wrapper, wraps := wrappers[first]
+		switch args := words[1:]; {
+		case assigned && importer.ValidVariable(variable):
+			words = args
+		case first == "su":
+			script, _ := option(args, "c", "sgwC")
+			return toolName(script), script != ""
+		case slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh"}, first):
+			script, rest := option(args, "c", "oO")
+			if script != "" {
+				return toolName(script), true
+			}
+			if len(rest) == 0 {
+				return first, false
+			}
+			return program(rest), true
+		case interpreter(first):
+			if module, _ := option(args, "m", "WX"); module != "" && strings.HasPrefix(first, "python") {
+				return module, true
+			}
+			if _, rest := option(args, "", "cemrWX"); len(rest) > 0 {
+				return program(rest), true
+			}
+			return first, true
+		case wraps:
+			script, rest := option(args, "c", wrapper.values)
+			if script != "" && first == "flock" {
+				return toolName(script), true
+			}
+			words = rest[min(wrapper.before, len(rest)):]
+		case first == "source" || first == ".":
+			if len(args) > 0 {
+				return program(args[:1]), false
+			}
+			return first, false
+		case slices.Contains(prepare, first):
+			return first, false
+		default:
+			return program(words), true
+		}
+	}
+	return "", false
+}
+
+func interpreter(name string) bool {
+	name = strings.TrimRight(name, "0123456789.")
+	return slices.Contains([]string{"python", "perl", "php", "ruby", "node", "Rscript"}, name)
+}
+
+// option returns the value of an option of one letter, and the words after all options. values are the letters of the
+// options that have a value.
+func option(words []string, letter, values string) (value string, rest []string) {
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		w := words[0]
+		words = words[1:]
+		if w == "--" {
+			break
+		}
+		last := w[len(w)-1:]
+		takes := w != "-" && !strings.HasPrefix(w, "--") && strings.Contains(values+letter, last) && len(words) > 0
+		if !takes {
+			continue
+		}
+		if last == letter {
+			return words[0], nil
+		}
+		words = words[1:]
+	}
+	// su takes the user before its options.
+	if letter != "" && len(words) > 2 && strings.HasPrefix(words[1], "-") {
+		if words[1] == "-"+letter {
+			return words[2], words
+		}
+	}
+	return "", words
+}
+
+// program returns the name of a program without its folder and extension, with its first argument if that says what it
+// does.
+func program(words []string) string {
+	name := path.Base(words[0])
+	if ext := path.Ext(name); slices.Contains([]string{".sh", ".bash", ".py", ".pl", ".php", ".rb", ".js"}, ext) {
+		name = strings.TrimSuffix(name, ext)
+	}
+	args := words[1:]
+	switch {
+	case name == "run-parts" && len(args) > 0:
+		return name + "-" + path.Base(args[len(args)-1])
+	case slices.Contains(groups, name):
+		for _, a := range args {
+			if plainWord().MatchString(a) {
+				return name + "-" + a
+			}
+		}
+	}
+	return name
+}
+
+// commands splits a script into simple commands and their words, without quotes and redirections. It knows enough of the
+// shell to find a name.
+func commands(script string) [][]string {
+	var list [][]string
+	var words []string
+	var b strings.Builder
+	inWord, drop := false, false // drop the next word: it belongs to a redirection
+	word := func() {
+		if inWord && !drop {
+			words = append(words, b.String())
+		}
+		if inWord {
+			drop = false
+		}
+		inWord = false
+		b.Reset()
+	}
+	end := func() {
+		word()
+		if len(words) > 0 {
+			list = append(list, words)
+		}
+		words, drop = nil, false
+	}
+	for i := 0; i < len(script); i++ {
+		c := script[i]
+		next := byte(0)
+		if i+1 < len(script) {
+			next = script[i+1]
+		}
+		switch {
+		case c == ' ' || c == '\t':
+			word()
+		case c == '>' || c == '<' || c == '&' && next == '>':
+			if strings.Trim(b.String(), "0123456789") == "" { // 2>file
+				inWord = false
+				b.Reset()
+			}
+			word()
+			for i+1 < len(script) && strings.IndexByte("<>&|", script[i+1]) >= 0 {
+				i++
+			}
+			drop = true
+		case strings.IndexByte("\n;&|()", c) >= 0:
+			end()
+		case c == '#' && !inWord:
+			end()
+			for i+1 < len(script) && script[i+1] != '\n' {
+				i++
+			}
+		default:
+			inWord = true
+			n := quoted(script[i:])
+			text := script[i : i+n]
+			if c == '\'' || c == '"' || c == '\\' {
+				text = strings.Trim(text, string(c))
+			}
+			b.WriteString(text)
+			i += n - 1
+		}
+	}
+	end()
+	return list
+}
+
+// quoted returns how many bytes at the beginning of s belong together: a quoted text, $(...), ${...}, or one byte.
+func quoted(s string) int {
+	switch {
+	case s[0] == '\\' && len(s) > 1:
+		return 2
+	case s[0] == '\'' || s[0] == '`':
+		if end := strings.IndexByte(s[1:], s[0]); end >= 0 {
+			return end + 2
+		}
+		return len(s)
+	case s[0] == '"':
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '\\':
+				i++
+			case '"':
+				return i + 1
+			}
+		}
+		return len(s)
+	case strings.HasPrefix(s, "$(") || strings.HasPrefix(s, "${"):
+		depth := 0
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '(', '{':
+				depth++
+			case ')', '}':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(s)
+	}
+	return 1
+}
