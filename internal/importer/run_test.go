@@ -144,6 +144,11 @@ func TestLeftOutWithGitHub(t *testing.T) {
 		{"its output in env", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo $V, env: {V: "${{ steps.one.outputs.v }}"}}`, left, "its variable V"},
 		{"its output in a condition", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo x, if: "steps.one.outputs.v == 'x'"}`, left, "steps.one.outputs.v"},
 		{"a variable of the job that is left out", "run: echo x", `run: echo $J`, left, "it reads J"},
+		{"an action", "uses: actions/setup-node@v4", `run: npm ci`, changed, "would have done: first (actions/setup-node@v4)"},
+		{"a command", "run: npm ci ${{ github.sha }}", `run: npm test`, changed, "would have done: first"},
+		{"the checkout", "uses: actions/checkout@v4\n        with: {fetch-depth: 0}", `run: npm ci`, exact, ""},
+		{"the checkout of something else", "uses: actions/checkout@v4\n        with: {repository: a/b}", `run: npm ci`, changed, "first (actions/checkout@v4)"},
+		{"what does nothing for later steps", "uses: actions/upload-artifact@v4", `run: npm ci`, exact, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, err := read("github", "name: w\njobs:\n  j:\n    env: {J: \"${{ needs.x.outputs.y }}\"}\n    steps:\n      - id: one\n        name: first\n        "+c.first+"\n      - "+
@@ -162,6 +167,43 @@ func TestLeftOutWithGitHub(t *testing.T) {
 				t.Errorf("got %+v, want %s: %s", rows, c.status, c.reason)
 			}
 		})
+	}
+}
+
+// TestNeedsWithGitHub holds what becomes of a job that needs another one, in both orders of the file.
+func TestNeedsWithGitHub(t *testing.T) {
+	for _, c := range []struct {
+		name, needed string
+		status       importer.Status
+		reason       string
+	}{
+		{"a job that is carried over", "steps: [{run: echo a}]", exact, ""},
+		{"a job without commands", "uses: ./.github/workflows/x.yaml", changed, "it does not wait for the job a, which is left out"},
+		{"a job with a condition", "{if: github.ref == 'x', steps: [{run: echo a}]}", changed, "it does not wait for the job a, which is left out"},
+		{"a job whose steps are left out", "steps: [{run: 'echo ${{ github.sha }}'}]", changed, "it does not wait for the job a, which is left out"},
+		{"a job that needs it", "{needs: b, steps: [{run: echo a}]}", changed, "which needs it too"},
+		{"no job", "", changed, "it does not wait for the job a, which is not in the file"},
+	} {
+		a, b := "", "  b: {needs: [a], steps: [{run: echo b}]}\n"
+		if c.needed != "" {
+			a = "  a:\n    " + c.needed + "\n"
+		}
+		for order, jobs := range map[string]string{"": a + b, ", further down": b + a} {
+			t.Run(c.name+order, func(t *testing.T) {
+				r, err := read("github", "name: w\njobs:\n"+jobs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text := definitions(t, r); c.reason != "" && !strings.Contains(text, c.reason+".\n") {
+					t.Errorf("the definition has no comment:\n%s", text)
+				}
+				if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool {
+					return strings.HasPrefix(row.What, "job ") && row.Status == c.status && strings.HasSuffix(row.Reason, c.reason)
+				}) {
+					t.Errorf("got %+v, want %s: %s", r.Rows, c.status, c.reason)
+				}
+			})
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func (r *reader) job(j importer.Pair, c context) {
 	g := &importer.Step{Name: name, WaitFor: []string{}}
 	var vars []importer.Variable
 	var secrets []string
-	var changed []string
+	var changed, differs []string
 	note := func(format string) { g.Notes = append(g.Notes, format) }
 	leave := func(key string, line int, reason string) {
 		r.result.Add(what+": "+key, line, r.tool.Name+"/"+name, importer.LeftOut, "%s", reason)
@@ -41,8 +41,8 @@ func (r *reader) job(j importer.Pair, c context) {
 			changed = append(changed, "it runs on this machine, not on "+short(strings.Join(p.Texts(), " ")))
 		case "needs":
 			for _, n := range p.Texts() {
-				if r.jobs[n] == "" {
-					leave("needs "+n, p.Line, "the job "+n+" is left out")
+				if why := r.notWaiting(n); why != "" {
+					differs = append(differs, "it does not wait for the job "+n+", "+why)
 					continue
 				}
 				g.WaitFor = append(g.WaitFor, r.jobs[n])
@@ -88,7 +88,7 @@ func (r *reader) job(j importer.Pair, c context) {
 	for _, s := range g.Steps {
 		s.Environment, s.Secrets = merge(vars, secrets, s)
 	}
-	differs := c.lost.changed
+	differs = append(differs, c.lost.reasons()...)
 	if len(g.Matrix)+len(g.Include) > 0 {
 		differs = append(differs, "all combinations run on this machine, in one folder and at the same time unless max-parallel limits them; no value selects an operating system")
 	}
@@ -188,7 +188,7 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 	leave := func(reason string) {
 		c.result.Add(what, s.Line(), "", importer.LeftOut, "%s", reason)
 		g.Notes = append(g.Notes, "Left out: "+label+": "+reason+".")
-		c.leave(s.Get("run").Text(), label)
+		c.leave(s, label)
 	}
 	if u := s.Get("uses"); u.Exists() {
 		leave("it uses " + short(u.Text()) + ", and flowrun does not run actions")
@@ -265,8 +265,9 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, names map[strin
 		leave(why)
 		return
 	}
-	reasons = append(reasons, c.lost.changed...)
-	for _, why := range c.lost.changed {
+	differs := c.lost.reasons()
+	reasons = append(reasons, differs...)
+	for _, why := range differs {
 		out.Notes = append(out.Notes, "Changed: "+why+".")
 	}
 	if why := setShell(out, shell); why != "" {

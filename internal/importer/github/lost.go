@@ -15,11 +15,20 @@ type lost struct {
 	variables map[string]string // why, for each name: the end of a sentence that begins with the name
 	all       string            // why every step below is left out
 	changed   []string          // how the steps below differ
+	steps     []string          // the steps above that are left out and could have done something for those below
 }
 
 func (l lost) clone() lost {
-	l.variables, l.changed = maps.Clone(l.variables), slices.Clone(l.changed)
+	l.variables, l.changed, l.steps = maps.Clone(l.variables), slices.Clone(l.changed), slices.Clone(l.steps)
 	return l
+}
+
+// reasons are how a step below differs.
+func (l lost) reasons() []string {
+	if len(l.steps) == 0 {
+		return l.changed
+	}
+	return append(slices.Clone(l.changed), "it may need what a step that is left out would have done: "+strings.Join(l.steps, ", "))
 }
 
 // of returns why a step with these texts cannot run, or "".
@@ -39,9 +48,32 @@ var envWrite = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\becho\s+["']?([A-Za-z_][A-Za-z0-9_]*)=`)
 })
 
-// leave notes what the steps below a step that is left out do not find: the variables that it sets for them. If the names
-// cannot be found, every step below could need one of them.
-func (c *context) leave(run, label string) {
+// harmless reports whether the steps below a step do the same without it. The files are in the folder already, unless the
+// action gets others.
+func harmless(s importer.Node) bool {
+	action, _, _ := strings.Cut(s.Get("uses").Text(), "@")
+	switch action {
+	case "actions/checkout":
+		return !slices.ContainsFunc(s.Get("with").Pairs(), func(p importer.Pair) bool {
+			return slices.Contains([]string{"repository", "ref", "path", "submodules", "lfs", "sparse-checkout"}, p.Key)
+		})
+	case "actions/cache", "actions/cache/restore", "actions/cache/save", "actions/upload-artifact":
+		return true
+	}
+	return false
+}
+
+// leave notes what the steps below a step that is left out do not find: what it does, and the variables that it sets for
+// them. If the names of these cannot be found, every step below could need one of them.
+func (c *context) leave(s importer.Node, label string) {
+	run := s.Get("run").Text()
+	if !harmless(s) {
+		text := label
+		if u := s.Get("uses").Text(); u != "" {
+			text += " (" + short(u) + ")"
+		}
+		c.lost.steps = append(c.lost.steps, text)
+	}
 	l := &c.lost
 	if !strings.HasPrefix(label, "step ") {
 		label = "the step " + label

@@ -17,6 +17,8 @@ type reader struct {
 	budget importer.Budget
 	tool   *importer.Tool
 	jobs   map[string]string // the names of the groups
+	begun  map[string]bool   // the jobs of the file that were reached
+	done   map[string]bool   // the jobs that were read
 	names  map[string]bool
 	params map[string]bool
 }
@@ -27,7 +29,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{jobs: map[string]string{}, names: map[string]bool{}, params: map[string]bool{}}
+	r := &reader{jobs: map[string]string{}, begun: map[string]bool{}, done: map[string]bool{}, names: map[string]bool{}, params: map[string]bool{}}
 	name := doc.Get("name").Text()
 	if name == "" {
 		name = "workflow"
@@ -53,15 +55,9 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	for _, j := range jobs { // names first: needs may name a job further down
 		r.jobs[j.Key] = importer.Unique(r.names, importer.Name(j.Key))
 	}
-	for {
-		before := len(r.jobs)
-		r.dropEmpty(jobs)
-		if len(r.jobs) == before {
-			break
-		}
-	}
+	r.dropEmpty(jobs)
 	for _, j := range jobs {
-		r.job(j, c)
+		r.inOrder(j, jobs, c)
 	}
 	if len(r.tool.Steps) == 0 {
 		r.result.Add("workflow", 1, "", importer.LeftOut, "it has no run step that flowrun can carry out")
@@ -86,6 +82,35 @@ func (r *reader) dropEmpty(jobs []importer.Pair) {
 			delete(r.jobs, j.Key)
 		}
 	}
+}
+
+// inOrder reads a job after the jobs that it needs: only then is known which of them are left out.
+func (r *reader) inOrder(j importer.Pair, jobs []importer.Pair, c context) {
+	if r.begun[j.Key] {
+		return
+	}
+	r.begun[j.Key] = true
+	needs := j.Get("needs").Texts()
+	for _, other := range jobs {
+		if slices.Contains(needs, other.Key) {
+			r.inOrder(other, jobs, c)
+		}
+	}
+	r.job(j, c)
+	r.done[j.Key] = true
+}
+
+// notWaiting says why the group of a job cannot wait for another job, or "".
+func (r *reader) notWaiting(needed string) string {
+	switch {
+	case !r.begun[needed]:
+		return "which is not in the file"
+	case !r.done[needed]:
+		return "which needs it too"
+	case r.jobs[needed] == "":
+		return "which is left out"
+	}
+	return ""
 }
 
 func (r *reader) triggers(on importer.Node) {
