@@ -121,10 +121,11 @@ func features() []feature {
 		{"taskfile", "`includes`", "includes: {b: ./b}\ntasks:\n  a: {cmd: echo x}\n", left, ""},
 
 		{"dagu", "`command`, `script`, `shell`", "steps:\n  - {name: a, command: echo x, shell: bash}\n", exact, "bash: echo x"},
+		{"dagu", "commands without `shell`", "steps:\n  - {name: a, command: \"echo a | cat\"}\n", changed, "# Changed: flowrun runs steps without shell in sh"},
 		{"dagu", "`depends`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b, depends: [a]}\n", exact, "wait-for: [a]"},
 		{"dagu", "steps without `depends` and `type`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n", changed, "old versions start them together"},
-		{"dagu", "`env`, `params` with names", "params: A=b\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
-		{"dagu", "`output`", "steps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
+		{"dagu", "`env`, `params` with names", "params: A=b\nshell: sh\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
+		{"dagu", "`output`", "shell: sh\nsteps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
 		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", changed, "cron: 0 7 * * *\n    overlap: skip"},
 		{"dagu", "`retryPolicy` with `limit` and `intervalSec`", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5}}\n", exact, "attempts: 3"},
 		{"dagu", "`continueOn`", "steps:\n  - {name: a, command: echo x, continueOn: {failure: true}}\n", exact, "continue-on-error: true"},

@@ -216,6 +216,14 @@ func TestDaguReasons(t *testing.T) {
 		{"params: DATE=d\n", changed, "the parameter DATE is DATE_PARAM"},
 		{"params: {a-b: d}\n", left, "a name has up to 60 letters"},
 		{"schedule: 0 7 * * *\nmax_active_runs: 3\n", changed, "a run over the limit of 3 is queued"},
+		{"steps: ['[[ a == a ]]']\n", changed, "it has no shell"},
+		{"steps: ['echo -e x']\n", changed, "it has no shell"},
+		{"steps: [source x]\n", changed, "it has no shell"},
+		{"steps: [/opt/run --all=1 x.txt]\n", exact, ""},
+		{"shell: bash\nsteps: [{name: a, command: '[[ a == a ]]'}]\n", exact, ""},
+		{"steps: [{name: a, shell: bash, command: '[[ a == a ]]'}]\n", exact, ""},
+		{"steps: [{name: a, command: bash, script: '[[ a == a ]]'}]\n", exact, ""},
+		{"steps: [{name: a, script: \"#!/bin/bash\\n[[ a == a ]]\"}]\n", exact, ""},
 		{"steps: [{script: \"#!/usr/bin/perl\\nprint 1\"}]\n", left, "flowrun has no steps for #!/usr/bin/perl"},
 	} {
 		if !strings.Contains(c.src, "steps") {
@@ -226,7 +234,8 @@ func TestDaguReasons(t *testing.T) {
 			t.Fatal(err)
 		}
 		definitions(t, r)
-		if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool { return row.Status == c.status && strings.Contains(row.Reason, c.reason) }) {
+		if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool { return row.Status == c.status && strings.Contains(row.Reason, c.reason) }) ||
+			c.status == exact && worst(r.Rows) != exact {
 			t.Errorf("%s: got %+v, want %s: %s", c.src, r.Rows, c.status, c.reason)
 		}
 	}

@@ -12,16 +12,18 @@ import (
 )
 
 type reader struct {
-	result  importer.Result
-	tool    *importer.Tool
-	names   map[string]string // the name or id of a step to that of flowrun
-	taken   map[string]bool
-	values  map[string]string // variables that are parameters, with their values, as conditions can contain them
-	outputs map[string]string // variables that steps set to their output
-	shell   string
-	active  int    // maxActiveRuns
-	bad     string // why the whole DAG is left out
-	changed []string
+	result   importer.Result
+	tool     *importer.Tool
+	names    map[string]string // the name or id of a step to that of flowrun
+	taken    map[string]bool
+	values   map[string]string // variables that are parameters, with their values, as conditions can contain them
+	outputs  map[string]string // variables that steps set to their output
+	shell    string
+	ownShell bool            // the DAG sets its shell
+	unsure   map[string]bool // the steps whose shell depends on the environment of Dagu
+	active   int             // maxActiveRuns
+	bad      string          // why the whole DAG is left out
+	changed  []string
 }
 
 // Read reads a DAG.
@@ -30,7 +32,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh"}
+	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh", unsure: map[string]bool{}}
 	name := doc.Get("name").Text()
 	if name == "" {
 		name = strings.TrimSuffix(strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".yaml"), ".yml")
@@ -66,6 +68,9 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	case len(r.tool.Steps) == 0:
 		r.result.Add("DAG", 1, "", importer.LeftOut, "it has no step that flowrun can carry out")
 	default:
+		if len(r.unsure) > 0 {
+			r.changed = append(r.changed, "flowrun runs steps without shell in sh, Dagu in the shell of $DAGU_DEFAULT_SHELL or $SHELL, if it has one")
+		}
 		for _, c := range r.changed {
 			r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
 		}
@@ -119,6 +124,7 @@ func (r *reader) top(p importer.Pair) {
 		}
 		r.tool.Dir = p.Text()
 	case "shell":
+		r.ownShell = true
 		if r.shell = shellOf(p.Node); r.shell == "" {
 			r.bad = "flowrun has no steps for the shell " + short(p.Text())
 		}

@@ -80,7 +80,7 @@ func (r *reader) steps(doc importer.Node) []*importer.Step {
 			continue
 		}
 		list = append(list, s)
-		r.result.Outcome("step "+n.name, n.Line(), to, nil)
+		r.result.Outcome("step "+n.name, n.Line(), to, r.reasons(s))
 	}
 	return list
 }
@@ -96,7 +96,7 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		return nil, "it is a list of commands that run at the same time"
 	case !n.IsMap(): // a step can be its command
 		s.Script = n.Text()
-		if why := errexit(s); why != "" {
+		if why := r.defaultShell(s); why != "" {
 			return nil, why
 		}
 		return s, r.finish(s)
@@ -179,16 +179,16 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		return nil, "it has no command"
 	}
 	if !n.Get("shell").Exists() && (!n.Get("script").Exists() || !n.Get("command").Exists()) {
-		if why := errexit(s); why != "" {
+		if why := r.defaultShell(s); why != "" {
 			return nil, why
 		}
 	}
 	return s, r.finish(s)
 }
 
-// errexit makes a script that has no shell of its own do what Dagu does: it runs in the program of its #! line, or in the
-// shell of the DAG with -e.
-func errexit(s *importer.Step) (why string) {
+// defaultShell makes a script that has no shell of its own do what Dagu does: it runs in the program of its #! line, or in
+// the shell of the DAG with -e.
+func (r *reader) defaultShell(s *importer.Step) (why string) {
 	if line, rest, _ := strings.Cut(s.Script, "\n"); strings.HasPrefix(line, "#!") {
 		words := strings.Fields(strings.TrimPrefix(line[2:], " "))
 		if len(words) > 1 && path.Base(words[0]) == "env" {
@@ -208,11 +208,35 @@ func errexit(s *importer.Step) (why string) {
 		s.Shell, s.Script = known, rest
 		return ""
 	}
+	if !r.ownShell && !portable(s.Script) {
+		r.unsure[s.Name] = true
+	}
 	// A single command needs no set -e.
 	if s.Shell != "python" && strings.ContainsAny(strings.TrimSpace(s.Script), "\n;&|()`{") {
 		s.Script = "set -e\n" + s.Script
 	}
 	return ""
+}
+
+// builtins are commands that some shells do not have, or that do something else in each.
+var builtins = strings.Fields("source . test time type local declare typeset let pushd popd shopt set read printf kill ulimit alias function select export exec")
+
+// portable reports whether every shell does the same with a script: it starts one program with plain words.
+func portable(script string) bool {
+	words := strings.Fields(script)
+	if len(words) == 0 || strings.Contains(strings.TrimSpace(script), "\n") || slices.Contains(builtins, words[0]) {
+		return false
+	}
+	options := len(words) > 1 && strings.HasPrefix(words[1], "-")
+	return slices.IndexFunc(words, func(w string) bool { return !importer.Plain(w) }) < 0 && (words[0] != "echo" || !options)
+}
+
+// reasons are how a step differs.
+func (r *reader) reasons(s *importer.Step) []string {
+	if r.unsure[s.Name] {
+		return []string{"it has no shell: flowrun runs it in sh"}
+	}
+	return nil
 }
 
 // finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.
@@ -343,6 +367,6 @@ func (r *reader) handlers(doc importer.Node) {
 			r.tool.Notes = append(r.tool.Notes, "Left out: handlerOn: "+p.Key+": "+why+".")
 			continue
 		}
-		r.result.Outcome("handlerOn: "+p.Key, p.Line, r.tool.Name+"/"+s.Name, nil)
+		r.result.Outcome("handlerOn: "+p.Key, p.Line, r.tool.Name+"/"+s.Name, r.reasons(s))
 	}
 }
