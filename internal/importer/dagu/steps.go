@@ -2,7 +2,6 @@ package dagu
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,179 +107,57 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 			}
 		}
 	}
-	var arguments []string
 	for _, p := range n.Pairs() {
-		switch key(p.Key) {
-		case "name", "id", "description", "depends":
-		case "command", "run", "cmd", "script":
-			if p.IsMap() {
-				return nil, "its " + p.Key + " is a mapping"
-			}
-			if p.IsList() {
-				return nil, "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
-			}
-			text := p.Text()
-			if p.Key == "script" && n.Get("command").Exists() {
-				continue // the command is its interpreter
-			}
-			s.Script = text
-		case "args":
-			arguments = p.Texts()
-		case "shell":
-			if s.Shell = shellOf(p.Node); s.Shell == "" {
-				return nil, "flowrun has no steps for the shell " + short(p.Text())
-			}
-		case "dir", "workingdir":
-			if strings.ContainsAny(p.Text(), "$`") {
-				return nil, "its folder is known only when it runs"
-			}
-			s.Dir = p.Text()
-		case "env":
-			s.Environment = append(s.Environment, r.variables(p.Node, "step "+n.name+": env")...)
-		case "output":
-			name := strings.TrimPrefix(p.Text(), "$")
-			if !p.IsScalar() || !importer.ValidVariable(name) {
-				return nil, "its output has a form that is not understood"
-			}
-			r.outputs[name] = s.Name
-		case "retrypolicy":
-			if why := retry(s, p.Node); why != "" {
-				return nil, why
-			}
-		case "continueon":
-			if why := tolerate(s, p.Node); why != "" {
-				return nil, why
-			}
-		case "timeoutsec":
-			s.Timeout = seconds(p.Node)
-		case "preconditions", "precondition":
-			if n.Get("env").Exists() {
-				return nil, "flowrun does not evaluate preconditions of a step that has env"
-			}
-			if why := r.precondition(s, p.Node); why != "" {
-				return nil, why
-			}
-		case "stdout", "stderr", "mailonerror":
-			return nil, "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
-		default:
-			return nil, "flowrun has no counterpart for " + p.Key
-		}
-	}
-	if script := n.Get("script"); script.Exists() && n.Get("command").Exists() {
-		if s.Shell = shellOf(n.Get("command")); s.Shell == "" {
-			return nil, "flowrun has no steps for " + short(n.Get("command").Text())
-		}
-		s.Script = script.Text()
-	}
-	for _, a := range arguments {
-		s.Script += " " + a
-	}
-	if strings.TrimSpace(s.Script) == "" {
-		return nil, "it has no command"
-	}
-	if !n.Get("shell").Exists() && (!n.Get("script").Exists() || !n.Get("command").Exists()) {
-		if why := r.defaultShell(s); why != "" {
+		if why := r.stepKey(s, n, p); why != "" {
 			return nil, why
 		}
+	}
+	if why := r.script(s, n); why != "" {
+		return nil, why
 	}
 	return s, r.finish(s)
 }
 
-// defaultShell makes a script that has no shell of its own do what Dagu does: it runs in the program of its #! line, or in
-// the shell of the DAG with -e.
-func (r *reader) defaultShell(s *importer.Step) (why string) {
-	if line, rest, _ := strings.Cut(s.Script, "\n"); strings.HasPrefix(line, "#!") {
-		words := strings.Fields(strings.TrimPrefix(line[2:], " "))
-		if len(words) > 1 && path.Base(words[0]) == "env" {
-			words = words[1:]
+// stepKey reads a key of a step. It returns why the step cannot be carried over.
+func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why string) {
+	switch key(p.Key) {
+	case "name", "id", "description", "depends", "args":
+	case "command", "run", "cmd", "script":
+		return command(s, n, p)
+	case "shell":
+		if s.Shell = shellOf(p.Node); s.Shell == "" {
+			return "flowrun has no steps for the shell " + short(p.Text())
 		}
-		shell := ""
-		if len(words) > 0 {
-			shell = path.Base(words[0])
+	case "dir", "workingdir":
+		if strings.ContainsAny(p.Text(), "$`") {
+			return "its folder is known only when it runs"
 		}
-		known := map[string]string{"sh": "sh", "bash": "bash", "python": "python", "python3": "python"}[shell]
-		switch {
-		case known == "" || len(words) > 2 || len(words) == 2 && (words[1] != "-e" || known == "python"):
-			return "flowrun has no steps for " + short(line)
-		case len(words) == 2:
-			rest = "set -e\n" + rest
+		s.Dir = p.Text()
+	case "env":
+		s.Environment = append(s.Environment, r.variables(p.Node, "step "+n.name+": env")...)
+	case "output":
+		name := strings.TrimPrefix(p.Text(), "$")
+		if !p.IsScalar() || !importer.ValidVariable(name) {
+			return "its output has a form that is not understood"
 		}
-		s.Shell, s.Script = known, rest
-		return ""
-	}
-	if !r.ownShell && !portable(s.Script) {
-		r.unsure[s.Name] = true
-	}
-	// A single command needs no set -e.
-	if s.Shell != "python" && strings.ContainsAny(strings.TrimSpace(s.Script), "\n;&|()`{") {
-		s.Script = "set -e\n" + s.Script
+		r.outputs[name] = s.Name
+	case "retrypolicy":
+		return retry(s, p.Node)
+	case "continueon":
+		return tolerate(s, p.Node)
+	case "timeoutsec":
+		s.Timeout = seconds(p.Node)
+	case "preconditions", "precondition":
+		if n.Get("env").Exists() {
+			return "flowrun does not evaluate preconditions of a step that has env"
+		}
+		return r.precondition(s, p.Node)
+	case "stdout", "stderr", "mailonerror":
+		return "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
+	default:
+		return "flowrun has no counterpart for " + p.Key
 	}
 	return ""
-}
-
-// builtins are commands that some shells do not have, or that do something else in each.
-var builtins = strings.Fields("source . test time type local declare typeset let pushd popd shopt set read printf kill ulimit alias function select export exec")
-
-// portable reports whether every shell does the same with a script: it starts one program with plain words.
-func portable(script string) bool {
-	words := strings.Fields(script)
-	if len(words) == 0 || strings.Contains(strings.TrimSpace(script), "\n") || slices.Contains(builtins, words[0]) {
-		return false
-	}
-	options := len(words) > 1 && strings.HasPrefix(words[1], "-")
-	return slices.IndexFunc(words, func(w string) bool { return !importer.Plain(w) }) < 0 && (words[0] != "echo" || !options)
-}
-
-// reasons are how a step differs.
-func (r *reader) reasons(s *importer.Step) []string {
-	if r.unsure[s.Name] {
-		return []string{"it has no shell: flowrun runs it in sh"}
-	}
-	return nil
-}
-
-// finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.
-func (r *reader) finish(s *importer.Step) (why string) {
-	if i := strings.Index(s.Script, "${"); i >= 0 {
-		for _, m := range strings.Split(s.Script, "${")[1:] {
-			name, _, _ := strings.Cut(m, "}")
-			if strings.Contains(name, ".") && importer.ValidVariable(name[:strings.Index(name, ".")]) {
-				return "Dagu replaces ${" + short(name) + "}, flowrun does not"
-			}
-		}
-	}
-	if strings.Contains(s.Script, "$DAG_") || strings.Contains(s.Script, "${DAG_") || strings.Contains(s.Script, "DAGU_") {
-		return "it reads variables that only Dagu sets"
-	}
-	for n := '1'; n <= '9'; n++ {
-		if strings.Contains(s.Script, "$"+string(n)) && len(r.tool.Parameters) > 0 && !strings.Contains(s.Script, "awk") {
-			return "flowrun has no positional parameters ($" + string(n) + ")"
-		}
-	}
-	for name, from := range r.outputs {
-		if from != s.Name && mentions(s.Script, name) {
-			s.Environment = append(s.Environment, importer.Variable{Name: name, Value: importer.Ref(from + ".output")})
-		}
-	}
-	slices.SortStableFunc(s.Environment, func(a, b importer.Variable) int { return strings.Compare(a.Name, b.Name) })
-	return ""
-}
-
-// mentions reports whether a script contains $name or ${name}.
-func mentions(script, name string) bool {
-	if strings.Contains(script, "${"+name) {
-		return true
-	}
-	for rest := script; ; {
-		_, after, ok := strings.Cut(rest, "$"+name)
-		if !ok {
-			return false
-		}
-		if after == "" || !importer.ValidVariable("x"+after[:1]) {
-			return true
-		}
-		rest = after
-	}
 }
 
 func retry(s *importer.Step, n importer.Node) (why string) {
