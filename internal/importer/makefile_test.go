@@ -15,7 +15,8 @@ import (
 // TestMakefileStatus runs targets with make and with flowrun, in an environment that sets V. A target that is exact must do the
 // same; one that is changed must say why.
 func TestMakefileStatus(t *testing.T) {
-	const phony = ".PHONY: a b c d\n"
+	const phony = ".PHONY: a b c d e\n"
+	const needed = "b c d e:\n\t@echo $@\n"
 	for _, c := range []struct {
 		name, src string
 		reason    string // of the target; it is exact if this is empty
@@ -43,6 +44,13 @@ func TestMakefileStatus(t *testing.T) {
 		{"include", "-include nothing.mk\na:\n\t@echo x\n", "is unknown"},
 		{".POSIX", ".POSIX:\na:\n\t-@echo 1; false; echo never\n\t@# a comment\n\t@echo 2; cd /\n\t@if false; then echo 3; fi; false; echo never\n\t@echo never\n", ""},
 		{".POSIX, one line", "a:\n\t@false; echo never\n.POSIX:\n", ""},
+		{"several rules", "a: b\na: c d\n\t@echo $^ - $+ - $<\na: e b\n" + needed, ""},
+		{"several rules, none with prerequisites of its own", "a: b\na:\n\t@echo $^ - $<\na: c\n" + needed, ""},
+		{"several rules, inline", "a: b\na: d\na: c ; @echo $^\n" + needed, ""},
+		{"the last recipe", "a: b\n\t@echo 1 $^\na: c\n\t@echo 2 $^\n" + needed, ""},
+		{"the last recipe is empty", "a: b\n\t@echo 1\na: c ;\n" + needed, ""},
+		{"prerequisites that only order", "a: | b\n\t@echo $^ - $+ - $<\na: c | d c\n" + needed, ""},
+		{"a prerequisite twice", "a: b c b\n\t@echo $^ - $+\n" + needed, ""},
 		{"comments", "a:\n\t@# it's a comment\n\t-@# ( one { more\n\t@echo x # end\n\t@# two \\\n\t# lines\n\t@cd /\n\t@# last\n", ""},
 		{"only comments", "a:\n\t@# one\n\t@# two\n", ""},
 		{"one comment", "a:\n\t@# one\n", ""},

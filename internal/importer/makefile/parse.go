@@ -11,17 +11,6 @@ import (
 	"github.com/flowrun/flowrun/internal/importer"
 )
 
-// rule is what a Makefile says of one target.
-type rule struct {
-	name   string
-	line   int
-	needs  []string
-	recipe []string
-	about  string   // the text after ##, or the comment above
-	bad    string   // why it is left out
-	unsure []string // why make may see other prerequisites or another recipe
-}
-
 // parser holds what was read so far.
 type parser struct {
 	result  importer.Result
@@ -221,115 +210,9 @@ func (p *parser) setShell(value string, line int) {
 	p.result.Outcome("variable SHELL", line, "", nil)
 }
 
-// rule reads a line with targets and prerequisites.
-func (p *parser) rule(l logical) {
-	p.current, p.ignored = nil, true
-	head, about, _ := strings.Cut(l.text, "##")
-	head, inline, hasInline := strings.Cut(stripComment(head), ";")
-	m := patterns().rule.FindStringSubmatchIndex(head)
-	if m == nil {
-		p.result.Add("line", l.line, "", importer.LeftOut, "not understood: %s", short(strings.TrimSpace(l.text)))
-		return
-	}
-	targetText, err, unsure := p.expandUnsure(head[:m[3]], nil)
-	if err == "" && strings.Contains(head[:m[3]], "$") && strings.TrimSpace(targetText) == "" {
-		err = "its name is empty"
-	}
-	needsText := head[m[5]:]
-	targets := strings.Fields(targetText)
-	leave := func(reason string) {
-		p.result.Add("rule "+short(strings.TrimSpace(head[:m[3]])), l.line, "", importer.LeftOut, "%s", reason)
-		for _, t := range targets {
-			p.rules[t] = &rule{name: t, line: l.line, bad: reason}
-		}
-	}
-	if err != "" {
-		leave(err)
-		return
-	}
-	if len(targets) == 1 && strings.HasPrefix(targets[0], ".") && strings.ToUpper(targets[0]) == targets[0] && !strings.Contains(targets[0], "/") {
-		p.special(targets[0], needsText, l.line)
-		return
-	}
-	needs, err, more := p.expandUnsure(strings.ReplaceAll(needsText, "|", " "), nil)
-	switch {
-	case p.depth > 0:
-		leave("it is in a conditional")
-	case strings.Contains(targetText, "%"):
-		leave("flowrun has no pattern rules")
-	case head[m[4]:m[5]] == "::":
-		leave("flowrun has no double-colon rules")
-	case strings.Contains(needsText, "=") && !strings.Contains(needsText, "$("):
-		leave("flowrun has no variables of a target; its recipe is left out")
-	case err != "":
-		leave("its prerequisites: " + err)
-	case strings.ContainsAny(targetText+needs, "\x01"):
-		leave("its name or a prerequisite is not fixed")
-	case strings.ContainsAny(needs, "%:*"):
-		leave("flowrun has no patterns in prerequisites")
-	default:
-		about = strings.TrimSpace(about)
-		for _, t := range targets {
-			r := p.rules[t]
-			if r == nil {
-				r = &rule{name: t, line: l.line}
-				p.rules[t] = r
-				p.order = append(p.order, t)
-			}
-			if about == "" {
-				about = p.above
-			}
-			if r.about == "" {
-				r.about = about
-			}
-			r.needs = append(r.needs, strings.Fields(needs)...)
-			r.unsure = append(append(r.unsure, unsure...), more...)
-			p.current = append(p.current, r)
-		}
-		p.ignored = false
-		if hasInline {
-			p.recipe(strings.TrimSpace(inline))
-		}
-	}
-}
-
 func short(s string) string {
 	if r := []rune(s); len(r) > 50 {
 		return string(r[:47]) + "..."
 	}
 	return s
-}
-
-// special reads a target such as .PHONY.
-func (p *parser) special(name, needs string, line int) {
-	switch name {
-	case ".PHONY":
-		text, err := p.expand(needs, nil)
-		if err != "" {
-			p.result.Add(name, line, "", importer.LeftOut, "%s", err)
-			return
-		}
-		for _, t := range strings.Fields(text) {
-			p.phony[t] = true
-		}
-	case ".POSIX":
-		p.posix = true
-		p.result.Outcome(name, line, "", nil)
-	case ".SILENT", ".NOTPARALLEL", ".SUFFIXES", ".PRECIOUS", ".SECONDARY", ".INTERMEDIATE", ".DEFAULT_GOAL":
-		p.result.Outcome(name, line, "", []string{"flowrun needs no counterpart"})
-	case ".ONESHELL", ".EXPORT_ALL_VARIABLES", ".IGNORE", ".SECONDEXPANSION", ".DEFAULT":
-		p.badAll = name + " changes how make runs recipes"
-		p.result.Add(name, line, "", importer.LeftOut, "it changes how make runs recipes; they are left out")
-	default:
-		p.result.Add(name, line, "", importer.LeftOut, "flowrun has no counterpart")
-	}
-}
-
-func (p *parser) recipe(line string) {
-	if strings.TrimSpace(line) == "" || p.ignored {
-		return
-	}
-	for _, r := range p.current {
-		r.recipe = append(r.recipe, line)
-	}
 }

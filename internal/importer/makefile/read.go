@@ -90,7 +90,7 @@ func (b *builder) add(name string) (why string) {
 		b.change("%s", c)
 	}
 	for _, n := range r.needs {
-		if why := b.add(n); why != "" {
+		if why := b.add(n.name); why != "" {
 			return why
 		}
 	}
@@ -114,11 +114,20 @@ func (b *builder) add(name string) (why string) {
 
 // script returns the recipe of a target. make starts a shell for each line.
 func (b *builder) script(r *rule) (script, why string) {
-	needs := slices.Compact(slices.Clone(r.needs))
-	auto := map[string]string{"@": r.name, "<": "", "^": strings.Join(needs, " "), "+": strings.Join(r.needs, " "), "*": "\x00", "?": "\x00", "|": "\x00", "%": "\x00",
+	var all, once []string
+	for _, n := range r.needs {
+		switch {
+		case n.orderOnly:
+			continue
+		case !slices.Contains(once, n.name):
+			once = append(once, n.name)
+		}
+		all = append(all, n.name)
+	}
+	auto := map[string]string{"@": r.name, "<": "", "^": strings.Join(once, " "), "+": strings.Join(all, " "), "*": "\x00", "?": "\x00", "|": "\x00", "%": "\x00",
 		"@D": "\x00", "@F": "\x00", "<D": "\x00", "<F": "\x00", "^D": "\x00", "^F": "\x00", "*D": "\x00", "*F": "\x00", "MAKEFILE_LIST": "\x00"}
-	if len(needs) > 0 {
-		auto["<"] = needs[0]
+	if len(once) > 0 {
+		auto["<"] = once[0]
 	}
 	var list []importer.Line
 	for _, text := range r.recipe {
