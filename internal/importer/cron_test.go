@@ -1,6 +1,7 @@
 package importer_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/importer/cron"
@@ -43,5 +44,38 @@ func TestCronNames(t *testing.T) {
 		if err != nil || len(r.Tools) != 1 || r.Tools[0].Name != c.want {
 			t.Errorf("%s: %+v, %v; want %s", c.command, r.Tools[0].Name, err, c.want)
 		}
+	}
+}
+
+// TestCronLines holds what becomes of lines that real crontabs have. has is in the definitions, or in the reason of a row.
+func TestCronLines(t *testing.T) {
+	for _, c := range []struct {
+		name, src string
+		tools     int
+		has       string
+	}{
+		{"prose", "This cron job will play the file at noon.\n", 0, "not a line of a crontab"},
+		{"a field for seconds", "*/6 * * * * * echo x\n", 0, "it has more than five time fields"},
+		{"a field for seconds, in a system crontab", "0 */6 * * * * root echo x\n", 0, "it has more than five time fields"},
+		{"a user", "0 7 * * * www-data echo x\n", 0, "add --system"},
+		{"a step without a range", "5/10 * * * * echo x\n", 1, "# Changed: some crons run 5/10 only at 5; flowrun at 5 and then every 10."},
+		{"a step with a range", "0-59/10,3 */2 1-5 * 1-5/2 echo x\n", 1, "description: Run echo x\n"},
+		{"the comment above", "# Say x\n0 7 * * * echo x\n", 1, "description: Say x\n"},
+		{"a command in a comment", "#0 8 * * * echo y\n0 7 * * * echo x\n", 1, "description: Run echo x\n"},
+		{"the names of the fields", "# m h  dom mon dow   command\n0 7 * * * echo x\n", 1, "description: Run echo x\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, err := cron.Read([]byte(c.src), strings.Contains(c.name, "system"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := definitions(t, r)
+			for _, row := range r.Rows {
+				text += row.Reason + "\n"
+			}
+			if len(r.Tools) != c.tools || !strings.Contains(text, c.has) {
+				t.Errorf("%d tools, want %d and %q:\n%s", len(r.Tools), c.tools, c.has, text)
+			}
+		})
 	}
 }

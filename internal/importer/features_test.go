@@ -80,6 +80,8 @@ func features() []feature {
 		{"cron", "`@daily` and the like", "@daily echo x", changed, "cron: '@daily'"},
 		{"cron", "`@reboot`, random times (`0~59`)", "@reboot echo x", left, "Left out: the schedule @reboot"},
 		{"cron", "`*/2` in one day field and another day field", "0 7 */2 * 1 echo x", left, "Left out: the schedule"},
+		{"cron", "a step without a range (`5/10`)", "5/10 * * * * echo x", changed, "# Changed: some crons run 5/10 only at 5"},
+		{"cron", "six time fields", "0 */6 * * * * echo x", left, ""},
 		{"cron", "variables", "A=b c\n", exact, ""},
 		{"cron", "`SHELL` (sh, bash)", "SHELL=/bin/bash\n", exact, ""},
 		{"cron", "`CRON_TZ`, `TZ`", "CRON_TZ=Europe/Zurich\n", exact, ""},

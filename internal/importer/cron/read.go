@@ -4,6 +4,8 @@ package cron
 import (
 	"fmt"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ func Read(src []byte, system bool) (*importer.Result, error) {
 		case line == "":
 			about = ""
 		case strings.HasPrefix(line, "#"):
-			about = strings.TrimSpace(strings.TrimLeft(line, "#"))
+			about = description(line)
 		case r.variable(line, i+1):
 		default:
 			r.command(line, i+1, system, about)
@@ -87,6 +89,17 @@ func (r *reader) variable(line string, n int) bool {
 	return true
 }
 
+// description is what a comment says of the line below. A command that is commented out and the names of the fields say
+// nothing of it.
+func description(comment string) string {
+	text := strings.TrimSpace(strings.TrimLeft(comment, "#"))
+	when, _ := fields(text, 5)
+	if _, why := times(when); when != "" && why == "" || strings.HasPrefix(text, "@") || strings.Contains(text, "mon dow") {
+		return ""
+	}
+	return text
+}
+
 func (r *reader) set(name, value string) {
 	env := append([]importer.Variable(nil), r.env...) // earlier tools keep their list
 	for i := range env {
@@ -106,31 +119,40 @@ func unquote(s string) string {
 	return s
 }
 
-// command reads a line with a time and a command.
-func (r *reader) command(line string, n int, system bool, about string) {
-	leave := func(format string, args ...any) {
-		r.result.Add("line", n, "", importer.LeftOut, format, args...)
-	}
+// users are users of many machines that are no programs.
+var users = strings.Fields("root www-data nobody daemon ubuntu debian centos vagrant ec2-user")
+
+// split splits a line into the time, the user and the command, or says why that is impossible.
+func split(line string, system bool) (when, user, rest, why string) {
 	line = strings.TrimPrefix(line, "-") // do not log
 	count := 5
 	if strings.HasPrefix(line, "@") {
 		count = 1
 	}
-	when, rest := fields(line, count)
-	user := ""
+	when, rest = fields(line, count)
+	next, _ := fields(rest, 1)
 	if system {
 		user, rest = fields(rest, 1)
 	}
-	if when == "" || rest == "" {
-		leave("not a line of a crontab: expected a time%s and a command", map[bool]string{true: ", a user"}[system])
-		return
+	switch {
+	case when == "" || rest == "" || line[0] >= 'A' && line[0] <= 'Z' || line[0] >= 'a' && line[0] <= 'z':
+		why = "not a line of a crontab: expected a time" + map[bool]string{true: ", a user"}[system] + " and a command"
+	case count == 5 && strings.HasPrefix(next, "*"):
+		why = "it has more than five time fields"
+	case !system && slices.Contains(users, next): // otherwise flowrun would run a program of that name
+		why = "it names a user, as a system crontab does: add --system"
 	}
-	if r.badEnv != "" {
-		leave("%s", r.badEnv)
-		return
+	return when, user, rest, why
+}
+
+// command reads a line with a time and a command.
+func (r *reader) command(line string, n int, system bool, about string) {
+	when, user, rest, bad := split(line, system)
+	if bad == "" {
+		bad = r.badEnv
 	}
-	if first, _ := fields(rest, 1); !system && first == "root" { // otherwise flowrun would run a program of that name
-		leave("it names a user, as a system crontab does: add --system")
+	if bad != "" {
+		r.result.Add("line", n, "", importer.LeftOut, "%s", bad)
 		return
 	}
 	schedule, why := times(when)
@@ -157,10 +179,28 @@ func (r *reader) command(line string, n int, system bool, about string) {
 		r.result.Add("schedule "+when, n, t.Name, importer.LeftOut, "%s", why)
 	} else {
 		t.Schedules = []importer.Schedule{{Cron: schedule, Timezone: r.zone}}
+		for _, differs := range steps(when) {
+			changed = append(changed, differs)
+			t.Notes = append(t.Notes, "Changed: "+differs+".")
+		}
 	}
 	t.Steps = []*importer.Step{{Name: "command", Shell: r.shell, Script: script, Input: input}}
 	r.result.Tools = append(r.result.Tools, t)
 	r.result.Outcome("command", n, t.Name, changed)
+}
+
+// steps returns how times differ that have a step without a range: the cron of Vixie ignores the step, others refuse the
+// line or run it as flowrun does.
+func steps(when string) (differs []string) {
+	for _, field := range strings.Fields(when) {
+		for part := range strings.SplitSeq(field, ",") {
+			first, step, ok := strings.Cut(part, "/")
+			if _, err := strconv.Atoi(first); ok && err == nil {
+				differs = append(differs, fmt.Sprintf("some crons run %s only at %s; flowrun at %s and then every %s", part, first, first, step))
+			}
+		}
+	}
+	return differs
 }
 
 func firstLine(s string) string {
