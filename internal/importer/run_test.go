@@ -50,6 +50,11 @@ var runs = []struct {
 	{"dagu: a script names its shell", "dagu", "steps:\n  - name: a\n    script: |\n      #!/bin/bash\n      false\n      a=(x y)\n      echo ${a[1]}\n", "dag", "y\n", false},
 	{"dagu: a condition on env", "dagu", "env: {A: x}\nsteps:\n  - {name: a, command: echo a, preconditions: [{condition: $A, expected: x}]}\n  - {name: b, command: echo b, preconditions: [{condition: \"${A}\", expected: y}]}\n", "dag", "a\n", false},
 	{"dagu: a parameter with a name of flowrun", "dagu", "params: DATE=d\nsteps:\n  - {name: a, command: echo $DATE, preconditions: [{condition: $DATE, expected: d}]}\n", "dag", "d\n", false},
+	{"dagu: an output of a step further down", "dagu", "type: graph\nsteps:\n  - {name: b, command: 'echo \"<$D>\"', depends: [a]}\n  - {name: a, command: echo hi, output: D}\n", "dag", "hi\n<hi>\n", false},
+	{"dagu: what depends on a skipped step", "dagu", "params: A=x\ntype: graph\nsteps:\n  - {name: a, command: echo a, preconditions: [{condition: $A, expected: y}]}\n  - {name: b, command: echo b, depends: [a]}\n  - {name: c, command: echo c, depends: [b]}\n  - {name: d, command: echo d}\n", "dag", "d\n", false},
+	{"dagu: what comes after a skipped step", "dagu", "params: A=x\nsteps:\n  - {name: a, command: echo a, preconditions: [{condition: $A, expected: y}]}\n  - echo b\n", "dag", "", false},
+	{"dagu: continueOn skipped", "dagu", "params: A=x\nsteps:\n  - {name: a, command: echo a, continueOn: {skipped: true}, preconditions: [{condition: $A, expected: y}]}\n  - echo b\n", "dag", "b\n", false},
+	{"dagu: variables in env", "dagu", "env:\n  - A: ${HOME}/x\n  - B: $A/y\n  - PATH: \"/nothing:${PATH}\"\nsteps:\n  - 'test \"$B\" = \"$HOME/x/y\" && echo yes'\n", "dag", "yes\n", false},
 	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
 	{"github: variables of a job", "github", "name: w\nenv: {A: w, B: w}\njobs:\n  j:\n    env: {B: j, C: j}\n    steps:\n      - run: echo $A $B $C\n        env: {C: s}\n      - run: echo $A $B $C\n", "w", "w j s\nw j j\n", false},
 	{"github: a variable that is not set here", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n      - run: echo kept\n", "w", "kept\n", false},
@@ -216,6 +221,12 @@ func TestDaguReasons(t *testing.T) {
 		{"params: DATE=d\n", changed, "the parameter DATE is DATE_PARAM"},
 		{"params: {a-b: d}\n", left, "a name has up to 60 letters"},
 		{"schedule: 0 7 * * *\nmax_active_runs: 3\n", changed, "a run over the limit of 3 is queued"},
+		{"type: graph\nsteps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, executor: docker}\n  - {name: c, command: echo c}\n", left, "it depends on a, which is left out"},
+		{"steps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, depends: [b]}\n", left, "its depends form a cycle"},
+		{"steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n  - {name: c, command: echo b, depends: [a]}\n", changed, "the steps without depends start at once"},
+		{"steps:\n  - {name: a, run: etl/extract}\n", left, "a DAG or a command"},
+		{"steps:\n  - {name: a, run: ./extract}\n", exact, ""},
+		{"maxCleanUpTimeSec: 300\nqueue: x\nrestartWaitSec: 1\nsteps: [echo x]\n", left, "flowrun has no counterpart; it does not change what the steps do"},
 		{"steps: ['[[ a == a ]]']\n", changed, "it has no shell"},
 		{"steps: ['echo -e x']\n", changed, "it has no shell"},
 		{"steps: [source x]\n", changed, "it has no shell"},
@@ -238,5 +249,21 @@ func TestDaguReasons(t *testing.T) {
 			c.status == exact && worst(r.Rows) != exact {
 			t.Errorf("%s: got %+v, want %s: %s", c.src, r.Rows, c.status, c.reason)
 		}
+	}
+}
+
+// TestDaguChain holds what the steps of a chain wait for if some have depends.
+func TestDaguChain(t *testing.T) {
+	r, err := read("dagu", "type: chain\nsteps:\n  - echo a\n  - echo b\n  - {id: c, command: echo c, depends: step-1}\n  - {name: d, command: echo d, depends: []}\n  - echo e\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	definitions(t, r)
+	var got []string
+	for _, s := range r.Tools[0].Steps {
+		got = append(got, s.Name+" after "+strings.Join(s.WaitFor, ", "))
+	}
+	if want := []string{"step-1 after ", "step-2 after step-1", "c after step-1, step-2", "d after ", "step-5 after d"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

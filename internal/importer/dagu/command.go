@@ -13,6 +13,8 @@ func command(s *importer.Step, n stepNode, p importer.Pair) (why string) {
 	switch {
 	case p.IsMap():
 		return "its " + p.Key + " is a mapping"
+	case p.Key == "run" && importer.Plain(p.Text()) && !strings.HasPrefix(p.Text(), "/") && !strings.HasPrefix(p.Text(), "."):
+		return "its run is a DAG or a command, depending on the version of Dagu"
 	case p.IsList():
 		return "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
 	case p.Key != "script" || !n.Get("command").Exists(): // otherwise the command is the interpreter of the script
@@ -97,7 +99,7 @@ func (r *reader) reasons(s *importer.Step) []string {
 }
 
 // finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.
-func (r *reader) finish(s *importer.Step) (why string) {
+func (r *reader) finish(s *importer.Step, outputs map[string]string) (why string) {
 	if i := strings.Index(s.Script, "${"); i >= 0 {
 		for _, m := range strings.Split(s.Script, "${")[1:] {
 			name, _, _ := strings.Cut(m, "}")
@@ -114,7 +116,7 @@ func (r *reader) finish(s *importer.Step) (why string) {
 			return "flowrun has no positional parameters ($" + string(n) + ")"
 		}
 	}
-	for name, from := range r.outputs {
+	for name, from := range outputs {
 		if from != s.Name && mentions(s.Script, name) {
 			s.Environment = append(s.Environment, importer.Variable{Name: name, Value: importer.Ref(from + ".output")})
 		}

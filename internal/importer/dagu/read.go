@@ -4,8 +4,10 @@ package dagu
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/importer"
@@ -17,6 +19,7 @@ type reader struct {
 	names    map[string]string // the name or id of a step to that of flowrun
 	taken    map[string]bool
 	values   map[string]string // variables that are parameters, with their values, as conditions can contain them
+	fixed    map[string]string // variables with a value that does not change
 	outputs  map[string]string // variables that steps set to their output
 	shell    string
 	ownShell bool            // the DAG sets its shell
@@ -32,7 +35,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh", unsure: map[string]bool{}}
+	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh", unsure: map[string]bool{}, fixed: map[string]string{"HOME": importer.Ref("HOME"), "PATH": importer.Ref("env.PATH")}}
 	name := doc.Get("name").Text()
 	if name == "" {
 		name = strings.TrimSuffix(strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".yaml"), ".yml")
@@ -118,11 +121,10 @@ func (r *reader) top(p importer.Pair) {
 			r.tool.MaxActiveRuns = n
 		}
 	case "workingdir":
-		if strings.Contains(p.Text(), "$") {
+		ok := false
+		if r.tool.Dir, ok = r.expand(p.Text()); !ok {
 			r.bad = "its workingDir is known only when it runs"
-			return
 		}
-		r.tool.Dir = p.Text()
 	case "shell":
 		r.ownShell = true
 		if r.shell = shellOf(p.Node); r.shell == "" {
@@ -134,6 +136,8 @@ func (r *reader) top(p importer.Pair) {
 		leave("notify of a tool sends e-mails")
 	case "skipifsuccessful", "catchupwindow", "overlappolicy":
 		leave("write it in the schedule")
+	case "maxcleanuptimesec", "restartwaitsec", "queue", "runconfig", "otel":
+		leave("flowrun has no counterpart; it does not change what the steps do")
 	case "maxactivesteps":
 		leave("limit the steps with a pool")
 	default:
@@ -257,10 +261,12 @@ func words(s string) []string {
 func (r *reader) variables(n importer.Node, what string) []importer.Variable {
 	var vars []importer.Variable
 	add := func(name, value string, line int) {
-		if strings.ContainsAny(value, "$`") || !importer.ValidVariable(name) {
+		value, ok := r.expand(value)
+		if !ok || !importer.ValidVariable(name) {
 			r.bad = "the value of " + short(name) + " is known only when it runs"
 			return
 		}
+		r.fixed[name] = value
 		vars = append(vars, importer.Variable{Name: name, Value: value})
 		r.result.Outcome(what+" "+name, line, r.tool.Name, nil)
 	}
@@ -274,6 +280,23 @@ func (r *reader) variables(n importer.Node, what string) []importer.Variable {
 		}
 	}
 	return vars
+}
+
+var reference = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))`)
+})
+
+// expand replaces $NAME and ${NAME} in a value that Dagu itself expands: the variables of env above, HOME and PATH. ok is
+// false if the value is known only when the DAG runs.
+func (r *reader) expand(s string) (value string, ok bool) {
+	known := true
+	value = reference().ReplaceAllStringFunc(s, func(ref string) string {
+		name := strings.Trim(ref, "${}")
+		fixed, ok := r.fixed[name]
+		known = known && ok
+		return fixed
+	})
+	return value, known && !strings.ContainsAny(value, "$`")
 }
 
 func seconds(n importer.Node) string {

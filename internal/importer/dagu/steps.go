@@ -2,7 +2,7 @@ package dagu
 
 import (
 	"fmt"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -37,55 +37,9 @@ func stepNodes(n importer.Node) []stepNode {
 	return list
 }
 
-// steps returns the steps of the DAG. A step that cannot be carried over takes the DAG with it if others need it.
-func (r *reader) steps(doc importer.Node) []*importer.Step {
-	nodes := stepNodes(doc.Get("steps"))
-	graph := doc.Get("type").Text() == "graph" || slices.ContainsFunc(nodes, func(s stepNode) bool { return s.Get("depends").Exists() })
-	if kind := doc.Get("type").Text(); kind != "" && kind != "graph" && kind != "chain" {
-		r.bad = "flowrun has no counterpart for type: " + short(kind)
-		return nil
-	}
-	if !graph && !doc.Get("type").Exists() && len(nodes) > 1 {
-		r.changed = append(r.changed, "the steps run one after the other, as in current versions of Dagu; old versions start them together")
-	}
-	var list []*importer.Step
-	left := map[string]bool{}
-	for _, n := range nodes {
-		s, why := r.step(n, left)
-		to := r.tool.Name + "/" + r.names[n.name]
-		if why == "" && graph {
-			s.WaitFor = []string{}
-			for _, d := range n.Get("depends").Texts() {
-				name, ok := r.names[d]
-				if !ok {
-					why = "it depends on " + short(d) + ", which is not in the file"
-				}
-				s.WaitFor = append(s.WaitFor, name)
-			}
-		}
-		if why != "" {
-			left[n.name] = true
-			r.result.Add("step "+n.name, n.Line(), "", importer.LeftOut, "%s", why)
-			r.tool.Notes = append(r.tool.Notes, "Left out: the step "+n.name+": "+why+".")
-			if !graph { // the steps below it would run without it
-				for _, rest := range nodes {
-					if !left[rest.name] && rest.Line() > n.Line() {
-						left[rest.name] = true
-						r.result.Add("step "+rest.name, rest.Line(), "", importer.LeftOut, "it comes after %s, which is left out", n.name)
-					}
-				}
-				break
-			}
-			continue
-		}
-		list = append(list, s)
-		r.result.Outcome("step "+n.name, n.Line(), to, r.reasons(s))
-	}
-	return list
-}
-
 // step returns a step, or why it cannot be carried over.
-func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string) {
+// outputs are the variables that it finds, with the steps that set them.
+func (r *reader) step(n stepNode, outputs map[string]string) (*importer.Step, string) {
 	s := &importer.Step{Name: r.names[n.name], Shell: r.shell}
 	if s.Name == "" {
 		s.Name = importer.Unique(r.taken, importer.Name(n.name))
@@ -98,14 +52,7 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 		if why := r.defaultShell(s); why != "" {
 			return nil, why
 		}
-		return s, r.finish(s)
-	}
-	for _, d := range n.Get("depends").Texts() {
-		for name := range left {
-			if r.names[d] == r.names[name] {
-				return nil, "it depends on " + d + ", which is left out"
-			}
-		}
+		return s, r.finish(s, outputs)
 	}
 	for _, p := range n.Pairs() {
 		if why := r.stepKey(s, n, p); why != "" {
@@ -115,7 +62,7 @@ func (r *reader) step(n stepNode, left map[string]bool) (*importer.Step, string)
 	if why := r.script(s, n); why != "" {
 		return nil, why
 	}
-	return s, r.finish(s)
+	return s, r.finish(s, outputs)
 }
 
 // stepKey reads a key of a step. It returns why the step cannot be carried over.
@@ -129,12 +76,14 @@ func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why str
 			return "flowrun has no steps for the shell " + short(p.Text())
 		}
 	case "dir", "workingdir":
-		if strings.ContainsAny(p.Text(), "$`") {
+		ok := false
+		if s.Dir, ok = r.expand(p.Text()); !ok {
 			return "its folder is known only when it runs"
 		}
-		s.Dir = p.Text()
 	case "env":
+		ofAll := maps.Clone(r.fixed)
 		s.Environment = append(s.Environment, r.variables(p.Node, "step "+n.name+": env")...)
+		r.fixed = ofAll
 	case "output":
 		name := strings.TrimPrefix(p.Text(), "$")
 		if !p.IsScalar() || !importer.ValidVariable(name) {
@@ -181,9 +130,13 @@ func retry(s *importer.Step, n importer.Node) (why string) {
 	return ""
 }
 
+// tolerate reads continueOn. What it says of a skipped step is for the steps below: see runsOn.
 func tolerate(s *importer.Step, n importer.Node) (why string) {
-	if n.Text() == "failed" || n.Text() == "failure" {
+	switch n.Text() {
+	case "failed", "failure":
 		s.Tolerate = true
+		return ""
+	case "skipped":
 		return ""
 	}
 	for _, p := range n.Pairs() {
@@ -191,9 +144,6 @@ func tolerate(s *importer.Step, n importer.Node) (why string) {
 		case "failure", "failed":
 			s.Tolerate = p.True()
 		case "skipped":
-			if !p.True() {
-				return "flowrun runs the steps after a skipped one"
-			}
 		default:
 			return "flowrun has no counterpart for " + p.Key + " of its continueOn"
 		}
@@ -227,7 +177,7 @@ func (r *reader) handlers(doc importer.Node) {
 	}
 	for _, p := range h.Pairs() {
 		node := stepNode{p.Node, "on-" + p.Key}
-		s, why := r.step(node, nil)
+		s, why := r.step(node, r.outputs)
 		switch {
 		case why != "":
 		case p.Key == "success":
