@@ -162,6 +162,7 @@ func features() []feature {
 		{"just", "shebang recipes (bash, sh, python)", "a:\n  #!/usr/bin/env python3\n  print(1)\n", exact, "python: print(1)"},
 		{"just", "`set shell` (bash, sh), `set export`", "set shell := ['bash', '-c']\nset export\na:\n  echo x\n", exact, "bash: "},
 		{"just", "`set dotenv-load`", "set dotenv-load\na:\n  echo x\n", changed, "path: .env"},
+		{"just", "`set working-directory`, `[working-directory]`", "set working-directory := 'sub'\na:\n  echo x\n", exact, "working-directory: sub"},
 		{"just", "`[private]`, `_names`", "a: _b\n  echo a\n_b:\n  echo b\n", changed, "name: _b"},
 		{"just", "`[linux]`, `[macos]`, `[windows]`, `[unix]`", "[linux]\na:\n  echo x\n", exact, "platforms: [linux]"},
 		{"just", "`[confirm]`", "[confirm('Sure?')]\na:\n  echo x\n", changed, "approve: Sure?"},

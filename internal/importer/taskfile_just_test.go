@@ -24,6 +24,17 @@ func TestTaskfileAndJustRows(t *testing.T) {
 		{"just", "v := if \"a\" == \"b\" { \"c\" } else { \"d\" }\n" + export, "variable v", left, "flowrun does not evaluate if-expressions", ""},
 		{"just", "v := if \"a\" == \"b\" { \"c\" } else { \"d\" }\n" + export, "recipe a", exact, "", ""},
 
+		{"just", "set script-interpreter := ['bash', '-c']\n" + export, "recipe a", exact, "", "sh: |-\n      set -u"},
+		{"just", "v := if os() == 'x' {\n  'a'\n} else {\n  'b'\n}\na:\n  echo {{v}}\n", "recipe a", left, "it uses v: its value has several lines", ""},
+		{"just", "set default-list\n" + export, "recipe a", exact, "", ""},
+		{"just", "a who='you and me':\n  echo '{{who}}' \"it's {{who}}\"\n", "recipe a", changed, "", "default: you and me"},
+		{"just", "a args='--x --y':\n  go {{args}}\n", "recipe a", changed, "", "type: array"},
+		{"just", "a args='--x \"y z\"':\n  go {{args}}\n", "recipe a", changed, "the default of args is one word", ""},
+		{"just", "a: b\nb who:\n  echo {{who}}\n", "recipe a", left, "it needs b, which has parameters without a default", ""},
+		{"just", "[linux]\na: b\n[linux]\nb:\n  echo b\n", "recipe a", exact, "", "platforms: [linux]"},
+		{"just", "a: b\n[linux]\nb:\n  echo b\n", "recipe a", left, "for some platforms only", ""},
+		{"just", "set working-directory := `pwd`\n" + export, "recipe a", left, "set working-directory: flowrun does not evaluate `pwd`", ""},
+
 		{"taskfile", "set: [pipefail, noglob]\ntasks:\n  a: {cmd: echo x}\n", "set", changed, "noglob is left out", "# Changed: set: noglob is left out"},
 		{"taskfile", "set: [pipefail]\ntasks:\n  a: {cmd: echo x}\n", "set", exact, "", "set -o pipefail"},
 		{"taskfile", "tasks:\n  a: {cmd: pwd, dir: sub/x}\n", "task a", exact, "", "mkdir -p -- sub/x"},

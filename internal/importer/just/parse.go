@@ -23,6 +23,7 @@ type recipe struct {
 	private   bool
 	confirm   string
 	platforms []string
+	dir       string
 	bad       string
 	changed   []string
 }
@@ -43,6 +44,7 @@ type parser struct {
 	exportAll bool
 	dotenv    bool
 	dotfile   string
+	dir       string   // set working-directory
 	missing   []string // what the file says for all recipes and is left out
 }
 
@@ -119,8 +121,12 @@ func (p *parser) skip(lines []string, i int, name, text string) int {
 			end = quote
 		}
 	}
-	if end == "" && strings.Count(text, "(") > strings.Count(text, ")") {
+	switch {
+	case end != "":
+	case strings.Count(text, "(") > strings.Count(text, ")"):
 		end = ")"
+	case strings.HasSuffix(text, "{"): // of an if
+		end = "}"
 	}
 	if end == "" {
 		return i
@@ -148,29 +154,8 @@ func (p *parser) setting(text string, line int) {
 	on := value == "" || value == "true"
 	exact := func() { p.result.Outcome("set "+name, line, "", nil) }
 	switch {
-	case name == "shell" || name == "script-interpreter":
-		words := strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(value)
-		switch words {
-		case "[bash,-c]":
-			p.shell = "bash"
-		case "[bash,-cu]", "[bash,-uc]", "[bash,-u,-c]":
-			p.shell = "bash -u"
-		case "[bash,-euo,pipefail,-c]", "[bash,-eu,-o,pipefail,-c]":
-			p.shell = "bash -euo pipefail"
-		case "[bash,-ceuo,pipefail]", "[bash,-euco,pipefail]":
-			p.shell = "bash -euo pipefail"
-		case "[sh,-c]":
-			p.shell = "sh"
-		case "[sh,-cu]":
-			p.shell = "sh -u"
-		default:
-			if name == "shell" {
-				p.badAll = "the shell " + value + " has no counterpart"
-			}
-			p.result.Add("set "+name, line, "", importer.LeftOut, "flowrun has no steps for %s", value)
-			return
-		}
-		exact()
+	case name == "shell":
+		p.setShell(value, line)
 	case name == "dotenv-load" || name == "dotenv-filename":
 		if name == "dotenv-filename" {
 			p.dotfile = strings.Trim(value, `'"`)
@@ -184,9 +169,18 @@ func (p *parser) setting(text string, line int) {
 	case name == "export":
 		p.exportAll = on
 		exact()
-	case name == "windows-shell" || name == "windows-powershell" || name == "fallback" || name == "quiet" || name == "ignore-comments" || name == "unstable" || name == "allow-duplicate-variables":
+	case name == "windows-shell" || name == "windows-powershell" || name == "fallback" || name == "quiet" || name == "ignore-comments" || name == "unstable" || name == "default-list" || name == "script-interpreter" || name == "allow-duplicate-variables":
 		p.result.Outcome("set "+name, line, "", []string{"flowrun needs no counterpart on this platform"})
-	case name == "positional-arguments" || name == "working-directory" || name == "allow-duplicate-recipes" || name == "tempdir" || strings.HasPrefix(name, "dotenv-"):
+	case name == "working-directory":
+		dir, why := p.expression(value, nil)
+		if why != "" {
+			p.badAll = "set working-directory: " + why
+			p.result.Add("set "+name, line, "", importer.LeftOut, "%s", why)
+			return
+		}
+		p.dir = dir
+		exact()
+	case name == "positional-arguments" || name == "allow-duplicate-recipes" || name == "tempdir" || strings.HasPrefix(name, "dotenv-"):
 		if on || value != "false" {
 			p.badAll = "set " + name + " changes how just runs recipes"
 		}
@@ -195,6 +189,27 @@ func (p *parser) setting(text string, line int) {
 		p.result.Add("set "+name, line, "", importer.LeftOut, "flowrun has no counterpart")
 		p.missing = append(p.missing, "set "+name)
 	}
+}
+
+// setShell reads the shell of the recipes, with its options.
+func (p *parser) setShell(value string, line int) {
+	switch strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(value) {
+	case "[bash,-c]":
+		p.shell = "bash"
+	case "[bash,-cu]", "[bash,-uc]", "[bash,-u,-c]":
+		p.shell = "bash -u"
+	case "[bash,-euo,pipefail,-c]", "[bash,-eu,-o,pipefail,-c]", "[bash,-ceuo,pipefail]", "[bash,-euco,pipefail]":
+		p.shell = "bash -euo pipefail"
+	case "[sh,-c]":
+		p.shell = "sh"
+	case "[sh,-cu]":
+		p.shell = "sh -u"
+	default:
+		p.badAll = "the shell " + value + " has no counterpart"
+		p.result.Add("set shell", line, "", importer.LeftOut, "flowrun has no steps for %s", value)
+		return
+	}
+	p.result.Outcome("set shell", line, "", nil)
 }
 
 func (p *parser) assign(name, value string, exported bool, line int) {
@@ -239,29 +254,6 @@ func (p *parser) header(text string, line int, attributes []string, about string
 	return r
 }
 
-func (p *parser) parameters(r *recipe, text string) {
-	for text != "" {
-		m := patterns().parameter.FindStringSubmatch(text)
-		if m == nil {
-			r.bad = "its parameters are not understood: " + short(text)
-			return
-		}
-		text = text[len(m[0]):]
-		prm := importer.Parameter{Name: m[3], List: m[1] != "", Default: m[4], HasDefault: m[4] != "" || m[1] == "*"}
-		if m[2] != "" {
-			r.bad = "flowrun has no exported parameters ($" + m[3] + ")"
-		}
-		if m[4] != "" {
-			value, bad := p.expression(m[4], nil)
-			if bad != "" {
-				r.bad = "a default: " + bad
-			}
-			prm.Default = value
-		}
-		r.params = append(r.params, prm)
-	}
-}
-
 func (p *parser) dependencies(r *recipe, text string) {
 	text, _, _ = strings.Cut(text, "#")
 	if strings.ContainsAny(text, "()'\"") {
@@ -295,6 +287,8 @@ func (p *parser) attributes(r *recipe, text string) {
 			r.platforms = append(r.platforms, "linux", "macos")
 		case "doc":
 			r.about = value
+		case "working-directory":
+			r.dir = value
 		case "confirm":
 			r.confirm = "Run recipe " + r.name + "?"
 			if value != "" {

@@ -23,6 +23,7 @@ func Read(src []byte) (*importer.Result, error) {
 			p.result.Outcome("recipe "+name, r.line, "", []string{"private: it is a step of the recipes that need it"})
 			continue
 		}
+		r.lists()
 		b := &builder{parser: p, done: map[string]bool{}, names: map[string]bool{}}
 		for _, prm := range r.params {
 			b.names[strings.ToLower(prm.Name)] = true
@@ -95,9 +96,9 @@ func (b *builder) add(name string, top *recipe) (why string) {
 		return b.badAll
 	case len(b.steps) > maxSteps:
 		return "it has too many steps"
-	case r != top && len(r.params) > 0:
-		return "it needs " + name + ", which has parameters"
-	case r != top && len(r.platforms) > 0:
+	case r != top && r.needsArguments():
+		return "it needs " + name + ", which has parameters without a default"
+	case r != top && len(r.platforms) > 0 && !slices.Equal(r.platforms, top.platforms):
 		return "it needs " + name + ", which is for some platforms only"
 	}
 	b.done[name] = true
@@ -112,7 +113,12 @@ func (b *builder) add(name string, top *recipe) (why string) {
 	if r.confirm != "" {
 		b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, "confirm"), Approve: r.confirm})
 	}
-	step, why := b.step(r)
+	params, end := r.params, func() {}
+	if r != top {
+		params, end = nil, b.withDefaults(r)
+	}
+	step, why := b.step(r, params)
+	end()
 	if why != "" {
 		return why
 	}
@@ -127,23 +133,23 @@ func (b *builder) add(name string, top *recipe) (why string) {
 	return ""
 }
 
-// step returns the step of a recipe, or nil if it has no lines.
-func (b *builder) step(r *recipe) (*importer.Step, string) {
+// step returns the step of a recipe, or nil if it has no lines. params are the parameters that are those of the tool.
+func (b *builder) step(r *recipe, params []importer.Parameter) (*importer.Step, string) {
 	body := dedent(r.body)
 	if len(body) == 0 {
 		return nil, ""
 	}
-	text, why := b.interpolate(strings.Join(body, "\n"), r.params)
+	text, why := b.interpolate(strings.Join(body, "\n"), params)
 	if why != "" {
 		return nil, why
 	}
-	if len(r.params) > 0 {
+	if len(params) > 0 {
 		b.change("a parameter is always one word, or one word for each element, and the shell never reads it as code")
 	}
-	s := &importer.Step{Name: importer.Unique(b.names, importer.Name(r.name))}
+	s := &importer.Step{Name: importer.Unique(b.names, importer.Name(r.name)), Dir: b.folder(r)}
 	if b.exportAll {
 		for _, p := range r.params {
-			value, why := b.interpolate("{{"+p.Name+"}}", r.params)
+			value, why := b.interpolate("{{"+p.Name+"}}", params)
 			if why != "" || !importer.ValidVariable(p.Name) {
 				return nil, "flowrun cannot export its parameter " + p.Name
 			}
