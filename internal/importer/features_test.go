@@ -127,6 +127,7 @@ func features() []feature {
 		{"dagu", "`depends`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b, depends: [a]}\n", exact, "wait-for: [a]"},
 		{"dagu", "steps without `depends` and `type`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n", changed, "old versions start them together"},
 		{"dagu", "`env`, `params` with names", "params: A=b\nshell: sh\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
+		{"dagu", "`params` with `type`, `enum`", "params: [{name: A, type: string, enum: [x, y]}]\nsteps:\n  - {name: a, command: echo x}\n", changed, "A: '{A}'"},
 		{"dagu", "`output`", "shell: sh\nsteps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
 		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", changed, "cron: 0 7 * * *\n    overlap: skip"},
 		{"dagu", "`retryPolicy` with `limit` and `intervalSec`", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5}}\n", exact, "attempts: 3"},

@@ -100,6 +100,10 @@ func (r *reader) reasons(s *importer.Step) []string {
 
 // finish gives a step the outputs of others that its command names, and checks for what only Dagu replaces.
 func (r *reader) finish(s *importer.Step, outputs map[string]string) (why string) {
+	if _, after, ok := strings.Cut(s.Script, "${{"); ok {
+		inner, _, _ := strings.Cut(after, "}}")
+		return "Dagu replaces ${{" + short(inner) + "}}, flowrun does not"
+	}
 	if i := strings.Index(s.Script, "${"); i >= 0 {
 		for _, m := range strings.Split(s.Script, "${")[1:] {
 			name, _, _ := strings.Cut(m, "}")

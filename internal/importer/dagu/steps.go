@@ -158,9 +158,10 @@ func tolerate(s *importer.Step, n importer.Node) (why string) {
 func (r *reader) precondition(s *importer.Step, n importer.Node) (why string) {
 	var parts []string
 	for _, c := range n.Items() {
-		name := strings.Trim(c.Get("condition").Text(), `"${}`)
+		condition := strings.Trim(c.Get("condition").Text(), `"`)
+		name := strings.Trim(condition, "${}")
 		want := c.Get("expected").Text()
-		if r.values[name] == "" || !importer.Plain(want) || strings.HasPrefix(want, "re:") || len(c.Pairs()) != 2 {
+		if !strings.HasPrefix(condition, "$") || r.values[name] == "" || !importer.Plain(want) || strings.HasPrefix(want, "re:") || len(c.Pairs()) != 2 {
 			return "flowrun does not evaluate its preconditions"
 		}
 		parts = append(parts, "'"+r.values[name]+"' == '"+want+"'")
