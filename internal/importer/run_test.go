@@ -60,6 +60,7 @@ var runs = []struct {
 	{"dagu: what comes after a skipped step", "dagu", "params: A=x\nsteps:\n  - {name: a, command: echo a, preconditions: [{condition: $A, expected: y}]}\n  - echo b\n", "dag", "", false},
 	{"dagu: continueOn skipped", "dagu", "params: A=x\nsteps:\n  - {name: a, command: echo a, continueOn: {skipped: true}, preconditions: [{condition: $A, expected: y}]}\n  - echo b\n", "dag", "b\n", false},
 	{"dagu: a parameter with a type", "dagu", "params:\n  - {name: A, type: integer, default: 3}\n  - {name: B, default: x}\nsteps:\n  - echo $A $B\n", "dag", "3 x\n", false},
+	{"dagu: an output that a program reads", "dagu", "steps:\n  - {name: a, command: echo hi, output: OUT}\n  - {name: b, command: printenv OUT}\n", "dag", "hi\nhi\n", false},
 	{"dagu: variables in env", "dagu", "env:\n  - A: ${HOME}/x\n  - B: $A/y\n  - PATH: \"/nothing:${PATH}\"\nsteps:\n  - 'test \"$B\" = \"$HOME/x/y\" && echo yes'\n", "dag", "yes\n", false},
 	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
 	{"github: variables of a job", "github", "name: w\nenv: {A: w, B: w}\njobs:\n  j:\n    env: {B: j, C: j}\n    steps:\n      - run: echo $A $B $C\n        env: {C: s}\n      - run: echo $A $B $C\n", "w", "w j s\nw j j\n", false},

@@ -153,3 +153,19 @@ func ValidVariable(s string) bool {
 	}
 	return s != ""
 }
+
+// HasWord reports whether a text contains a name that is not a part of a longer one.
+func HasWord(s, name string) bool {
+	part := func(s string) bool { return s != "" && ValidVariable("x"+s) }
+	for i := 0; ; {
+		at := strings.Index(s[i:], name)
+		if at < 0 {
+			return false
+		}
+		from, to := i+at, i+at+len(name)
+		if !part(s[max(from-1, 0):from]) && !part(s[to:min(to+1, len(s))]) {
+			return true
+		}
+		i = to
+	}
+}

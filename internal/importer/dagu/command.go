@@ -121,27 +121,10 @@ func (r *reader) finish(s *importer.Step, outputs map[string]string) (why string
 		}
 	}
 	for name, from := range outputs {
-		if from != s.Name && mentions(s.Script, name) {
+		if from != s.Name && importer.HasWord(s.Script, name) {
 			s.Environment = append(s.Environment, importer.Variable{Name: name, Value: importer.Ref(from + ".output")})
 		}
 	}
 	slices.SortStableFunc(s.Environment, func(a, b importer.Variable) int { return strings.Compare(a.Name, b.Name) })
 	return ""
-}
-
-// mentions reports whether a script contains $name or ${name}.
-func mentions(script, name string) bool {
-	if strings.Contains(script, "${"+name) {
-		return true
-	}
-	for rest := script; ; {
-		_, after, ok := strings.Cut(rest, "$"+name)
-		if !ok {
-			return false
-		}
-		if after == "" || !importer.ValidVariable("x"+after[:1]) {
-			return true
-		}
-		rest = after
-	}
 }

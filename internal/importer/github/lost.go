@@ -37,7 +37,7 @@ func (l lost) of(texts ...string) (why string) {
 		return l.all
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.variables)) {
-		if slices.ContainsFunc(texts, func(s string) bool { return hasWord(s, name) }) {
+		if slices.ContainsFunc(texts, func(s string) bool { return importer.HasWord(s, name) }) {
 			return "it reads " + name + ", which " + l.variables[name]
 		}
 	}
@@ -99,20 +99,4 @@ func (c *context) leave(s importer.Node, label string) {
 	}
 	slices.Sort(l.changed)
 	l.changed = slices.Compact(l.changed)
-}
-
-// hasWord reports whether a text contains a name that is not a part of a longer one.
-func hasWord(s, name string) bool {
-	part := func(s string) bool { return s != "" && importer.ValidVariable("x"+s) }
-	for i := 0; ; {
-		at := strings.Index(s[i:], name)
-		if at < 0 {
-			return false
-		}
-		from, to := i+at, i+at+len(name)
-		if !part(s[max(from-1, 0):from]) && !part(s[to:min(to+1, len(s))]) {
-			return true
-		}
-		i = to
-	}
 }
