@@ -134,6 +134,7 @@ func features() []feature {
 		{"dagu", "`continueOn`", "steps:\n  - {name: a, command: echo x, continueOn: {failure: true}}\n", exact, "continue-on-error: true"},
 		{"dagu", "`preconditions` that compare a parameter or a variable of `env` with a text", "params: A=b\nsteps:\n  - {name: a, command: echo x, preconditions: [{condition: $A, expected: b}]}\n", exact, "run-condition: '''{A}'' == ''b'''"},
 		{"dagu", "`handlerOn` (success, failure, exit)", "handlerOn: {exit: {command: echo bye}}\nsteps:\n  - {name: a, command: echo x}\n", exact, "finally:"},
+		{"dagu", "`handlerOn` (init)", "handlerOn: {init: {command: echo hi}}\nsteps:\n  - {name: a, command: echo x}\n", changed, "- name: on-init\n    sh: echo hi\n  - name: a"},
 		{"dagu", "`timeoutSec`, `maxActiveRuns`", "timeoutSec: 60\nmaxActiveRuns: 1\nsteps:\n  - {name: a, command: echo x}\n", exact, "timeout: 60s"},
 		{"dagu", "parameters without names (`$1`)", "params: foo\nsteps:\n  - {name: a, command: echo $1}\n", left, ""},
 		{"dagu", "`executor`, `parallel`, `repeatPolicy`, sub-DAGs", "steps:\n  - {name: a, command: echo x, executor: docker}\n", left, ""},

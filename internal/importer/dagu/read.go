@@ -188,6 +188,10 @@ func (r *reader) schedule(p importer.Pair) {
 func (r *reader) variables(n importer.Node, what string) []importer.Variable {
 	var vars []importer.Variable
 	add := func(name, value string, line int) {
+		if importer.ValidVariable(name) && (value == "$"+name || value == "${"+name+"}") {
+			r.result.Outcome(what+" "+name, line, r.tool.Name, []string{"it keeps the value of the parameter or of the environment"})
+			return
+		}
 		value, ok := r.expand(value)
 		if !ok || !importer.ValidVariable(name) {
 			r.bad = "the value of " + short(name) + " is known only when it runs"

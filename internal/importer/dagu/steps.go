@@ -169,32 +169,3 @@ func (r *reader) precondition(s *importer.Step, n importer.Node) (why string) {
 	s.When = strings.Join(parts, " && ")
 	return ""
 }
-
-// handlers reads handlerOn.
-func (r *reader) handlers(doc importer.Node) {
-	h := doc.Get("handlerOn")
-	if !h.Exists() {
-		h = doc.Get("handler_on")
-	}
-	for _, p := range h.Pairs() {
-		node := stepNode{p.Node, "on-" + p.Key}
-		s, why := r.step(node, r.outputs)
-		switch {
-		case why != "":
-		case p.Key == "success":
-			r.tool.OnSuccess = []*importer.Step{s}
-		case p.Key == "failure":
-			r.tool.OnFailure = []*importer.Step{s}
-		case p.Key == "exit":
-			r.tool.Finally = []*importer.Step{s}
-		default:
-			why = "flowrun has no counterpart"
-		}
-		if why != "" {
-			r.result.Add("handlerOn: "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
-			r.tool.Notes = append(r.tool.Notes, "Left out: handlerOn: "+p.Key+": "+why+".")
-			continue
-		}
-		r.result.Outcome("handlerOn: "+p.Key, p.Line, r.tool.Name+"/"+s.Name, r.reasons(s))
-	}
-}
