@@ -139,7 +139,7 @@ func features() []feature {
 		{"dagu", "parameters without names (`$1`)", "params: foo\nsteps:\n  - {name: a, command: echo $1}\n", left, ""},
 		{"dagu", "`executor`, `parallel`, `repeatPolicy`, sub-DAGs", "steps:\n  - {name: a, command: echo x, executor: docker}\n", left, ""},
 		{"dagu", "preconditions of the whole DAG", "preconditions: [test -f x]\nsteps:\n  - {name: a, command: echo x}\n", left, ""},
-		{"dagu", "`mailOn`, `smtp`", "mailOn: {failure: true}\nsteps:\n  - {name: a, command: echo x}\n", left, ""},
+		{"dagu", "`mailOn`, `smtp`", "mailOn: {failure: true}\nsteps:\n  - {name: a, command: echo x}\n", left, "# Left out: mailOn: notify of a tool sends e-mails."},
 
 		{"github", "`run`, `shell` (bash, sh, python)", job + "      - run: echo x\n", changed, "set -e\n          echo x"},
 		{"github", "`needs`", "jobs:\n  a: {steps: [{run: echo a}]}\n  b: {needs: a, steps: [{run: echo b}]}\n", changed, "wait-for: [a]"},

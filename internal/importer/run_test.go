@@ -237,6 +237,7 @@ func TestDaguReasons(t *testing.T) {
 		{"steps:\n  - {name: a, run: ./extract}\n", exact, ""},
 		{"maxCleanUpTimeSec: 300\nqueue: x\nrestartWaitSec: 1\nsteps: [echo x]\n", left, "flowrun has no counterpart; it does not change what the steps do"},
 		{"handlerOn: {init: {command: echo x, executor: docker}}\n", left, "its init handler: flowrun has no counterpart for executor"},
+		{"log_output: separate\n", left, "write it in the tool or in the settings"},
 		{"handlerOn: {Init: {command: echo x}}\n", changed, "it is the first step"},
 		{"params: A=b\nsteps: [{name: a, command: echo x, preconditions: [{condition: A, expected: b}]}]\n", left, "does not evaluate its preconditions"},
 		{"params: A=b\nsteps: [{name: a, command: 'echo ${{ params.A }}'}]\n", left, "Dagu replaces ${{ params.A }}, flowrun does not"},

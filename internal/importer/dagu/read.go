@@ -88,10 +88,13 @@ func key(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "
 
 // top reads a key of the DAG itself.
 func (r *reader) top(p importer.Pair) {
-	leave := func(reason string) { r.result.Add(p.Key, p.Line, "", importer.LeftOut, "%s", reason) }
+	leave := func(reason string) {
+		r.result.Add(p.Key, p.Line, "", importer.LeftOut, "%s", reason)
+		r.tool.Notes = append(r.tool.Notes, "Left out: "+p.Key+": "+reason+".")
+	}
 	switch key(p.Key) {
 	case "name", "description", "steps", "type", "handleron":
-	case "group", "tags", "labels", "histretentiondays", "logdir", "maxoutputsize", "delaysec", "histretentionruns":
+	case "group", "tags", "labels", "histretentiondays", "logdir", "maxoutputsize", "logoutput", "delaysec", "histretentionruns":
 		leave("write it in the tool or in the settings, if you need it")
 	case "schedule":
 		r.schedule(p)
@@ -150,6 +153,7 @@ func (r *reader) schedule(p importer.Pair) {
 		for _, k := range p.Pairs() {
 			if k.Key != "start" {
 				r.result.Add("schedule: "+k.Key, k.Line, "", importer.LeftOut, "flowrun has schedules only for starts")
+				r.tool.Notes = append(r.tool.Notes, "Left out: the schedule of "+k.Key+": flowrun has schedules only for starts.")
 				continue
 			}
 			r.schedule(importer.Pair{Key: "schedule", Line: k.Line, Node: k.Node})
@@ -170,6 +174,7 @@ func (r *reader) schedule(p importer.Pair) {
 		}
 		if err != nil {
 			r.result.Add("schedule "+text, p.Line, "", importer.LeftOut, "flowrun cannot use it")
+			r.tool.Notes = append(r.tool.Notes, "Left out: the schedule "+text+": flowrun cannot use it.")
 			continue
 		}
 		s.Overlap = "skip"
