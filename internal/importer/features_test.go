@@ -130,7 +130,7 @@ func features() []feature {
 		{"dagu", "`params` with `type`, `enum`", "params: [{name: A, type: string, enum: [x, y]}]\nsteps:\n  - {name: a, command: echo x}\n", changed, "A: '{A}'"},
 		{"dagu", "`output`", "shell: sh\nsteps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
 		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", changed, "cron: 0 7 * * *\n    overlap: skip"},
-		{"dagu", "`retryPolicy` with `limit` and `intervalSec`", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5}}\n", exact, "attempts: 3"},
+		{"dagu", "`retryPolicy` with `limit`, `intervalSec`, `exitCode` and a `backoff` of 2", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5, exitCode: [1], backoff: 2}}\n", exact, "backoff: exponential"},
 		{"dagu", "`continueOn`", "steps:\n  - {name: a, command: echo x, continueOn: {failure: true}}\n", exact, "continue-on-error: true"},
 		{"dagu", "`preconditions` that compare a parameter or a variable of `env` with a text", "params: A=b\nsteps:\n  - {name: a, command: echo x, preconditions: [{condition: $A, expected: b}]}\n", exact, "run-condition: '''{A}'' == ''b'''"},
 		{"dagu", "`handlerOn` (success, failure, exit)", "handlerOn: {exit: {command: echo bye}}\nsteps:\n  - {name: a, command: echo x}\n", exact, "finally:"},

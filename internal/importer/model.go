@@ -116,7 +116,10 @@ type Step struct {
 	Secrets     []string
 	Timeout     string
 	Attempts    int    // 0: no retry
-	Delay       string // between attempts
+	Delay       string // before the first retry
+	Doubles     bool   // the delay doubles with each retry
+	MaxDelay    string
+	ExitCodes   []int // after which the step is retried; all if it is empty
 	Tolerate    bool
 	Interactive bool
 	Inputs      []string // of cache

@@ -200,11 +200,7 @@ func (w *writer) step(s *Step) []tool.Entry {
 	e.text("input", w.braces.write(s.Input, false))
 	e.text("timeout", s.Timeout)
 	if s.Attempts > 0 {
-		retry := entries{}
-		retry.add("attempts", number(s.Attempts))
-		retry.text("delay", s.Delay)
-		retry.add("backoff", text("constant"))
-		e.add("error-handling", tool.Value{Map: []tool.Entry{{Key: "retry", Value: tool.Value{Map: retry}}}})
+		e.add("error-handling", tool.Value{Map: []tool.Entry{{Key: "retry", Value: retry(s)}}})
 	}
 	if s.Tolerate {
 		e.add("continue-on-error", yes())
@@ -232,6 +228,26 @@ func (w *writer) step(s *Step) []tool.Entry {
 		e.add("finally", w.steps(s.Finally))
 	}
 	return e
+}
+
+func retry(s *Step) tool.Value {
+	var e entries
+	e.add("attempts", number(s.Attempts))
+	e.text("delay", s.Delay)
+	if s.Doubles {
+		e.add("backoff", text("exponential"))
+	} else {
+		e.add("backoff", text("constant"))
+	}
+	e.text("max-delay", s.MaxDelay)
+	if len(s.ExitCodes) > 0 {
+		codes := tool.Value{List: []tool.Value{}}
+		for _, c := range s.ExitCodes {
+			codes.List = append(codes.List, number(c))
+		}
+		e.add("exit-codes", codes)
+	}
+	return tool.Value{Map: e}
 }
 
 func (w *writer) matrix(e *entries, s *Step) {

@@ -284,3 +284,32 @@ func TestDaguChain(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestDaguRetries holds the retry of a step.
+func TestDaguRetries(t *testing.T) {
+	for policy, want := range map[string]string{
+		"{limit: 3, intervalSec: 5}": "{attempts: 3, delay: 5s, backoff: constant}",
+		"{limit: 3}":                 "{attempts: 3, delay: 1ms, backoff: constant}",
+		"{limit: 3, intervalSec: 0}": "{attempts: 3, delay: 1ms, backoff: constant}",
+		"{limit: 3, intervalSec: 5, backoff: true, maxIntervalSec: 1}":  "maxIntervalSec of its retryPolicy is less than intervalSec",
+		"{limit: 3, intervalSec: 5, backoff: true, maxIntervalSec: 60}": "{attempts: 3, delay: 5s, backoff: exponential, max-delay: 60s}",
+		"{limit: 3, interval_sec: 5, backoff: 2.0, exit_code: [6, 22]}": "{attempts: 3, delay: 5s, backoff: exponential, exit-codes: [6, 22]}",
+		"{limit: 3, intervalSec: 5, backoff: false, exitCode: 6}":       "{attempts: 3, delay: 5s, backoff: constant, exit-codes: [6]}",
+		"{limit: 3, intervalSec: 5, backoff: 1.5}":                      "flowrun doubles the interval of a retry, and does not multiply it by 1.5",
+		"{limit: 3, intervalSec: 5, exitCode: [many]}":                  "exitCode of its retryPolicy is not understood",
+		"{limit: 3, intervalSec: 5, maxIntervalSec: x}":                 "maxIntervalSec of its retryPolicy is not understood",
+	} {
+		r, err := read("dagu", "steps: [{name: a, command: ./x, retryPolicy: "+policy+"}]\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(definitions(t, r)), " ")
+		for _, row := range r.Rows {
+			text += row.Reason
+		}
+		keys := strings.NewReplacer("{", "", "}", "", ", b", " b", ", d", " d", ", m", " m", ", e", " e").Replace(want)
+		if !strings.Contains(text, keys) {
+			t.Errorf("%s: want %s:\n%s", policy, keys, text)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package dagu
 
 import (
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -105,27 +104,6 @@ func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why str
 		return "flowrun has no counterpart for " + p.Key + "; redirect the output in the command"
 	default:
 		return "flowrun has no counterpart for " + p.Key
-	}
-	return ""
-}
-
-func retry(s *importer.Step, n importer.Node) (why string) {
-	for _, p := range n.Pairs() {
-		v, err := strconv.Atoi(p.Text())
-		switch key(p.Key) {
-		case "limit":
-			if err != nil || v < 0 || v > 1000 {
-				return fmt.Sprintf("its retryPolicy has the limit %q, which is not a number", p.Text())
-			}
-			s.Attempts = v
-		case "intervalsec":
-			if err != nil || v < 0 {
-				return fmt.Sprintf("its retryPolicy has the interval %q, which is not a number", p.Text())
-			}
-			s.Delay = fmt.Sprintf("%ds", v)
-		default:
-			return "flowrun has no counterpart for " + p.Key + " of its retryPolicy"
-		}
 	}
 	return ""
 }
