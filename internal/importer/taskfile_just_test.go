@@ -26,6 +26,11 @@ func TestTaskfileAndJustRows(t *testing.T) {
 
 		{"just", "set script-interpreter := ['bash', '-c']\n" + export, "recipe a", exact, "", "sh: |-\n      set -u"},
 		{"just", "v := if os() == 'x' {\n  'a'\n} else {\n  'b'\n}\na:\n  echo {{v}}\n", "recipe a", left, "it uses v: its value has several lines", ""},
+		{"just", "a:\n  ls {{justfile_directory()}}/x {{ invocation_directory() / 'y' }}\n", "recipe a", changed, "justfile_directory() is the folder in which flowrun was started", "ls {WORKSPACE}/x {WORKSPACE}/y"},
+		{"just", "export V := justfile_dir()\n" + export, "recipe a", changed, "justfile_directory() is the folder", "V: '{WORKSPACE}'"},
+		{"just", "d := justfile_directory()\na v=d:\n  ls {{v}}\n", "recipe a", left, "a default: flowrun has no defaults that name a folder", ""},
+		{"just", "set working-directory := justfile_directory() / 'x'\na:\n  ls\n", "recipe a", exact, "", "working-directory: '{WORKSPACE}/x'"},
+		{"just", "a v=justfile_directory():\n  ls {{v}}\n", "recipe a", left, "", ""},
 		{"just", "set default-list\n" + export, "recipe a", exact, "", ""},
 		{"just", "a who='you and me':\n  echo '{{who}}' \"it's {{who}}\"\n", "recipe a", changed, "", "default: you and me"},
 		{"just", "a args='--x --y':\n  go {{args}}\n", "recipe a", changed, "", "type: array"},

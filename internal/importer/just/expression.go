@@ -1,6 +1,7 @@
 package just
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/importer"
@@ -33,6 +34,17 @@ func (p *parser) expression(s string, params []importer.Parameter) (value, why s
 		}
 		rest = strings.TrimSpace(rest[n:])
 	}
+}
+
+// folders are functions whose value is the folder in which flowrun runs.
+var folders = strings.Fields("justfile_directory justfile_dir invocation_directory invocation_dir")
+
+// folderDiffers is how a text differs that has the value of one of them, or "".
+func folderDiffers(text string) string {
+	if strings.Contains(text, importer.Ref("WORKSPACE")) {
+		return "justfile_directory() is the folder in which flowrun was started"
+	}
+	return ""
 }
 
 // operand reads one operand and returns how many bytes it has.
@@ -73,6 +85,9 @@ func (p *parser) operand(s string, params []importer.Parameter) (value string, n
 	name := s[:n]
 	if name == "if" {
 		return "", 0, "flowrun does not evaluate if-expressions"
+	}
+	if strings.HasPrefix(s[n:], "()") && slices.Contains(folders, name) {
+		return importer.Ref("WORKSPACE"), n + 2, ""
 	}
 	if n == 0 || strings.HasPrefix(s[n:], "(") {
 		return "", 0, bad

@@ -22,6 +22,9 @@ func (p *parser) parameters(r *recipe, text string) {
 		}
 		if m[4] != "" {
 			value, bad := p.expression(m[4], nil)
+			if bad == "" && folderDiffers(value) != "" {
+				bad = "flowrun has no defaults that name a folder"
+			}
 			if bad != "" {
 				r.bad = "a default: " + bad
 			}

@@ -143,6 +143,9 @@ func (b *builder) step(r *recipe, params []importer.Parameter) (*importer.Step, 
 	if why != "" {
 		return nil, why
 	}
+	if why := folderDiffers(text); why != "" {
+		b.change("%s", why)
+	}
 	if len(params) > 0 {
 		b.change("a parameter is always one word, or one word for each element, and the shell never reads it as code")
 	}
@@ -267,6 +270,9 @@ func (b *builder) exported() []importer.Variable {
 	for name, v := range b.vars {
 		if (v.exported || b.exportAll) && v.bad == "" && importer.ValidVariable(name) {
 			list = append(list, importer.Variable{Name: name, Value: v.value})
+			if why := folderDiffers(v.value); why != "" {
+				b.change("%s", why)
+			}
 		} else if (v.exported || b.exportAll) && v.bad != "" {
 			b.change("the variable %s is not exported: %s", name, v.bad)
 		}
