@@ -1,6 +1,7 @@
 package flowrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,33 +83,50 @@ func (l releaseChannels) watch(ctx context.Context) (context.Context, func()) {
 // runs, not even its cleanup, which could get in the way of the run that holds the locks. A released run stays as it
 // is, so that another owner can queue it again. Any other reason is an error of the engine.
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
-	state := o.Carry
-	if state == nil {
-		state = dag.NewState(j.id, j.plan.Graph, j.args)
-	}
-	var events []dag.Event
-	now, released := time.Now(), errors.Is(why, dag.ErrReleased)
+	released := errors.Is(why, dag.ErrReleased)
 	switch {
 	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
-		return state, fmt.Errorf("cannot queue run %s: %w", j.id, why)
+		return j.stateBefore(o), fmt.Errorf("cannot queue run %s: %w", j.id, why)
 	case released && (j.resumes() || len(o.Opening) == 0):
-		return state, dag.ErrReleased
-	case !j.resumes():
+		return j.stateBefore(o), dag.ErrReleased
+	case !released:
+		return j.endBefore(ctx, o, &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled, Message: "cancelled while it was queued"})
+	}
+	state, err := j.endBefore(ctx, o, nil)
+	return state, cmp.Or(err, dag.ErrReleased)
+}
+
+// refuse handles a run that cannot read what it needs. A new run has failed, and no step ran. A resumed one stays as it
+// is, so that it can be resumed once that is repaired.
+func (j *job) refuse(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
+	if j.resumes() || ctx.Err() != nil {
+		return j.stateBefore(o), why
+	}
+	return j.endBefore(ctx, o, &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: why.Error()})
+}
+
+// stateBefore returns the state of a run before this engine has started any of its steps.
+func (j *job) stateBefore(o dag.Options) *dag.State {
+	if o.Carry != nil {
+		return o.Carry
+	}
+	return dag.NewState(j.id, j.plan.Graph, j.args)
+}
+
+// endBefore records what the run was to begin with, and its end without any step. Without a result it does not end.
+func (j *job) endBefore(ctx context.Context, o dag.Options, res *dag.Result) (*dag.State, error) {
+	var events []dag.Event
+	if !j.resumes() {
 		events = append(events, dag.Event{Kind: dag.RunStarted})
 	}
 	events = append(events, o.Opening...)
-	if !released {
-		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: dag.ReasonCancelled,
-			Result: &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled,
-				Message: "cancelled while it was queued", Started: now, Ended: now}})
+	now := time.Now()
+	if res != nil {
+		res.Started, res.Ended = now, now
+		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: res.Reason, Result: res})
 	}
-	if err := j.recordEvents(ctx, o, state, events, now); err != nil {
-		return state, err
-	}
-	if released {
-		return state, dag.ErrReleased
-	}
-	return state, nil
+	state := j.stateBefore(o)
+	return state, j.recordEvents(ctx, o, state, events, now)
 }
 
 // recordEvents appends events that do not come from walking the graph: it numbers them, applies them to state,

@@ -54,7 +54,7 @@ var house = map[string]struct {
 	"internal/stepfile":     {cellar, nil, nil},
 	"internal/sshcommand":   {0, []string{"internal/stepfile"}, nil},
 	"internal/startup":      {cellar, nil, nil},
-	"internal/netclient":    {3, []string{""}, nil},
+	"internal/netclient":    {3, []string{"", "internal/httpstep"}, nil},
 	"egress":                {3, []string{""}, nil},
 	"internal/netns":        {cellar, nil, nil},
 	"steps":                 {1, []string{"dag", "expr", "internal/atomicfile", "internal/codeenv", "internal/dotenv", "internal/mask", "internal/netns", "internal/proc", "internal/procid", "internal/confine", "internal/cgroup", "internal/permission", "internal/privatenet", "internal/sshcommand", "internal/stepfile", "internal/systrace"}, []string{"github.com/creack/pty"}},

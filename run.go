@@ -283,7 +283,7 @@ func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
 		return j.withdraw(ctx, o, err)
 	}
 	if err := j.readState(ctx); err != nil {
-		return dag.NewState(j.id, j.plan.Graph, j.args), err
+		return j.refuse(ctx, o, err)
 	}
 	j.broker.Start()
 	o.Answers, o.Attended = j.broker.Answers, j.approval != nil

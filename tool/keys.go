@@ -150,7 +150,7 @@ func init() {
 			keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
 				return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
 			}).AsBody(),
-			forEach(),
+			keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() }),
 			matrix(),
 			handler("on-success", "Steps that run after this one, if it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
 			handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
@@ -214,25 +214,15 @@ var matrixObject = keytable.NewObject("matrix", "A loop over combinations: every
 	}, loopFields()...)
 }).WithCheck(checkMatrix)
 
-// forEach returns the field for-each. A bare list gets a hint of its own.
-func forEach() keytable.Field {
-	f := keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() })
-	read := f.Set
-	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
-		if bare := keytable.Deref(n); bare.Kind == yaml.SequenceNode {
-			d.Fail(n, "wrong-type", "expected a mapping of keys, found a list", "write for-each: {items: [a, b]}")
-			return
-		}
-		read(d, into, n)
-	}
-	return f
-}
-
 // matrix returns the field matrix. Its object has fixed keys, and names with lists of values.
 func matrix() keytable.Field {
 	f := keytable.Nested("matrix", "", matrixObject, "Runs the step once for each combination of values.", func(s *Step) *Loop { return s.loop() })
 	f.Kind = keytable.KindMatrix
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
+		if keytable.Deref(n).Kind == yaml.SequenceNode {
+			d.Fail(n, "wrong-type", "expected a mapping of names to lists, found a list", "write matrix: {NAME: [a, b]}")
+			return
+		}
 		l := into.(*Step).loop()
 		d.ObjectAnd(matrixObject, l, n, func(key, v *yaml.Node) {
 			d.Path.Push(key.Value)
@@ -342,7 +332,7 @@ func imageField() keytable.Field {
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if v := keytable.Deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {
-			d.Fail(n, "bad-image", fmt.Sprintf("invalid image name %s", diagnostic.Printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12"`)
+			d.Fail(n, "bad-image", fmt.Sprintf("invalid image name %s", diagnostic.Printable(v.Value)), `write it as registries have it: "docker.io/library/debian:12", or with a whole digest after @sha256:`)
 			return
 		}
 		read(d, into, n)
@@ -351,7 +341,9 @@ func imageField() keytable.Field {
 }
 
 // imageName matches approximately what registries allow: [host[:port]/]path[:tag][@digest].
-var imageName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
+var imageName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]*(@sha256:[0-9a-f]{64}|@sha512:[0-9a-f]{128})?$`)
+})
 
 // interactiveOptions stores the position of its value, for the message that the options have no effect.
 func interactiveOptions[T any](doc string, part func(*T) *InteractiveOptions) keytable.Field {

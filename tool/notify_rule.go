@@ -95,8 +95,11 @@ func (r NotifyRule) Problems() (list []NotifyProblem) {
 	if r.From != "" {
 		value("email.from", CheckAddress(r.From), addressHint)
 	}
-	value("email.subject", checkMessage(r.Subject, true), messageHint())
-	value("message", checkMessage(r.Message, false), messageHint())
+	if strings.ContainsAny(r.Subject, "\r\n") {
+		value("email.subject", errors.New("the subject has more than one line"), "write it on one line; message can have more")
+	}
+	value("email.subject", checkMessage(r.Subject), messageHint())
+	value("message", checkMessage(r.Message), messageHint())
 	switch {
 	case r.Digest == 0:
 	case r.Command != "":
@@ -123,10 +126,7 @@ func CheckAddress(s string) error {
 func messageHint() string { return "{run.NAME} can be: " + strings.Join(NotifyFields(), ", ") }
 
 // checkMessage checks the text of a notification. Braces that do not begin with {run. are text.
-func checkMessage(s string, line bool) error {
-	if line && strings.ContainsAny(s, "\r\n") {
-		return errors.New("the subject has more than one line")
-	}
+func checkMessage(s string) error {
 	for rest := s; ; {
 		_, after, found := strings.Cut(rest, "{run.")
 		if !found {

@@ -27,7 +27,7 @@ const DefaultConnectTimeout = 10 * time.Second
 func sshField() keytable.Field {
 	object := keytable.NewObject("ssh", "An account on another machine.", func() []keytable.Field {
 		return []keytable.Field{
-			keytable.Text("host", "", "Name or address of the machine, or an alias of your ssh settings.", func(s *SSH, v Text) { s.Host = v }).AsRequired(),
+			oneHost(keytable.Text("host", "", "Name or address of the machine, or an alias of your ssh settings.", func(s *SSH, v Text) { s.Host = v })).AsRequired(),
 			keytable.Text("user", "", "User on that machine. Default: that of your ssh settings, or your own.", func(s *SSH, v Text) { s.User = &v }),
 			keytable.Text("port", "", "Port. Default: that of your ssh settings, or 22.", func(s *SSH, v Text) { s.Port = &v }),
 			keytable.Text("key", "", "Text of a private key without a passphrase, such as {env.DEPLOY_KEY}. It is masked.", func(s *SSH, v Text) { s.Key = &v }),
@@ -37,10 +37,24 @@ func sshField() keytable.Field {
 			keytable.Duration("connect-timeout", "", "Time limit for the connection.", func(s *SSH, v time.Duration) { s.ConnectTimeout = v }).WithDefault("10s"),
 		}
 	}).WithCheck(checkSSH)
-	return textOr("ssh", "", object, "Runs the script of the step on another machine, through ssh. A text is the host. See ssh.md.", func(s *Step) *SSH {
+	return oneHost(textOr("ssh", "", object, "Runs the script of the step on another machine, through ssh. A text is the host. See ssh.md.", func(s *Step) *SSH {
 		s.SSH = &SSH{ConnectTimeout: DefaultConnectTimeout}
 		return s.SSH
-	}, func(s *SSH, v Text) { s.Pos, s.Host = v.Pos, v })
+	}, func(s *SSH, v Text) { s.Pos, s.Host = v.Pos, v }))
+}
+
+// oneHost wraps a field for a host so that a list of hosts is reported with the loop to write: each host then has its own
+// result, log and retries.
+func oneHost(f keytable.Field) keytable.Field {
+	read := f.Set
+	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
+		if list := keytable.Deref(n); list.Kind == yaml.SequenceNode {
+			d.Fail(list, "wrong-type", "expected one host, found a list", "to run the step on each host, write for-each: {items: [a, b], as: host, key: \"{host}\"} and ssh: \"{host}\"")
+			return
+		}
+		read(d, into, n)
+	}
+	return f
 }
 
 func checkSSH(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {

@@ -45,7 +45,7 @@ func (c *stepCompiler) service(def *tool.Service) steps.Service {
 			s.Env = append(s.Env, steps.EnvVar{Name: e.Key, Value: t})
 		}
 	}
-	if h := def.Health; h != nil {
+	if h := def.Health; h != nil && h.Command.Pos.Line > 0 { // otherwise the decoder has reported it
 		if t := c.text(&h.Command, key+".health.command", expr.Argv, c.names); t != nil {
 			s.Health = &steps.Health{Command: t, Interval: h.Interval, Timeout: h.Timeout, Retries: h.Retries}
 		}

@@ -20,9 +20,26 @@ type commandKind struct {
 func (commandKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
-	if s.Command = c.command(k.body(c)); s.Command != nil {
+	at, key, shell := k.body(c)
+	if s.Command = c.command(at, key, shell); s.Command != nil {
 		s.Runner = s.Command
+		c.warnNoFile(at, key, "FLOWRUN_OUTPUT", "outputs", len(c.step.Outputs))
+		c.warnNoFile(at, key, "FLOWRUN_STATE", "state", len(c.plan.Definition.State))
 	}
+}
+
+// warnNoFile warns about a script that writes values to a file which it does not get, because nothing declares them.
+func (c *stepCompiler) warnNoFile(at *tool.Text, key, variable, declares string, declared int) {
+	off := strings.Index(at.S, variable)
+	if off < 0 || declared > 0 {
+		return
+	}
+	where := "the step"
+	if declares == "state" || c.path == "" {
+		where = "the tool"
+	}
+	c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at.At(off), Len: len(variable), Path: c.key(key),
+		Message: variable + " is not set, because " + where + " has no " + declares, Hint: fmt.Sprintf("add %s: {NAME: {type: string}} to %s", declares, where)})
 }
 
 // programBody returns the body of run: a program and its arguments, without a shell.

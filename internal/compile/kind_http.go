@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/httpstep"
@@ -37,6 +38,37 @@ func (httpKind) compile(c *stepCompiler, s *plan.Step) {
 		r.JSON = &t
 	}
 	c.checkAddress(h.URL, r)
+	c.checkProxy(h.Proxy, r.Proxy)
+	c.warnPlainSecret(h.Bearer, "auth.bearer", r.Bearer)
+	if h.Basic != nil {
+		c.warnPlainSecret(&h.Basic.Password, "auth.basic.password", r.Password)
+	}
+}
+
+// checkProxy reports the address of a proxy that is known and not valid.
+func (c *stepCompiler) checkProxy(at *tool.Text, t *expr.Template) {
+	if t == nil || !t.Static() {
+		return
+	}
+	text, err := t.Text(nil)
+	if err == nil {
+		_, err = httpstep.ParseProxy(text)
+	}
+	if err != nil {
+		why, hint, _ := strings.Cut(err.Error(), "; ")
+		c.httpProblem(*at, "proxy", "bad-address", tool.Error, why, hint)
+	}
+}
+
+// warnPlainSecret warns about a token or a password in the definition, where everybody can read it.
+func (c *stepCompiler) warnPlainSecret(at *tool.Text, key string, t *expr.Template) {
+	if t != nil && t.Static() && at.S != "" {
+		c.httpProblem(*at, key, "unknown-secret", tool.Warning, "the secret is in the definition, where everybody who can read it has it", "pass it as a secret, such as {env.TOKEN}")
+	}
+}
+
+func (c *stepCompiler) httpProblem(at tool.Text, key, code string, severity tool.Severity, message, hint string) {
+	c.report(tool.Diagnostic{Code: code, Severity: severity, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key("http." + key), Message: message, Hint: hint})
 }
 
 // fields compiles a mapping of names to texts.

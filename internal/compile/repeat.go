@@ -22,7 +22,7 @@ func (c *stepCompiler) repeat(s *plan.Step, t traits) {
 	}
 	switch {
 	case t.waits || t.endedByPerson:
-		refuse(r.Pos, "repeat", fmt.Sprintf("step %s cannot repeat: a step that waits runs once", c.step.Name), "wait: checks again and again by itself; see steps.md")
+		refuse(r.Pos, "repeat", fmt.Sprintf("step %s cannot repeat: a step that waits runs once", c.step.Name), "wait: checks again and again by itself; see flowrun docs steps")
 	case c.step.Cache != nil:
 		refuse(r.Pos, "repeat", fmt.Sprintf("step %s cannot have cache and repeat: a cached result would be the same in every round", c.step.Name), "remove one of the two")
 	}

@@ -226,11 +226,21 @@ func (l *loader) environment() {
 	}
 }
 
+// checkSMTP reports a server for e-mails without a name.
+func (l *loader) checkSMTP() {
+	isHost := func(v Value) bool { return v.Key == "smtp.host" }
+	at := slices.IndexFunc(l.values, func(v Value) bool { return strings.HasPrefix(v.Key, "smtp.") })
+	if at >= 0 && !slices.ContainsFunc(l.values, isHost) {
+		l.report(l.values[at].Origin.Pos, "bad-notification", "smtp has no host, so no e-mail can be sent", "add host: with the name of the server")
+	}
+}
+
 // check reports problems that the table cannot express.
 func (l *loader) check() {
 	l.checkNotifications()
 	l.checkWebhooks()
 	l.checkPools()
+	l.checkSMTP()
 	l.checkTools()
 	for _, v := range l.values {
 		if v.Key != "history.older-than" {

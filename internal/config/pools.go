@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	queue "github.com/flowrun/flowrun/history"
 )
@@ -18,10 +19,13 @@ func splitPool(key string) (name, setting string, ok bool) {
 	return rest[:cut], rest[cut+1:], true
 }
 
-// checkPools reports pools without slots, and invalid rates.
+// checkPools reports pools without slots, invalid rates, and names that no step can use.
 func (l *loader) checkPools() {
 	for _, v := range l.values {
 		name, setting, ok := splitPool(v.Key)
+		if ok && setting == "slots" && !validPool(name) {
+			l.report(v.Origin.Pos, "bad-pool", fmt.Sprintf("%q cannot be the name of a pool", name), "use up to 128 letters, digits, '_', '.' and '-'")
+		}
 		if !ok || setting != "rate" {
 			continue
 		}
@@ -33,6 +37,13 @@ func (l *loader) checkPools() {
 			l.report(v.Origin.Pos, "bad-pool", fmt.Sprintf("the pool %s has no slots", name), "add slots: how many steps may run at the same time")
 		}
 	}
+}
+
+// validPool reports whether the key pool of a step can have this name.
+func validPool(name string) bool {
+	return len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-", r)
+	})
 }
 
 // Pools returns the pools that steps share, by name.

@@ -21,6 +21,9 @@ func TestPools(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
+	if _, err := load("pools: {my pool: 2}\n"); err == nil || !strings.Contains(err.Error(), `"my pool" cannot be the name of a pool`) {
+		t.Error(err)
+	}
 	for text, want := range map[string]string{
 		"{slots: 0}":             "out of range",
 		"{slots: -1}":            "out of range",
@@ -37,5 +40,12 @@ func TestPools(t *testing.T) {
 		if _, err := load("pools:\n  gpu: " + text + "\n"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+func TestSMTPNeedsHost(t *testing.T) {
+	p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": "smtp: {port: 25}\n"})
+	if _, err := p.load(); err == nil || !strings.Contains(err.Error(), "smtp has no host") {
+		t.Error(err)
 	}
 }

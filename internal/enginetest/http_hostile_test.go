@@ -218,10 +218,10 @@ func TestHTTPRefusedTLS(t *testing.T) {
 		{"no certificate in the file", untrusted.URL, ", tls: {ca: empty.pem}", `tls.ca has no certificate in PEM format`},
 		{"no pair", untrusted.URL, ", tls: {cert: good.pem, key: empty.pem}", `not a certificate and its private key`},
 		{"no file", untrusted.URL, ", tls: {ca: none.pem}", `cannot read a certificate: .*none.pem`},
-		{"proxy without a scheme", plain.URL, `, proxy: "localhost:1"`, `the address of the proxy is not valid`},
+		{"proxy without a scheme", plain.URL, `, proxy: "{env.NO_SCHEME}"`, `the address of the proxy is not valid`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := runHTTP(t, dir, fmt.Sprintf("description: Asks\nsteps:\n  - name: ask\n    http: {url: %q%s}\n    error-handling: {retry: {attempts: 2, delay: 1ms}}\n", c.url, c.more)).Steps[0]
+			s := runHTTP(t, dir, fmt.Sprintf("description: Asks\nsteps:\n  - name: ask\n    http: {url: %q%s}\n    error-handling: {retry: {attempts: 2, delay: 1ms}}\n", c.url, c.more), "NO_SCHEME=localhost:1").Steps[0]
 			if s.Status != dag.Failed || s.Attempts != 1 || !regexp.MustCompile(c.message).MatchString(s.Message) {
 				t.Errorf("%s after %d attempts: %s", s.Status, s.Attempts, s.Message)
 			}

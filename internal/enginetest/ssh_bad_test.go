@@ -22,8 +22,8 @@ func TestBadSSH(t *testing.T) {
 	}{
 		"an empty host":             {step(`ssh: ""`), []string{"4:31 bad-address"}, "the host is empty"},
 		"no host":                   {step(`ssh: {user: joe}`), []string{"4:30 no-value"}, "ssh has no host"},
-		"a list of hosts":           {step(`ssh: [a, b]`), []string{"4:30 wrong-type"}, "list"},
-		"a list under host":         {step(`ssh: {host: [a, b]}`), []string{"4:37 wrong-type"}, "list"},
+		"a list of hosts":           {step(`ssh: [a, b]`), []string{"4:30 wrong-type"}, `write for-each: {items: [a, b], as: host, key: "{host}"}`},
+		"a list under host":         {step(`ssh: {host: [a, b]}`), []string{"4:37 wrong-type"}, `write for-each: {items: [a, b], as: host, key: "{host}"}`},
 		"an option as host":         {step(`ssh: -oProxyCommand=x`), []string{"4:30 bad-address"}, "does not begin with '-'"},
 		"a user in the host":        {step(`ssh: joe@web1`), []string{"4:30 bad-address"}, "write the user under user"},
 		"a port in the host":        {step(`ssh: web1:22`), []string{"4:30 bad-address"}, "write the port under port"},

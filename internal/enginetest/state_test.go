@@ -250,9 +250,13 @@ func TestStateOfAnotherType(t *testing.T) {
 	b.config.Store = flowrun.NewMemory()
 	p := b.compile("state: {N: {type: integer}}\nbash: echo {state.N}\n")
 	b.setState(p, "N", `"; rm -rf /"`)
-	_, err := flowrun.New(b.config).Run(context.Background(), p, nil)
-	if err == nil || !strings.Contains(err.Error(), "cannot read the state of tool under-test: N is kept as text, but its type is integer; set it with flowrun state set") {
-		t.Error(err)
+	res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "cannot read the state of tool under-test: N is kept as text, but its type is integer; set it with flowrun state set"
+	if res.Status != dag.Failed || res.Reason != dag.ReasonNotStarted || res.Message != want {
+		t.Errorf("the run is %s, %s: %s", res.Status, res.Reason, res.Message)
 	}
 }
 

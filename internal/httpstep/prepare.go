@@ -125,6 +125,15 @@ func ParseAddress(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// ParseProxy parses the address of a proxy.
+func ParseProxy(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return nil, errors.New("the address of the proxy is not valid; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")
+	}
+	return u, nil
+}
+
 func values(fields []Field, sc expr.Scope) (url.Values, error) {
 	all := url.Values{}
 	for _, f := range fields {

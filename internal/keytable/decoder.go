@@ -117,7 +117,7 @@ func (d *Decoder) release(entry *yaml.Node) {
 func (d *Decoder) ObjectAnd(o *Object, into any, n *yaml.Node, other func(key, value *yaml.Node)) {
 	n = Deref(n)
 	if n.Kind != yaml.MappingNode {
-		d.WrongType(n, "a mapping of keys")
+		d.wrongType(n, "a mapping of keys", d.objectHint(o, n))
 		return
 	}
 	content := d.Merged(n)
@@ -223,29 +223,6 @@ func (d *Decoder) keyHint(o *Object, key string, value *yaml.Node) string {
 		return "known keys: " + strings.Join(keys, ", ") + "; keys of your own begin with 'x-'"
 	}
 	return "remove it; keys of your own begin with 'x-'"
-}
-
-// WrongType reports that a value is not of the wanted kind, with a hint how to write it.
-func (d *Decoder) WrongType(n *yaml.Node, want string) {
-	if IsPlaceholder(n) {
-		d.reportUnquoted(n)
-		return
-	}
-	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), FormHint(want))
-}
-
-// FormHint explains how to write a value of the kind that WrongType expects.
-func FormHint(want string) string { return formHints[want] }
-
-var formHints = map[string]string{
-	"text":               "write it on one line, in quotes if it begins with a special character, or as a block after '|'",
-	"true or false":      "write true or false, without quotes",
-	"a whole number":     "write digits, without quotes",
-	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
-	"a size":             "write bytes or a number with a unit: 10MB",
-	"a list":             "write [a, b], or one line for each value, beginning with '- '",
-	"a mapping of keys":  "write 'key: value' lines, indented under this key",
-	"a mapping of names": "write 'NAME: value' lines, indented under this key",
 }
 
 // reportUnquoted reports {NAME} without quotes, which YAML reads as a mapping.

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/httpstep"
 )
 
 const (
@@ -174,9 +175,9 @@ func chooseProxy(r flowrun.FetchRequest) (func(*http.Request) (*url.URL, error),
 	case r.Proxy == "":
 		return http.ProxyFromEnvironment, nil
 	}
-	u, err := url.Parse(r.Proxy)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h" {
-		return nil, permanent{errors.New("the address of the proxy is not valid; write http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT")}
+	u, err := httpstep.ParseProxy(r.Proxy)
+	if err != nil {
+		return nil, permanent{err}
 	}
 	return http.ProxyURL(u), nil
 }

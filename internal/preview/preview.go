@@ -378,7 +378,9 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 	case s.Nested == nil:
 		step.Command = mask(describeRunner(s, a, call.Scope{Frame: a}, a.Display))
 	case s.Nested.Group:
-		step.Command = fmt.Sprintf("(%d steps)", len(s.Nested.Steps))
+		if step.Command = fmt.Sprintf("(%d steps)", len(s.Nested.Steps)); len(s.Nested.Steps) == 1 {
+			step.Command = "(1 step)"
+		}
 		return a
 	default:
 		return v.nested(s, a, step, mask)

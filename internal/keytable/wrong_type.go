@@ -1,0 +1,86 @@
+package keytable
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/flowrun/flowrun/internal/diagnostic"
+)
+
+// WrongType reports that a value is not of the wanted kind, with a hint how to write it.
+func (d *Decoder) WrongType(n *yaml.Node, want string) {
+	hint := FormHint(want)
+	switch {
+	case want == "text" && n.Kind == yaml.SequenceNode:
+		hint = "write one text; this key does not take a list"
+	case want == "a list" && n.Kind == yaml.MappingNode:
+		hint = "begin it with '- ', as the first entry of a list"
+	case want == "a mapping of names" && n.Kind == yaml.SequenceNode:
+		hint = "write 'NAME: value' lines in place of the entries of the list"
+	}
+	d.wrongType(n, want, hint)
+}
+
+func (d *Decoder) wrongType(n *yaml.Node, want, hint string) {
+	if IsPlaceholder(n) {
+		d.reportUnquoted(n)
+		return
+	}
+	d.Fail(n, "wrong-type", fmt.Sprintf("expected %s, found %s", want, Describe(n)), hint)
+}
+
+// FormHint explains how to write a value of the kind that WrongType expects.
+func FormHint(want string) string { return formHints[want] }
+
+var formHints = map[string]string{
+	"text":               "write it on one line, in quotes if it begins with a special character, or as a block after '|'",
+	"true or false":      "write true or false, without quotes",
+	"a whole number":     "write digits, without quotes",
+	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
+	"a size":             "write bytes or a number with a unit: 10MB",
+	"a list":             "write [a, b], or one line for each value, beginning with '- '",
+	"a mapping of names": "write 'NAME: value' lines, indented under this key",
+}
+
+// objectHint explains how to write an object that was given as another kind of value. Many people write only the value
+// of its main key, such as the image of a container: the hint then shows the value under that key.
+func (d *Decoder) objectHint(o *Object, n *yaml.Node) string {
+	kinds := mainKinds(n)
+	at := slices.IndexFunc(o.Fields(), func(f Field) bool { return slices.Contains(kinds, f.Kind) })
+	if at >= 0 && len(d.Path) > 0 && d.Path[len(d.Path)-1].key != "" {
+		value := "[a, b]"
+		if n.Kind == yaml.ScalarNode {
+			value = scalarText(n)
+		}
+		return fmt.Sprintf("write %s: {%s: %s}", diagnostic.Printable(d.Path[len(d.Path)-1].key), o.Fields()[at].Key, value)
+	}
+	keys := o.Keys()
+	if len(keys) > 12 {
+		return "write 'key: value' lines, indented under this key"
+	}
+	return "write 'key: value' lines, indented under this key; its keys are " + strings.Join(keys, ", ")
+}
+
+// mainKinds returns the kinds of field for which a value may have been meant.
+func mainKinds(n *yaml.Node) []ValueKind {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return []ValueKind{KindTexts, KindValue}
+	case n.Tag == "!!int":
+		return []ValueKind{KindInteger}
+	case n.Tag == "!!str":
+		return []ValueKind{KindText, KindTexts}
+	}
+	return nil
+}
+
+// scalarText returns a scalar as it can be written in a flow mapping, and shortened if it is long.
+func scalarText(n *yaml.Node) string {
+	if n.Tag == "!!int" {
+		return diagnostic.Printable(n.Value)
+	}
+	return diagnostic.Quote(n.Value)
+}
