@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	series "github.com/flowrun/flowrun/internal/measure"
 	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
@@ -37,7 +38,7 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := p.Service(func() (int, int) { return 1, 1 })
+	service, err := p.Service(func() (int, int) { return 1, 1 }, func() []series.Pool { return []series.Pool{{Name: "gpu", Slots: 2, Used: 1}} })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,17 @@ type Service struct {
 	schedules map[string]bool
 }
 
-// Service registers the series of a service. standing is called at every scrape, from any
-// goroutine. It returns how many runs have not ended, and how many of them are queued.
-func (p *Program) Service(standing func() (open, queued int)) (*Service, error) {
+// Pool is how much of a pool is used.
+type Pool struct {
+	Name        string
+	Slots, Used int
+	Waiting     int // attempts that wait for slots
+}
+
+// Service registers the series of a service. standing and pools are called at every scrape,
+// from any goroutine. standing returns how many runs have not ended, and how many of them are
+// queued. pools returns the pools, sorted by name.
+func (p *Program) Service(standing func() (open, queued int), pools func() []Pool) (*Service, error) {
 	s := &Service{limit: p.limit, schedules: map[string]bool{},
 		wait:   series.NewHistogram("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets),
 		lag:    series.NewHistogram("flowrun_schedule_lag_seconds", "Delay between the scheduled time and the firing, without jitter.", workBuckets),
@@ -32,11 +40,24 @@ func (p *Program) Service(standing func() (open, queued int)) (*Service, error) 
 		series.Func(series.KindGauge, "flowrun_runs_open", "Runs in the state directory that have not ended.",
 			func() float64 { n, _ := standing(); return float64(n) }),
 		series.Func(series.KindGauge, "flowrun_run_queue_depth", "Runs that are queued for locks or for a slot of their tool.",
-			func() float64 { _, n := standing(); return float64(n) }))
+			func() float64 { _, n := standing(); return float64(n) }),
+		poolFamily("flowrun_pool_slots", "Slots of a pool.", pools, func(p Pool) int { return p.Slots }),
+		poolFamily("flowrun_pool_slots_used", "Slots of a pool that attempts hold.", pools, func(p Pool) int { return p.Used }),
+		poolFamily("flowrun_pool_waiting", "Attempts that wait for slots of a pool.", pools, func(p Pool) int { return p.Waiting }))
 	if err != nil {
 		return nil, fmt.Errorf("cannot register the metrics of the service: %w", err)
 	}
 	return s, nil
+}
+
+// poolFamily returns a gauge with one series for each pool.
+func poolFamily(name, help string, pools func() []Pool, value func(Pool) int) series.Family {
+	return series.Family{Name: name, Help: help, Kind: series.KindGauge, Labels: []string{"pool"}, Samples: func() (list []series.Value) {
+		for _, p := range pools() {
+			list = append(list, series.Value{Labels: []string{p.Name}, Number: float64(value(p))})
+		}
+		return list
+	}}
 }
 
 // Waited records how long a run was queued.

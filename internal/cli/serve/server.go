@@ -136,7 +136,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 // makeService creates the service with the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
 	openRuns := func() (int, int) { return s.service.OpenRuns() } // called only after the service exists
-	if s.serviceMetrics, err = s.metrics.Service(openRuns); err != nil {
+	if s.serviceMetrics, err = s.metrics.Service(openRuns, s.poolLoads); err != nil {
 		return err
 	}
 	served := s.flags.Settings.Served()
