@@ -197,6 +197,9 @@ func (s *story) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *story) write(name, text string) {
 	s.Helper()
+	if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o700); err != nil {
+		s.Fatal(err)
+	}
 	if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 		s.Fatal(err)
 	}
@@ -210,7 +213,7 @@ func (s *story) command(args ...string) *exec.Cmd {
 	}
 	c.Dir = s.dir
 	c.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "FLOWRUN_") })
-	c.Env = append(c.Env, "FLOWRUN_STATE_DIR="+s.state, "TMPDIR="+s.path("tmp"), "TRACES="+s.path("traces"))
+	c.Env = append(c.Env, "FLOWRUN_STATE_DIR="+s.state, "XDG_CONFIG_HOME="+s.path("config"), "TMPDIR="+s.path("tmp"), "TRACES="+s.path("traces"))
 	return c
 }
 

@@ -1,0 +1,105 @@
+package faulttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/flowrun/flowrun/internal/sshdtest"
+)
+
+// features returns a job whose steps leave something for later steps and later runs: outputs, a file, a value of the
+// state. They hold a slot of a pool, repeat, send a request and run on another machine.
+func features(t *testing.T) killJob {
+	s := sshdtest.Start(t)
+	return killJob{
+		waits: map[string]string{"poll": "make", "send": "poll", "far": "send", "check": "far"},
+		files: map[string]string{
+			"config/flowrun/config.yaml": "pools: {gpu: 2}\n",
+			"job.yaml": fmt.Sprintf(`name: NAME
+description: What steps leave for others.
+on-interrupt: retry
+state: {N: {type: integer}}
+steps:
+  - name: make
+    pool: gpu
+    outputs: {word: string, run: string}
+    artifacts: [made.txt]
+    sh: 'START; echo content >made.txt; echo word=w >>"$FLOWRUN_OUTPUT"; echo "run=$FLOWRUN_RUN" >>"$FLOWRUN_OUTPUT"; echo "N=$(( {state.N} + 1 ))" >>"$FLOWRUN_STATE"; END'
+  - name: poll
+    repeat: {until: "{poll.outputs.rounds} >= 3", every: 5ms, max: 20}
+    outputs: {rounds: integer}
+    sh: 'START; echo x >>rounds; echo "rounds=$(wc -l <rounds)" >>"$FLOWRUN_OUTPUT"; END'
+  - name: send
+    http: {url: %q, headers: {X-Life: "{env.LIFE}", X-Traces: "{env.TRACES}", X-Run: "{make.outputs.run}"}, json: {word: "{make.outputs.word}"}}
+  - name: far
+    ssh: {host: 127.0.0.1, port: %s, user: %s, key-file: %q, known-hosts: %q}
+    environment: {LIFE: "{env.LIFE}", TRACES: "{env.TRACES}"}
+    outputs: {word: string}
+    sh: 'START; echo "word={make.outputs.word}far" >>"$FLOWRUN_OUTPUT"; END'
+  - {name: check, sh: 'START; test "$(cat {make.artifacts.made})" = content && test {far.outputs.word} = wfar && test {send.json.word} = w && test {poll.outputs.rounds} -ge 3 || exit 1; END'}
+`, receiver(t), s.Port, s.User, s.KeyFile, s.KnownHosts),
+		}}
+}
+
+// receiver starts a server that does what START and END do, for the step send. A run must always send the same key.
+func receiver(t *testing.T) string {
+	var keys sync.Map // of runs
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, err := os.OpenFile(r.Header.Get("X-Traces"), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		run, key := r.Header.Get("X-Run"), r.Header.Get("Idempotency-Key")
+		if first, _ := keys.LoadOrStore(run, key); key == "" || first != key {
+			t.Errorf("run %s sends the key %q, and has sent %q", run, key, first)
+		}
+		about := fmt.Sprintf(" send %s %s/send\n", r.Header.Get("X-Life"), run)
+		fmt.Fprint(f, "start"+about+"end"+about)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"word": "w"}`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// featuresKilledAtPoints kills an engine at each point that it passes in the job of features. Whatever happens, the state
+// counts the run once, and nobody holds the pool.
+func featuresKilledAtPoints(t *testing.T, b killBed) {
+	job := features(t)
+	t.Run("points", func(t *testing.T) {
+		for _, command := range []string{"run", "resume"} {
+			for _, point := range points {
+				if command == "run" && strings.HasPrefix(point, "claim") || command == "resume" && strings.HasPrefix(point, "begin") {
+					continue
+				}
+				t.Run(command+" "+point, func(t *testing.T) {
+					t.Parallel()
+					passes := 0
+					for passes < mostPasses && b.killedAt(t, job, command, fmt.Sprintf("%s:%d", point, passes+1)) {
+						passes++
+					}
+					t.Log(passes, "kills")
+				})
+			}
+		}
+	})
+	s := b.story(t, job, "after")
+	var doc struct {
+		Pools []struct{ Holders, Waiting []string }
+		Runs  []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(s.ask("ps", "-o", "json")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if len(doc.Pools)+len(doc.Runs) > 0 {
+		t.Errorf("left: %+v", doc)
+	}
+}
