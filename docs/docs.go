@@ -1,4 +1,5 @@
-// Package docs contains the pages of the documentation, for flowrun docs. It knows nothing of what they say.
+// Package docs contains the pages of the documentation, for what is made of them: package docpages, which flowrun
+// contains, and the static site. It knows nothing of what they say.
 package docs
 
 import (

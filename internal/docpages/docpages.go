@@ -1,6 +1,6 @@
-// Package docpages contains the documentation as HTML, for the service to show at /docs. The pages are made when
-// flowrun is developed, by package docsite: a Markdown library in the program would cost every command half a
-// megabyte before it starts.
+// Package docpages contains the documentation, compressed: as Markdown for flowrun docs, and as HTML for the service to
+// show at /docs. The HTML is made when flowrun is developed, by package docsite: a Markdown library in the program would
+// cost every command half a megabyte before it starts.
 package docpages
 
 import (
@@ -15,9 +15,20 @@ import (
 //go:embed pages.zip
 var archive []byte
 
-// Files returns the pages, such as guides/use-secrets.html, with style.css and search.js. README.html lists them all.
-// Safe for concurrent use.
-func Files() fs.FS { return files() }
+// Site returns the pages as HTML, such as guides/use-secrets.html, with style.css and search.js. README.html lists them
+// all. Safe for concurrent use.
+func Site() fs.FS { return folder("site") }
+
+// Markdown returns the pages as they are written, such as guides/use-secrets.md. Safe for concurrent use.
+func Markdown() fs.FS { return folder("markdown") }
+
+func folder(name string) fs.FS {
+	sub, err := fs.Sub(files(), name)
+	if err != nil {
+		panic(err) // the name is invalid
+	}
+	return sub
+}
 
 var files = sync.OnceValue(func() fs.FS {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))

@@ -21,5 +21,5 @@ func serveDocs(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", ui.Policy)
 	h.Set("Cache-Control", "no-cache")
-	http.ServeFileFS(w, r, docpages.Files(), name)
+	http.ServeFileFS(w, r, docpages.Site(), name)
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/docpages"
 )
 
 func docsCommand(env *ui.Env) *cobra.Command {
@@ -120,7 +120,7 @@ func (p docsPage) title() string {
 const docsIndex = "README"
 
 func readPages() (pages []docsPage, err error) {
-	files := docs.Files()
+	files := docpages.Markdown()
 	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".md" {
 			return err

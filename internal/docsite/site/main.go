@@ -6,12 +6,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/docsite"
 )
 
@@ -28,12 +30,16 @@ func main() {
 
 // write writes the site into a folder, or into a zip file.
 func write(target string) error {
+	if strings.HasSuffix(target, ".zip") {
+		files, err := packed()
+		if err != nil {
+			return err
+		}
+		return writeZip(target, files)
+	}
 	files, err := render()
 	if err != nil {
 		return err
-	}
-	if strings.HasSuffix(target, ".zip") {
-		return writeZip(target, files)
 	}
 	for name, b := range files {
 		file := filepath.Join(target, filepath.FromSlash(name))
@@ -67,6 +73,25 @@ func render() (map[string][]byte, error) {
 	}
 	files["index.html"] = files[docsite.Index+".html"]
 	return files, nil
+}
+
+// packed returns what package docpages contains: the site and the pages that it is made from.
+func packed() (map[string][]byte, error) {
+	site, err := render()
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for name, b := range site {
+		files["site/"+name] = b
+	}
+	err = fs.WalkDir(docs.Files(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files["markdown/"+name], err = fs.ReadFile(docs.Files(), name)
+		}
+		return err
+	})
+	return files, err
 }
 
 // writeZip writes the files without times, so that the same pages give the same file.

@@ -26,25 +26,30 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestDocPages: what the service shows at /docs is what the pages say now.
+// TestDocPages: what flowrun docs and the service show is what the pages say now.
 func TestDocPages(t *testing.T) {
-	files, err := render()
+	files, err := packed()
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	err = fs.WalkDir(docpages.Files(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for prefix, folder := range map[string]fs.FS{"site/": docpages.Site(), "markdown/": docpages.Markdown()} {
+		err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			n++
+			b, err := fs.ReadFile(folder, name)
+			if !bytes.Equal(b, files[prefix+name]) {
+				t.Errorf("%s is not fresh; run go generate ./internal/docpages", name)
+			}
 			return err
+		})
+		if err != nil {
+			t.Error(err)
 		}
-		n++
-		b, err := fs.ReadFile(docpages.Files(), name)
-		if !bytes.Equal(b, files[name]) {
-			t.Errorf("%s is not fresh; run go generate ./internal/docpages", name)
-		}
-		return err
-	})
-	if err != nil || n != len(files) {
-		t.Errorf("%d files, want %d (%v); run go generate ./internal/docpages", n, len(files), err)
+	}
+	if n != len(files) {
+		t.Errorf("%d files, want %d; run go generate ./internal/docpages", n, len(files))
 	}
 }
