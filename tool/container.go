@@ -107,7 +107,7 @@ func containerField() keytable.Field {
 // container would read them as an option.
 func containerImage[T any](doc string, to func(*T) *string) keytable.Field {
 	return checked(keytable.String("image", "", doc, func(t *T, v string) { *to(t) = v }).AsRequired(), func(v string) bool { return imageName().MatchString(v) },
-		"bad-image", "invalid image name", `write it as registries have it: "docker.io/library/debian:12", or with a whole digest after @sha256:`)
+		"bad-image", "invalid image name", `write it as registries have it: "docker.io/library/debian:12", or with a whole digest after @sha256:; placeholders are not possible`)
 }
 
 // validUser reports whether container programs accept a user: NAME or ID, and perhaps a group after a colon.

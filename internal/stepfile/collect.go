@@ -73,9 +73,24 @@ func (d Declaration) Typed(e Entry) (any, error) {
 		if text, ok := e.Value.(string); ok {
 			shown = quoted(text)
 		}
-		return nil, fmt.Errorf("expected %s, got %s", article(d.Type), shown)
+		return nil, fmt.Errorf("expected %s, got %s%s", article(d.Type), shown, d.advice(e))
 	}
 	return v, nil
+}
+
+// advice returns how to write a value in the form NAME=value, for types whose form people do not know.
+func (d Declaration) advice(e Entry) string {
+	switch {
+	case !e.Text:
+		return ""
+	case d.Type == "boolean":
+		return "; write true or false"
+	case d.Type == "array":
+		return `; write JSON, such as ["a", "b"]`
+	case d.Type == "object":
+		return `; write JSON, such as {"a": 1}`
+	}
+	return ""
 }
 
 // Convert returns a JSON value if it has that type, else nil. A whole number such as 2.0 becomes an integer.
