@@ -247,7 +247,7 @@ func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) 
 	}
 	defer func() { <-t.session.startSlots }()
 	err = t.session.retryShortage(ctx, t.call.Path, func() (err error) {
-		if err = t.prepare(); err == nil {
+		if err = t.prepare(ctx); err == nil {
 			p, err = t.start()
 		}
 		if shortage(err) {
@@ -282,7 +282,7 @@ func (t *attempt) reset() {
 }
 
 // prepare renders all templates and opens what the process will use.
-func (t *attempt) prepare() (err error) {
+func (t *attempt) prepare(ctx context.Context) (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (t *attempt) prepare() (err error) {
 		return err
 	}
 	if t.Remote != nil {
-		err = t.connection()
+		err = t.connection(ctx)
 	} else if err = t.input(); err == nil {
 		t.launch, err = t.render(false)
 	}

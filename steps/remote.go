@@ -53,6 +53,7 @@ func (r *Remote) Describe(show func(*expr.Template) string) string {
 type connection struct {
 	environ []string // variables of the definition, for the script
 	files   []string // files to remove
+	key     string   // digest of the private key, "" if the definition has none
 	log     string   // file with the messages of the ssh client
 	control *os.File // the other end of stdin of the ssh client; closing it ends the script
 	stderr  *os.File // what the ssh client and the script print to stderr
@@ -66,7 +67,7 @@ type connection struct {
 }
 
 // connection prepares the connection of an attempt.
-func (t *attempt) connection() error {
+func (t *attempt) connection(ctx context.Context) error {
 	c := t.remote
 	target, err := t.target()
 	if err != nil {
@@ -88,6 +89,7 @@ func (t *attempt) connection() error {
 			return inputError{err}
 		}
 	}
+	target.Shared = t.shared(ctx, *target)
 	t.launch = launch{argv: target.Argv(sshcommand.Command(len(c.job)))}
 	if t.stdin, c.control, err = os.Pipe(); err != nil {
 		return fmt.Errorf("cannot create a pipe: %w", err)
@@ -196,6 +198,7 @@ func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
 		return inputError{fmt.Errorf("cannot mask ssh.key: %w", err)}
 	}
 	// The client rejects a key without its last newline, which variables and commands often lose.
+	t.remote.key = digestOf([]byte(key))
 	target.KeyFile, err = t.session.secretFile("key-*", strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n"))+"\n")
 	t.remote.files = append(t.remote.files, target.KeyFile)
 	return err

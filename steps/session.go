@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/sshcommand"
 	"github.com/flowrun/flowrun/internal/systrace"
 )
 
@@ -139,7 +140,8 @@ type Session struct {
 	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
-	limits      []stepLimit         // memory limits of steps that left something in the background
+	connections map[sshcommand.Target]*sharedConnection
+	limits      []stepLimit // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped
@@ -259,6 +261,7 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 // should know. When ctx is done or Options.Force is closed, it skips the rest of the grace period.
 // No step may be running.
 func (s *Session) Close(ctx context.Context) ([]Notice, error) {
+	s.closeConnections()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
 	err = errors.Join(err, s.closeNetworks())

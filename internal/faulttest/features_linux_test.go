@@ -18,7 +18,7 @@ import (
 func features(t *testing.T) killJob {
 	s := sshdtest.Start(t)
 	return killJob{
-		waits: map[string]string{"poll": "make", "send": "poll", "far": "send", "check": "far"},
+		waits: map[string]string{"poll": "make", "send": "poll", "far": "send", "again": "far", "check": "again"},
 		files: map[string]string{
 			"config/flowrun/config.yaml": "pools: {gpu: 2}\n",
 			"job.yaml": fmt.Sprintf(`name: NAME
@@ -36,12 +36,16 @@ steps:
     outputs: {rounds: integer}
     sh: 'START; echo x >>rounds; echo "rounds=$(wc -l <rounds)" >>"$FLOWRUN_OUTPUT"; END'
   - name: send
-    http: {url: %q, headers: {X-Life: "{env.LIFE}", X-Traces: "{env.TRACES}", X-Run: "{make.outputs.run}"}, json: {word: "{make.outputs.word}"}}
+    http: {url: %[1]q, headers: {X-Life: "{env.LIFE}", X-Traces: "{env.TRACES}", X-Run: "{make.outputs.run}"}, json: {word: "{make.outputs.word}"}}
   - name: far
-    ssh: {host: 127.0.0.1, port: %s, user: %s, key-file: %q, known-hosts: %q}
+    ssh: {host: 127.0.0.1, port: %[2]s, user: %[3]s, key-file: %[4]q, known-hosts: %[5]q}
     environment: {LIFE: "{env.LIFE}", TRACES: "{env.TRACES}"}
     outputs: {word: string}
     sh: 'START; echo "word={make.outputs.word}far" >>"$FLOWRUN_OUTPUT"; END'
+  - name: again # uses the connection that the run shares
+    ssh: {host: 127.0.0.1, port: %[2]s, user: %[3]s, key-file: %[4]q, known-hosts: %[5]q}
+    environment: {LIFE: "{env.LIFE}", TRACES: "{env.TRACES}"}
+    sh: 'START; END'
   - {name: check, sh: 'START; test "$(cat {make.artifacts.made})" = content && test {far.outputs.word} = wfar && test {send.json.word} = w && test {poll.outputs.rounds} -ge 3 || exit 1; END'}
 `, receiver(t), s.Port, s.User, s.KeyFile, s.KnownHosts),
 		}}

@@ -18,11 +18,21 @@ type Target struct {
 	Timeout          time.Duration // to connect
 	OwnOptions       bool          // the client reads no settings of the user or the system
 	Log              string        // file for the messages of the client
+	Shared           string        // socket of a connection to use, if it exists; "": none
 }
 
 // Argv returns the command line of the ssh client that runs a command on the target.
 func (t *Target) Argv(command string) []string {
-	argv := append([]string{"ssh", "-T"}, t.options()...)
+	return append(t.client("-T", "no"), command)
+}
+
+// SharedArgv returns the command line of the ssh client that keeps the connection Shared open. It ends when it is killed.
+func (t *Target) SharedArgv() []string { return t.client("-N", "yes") }
+
+// client returns the command line of a client without a command. mode is an option, and master is that for ControlMaster.
+func (t *Target) client(mode, master string) []string {
+	argv := append([]string{"ssh", mode}, t.options(t.Shared)...)
+	argv = append(argv, "-o", "ControlMaster="+master)
 	if t.User != "" {
 		argv = append(argv, "-l", t.User)
 	}
@@ -32,11 +42,12 @@ func (t *Target) Argv(command string) []string {
 	if t.Jump != "" {
 		argv = append(argv, "-o", "ProxyCommand="+t.jumpCommand())
 	}
-	return append(argv, "-o", "RemoteCommand=none", "--", t.Host, command)
+	return append(argv, "-o", "RemoteCommand=none", "--", t.Host)
 }
 
 // options returns the options of every connection. None of them lets the client ask anything or trust an unknown host.
-func (t *Target) options() []string {
+// socket is that of a shared connection, "" for none: also none of the user's settings, because flowrun would not end it.
+func (t *Target) options(socket string) []string {
 	list := []string{"-a", "-x", "-E", t.Log}
 	if t.OwnOptions {
 		list = append(list, "-F", "none")
@@ -47,7 +58,10 @@ func (t *Target) options() []string {
 	option("UpdateHostKeys", "no")
 	option("ClearAllForwardings", "yes")
 	option("PermitLocalCommand", "no")
-	option("ControlPath", "none")
+	if socket == "" {
+		socket = "none"
+	}
+	option("ControlPath", socket)
 	option("LogLevel", "INFO")
 	option("ServerAliveInterval", "15")
 	option("ServerAliveCountMax", "3")
@@ -67,7 +81,7 @@ func (t *Target) options() []string {
 // not apply these options to the jump host.
 func (t *Target) jumpCommand() string {
 	user, host, port := SplitAddress(t.Jump)
-	words := append([]string{"ssh"}, t.options()...)
+	words := append([]string{"ssh"}, t.options("")...)
 	if user != "" {
 		words = append(words, "-l", user)
 	}
