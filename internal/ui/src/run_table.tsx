@@ -15,7 +15,7 @@ export function trigger(origin = ''): string {
     case 'mcp': return 'MCP';
     case 'call': return 'model';
     case 'detach': return 'detached';
-    case 'schedule': case 'webhook': return `${kind} ${name}`;
+    case 'schedule': case 'webhook': case 'file': case 'after': return `${kind} ${name}`;
   }
   return origin;
 }
