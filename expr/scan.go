@@ -196,17 +196,38 @@ func (s *scanner) undeclared(text string, ref Ref) {
 			return
 		}
 	}
-	message, hint := "", ""
-	if _, field := stepFields[strings.TrimPrefix(path, ".")]; field {
-		message, hint = fmt.Sprintf("there is no step %q, so {%s} is kept as text", root, text), "check the name of the step"
-	} else if hint = s.insideHint(path); hint != "" {
-		message = fmt.Sprintf("there is no step %q, so {%s} is kept as text", root, text)
-	} else if isUpperName(text) {
-		message, hint = fmt.Sprintf("{%s} is not a declared parameter, so it is kept as text", text), "declare it, or leave it unchanged if you want the braces"
-	} else {
-		return
+	if message, hint := s.keptAsText(text, root, path); message != "" {
+		s.problems = append(s.problems, Problem{Code: CodeUndeclared, Off: ref.Off, Len: ref.Len, Message: message, Hint: hint, Warning: true})
 	}
-	s.problems = append(s.problems, Problem{Code: CodeUndeclared, Off: ref.Off, Len: ref.Len, Message: message, Hint: hint, Warning: true})
+}
+
+// keptAsText returns a warning about text that looks like a reference, "" if it does not.
+func (s *scanner) keptAsText(text, root, path string) (message, hint string) {
+	kept := ", so {" + text + "} is kept as text"
+	noStep := fmt.Sprintf("there is no step %q", root) + kept
+	inside := s.insideHint(path)
+	switch {
+	case s.isStepField(path):
+		return noStep, "check the name of the step"
+	case inside != "":
+		return noStep, inside
+	case root == "state" && path != "" && s.shell != Python:
+		return "the tool keeps no state" + kept, "declare the value: state: {NAME: {type: string}}"
+	case isUpperName(text):
+		return fmt.Sprintf("{%s} is not a declared parameter, so it is kept as text", text), "declare it, or leave it unchanged if you want the braces"
+	}
+	return "", ""
+}
+
+// isStepField reports whether a path is one into the result of a step: .output or .outputs.NAME. Python has such paths of
+// its own in formatted strings, so only whole fields count there.
+func (s *scanner) isStepField(path string) bool {
+	path = strings.TrimPrefix(path, ".")
+	if _, field := stepFields[path]; field || s.shell == Python {
+		return field
+	}
+	first := path[:max(strings.IndexAny(path, ".["), 0)]
+	return first == "outputs" || first == "artifacts" || first == "json"
 }
 
 // insideHint returns what to write instead of {tool.step.output}, "" if the path of a reference is not of this form.
