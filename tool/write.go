@@ -33,14 +33,16 @@ func WriteYAML(doc []Entry) ([]byte, error) {
 }
 
 func encodeEntry(e Entry) ([]byte, error) {
+	n := mappingNode([]Entry{e})
+	restore := hideEmoji(n)
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	if err := enc.Encode(mappingNode([]Entry{e})); err != nil {
+	if err := enc.Encode(n); err != nil {
 		return nil, err
 	}
 	err := enc.Close()
-	return b.Bytes(), err
+	return restore(b.Bytes()), err
 }
 
 func mappingNode(entries []Entry) *yaml.Node {
