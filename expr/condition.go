@@ -356,6 +356,9 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
 		return r.unknownName(name, off)
 	}
+	if strings.HasPrefix(fe.Message, "type func(") {
+		return r.functionField(off)
+	}
 	what, hint := firstLine(fe.Message), r.mode.hint()
 	switch m := unexpectedToken().FindStringSubmatch(what); {
 	case m == nil:
@@ -367,6 +370,16 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 		what = "unexpected " + m[2]
 	}
 	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), hint, "invalid %s: %s", r.mode.noun(), what)
+}
+
+// functionField reports a reference without braces whose name is that of a function, such as last.exit-code.
+func (r *rewriter) functionField(off int) Problem {
+	start := off
+	for start > 0 && (isNameByte(r.cond.src[start-1]) || r.cond.src[start-1] == '.') {
+		start--
+	}
+	ref := r.cond.src[start : start+refLen(r.cond.src[start:])]
+	return problemf(CodeSyntax, start, max(1, len(ref)), "write {"+ref+"}", "%s is not a reference: it has no braces", ref)
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {

@@ -227,7 +227,7 @@ func (s *scanner) isStepField(path string) bool {
 		return field
 	}
 	first := path[:max(strings.IndexAny(path, ".["), 0)]
-	return first == "outputs" || first == "artifacts" || first == "json"
+	return first == "outputs" || first == "artifacts"
 }
 
 // insideHint returns what to write instead of {tool.step.output}, "" if the path of a reference is not of this form.
