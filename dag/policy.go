@@ -11,7 +11,8 @@ type Policy struct {
 	Attempts int // retries after the first attempt
 	Backoff  Backoff
 	// RetryIf, if set, must return true before each retry. It is called by the goroutine
-	// that owns the run. Attempts of the Result is set.
+	// that owns the run. Attempts of the Result is set. It may change the Message of the
+	// Result, to say why there is no retry.
 	RetryIf  func(View, *Result) bool
 	Repeat   *Repeat       // nil means that the node runs once
 	Timeout  time.Duration // of each attempt; 0 means none

@@ -101,7 +101,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
 		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)
-}).WithCheck(checkTool).WithHint("arguments", argumentsHint)
+}).WithCheck(checkTool).WithHint("arguments", argumentsHint).WithHint("command", commandHint)
 
 var stepObject = keytable.NewObject("a step", "A step: a command, a script, a request, a wait, a question, a group of steps, or the use of another tool.", func() []keytable.Field {
 	return append(bodyFields(func(s *Step) *Step { return s }),
@@ -140,7 +140,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)
-}).WithCheck(checkStep)
+}).WithCheck(checkStep).WithHint("command", commandHint)
 
 // A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
 // own initializer would be an initialization cycle.
@@ -438,7 +438,7 @@ var repeatObject = keytable.NewObject("repeat", "How often a step runs, and when
 		keytable.Integer("max", "", 1, 1000000, "Maximum number of rounds. If the condition still does not hold, the step fails. Default: no limit.", func(r *Repeat, v int) { r.Max = v }),
 		keytable.Duration("timeout", "", "Time limit of all rounds together, from the start of the first. Then the step has timed out. Default: none.", func(r *Repeat, v time.Duration) { r.Timeout = v }),
 	}
-}).WithCheck(checkRepeat)
+}).WithCheck(checkRepeat).WithHint("interval", keytable.FixedHint(`write "every"`)).WithHint("delay", keytable.FixedHint(`write "every"`))
 
 var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.", func() []keytable.Field {
 	return []keytable.Field{

@@ -55,6 +55,8 @@ func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, 
 		ref := at.S[p.Off:end]
 		if p.Code == expr.CodeMisspelt {
 			d.Fix = misspeltFix(at, p, ref, n)
+		} else if name := strings.Trim(ref, "{}"); p.Code == expr.CodeUndeclared && isSecret(n, name) {
+			d.Hint = fmt.Sprintf("write $%s in a script, or {env.%[1]s}", name)
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {

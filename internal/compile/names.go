@@ -25,19 +25,18 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 type names struct {
 	params     map[string]string // name -> type
 	steps      map[string]*tool.Step
-	locals     map[string]bool                      // of a loop's item, or of a handler
-	fixedItems bool                                 // the author determines all items of the loop
-	outer      *names                               // of the list of steps that contains the group or handler
-	itemAlias  string                               // the name of the item, if locals contains one
-	axes       []string                             // the valid names in {matrix.NAME}, if locals contains matrix
-	text       []string                             // names in braces that are text
+	locals     map[string]bool // of a loop's item, or of a handler
+	fixedItems bool            // the author determines all items of the loop
+	outer      *names          // of the list of steps that contains the group or handler
+	itemAlias  string          // the name of the item, if locals contains one
+	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
+	def        *tool.Definition
 	allSteps   map[string]bool                      // all steps of the definition, in any list
 	used       func(*tool.ToolUse) *tool.Definition // returns the tool that a step uses, nil if there is none
-	state      []*tool.StateKey                     // values that the tool keeps
 }
 
 func (c *compiler) namesOf(def *tool.Definition) names {
-	n := names{used: func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) }, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, text: def.TextInBraces, state: def.State}
+	n := names{used: func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) }, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, def: def}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
@@ -84,7 +83,7 @@ func (n names) Symbol(id string) expr.Symbol {
 	if slices.Contains(predefined, id) {
 		return expr.Symbol{Class: expr.Variable}
 	}
-	if id == "state" && len(n.state) > 0 {
+	if id == "state" && len(n.def.State) > 0 {
 		return expr.Symbol{Class: expr.State}
 	}
 	for at := &n; at != nil; at = at.outer {
@@ -100,8 +99,8 @@ func (n names) Symbol(id string) expr.Symbol {
 
 // State implements expr.Keeper.
 func (n names) State() map[string]string {
-	types := make(map[string]string, len(n.state))
-	for _, k := range n.state {
+	types := make(map[string]string, len(n.def.State))
+	for _, k := range n.def.State {
 		types[k.Name] = k.Type
 	}
 	return types
@@ -109,7 +108,7 @@ func (n names) State() map[string]string {
 
 // withSteps returns the names for a nested list of steps.
 func (n names) withSteps(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, text: n.text, state: n.state}
+	inner := names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 	for _, s := range list {
 		inner.steps[s.Name] = s
 	}
@@ -118,7 +117,7 @@ func (n names) withSteps(list []*tool.Step) names {
 
 // withLocals returns the names for a loop or a handler, which adds locals.
 func (n names) withLocals(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, text: n.text, state: n.state}
+	return names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 }
 
 // combination returns the names in the innermost matrix.
@@ -131,7 +130,7 @@ func (n names) combination() []string {
 	return nil
 }
 
-// Misspelt implements expr.Speller: it returns the parameters and steps that id probably misspells.
+// Misspelt implements expr.Speller: it returns the parameters, steps and names of items that id probably misspells.
 func (n names) Misspelt(id string) []string {
 	if elsewhere, _ := n.outOfReach(id); elsewhere != "" {
 		return nil
@@ -148,12 +147,27 @@ func (n names) Misspelt(id string) []string {
 					return
 				}
 			}
+			for name := range at.locals {
+				if !yield(name) {
+					return
+				}
+			}
 		}
 	})
 }
 
 // IsText implements expr.Speller.
-func (n names) IsText(id string) bool { return slices.Contains(n.text, id) }
+func (n names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
+
+// isSecret reports whether the definition of the names lists a variable of the environment as a secret.
+func isSecret(n expr.Names, name string) bool {
+	known, ok := n.(interface{ secret(name string) bool })
+	return ok && known.secret(name)
+}
+
+func (n names) secret(name string) bool {
+	return n.def != nil && slices.ContainsFunc(n.def.Environment.Secrets, func(s tool.Secret) bool { return s.Name.S == name })
+}
 
 // ids returns all names, for suggestions.
 func (n names) ids() []string {
@@ -171,7 +185,7 @@ func (n names) ids() []string {
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n names) withoutSteps() names {
-	bare := names{params: n.params, locals: n.locals, text: n.text, state: n.state}
+	bare := names{params: n.params, locals: n.locals, def: n.def}
 	if n.outer != nil {
 		around := n.outer.withoutSteps()
 		bare.outer = &around

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
@@ -141,7 +142,8 @@ func eval(s *plan.Step, v dag.View) (bool, error) {
 	return yes, a.WithoutSecrets(err)
 }
 
-// RetryIf evaluates retry.exit-codes, not-exit-codes and when after a failed attempt.
+// RetryIf evaluates retry.exit-codes, not-exit-codes and when after a failed attempt. If when cannot be evaluated, there
+// is no retry, and the result says why.
 func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	switch {
 	case len(s.RetryRule.ExitCodes) > 0 && !slices.Contains(s.RetryRule.ExitCodes, r.ExitCode),
@@ -150,7 +152,12 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	case s.RetryWhen == nil:
 		return true
 	}
-	again, err := s.RetryWhen.Eval(call.Scope{View: v, Frame: v.Args().(*call.Frame), Last: r}, expr.Status{})
+	a := v.Args().(*call.Frame)
+	again, err := s.RetryWhen.Eval(call.Scope{View: v, Frame: a, Last: r}, expr.Status{})
+	if err != nil {
+		why := "no retry, because its condition cannot be evaluated: " + a.WithoutSecrets(err).Error()
+		r.Message = strings.Join(slices.DeleteFunc([]string{r.Message, why}, func(s string) bool { return s == "" }), "; ")
+	}
 	return err == nil && again
 }
 

@@ -204,6 +204,9 @@ func (x *exchange) login(sc expr.Scope) error {
 	if err := errors.Join(err, err2, err3); err != nil {
 		return err
 	}
+	if x.Bearer != nil && token == "" {
+		return errors.New("auth.bearer is empty; set the variable or the secret that it refers to")
+	}
 	value, secret := "Bearer "+token, token
 	if x.User != nil {
 		secret = base64.StdEncoding.EncodeToString([]byte(user + ":" + password))

@@ -165,10 +165,13 @@ func KeyOf(content []*yaml.Node, key string) *yaml.Node {
 
 // foreignKeys maps keys of similar programs to the keys of flowrun.
 var foreignKeys = map[string]string{
-	"args": "with", "needs": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
+	"args": "with", "needs": "wait-for", "depends": "wait-for", "dependsOn": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
 	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
 	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
 	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
+	"rollback": "on-failure", "retries": "attempts", "max-attempts": "attempts", "max_attempts": "attempts",
+	"ignore-errors": "continue-on-error", "ignore_errors": "continue-on-error", "allow-failure": "continue-on-error", "allow_failure": "continue-on-error",
+	"trigger": "on", "triggers": "on", "notifications": "notify",
 	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
 	"tasks": "steps", "if": "run-condition", "condition": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory",
 	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
@@ -182,7 +185,7 @@ func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
 	d.Path.Push(key.Value)
 	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value, value))
 	d.Path.Pop()
-	if _, foreign := foreignKeys[key.Value]; !foreign {
+	if _, foreign := foreignKeys[key.Value]; !foreign && o.hints[key.Value] == nil {
 		one.Fix = d.renameFix(key, diagnostic.Near(key.Value, o.Keys()))
 	}
 	d.Report(one)
@@ -210,7 +213,7 @@ func (d *Decoder) keyHint(o *Object, key string, value *yaml.Node) string {
 	if ask := diagnostic.DidYouMean(key, keys); ask != "" && !foreign {
 		return ask
 	}
-	if homes := d.Root.objectsWith(key); len(homes) > 0 {
+	if homes := d.Root.around(o, key); len(homes) > 0 {
 		return fmt.Sprintf("%q belongs in %s", key, strings.Join(homes, " or "))
 	}
 	if homes := d.Root.objectsWith(ours); foreign && len(homes) > 0 {

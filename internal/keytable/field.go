@@ -2,6 +2,7 @@ package keytable
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -176,27 +177,61 @@ func (o *Object) Misspells(content []*yaml.Node, wanted ...string) bool {
 	return false
 }
 
-// objectsWith returns the names of the objects below o that have a key.
-func (o *Object) objectsWith(key string) []string {
-	var found []string
-	seen := map[*Object]bool{}
-	var visit func(o *Object)
-	visit = func(o *Object) {
-		if seen[o] {
-			return
+// around returns the names of the objects that have a key and are near an object below root: root itself, and those that
+// directly contain the object or are directly in it. The same word in an unrelated object means something else.
+func (root *Object) around(o *Object, key string) (names []string) {
+	add := func(near *Object) {
+		if near.Field(key) != nil && !slices.Contains(names, near.Name) {
+			names = append(names, near.Name)
 		}
-		seen[o] = true
-		if o.Field(key) != nil && !slices.Contains(found, o.Name) {
-			found = append(found, o.Name)
-		}
-		for _, f := range o.Fields() {
-			if f.Of != nil {
-				visit(f.Of)
+	}
+	add(root)
+	for parent := range root.all() {
+		for _, f := range parent.Fields() {
+			switch {
+			case f.Of == nil:
+			case f.Of == o:
+				add(parent)
+			case parent == o:
+				add(f.Of)
 			}
 		}
 	}
-	visit(o)
+	return names
+}
+
+// objectsWith returns the names of the objects below o that have a key.
+func (o *Object) objectsWith(key string) (found []string) {
+	for below := range o.all() {
+		if below.Field(key) != nil && !slices.Contains(found, below.Name) {
+			found = append(found, below.Name)
+		}
+	}
 	return found
+}
+
+// all returns o and the objects below it, each once.
+func (o *Object) all() iter.Seq[*Object] {
+	return func(yield func(*Object) bool) {
+		seen := map[*Object]bool{}
+		var visit func(o *Object) bool
+		visit = func(o *Object) bool {
+			if seen[o] {
+				return true
+			}
+			seen[o] = true
+			if !yield(o) {
+				return false
+			}
+			for _, f := range o.Fields() {
+				if f.Of != nil && !visit(f.Of) {
+					return false
+				}
+			}
+			return true
+		}
+		visit(o)
+	}
 }
 
 // The table of keys is written with the functions below, one for each kind of value. Their parameters are the key, its

@@ -48,14 +48,12 @@ var formHints = map[string]string{
 // objectHint explains how to write an object that was given as another kind of value. Many people write only the value
 // of its main key, such as the image of a container: the hint then shows the value under that key.
 func (d *Decoder) objectHint(o *Object, n *yaml.Node) string {
-	kinds := mainKinds(n)
-	at := slices.IndexFunc(o.Fields(), func(f Field) bool { return slices.Contains(kinds, f.Kind) })
-	if at >= 0 && len(d.Path) > 0 && d.Path[len(d.Path)-1].key != "" {
+	if f := mainField(o, n); f != nil && len(d.Path) > 0 && d.Path[len(d.Path)-1].key != "" {
 		value := "[a, b]"
 		if n.Kind == yaml.ScalarNode {
 			value = scalarText(n)
 		}
-		return fmt.Sprintf("write %s: {%s: %s}", diagnostic.Printable(d.Path[len(d.Path)-1].key), o.Fields()[at].Key, value)
+		return fmt.Sprintf("write %s: {%s: %s}", diagnostic.Printable(d.Path[len(d.Path)-1].key), f.Key, value)
 	}
 	keys := o.Keys()
 	if len(keys) > 12 {
@@ -64,17 +62,33 @@ func (d *Decoder) objectHint(o *Object, n *yaml.Node) string {
 	return "write 'key: value' lines, indented under this key; its keys are " + strings.Join(keys, ", ")
 }
 
-// mainKinds returns the kinds of field for which a value may have been meant.
-func mainKinds(n *yaml.Node) []ValueKind {
+// mainField returns the field of an object for which a value was probably meant: the first that must be given, or else the
+// first that can have the value. It returns nil if there is none.
+func mainField(o *Object, n *yaml.Node) (found *Field) {
+	for i := range o.Fields() {
+		f := &o.Fields()[i]
+		switch {
+		case !f.mayHold(n):
+		case f.Required, f.Kind == KindChoice:
+			return f
+		case found == nil && f.Kind != KindInteger && f.Key != "description":
+			found = f
+		}
+	}
+	return found
+}
+
+// mayHold reports whether a value can be that of the field.
+func (f *Field) mayHold(n *yaml.Node) bool {
 	switch {
 	case n.Kind == yaml.SequenceNode:
-		return []ValueKind{KindTexts, KindValue}
+		return f.Kind == KindTexts || f.Kind == KindValue && f.Required
+	case f.Kind == KindChoice:
+		return slices.Contains(f.Enum, n.Value)
 	case n.Tag == "!!int":
-		return []ValueKind{KindInteger}
-	case n.Tag == "!!str":
-		return []ValueKind{KindText, KindTexts}
+		return f.Kind == KindInteger
 	}
-	return nil
+	return n.Tag == "!!str" && (f.Kind == KindText || f.Kind == KindTexts || f.Kind == KindValue && f.Required)
 }
 
 // scalarText returns a scalar as it can be written in a flow mapping, and shortened if it is long.
