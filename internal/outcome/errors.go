@@ -55,7 +55,7 @@ func (e *PoolError) Error() string {
 	case e.Has > 0:
 		return fmt.Sprintf("step %s of tool %s wants %d slots of pool %s, which has %d; lower slots, or raise it in the settings", e.Step, e.Tool, e.Wants, e.Pool, e.Has)
 	case len(e.Pools) == 0:
-		return fmt.Sprintf("step %s of tool %s uses pool %s, and the settings have no pools; add it to them, such as pools: {%[3]s: 2}", e.Step, e.Tool, e.Pool)
+		return fmt.Sprintf("step %s of tool %s uses pool %s, and the settings have no pools; add it to them, such as pools: {%[3]s: 2}; those of a project count once it is trusted (flowrun trust)", e.Step, e.Tool, e.Pool)
 	}
 	return fmt.Sprintf("step %s of tool %s uses pool %s, which the settings do not have; they have %s; add it to them, or use one of these", e.Step, e.Tool, e.Pool, strings.Join(e.Pools, ", "))
 }

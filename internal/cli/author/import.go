@@ -133,6 +133,9 @@ func importFile(env *ui.Env, o importOptions) error {
 
 func readImport(env *ui.Env, file string) ([]byte, error) {
 	in := env.Stdin
+	if terminal, ok := in.(*os.File); ok && file == "-" && ui.IsTerminal(terminal) {
+		env.Notef("reading the file from the terminal; it ends with Ctrl-D. To read a file, add its name")
+	}
 	if file != "-" {
 		f, err := os.Open(file)
 		switch {

@@ -218,7 +218,7 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 			env.Notef("  %s: %s", line.text, ui.Listed(line.steps))
 		}
 	}
-	warnOfCleaned(env, g)
+	warnOfCleaned(env, g, p.Record.ID)
 }
 
 // limitOf describes which steps a run was limited to, and the command that runs the others. Both are
@@ -255,14 +255,14 @@ func addLimitNote(p *flowrun.RecordedRun, err error) error {
 
 // warnOfCleaned names the steps whose results are kept although a later step may have undone
 // their work, in one line for each such later step.
-func warnOfCleaned(env *ui.Env, g *flowrun.Continuation) {
+func warnOfCleaned(env *ui.Env, g *flowrun.Continuation, run string) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
 		var kept []dag.ID
 		for len(rest) > 0 && rest[0].By == by {
 			kept, rest = append(kept, rest[0].Step), rest[1:]
 		}
-		env.Notef("  note: %s has run after %s; if that undid their work, use flowrun retry --from instead", by, ui.Listed(kept))
+		env.Notef("  note: %s has run after %s; if that undid their work, stop this and use flowrun retry %s --from %s", by, ui.Listed(kept), run, flowrun.StepWord(string(kept[0])))
 	}
 }
 
