@@ -22,6 +22,10 @@ func Site() fs.FS { return folder("site") }
 // Markdown returns the pages as they are written, such as guides/use-secrets.md. Safe for concurrent use.
 func Markdown() fs.FS { return folder("markdown") }
 
+// Linked returns files to which the pages link and that are not pages, such as examples/db-dump.yaml and alerts.yaml. Safe for
+// concurrent use.
+func Linked() fs.FS { return folder("linked") }
+
 func folder(name string) fs.FS {
 	sub, err := fs.Sub(files(), name)
 	if err != nil {

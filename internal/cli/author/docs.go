@@ -23,7 +23,8 @@ func docsCommand(env *ui.Env) *cobra.Command {
 		Short: "Read the documentation",
 		Long: `Print a page of the documentation of this version, as Markdown. Without a topic, print the
 list of all pages. The target of a link is a topic, such as guides/use-secrets.md; the name
-alone is enough. No network is needed.
+alone is enough. Files to which pages link, such as examples/db-dump.yaml, are printed as they
+are. No network is needed.
 
 On a terminal, the page is shown with FLOWRUN_PAGER, PAGER or less, unless --no-pager is
 given.`,
@@ -103,8 +104,20 @@ func (f docsFlags) find(c *cobra.Command, pages []docsPage, args []string) (foun
 	case len(args) == 0 && f.output == "json":
 		return docsFound{pages: pages, list: true}, nil
 	}
-	page, err := findPage(pages, strings.Join(args, ""))
+	word := strings.Join(args, "")
+	if file, ok := linkedFile(word); ok {
+		return docsFound{pages: []docsPage{file}}, nil
+	}
+	page, err := findPage(pages, word)
 	return docsFound{pages: []docsPage{page}}, err
+}
+
+// linkedFile returns a file that is not a page, by the target of a link to it: ../../examples/db-dump.yaml.
+func linkedFile(word string) (docsPage, bool) {
+	target, _, _ := strings.Cut(word, "#")
+	name := strings.TrimPrefix(strings.TrimPrefix(path.Clean("/"+target), "/"), "docs/")
+	text, err := fs.ReadFile(docpages.Linked(), name)
+	return docsPage{name, string(text)}, err == nil
 }
 
 // docsPage is a page of the documentation. Its topic is its path without .md.

@@ -5,6 +5,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -75,7 +76,7 @@ func render() (map[string][]byte, error) {
 	return files, nil
 }
 
-// packed returns what package docpages contains: the site and the pages that it is made from.
+// packed returns what package docpages contains: the site, the pages that it is made from, and files to which these link.
 func packed() (map[string][]byte, error) {
 	site, err := render()
 	if err != nil {
@@ -91,7 +92,47 @@ func packed() (map[string][]byte, error) {
 		}
 		return err
 	})
-	return files, err
+	if err != nil {
+		return nil, err
+	}
+	return files, addLinked(files)
+}
+
+// addLinked adds the files beside the pages to which pages link. Their names are relative to the folder docs, or to that of
+// the project.
+func addLinked(files map[string][]byte) error {
+	root, err := projectFolder()
+	if err != nil {
+		return err
+	}
+	project := os.DirFS(root)
+	for _, pattern := range []string{"CONTRIBUTING.md", "SECURITY.md", "examples/*.*", "docs/*.yaml", "docs/*.json", "docs/dev/*.md"} {
+		names, err := fs.Glob(project, pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if files["linked/"+strings.TrimPrefix(name, "docs/")], err = fs.ReadFile(project, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// projectFolder returns the folder with go.mod above the working directory.
+func projectFolder() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			err = errors.New("there is no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
 }
 
 // writeZip writes the files without times, so that the same pages give the same file.

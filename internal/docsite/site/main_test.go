@@ -33,7 +33,7 @@ func TestDocPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	for prefix, folder := range map[string]fs.FS{"site/": docpages.Site(), "markdown/": docpages.Markdown()} {
+	for prefix, folder := range map[string]fs.FS{"site/": docpages.Site(), "markdown/": docpages.Markdown(), "linked/": docpages.Linked()} {
 		err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
