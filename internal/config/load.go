@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -226,12 +227,32 @@ func (l *loader) environment() {
 	}
 }
 
-// checkSMTP reports a server for e-mails without a name.
+// checkSMTP reports a server for e-mails without a name, a port in the name, and an invalid sender.
 func (l *loader) checkSMTP() {
-	isHost := func(v Value) bool { return v.Key == "smtp.host" }
-	at := slices.IndexFunc(l.values, func(v Value) bool { return strings.HasPrefix(v.Key, "smtp.") })
-	if at >= 0 && !slices.ContainsFunc(l.values, isHost) {
-		l.report(l.values[at].Origin.Pos, "bad-notification", "smtp has no host, so no e-mail can be sent", "add host: with the name of the server")
+	report := func(v Value, message, hint string) { l.report(v.Origin.Pos, "bad-notification", message, hint) }
+	var first *Value
+	hasHost := false
+	for i, v := range l.values {
+		if !strings.HasPrefix(v.Key, "smtp.") {
+			continue
+		}
+		if first == nil {
+			first = &l.values[i]
+		}
+		switch v.Key {
+		case "smtp.host":
+			hasHost = true
+			if host, port, err := net.SplitHostPort(v.Text()); err == nil {
+				report(v, fmt.Sprintf("the host %q contains a port", v.Text()), fmt.Sprintf("write host: %s and port: %s", host, port))
+			}
+		case "smtp.from":
+			if err := tool.CheckAddress(v.Text()); err != nil {
+				report(v, "the sender "+err.Error(), "write name@example.com, or 'Name <name@example.com>'")
+			}
+		}
+	}
+	if first != nil && !hasHost {
+		report(*first, "smtp has no host, so no e-mail can be sent", "add host: with the name of the server")
 	}
 }
 

@@ -43,9 +43,16 @@ func TestPools(t *testing.T) {
 	}
 }
 
-func TestSMTPNeedsHost(t *testing.T) {
-	p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": "smtp: {port: 25}\n"})
-	if _, err := p.load(); err == nil || !strings.Contains(err.Error(), "smtp has no host") {
-		t.Error(err)
+func TestSMTP(t *testing.T) {
+	for text, want := range map[string]string{
+		"{port: 25}":                           "smtp has no host",
+		"{host: 'mail.example.org:25'}":        `the host "mail.example.org:25" contains a port`,
+		"{host: mail.example.org, from: Ada}":  `the sender "Ada" is not the address of an e-mail`,
+		"{host: '::1', from: ada@example.org}": "",
+	} {
+		p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": "smtp: " + text + "\n"})
+		if _, err := p.load(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

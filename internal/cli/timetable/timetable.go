@@ -362,6 +362,9 @@ func (t *Timetable) Find(word string) (Entry, error) {
 	}
 	switch len(found) {
 	case 0:
+		if strings.ContainsAny(word, `/\`) || filepath.Ext(word) != "" {
+			return Entry{}, ui.Missing(fmt.Errorf("cannot find schedule %q: a schedule has the name of its tool, whose file is in a tool folder such as .flowrun/tools; to add one: flowrun schedule add %[1]s --cron EXPR", word))
+		}
 		return Entry{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "to list all schedules: flowrun schedule list")))
 	case 1:
 		return found[0], nil
