@@ -96,6 +96,7 @@ const (
 	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
 	NoticeUnset      NoticeCode = "unset-variable"   // a reference, or a name in environment.secrets, means a variable that is not set
 	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not cached
+	NoticeNoInputs   NoticeCode = "no-inputs"        // a cached result was reused, and no file matches the inputs of the step
 	NoticeUnanswered NoticeCode = "unanswered"       // nobody answered an interactive step
 	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
 	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was truncated at its buffer-limit

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -53,6 +54,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 	k.step.Sweep(k.dependence.dir)
 	if !a.Cache.NoReuse {
 		if res, ok := k.reuse(ctx); ok {
+			k.warnNoInputs()
 			return res, nil
 		}
 	}
@@ -77,6 +79,23 @@ type keeper struct {
 func (k *keeper) warn(what string, err error) {
 	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
+}
+
+// warnNoInputs warns if no file matches the inputs of the step: its result is then reused whatever changes.
+func (k *keeper) warnNoInputs() {
+	var patterns []string
+	for _, c := range k.dependence.Components {
+		switch c.Kind {
+		case cache.Input:
+			return
+		case cache.NoMatch:
+			patterns = append(patterns, c.Name)
+		}
+	}
+	if len(patterns) > 0 {
+		k.args.Session().Notify(steps.Notice{Code: steps.NoticeNoInputs, Step: k.call.Path,
+			Message: k.args.Session().Mask().String(fmt.Sprintf("step %s was reused, but no file matches its inputs: %s; so it is reused whatever changes", k.call.Path, strings.Join(patterns, ", ")))})
+	}
 }
 
 // reuse returns the cached result, if there is a valid one.
