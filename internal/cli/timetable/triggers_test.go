@@ -73,7 +73,7 @@ func afterTable(t *testing.T) map[string][]string {
 	}
 	words := map[string]dag.Status{"succeeded": dag.Succeeded, "failed": dag.Failed, "timed out": dag.TimedOut, "was cancelled": dag.Cancelled}
 	starts := map[string][]string{}
-	rows := regexp.MustCompile("(?m)^\\| ([a-z ]+) \\| (yes|no) \\| (yes|no) \\| (yes|no) \\|$").FindAllStringSubmatch(string(page), -1)
+	rows := regexp.MustCompile(`(?m)^\| ([a-z ]+) \| (yes|no) \| (yes|no) \| (yes|no) \|$`).FindAllStringSubmatch(string(page), -1)
 	for _, row := range rows {
 		for i, status := range []string{"succeeded", "failed", "any"} {
 			if row[2+i] == "yes" {
