@@ -49,9 +49,20 @@ func (e *Engine) checkClaims(p *plan.Plan) error {
 	if len(p.Claims) > 0 && e.config.Store == nil {
 		return &NoQueueError{Tool: p.Name(), Needs: stepDemands(p)}
 	}
+	if e := poolError(p, e.config.Pools); e != nil {
+		return e
+	}
+	return nil
+}
+
+// PoolError returns the first step that could never start with these pools: it uses one that is not there, or more slots
+// than it has. It returns nil if there is none.
+func (p *Plan) PoolError(pools map[string]Pool) *PoolError { return poolError(p.compiled, pools) }
+
+func poolError(p *plan.Plan, pools map[string]Pool) *PoolError {
 	for _, c := range p.Claims {
-		if has := e.config.Pools[c.Pool].Slots; c.Pool != "" && has < c.Slots {
-			return &PoolError{Tool: p.Name(), Step: c.Path, Pool: c.Pool, Wants: c.Slots, Has: has, Pools: slices.Sorted(maps.Keys(e.config.Pools))}
+		if has := pools[c.Pool].Slots; c.Pool != "" && has < c.Slots {
+			return &PoolError{Tool: p.Name(), Step: c.Path, Pool: c.Pool, Wants: c.Slots, Has: has, Pools: slices.Sorted(maps.Keys(pools))}
 		}
 	}
 	return nil

@@ -20,6 +20,13 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	if v == nil || err != nil && len(v.MissingSecrets) == 0 {
 		return err
 	}
+	if bad := r.plan.PoolError(f.Settings.Pools()); bad != nil {
+		for i := range v.Steps {
+			if v.Steps[i].ID == bad.Step && v.Steps[i].Problem == "" {
+				v.Steps[i].Problem = bad.Error()
+			}
+		}
+	}
 	mocks, err := r.args.CallMocks(launch.ToolDir(flowrun.DefaultStateDir()))
 	if err != nil {
 		return err
