@@ -143,6 +143,8 @@ func quoteValues(s *diagnostic.Source, traps []trap) []byte {
 }
 
 var (
+	// countedFrom0 matches errors whose line yaml.v3 counts from 0: those of its parser, not of its scanner.
+	countedFrom0  = diagnostic.Pattern(`^did not find expected (?:key|node content|',' or '[]}]'|'-' indicator|<document start>)`)
 	yamlLine      = diagnostic.Pattern(`^yaml: (?:input error: )?(?:line (\d+): )?(.*)$`)
 	unknownAnchor = diagnostic.Pattern(`unknown anchor '(.*)' referenced`)
 )
@@ -167,6 +169,9 @@ func (d *Decoder) explain(err error) diagnostic.Diagnostic {
 		return diagnostic.Diagnostic{Code: first.code, Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: first.line, Col: first.col}, Len: first.len, Message: first.message, Hint: first.hint, Fix: quoteFix(d.Src, *first)}
 	}
 	line, _ := strconv.Atoi(m[1])
+	if line > 0 && countedFrom0().MatchString(m[2]) {
+		line++
+	}
 	return diagnostic.Diagnostic{Code: "bad-yaml", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: d.lineOf(line), Col: 1},
 		Message: fmt.Sprintf("cannot read the definition: YAML error near this line: %s", m[2]),
 		Hint:    "check the indentation and the quotes of this line and the lines before it"}

@@ -2,6 +2,7 @@ package runview
 
 import (
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -15,6 +16,10 @@ func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 	for _, s := range r.Steps {
 		if s.Wait == nil || !s.Wait.Asks {
 			continue
+		}
+		if until := s.Wait.Until; !until.IsZero() && time.Now().After(until) {
+			ui.Suggest(env, "the time to answer %s is over; to continue: flowrun resume %s", s.ID, r.ID)
+			return
 		}
 		if asked++; asked > most {
 			ui.Suggest(env, "for all questions: flowrun show %s", r.ID)
