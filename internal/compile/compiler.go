@@ -140,6 +140,7 @@ func (c *compiler) template(at *tool.Text, path string, sh expr.Shell, n expr.Na
 		return nil
 	}
 	c.lintItem(*at, path, n)
+	c.warnMisspeltSecret(*at, path, t, n)
 	return t
 }
 

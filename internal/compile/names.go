@@ -159,16 +159,6 @@ func (n names) Misspelt(id string) []string {
 // IsText implements expr.Speller.
 func (n names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
 
-// isSecret reports whether the definition of the names lists a variable of the environment as a secret.
-func isSecret(n expr.Names, name string) bool {
-	known, ok := n.(interface{ secret(name string) bool })
-	return ok && known.secret(name)
-}
-
-func (n names) secret(name string) bool {
-	return n.def != nil && slices.ContainsFunc(n.def.Environment.Secrets, func(s tool.Secret) bool { return s.Name.S == name })
-}
-
 // ids returns all names, for suggestions.
 func (n names) ids() []string {
 	list := slices.Clone(predefined)
