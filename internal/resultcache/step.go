@@ -81,7 +81,7 @@ func (k *keeper) warn(what string, err error) {
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
-// warnNoInputs warns if no file matches the inputs of the step: its result is then reused whatever changes.
+// warnNoInputs warns if no file matches the inputs of the step: no change of a file makes it run again then.
 func (k *keeper) warnNoInputs() {
 	var patterns []string
 	for _, c := range k.dependence.Components {
@@ -94,7 +94,7 @@ func (k *keeper) warnNoInputs() {
 	}
 	if len(patterns) > 0 {
 		k.args.Session().Notify(steps.Notice{Code: steps.NoticeNoInputs, Step: k.call.Path,
-			Message: k.args.Session().Mask().String(fmt.Sprintf("step %s was reused, but no file matches its inputs: %s; so it is reused whatever changes", k.call.Path, strings.Join(patterns, ", ")))})
+			Message: k.args.Session().Mask().String(fmt.Sprintf("step %s was reused, but no file matches its inputs (%s); check the patterns in cache.inputs", k.call.Path, strings.Join(patterns, ", ")))})
 	}
 }
 
