@@ -130,6 +130,9 @@ func (c *sharedConnection) open(t *attempt, target *sshcommand.Target) error {
 	if len(c.socket) > maxSocket {
 		return errLongSocket
 	}
+	if err := sshcommand.CheckPath(c.socket); err != nil {
+		return err
+	}
 	target.Shared = c.socket
 	if target.Log, err = s.secretFile("ssh-*.log", ""); err != nil {
 		return err

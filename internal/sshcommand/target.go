@@ -59,9 +59,10 @@ func (t *Target) options(socket string) []string {
 	option("ClearAllForwardings", "yes")
 	option("PermitLocalCommand", "no")
 	if socket == "" {
-		socket = "none"
+		option("ControlPath", "none")
+	} else {
+		option("ControlPath", `"`+socket+`"`)
 	}
-	option("ControlPath", socket)
 	option("LogLevel", "INFO")
 	option("ServerAliveInterval", "15")
 	option("ServerAliveCountMax", "3")
