@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,21 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestContainerStep is the table of docs/reference/containers.md, and what a step in a container has.
+// containerRows are the rows of the table in docs/reference/containers.md, and the cases of TestContainerStep that try them.
+// TestContainerKilled tries the last one.
+var containerRows = map[string]string{
+	"the command succeeds":                                              "succeeds",
+	"the command fails":                                                 "command fails",
+	"a service ends before it is ready":                                 "service ends",
+	"a service is not healthy after its `retries`":                      "service is not healthy",
+	"the image of a service cannot be had":                              "no image",
+	"a service without `health` ends later":                             "service ends later",
+	"the `timeout` of the step ends; it includes the start of services": "timeout",
+	"the run is cancelled":                                              "cancelled",
+	"flowrun is killed (`kill -9`)":                                     "",
+}
+
+// TestContainerStep tries the rows of the table in docs/reference/containers.md, and what a step in a container has.
 func TestContainerStep(t *testing.T) {
 	p := newPodman(t)
 	dir := t.TempDir()
@@ -25,6 +40,7 @@ func TestContainerStep(t *testing.T) {
 	const image = `image: "` + busyboxImage + `"`
 	const web = `web: {` + image + `, env: {GREETING: "{TEXT}"}, arguments: [sh, -c, 'mkdir /x; echo "$GREETING" >/x/index.html; echo listening; exec httpd -f -p 8080 -h /x'],
           health: {command: "wget -qO- http://web:8080/", interval: 50ms, retries: 1000}}`
+	page := map[string]string{"cancelled": "cancelled"} // the statuses of the cases
 	for _, c := range []struct {
 		name, step string
 		status     dag.Status
@@ -41,6 +57,8 @@ func TestContainerStep(t *testing.T) {
     sh: echo bad >&2; exit 3`, dag.Failed, "exit", "", "bad\n[web] listening\n", ""},
 		{"service ends", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo boom; exit 9"], health: {command: "false", interval: 50ms, retries: 1000}}}}
     sh: echo never`, dag.Failed, "service", "", "[web] boom\n", "the service web ended before it was ready: exit code 9"},
+		{"service ends later", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo gone; sleep 2; exit 9"]}}}
+    sh: sleep 3; echo done`, dag.Succeeded, "", "done\n", "", ""},
 		{"service is not healthy", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: "sh -c 'echo no; exit 4'", interval: 50ms, retries: 2}}}}
     sh: echo never`, dag.Failed, "service", "", "", "the service web is not healthy after 3 checks: exit code 4: no"},
 		{"health check takes too long", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: sleep 1000, timeout: 100ms, interval: 50ms, retries: 2}}}}
@@ -66,6 +84,7 @@ func TestContainerStep(t *testing.T) {
     container: {` + image + `, services: {` + web + `}}
     sh: wget -qO- http://web:8080/`, dag.Succeeded, "", `["it's $(id)","it's $(id)"]` + "\n", "", ""},
 	} {
+		page[c.name] = c.status.String()
 		t.Run(c.name, func(t *testing.T) {
 			plan := compile(t, dir, "description: In a container\nparameters: {TEXT: {type: string, description: text}}\nsteps:\n  - name: one\n    "+c.step+"\n")
 			res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), plan, map[string]any{"TEXT": `it's $(id)`}, flowrun.WithRunEnv(w))
@@ -84,6 +103,23 @@ func TestContainerStep(t *testing.T) {
 			}
 		})
 	}
+	t.Run("page", func(t *testing.T) {
+		rows := tableRows(t, "docs/reference/containers.md", "| what happens |")
+		if len(rows) != len(containerRows) {
+			t.Errorf("the page has %d rows, and %d are tried", len(rows), len(containerRows))
+		}
+		before := ""
+		for _, cells := range rows {
+			said, _, _ := strings.Cut(strings.SplitN(cells[1], ",", 2)[0], ";")
+			if said == "the same" {
+				said = before
+			}
+			before = said
+			if name, known := containerRows[cells[0]]; !known || name != "" && page[name] != said && said != "what the command makes of it" {
+				t.Errorf("the page says of %q: %s; case %q is %s", cells[0], said, name, page[name])
+			}
+		}
+	})
 	t.Run("cancelled", func(t *testing.T) {
 		plan := compile(t, dir, "description: Is stopped\nparameters: {TEXT: {type: string, description: text, default: a}}\nsteps:\n  - name: one\n    container: {"+image+", services: {"+web+"}}\n    sh: touch started; while :; do sleep 1; done\n")
 		ctx, cancel := context.WithCancel(context.Background())
@@ -115,6 +151,57 @@ func TestContainerStep(t *testing.T) {
 			t.Errorf("%v: %+v", err, res)
 		}
 	})
+}
+
+// TestContainerKilled tries the row of the table about kill -9: a resume starts new services, and nothing of the old ones is
+// left.
+func TestContainerKilled(t *testing.T) {
+	p := newPodman(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "flowrun")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/flowrun/flowrun/cmd/flowrun").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	write(t, filepath.Join(dir, "job.yaml"), `description: Is killed
+steps:
+  - name: one
+    on-interrupt: retry
+    container:
+      image: "`+busyboxImage+`"
+      services: {web: {image: "`+busyboxImage+`", arguments: [sh, -c, 'mkdir /x; echo $RANDOM$RANDOM >/x/index.html; exec httpd -f -p 8080 -h /x'], health: {command: "wget -qO- http://web:8080/", interval: 50ms, retries: 1000}}}
+    sh: wget -qO- http://web:8080/ >>seen; test -e go || sleep 1000
+`)
+	flowrun := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Env = dir, append(p.env, "FLOWRUN_STATE_DIR="+filepath.Join(dir, "state"))
+		return cmd
+	}
+	seen := func() []string {
+		b, _ := os.ReadFile(filepath.Join(dir, "seen"))
+		return strings.Fields(string(b))
+	}
+	first := flowrun("run", "./job.yaml")
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !waittest.Holds(waittest.Limit, func() bool { return len(seen()) == 1 }) {
+		t.Fatal("the step does not start")
+	}
+	first.Process.Kill()
+	first.Wait()
+	write(t, filepath.Join(dir, "go"), "")
+	if out, err := flowrun("show", "latest").Output(); !strings.Contains(string(out), "interrupted") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := flowrun("resume", "latest").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	if got := seen(); len(got) != 2 || got[0] == got[1] {
+		t.Errorf("the step has seen %q; each life has services of its own", got)
+	}
+	if left := p.run("ps", "--all", "--quiet"); left != "" {
+		t.Errorf("containers are left: %s", left)
+	}
 }
 
 // TestRestrictedContainer: what a tool may not do, a container of one of its steps may not do either.
