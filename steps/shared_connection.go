@@ -40,8 +40,6 @@ const (
 	socketInterval = 5 * time.Millisecond
 )
 
-var errLongSocket = errors.New("the path of the socket is too long")
-
 // shared returns the socket of the connection to a target, "" for none. The first step of a run that uses an account
 // connects on its own: most runs have no second one, and an account that cannot be reached is asked only once.
 func (t *attempt) shared(ctx context.Context, target sshcommand.Target) string {
@@ -128,7 +126,7 @@ func (c *sharedConnection) open(t *attempt, target *sshcommand.Target) error {
 	}
 	c.socket = filepath.Join(dir, "ssh-"+strings.ToLower(rand.Text()[:8]))
 	if len(c.socket) > maxSocket {
-		return errLongSocket
+		return errors.New("the path of the socket is too long")
 	}
 	if err := sshcommand.CheckPath(c.socket); err != nil {
 		return err

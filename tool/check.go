@@ -245,7 +245,9 @@ func checkArguments(d *keytable.Decoder, content []*yaml.Node) {
 // argumentsHint says what to write instead of arguments: beside a command. They are only for tools that a step uses.
 var argumentsHint = keytable.FixedHint("write the values into the command, such as bash: grep {PATTERN} {FILE}; only a step with use-tool: has arguments")
 
-var commandHint = keytable.FixedHint("write bash: or sh: for a script, run: for a program with its arguments, or commands: for one command per platform")
+func commandHint(*yaml.Node) string {
+	return "write bash: or sh: for a script, run: for a program with its arguments, or commands: for one command per platform"
+}
 
 // stepTable returns the key table of a step. It is found through the decoder, for the same reason as in checkTool.
 func stepTable(d *keytable.Decoder) *keytable.Object { return d.Root.Field("steps").Of }

@@ -438,7 +438,9 @@ var repeatObject = keytable.NewObject("repeat", "How often a step runs, and when
 		keytable.Integer("max", "", 1, 1000000, "Maximum number of rounds. If the condition still does not hold, the step fails. Default: no limit.", func(r *Repeat, v int) { r.Max = v }),
 		keytable.Duration("timeout", "", "Time limit of all rounds together, from the start of the first. Then the step has timed out. Default: none.", func(r *Repeat, v time.Duration) { r.Timeout = v }),
 	}
-}).WithCheck(checkRepeat).WithHint("interval", keytable.FixedHint(`write "every"`)).WithHint("delay", keytable.FixedHint(`write "every"`))
+}).WithCheck(checkRepeat).WithHint("interval", everyHint).WithHint("delay", everyHint)
+
+func everyHint(*yaml.Node) string { return `write "every"` }
 
 var cacheObject = keytable.NewObject("cache", "The inputs and outputs of a step. Its command and the environment in the definition are always inputs.", func() []keytable.Field {
 	return []keytable.Field{

@@ -163,18 +163,49 @@ func KeyOf(content []*yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// foreignKeys maps keys of similar programs to the keys of flowrun.
-var foreignKeys = map[string]string{
-	"args": "with", "needs": "wait-for", "depends": "wait-for", "dependsOn": "wait-for", "depends_on": "wait-for", "depends-on": "wait-for",
-	"foreach": "for-each", "loop": "for-each", "for": "for-each", "range": "for-each", "with_items": "for-each", "withItems": "for-each",
-	"strategy": "matrix", "max_parallel": "max-parallel", "maxParallel": "max-parallel",
-	"on_error": "on-failure", "on-error": "on-failure", "onError": "on-failure", "rescue": "on-failure", "catch": "on-failure",
-	"rollback": "on-failure", "retries": "attempts", "max-attempts": "attempts", "max_attempts": "attempts",
-	"ignore-errors": "continue-on-error", "ignore_errors": "continue-on-error", "allow-failure": "continue-on-error", "allow_failure": "continue-on-error",
-	"trigger": "on", "triggers": "on", "notifications": "notify",
-	"ensure": "finally", "always": "finally", "defer": "finally", "on-exit": "finally", "onexit": "finally", "handlers": "finally",
-	"tasks": "steps", "if": "run-condition", "condition": "run-condition", "when": "run-condition", "env": "environment", "cwd": "working-directory",
-	"uses": "use-tool", "tool": "use-tool", "parameters": "with", "sensitive": "secrets", "validate-pattern": "pattern", "compatible-with": "min-cycod-version",
+// foreignKey returns the key of flowrun for a key of similar programs, "" if there is none.
+func foreignKey(key string) string {
+	switch key {
+	case "args", "parameters":
+		return "with"
+	case "needs", "depends", "dependsOn", "depends_on", "depends-on":
+		return "wait-for"
+	case "foreach", "loop", "for", "range", "with_items", "withItems":
+		return "for-each"
+	case "strategy":
+		return "matrix"
+	case "max_parallel", "maxParallel":
+		return "max-parallel"
+	case "on_error", "on-error", "onError", "rescue", "catch", "rollback":
+		return "on-failure"
+	case "retries", "max-attempts", "max_attempts":
+		return "attempts"
+	case "ignore-errors", "ignore_errors", "allow-failure", "allow_failure":
+		return "continue-on-error"
+	case "trigger", "triggers":
+		return "on"
+	case "notifications":
+		return "notify"
+	case "ensure", "always", "defer", "on-exit", "onexit", "handlers":
+		return "finally"
+	case "tasks":
+		return "steps"
+	case "if", "condition", "when":
+		return "run-condition"
+	case "env":
+		return "environment"
+	case "cwd":
+		return "working-directory"
+	case "uses", "tool":
+		return "use-tool"
+	case "sensitive":
+		return "secrets"
+	case "validate-pattern":
+		return "pattern"
+	case "compatible-with":
+		return "min-cycod-version"
+	}
+	return ""
 }
 
 func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
@@ -185,7 +216,7 @@ func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
 	d.Path.Push(key.Value)
 	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value, value))
 	d.Path.Pop()
-	if _, foreign := foreignKeys[key.Value]; !foreign && o.hints[key.Value] == nil {
+	if foreignKey(key.Value) == "" && o.hints[key.Value] == nil {
 		one.Fix = d.renameFix(key, diagnostic.Near(key.Value, o.Keys()))
 	}
 	d.Report(one)
@@ -206,7 +237,8 @@ func (d *Decoder) keyHint(o *Object, key string, value *yaml.Node) string {
 		return hint(Deref(value))
 	}
 	keys := o.Keys()
-	ours, foreign := foreignKeys[key]
+	ours := foreignKey(key)
+	foreign := ours != ""
 	if foreign && o.Field(ours) != nil {
 		return fmt.Sprintf("write %q", ours)
 	}

@@ -169,7 +169,7 @@ func (o *Object) Misspells(content []*yaml.Node, wanted ...string) bool {
 		if o.Field(key) != nil {
 			continue
 		}
-		meant := append(diagnostic.Near(key, o.Keys()), foreignKeys[key])
+		meant := append(diagnostic.Near(key, o.Keys()), foreignKey(key))
 		if slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(meant, w) }) {
 			return true
 		}

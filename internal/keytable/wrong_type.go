@@ -33,16 +33,24 @@ func (d *Decoder) wrongType(n *yaml.Node, want, hint string) {
 }
 
 // FormHint explains how to write a value of the kind that WrongType expects.
-func FormHint(want string) string { return formHints[want] }
-
-var formHints = map[string]string{
-	"text":               "write it on one line, in quotes if it begins with a special character, or as a block after '|'",
-	"true or false":      "write true or false, without quotes",
-	"a whole number":     "write digits, without quotes",
-	"a duration":         `write milliseconds (5000) or a text with units ("1m30s")`,
-	"a size":             "write bytes or a number with a unit: 10MB",
-	"a list":             "write [a, b], or one line for each value, beginning with '- '",
-	"a mapping of names": "write 'NAME: value' lines, indented under this key",
+func FormHint(want string) string {
+	switch want {
+	case "text":
+		return "write it on one line, in quotes if it begins with a special character, or as a block after '|'"
+	case "true or false":
+		return "write true or false, without quotes"
+	case "a whole number":
+		return "write digits, without quotes"
+	case "a duration":
+		return `write milliseconds (5000) or a text with units ("1m30s")`
+	case "a size":
+		return "write bytes or a number with a unit: 10MB"
+	case "a list":
+		return "write [a, b], or one line for each value, beginning with '- '"
+	case "a mapping of names":
+		return "write 'NAME: value' lines, indented under this key"
+	}
+	return ""
 }
 
 // objectHint explains how to write an object that was given as another kind of value. Many people write only the value

@@ -12,21 +12,25 @@ import (
 
 // wrappers are programs that run the command in their arguments: their options that have a value, and how many arguments
 // come before the command.
-var wrappers = map[string]struct {
+var wrappers = sync.OnceValue(func() map[string]wrapper {
+	return map[string]wrapper{
+		"sudo": {"ugpChrtT", 0}, "doas": {"uC", 0}, "env": {"uCS", 0}, "nice": {"n", 0}, "ionice": {"cn", 0}, "nohup": {}, "setsid": {}, "chronic": {}, "cronic": {},
+		"stdbuf": {"ioe", 0}, "timeout": {"ks", 1}, "flock": {"wEc", 1}, "envdir": {"", 1}, "chrt": {"", 1}, "exec": {"a", 0}, "command": {}, "time": {"fo", 0},
+		"if": {}, "then": {}, "else": {}, "elif": {}, "do": {}, "while": {}, "until": {}, "!": {}, "{": {},
+	}
+})
+
+type wrapper struct {
 	values string
 	before int
-}{
-	"sudo": {"ugpChrtT", 0}, "doas": {"uC", 0}, "env": {"uCS", 0}, "nice": {"n", 0}, "ionice": {"cn", 0}, "nohup": {}, "setsid": {}, "chronic": {}, "cronic": {},
-	"stdbuf": {"ioe", 0}, "timeout": {"ks", 1}, "flock": {"wEc", 1}, "envdir": {"", 1}, "chrt": {"", 1}, "exec": {"a", 0}, "command": {}, "time": {"fo", 0},
-	"if": {}, "then": {}, "else": {}, "elif": {}, "do": {}, "while": {}, "until": {}, "!": {}, "{": {},
 }
 
 // prepare are commands that only prepare or check something, and words that end a statement: the next command names the tool.
-var prepare = strings.Fields("cd pushd popd export set unset umask ulimit test [ [[ : true false sleep wait trap echo printf mkdir source . shopt fi done esac } for case exit return read local")
+const prepare = "cd pushd popd export set unset umask ulimit test [ [[ : true false sleep wait trap echo printf mkdir source . shopt fi done esac } for case exit return read local"
 
 // groups are programs that do something else for each first argument.
-var groups = strings.Fields("make gmake npm yarn pnpm npx docker docker-compose podman git go cargo just task rake composer bundle systemctl kubectl artisan manage console rails wp drush " +
-	"flowrun restic borg rclone certbot aws gcloud crontab service arkmanager")
+const groups = "make gmake npm yarn pnpm npx docker docker-compose podman git go cargo just task rake composer bundle systemctl kubectl artisan manage console rails wp drush " +
+	"flowrun restic borg rclone certbot aws gcloud crontab service arkmanager"
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`) })
 
@@ -52,7 +56,7 @@ func commandName(words []string) (name string, good bool) {
 	for len(words) > 0 {
 		first := path.Base(words[0])
 		variable, _, assigned := strings.Cut(words[0], "=")
-		wrapper, wraps := wrappers[first]
+		wrapper, wraps := wrappers()[first]
 		switch args := words[1:]; {
 		case assigned && importer.ValidVariable(variable):
 			words = args
@@ -87,7 +91,7 @@ func commandName(words []string) (name string, good bool) {
 				return program(args[:1]), false
 			}
 			return first, false
-		case slices.Contains(prepare, first):
+		case slices.Contains(strings.Fields(prepare), first):
 			return first, false
 		default:
 			return program(words), true
@@ -140,7 +144,7 @@ func program(words []string) string {
 	switch {
 	case name == "run-parts" && len(args) > 0:
 		return name + "-" + path.Base(args[len(args)-1])
-	case slices.Contains(groups, name):
+	case slices.Contains(strings.Fields(groups), name):
 		for _, a := range args {
 			if plainWord().MatchString(a) {
 				return name + "-" + a

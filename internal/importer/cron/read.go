@@ -120,7 +120,7 @@ func unquote(s string) string {
 }
 
 // users are users of many machines that are no programs.
-var users = strings.Fields("root www-data nobody daemon ubuntu debian centos vagrant ec2-user")
+const users = "root www-data nobody daemon ubuntu debian centos vagrant ec2-user"
 
 // split splits a line into the time, the user and the command, or says why that is impossible.
 func split(line string, system bool) (when, user, rest, why string) {
@@ -139,7 +139,7 @@ func split(line string, system bool) (when, user, rest, why string) {
 		why = "not a line of a crontab: expected a time" + map[bool]string{true: ", a user"}[system] + " and a command"
 	case count == 5 && strings.HasPrefix(next, "*"):
 		why = "it has more than five time fields"
-	case !system && slices.Contains(users, next): // otherwise flowrun would run a program of that name
+	case !system && slices.Contains(strings.Fields(users), next): // otherwise flowrun would run a program of that name
 		why = "it names a user, as a system crontab does: add --system"
 	}
 	return when, user, rest, why

@@ -78,12 +78,12 @@ func (r *reader) defaultShell(s *importer.Step) (why string) {
 }
 
 // builtins are commands that some shells do not have, or that do something else in each.
-var builtins = strings.Fields("source . test time type local declare typeset let pushd popd shopt set read printf kill ulimit alias function select export exec")
+const builtins = "source . test time type local declare typeset let pushd popd shopt set read printf kill ulimit alias function select export exec"
 
 // portable reports whether every shell does the same with a script: it starts one program with plain words.
 func portable(script string) bool {
 	words := strings.Fields(script)
-	if len(words) == 0 || strings.Contains(strings.TrimSpace(script), "\n") || slices.Contains(builtins, words[0]) {
+	if len(words) == 0 || strings.Contains(strings.TrimSpace(script), "\n") || slices.Contains(strings.Fields(builtins), words[0]) {
 		return false
 	}
 	options := len(words) > 1 && strings.HasPrefix(words[1], "-")

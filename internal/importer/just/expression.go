@@ -37,7 +37,7 @@ func (p *parser) expression(s string, params []importer.Parameter) (value, why s
 }
 
 // folders are functions whose value is the folder in which flowrun runs.
-var folders = strings.Fields("justfile_directory justfile_dir invocation_directory invocation_dir")
+const folders = "justfile_directory justfile_dir invocation_directory invocation_dir"
 
 // folderDiffers is how a text differs that has the value of one of them, or "".
 func folderDiffers(text string) string {
@@ -86,7 +86,7 @@ func (p *parser) operand(s string, params []importer.Parameter) (value string, n
 	if name == "if" {
 		return "", 0, "flowrun does not evaluate if-expressions"
 	}
-	if strings.HasPrefix(s[n:], "()") && slices.Contains(folders, name) {
+	if strings.HasPrefix(s[n:], "()") && slices.Contains(strings.Fields(folders), name) {
 		return importer.Ref("WORKSPACE"), n + 2, ""
 	}
 	if n == 0 || strings.HasPrefix(s[n:], "(") {
