@@ -21,8 +21,8 @@ func checkForEach(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	case l.Items == nil: // the field has already reported it
 	case l.Items.Map != nil:
 		d.WrongType(keytable.Deref(items), "a list")
-	case l.MinSuccess > len(l.Items.List) && l.Items.List != nil:
-		d.Fail(keytable.ValueOf(content, "min-success"), "out-of-range", fmt.Sprintf("%d items must succeed, but the list has %d", l.MinSuccess, len(l.Items.List)), "lower min-success, or leave it out: then all must succeed")
+	case l.MinSuccess > len(l.Items.List) && len(l.Items.List) > 0:
+		d.Warn(keytable.ValueOf(content, "min-success"), "no-effect", fmt.Sprintf("%d items must succeed, but the list has %d: so all must succeed", l.MinSuccess, len(l.Items.List)), "lower min-success, or leave it out")
 	case l.Items.List == nil && l.Items.Text == nil:
 		d.Fail(items, "wrong-type", "expected a list, found "+keytable.Describe(keytable.Deref(items)), "write [a, b], a reference to a list in quotes, or an expression such as 1..5")
 	}
