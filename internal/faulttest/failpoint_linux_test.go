@@ -25,6 +25,14 @@ const mostPasses = 40
 // killedAtPoints kills an engine at each point it passes, each time it passes it:
 // one that begins a run, and one that takes a run up.
 func killedAtPoints(t *testing.T, b killBed) {
+	atEachPoint(t, b, small, func(t *testing.T, command, point string) {
+		for n := 1; n <= mostPasses && strings.HasPrefix(point, "append") && b.killedAt(t, smallLoop, command, fmt.Sprintf("%s:%d", point, n)); n++ {
+		}
+	})
+}
+
+// atEachPoint kills an engine that runs a job at each point, each time it passes it, and then calls more, if it is set.
+func atEachPoint(t *testing.T, b killBed, job killJob, more func(t *testing.T, command, point string)) {
 	for _, command := range []string{"run", "resume"} {
 		for _, point := range points {
 			if command == "run" && strings.HasPrefix(point, "claim") || command == "resume" && strings.HasPrefix(point, "begin") {
@@ -33,10 +41,11 @@ func killedAtPoints(t *testing.T, b killBed) {
 			t.Run(command+" "+point, func(t *testing.T) {
 				t.Parallel()
 				passes := 0
-				for passes < mostPasses && b.killedAt(t, small, command, fmt.Sprintf("%s:%d", point, passes+1)) {
+				for passes < mostPasses && b.killedAt(t, job, command, fmt.Sprintf("%s:%d", point, passes+1)) {
 					passes++
 				}
-				for n := 1; n <= mostPasses && strings.HasPrefix(point, "append") && b.killedAt(t, smallLoop, command, fmt.Sprintf("%s:%d", point, n)); n++ {
+				if more != nil {
+					more(t, command, point)
 				}
 				if passes == 0 || passes == mostPasses {
 					t.Errorf("the point was passed %d times", passes)
@@ -71,6 +80,9 @@ func (b killBed) killedAt(t *testing.T, job killJob, command, point string) bool
 		t.Errorf("killed at %s, the run does not end: %s", point, s.tale())
 	}
 	s.judge()
+	if job.after != nil {
+		job.after(s)
+	}
 	if t.Failed() {
 		t.FailNow()
 	}

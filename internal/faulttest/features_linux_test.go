@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 
@@ -18,6 +17,7 @@ import (
 func features(t *testing.T) killJob {
 	s := sshdtest.Start(t)
 	return killJob{
+		after: countedOnce,
 		waits: map[string]string{"poll": "make", "send": "poll", "far": "send", "again": "far", "check": "again"},
 		files: map[string]string{
 			"config/flowrun/config.yaml": "pools: {gpu: 2}\n",
@@ -51,6 +51,18 @@ steps:
 		}}
 }
 
+// countedOnce checks that the state has counted the run, and once.
+func countedOnce(s *story) {
+	s.Helper()
+	var state struct{ Values []struct{ Value any } }
+	if err := json.Unmarshal([]byte(s.ask("state", "get", "./job.yaml", "-o", "json")), &state); err != nil {
+		s.Fatal(err)
+	}
+	if len(state.Values) != 1 || state.Values[0].Value != 1.0 {
+		s.Errorf("the state is %+v: %s", state, s.tale())
+	}
+}
+
 // receiver starts a server that does what START and END do, for the step send. A run must always send the same key.
 func receiver(t *testing.T) string {
 	var keys sync.Map // of runs
@@ -78,23 +90,7 @@ func receiver(t *testing.T) string {
 // counts the run once, and nobody holds the pool.
 func featuresKilledAtPoints(t *testing.T, b killBed) {
 	job := features(t)
-	t.Run("points", func(t *testing.T) {
-		for _, command := range []string{"run", "resume"} {
-			for _, point := range points {
-				if command == "run" && strings.HasPrefix(point, "claim") || command == "resume" && strings.HasPrefix(point, "begin") {
-					continue
-				}
-				t.Run(command+" "+point, func(t *testing.T) {
-					t.Parallel()
-					passes := 0
-					for passes < mostPasses && b.killedAt(t, job, command, fmt.Sprintf("%s:%d", point, passes+1)) {
-						passes++
-					}
-					t.Log(passes, "kills")
-				})
-			}
-		}
-	})
+	t.Run("points", func(t *testing.T) { atEachPoint(t, b, job, nil) })
 	s := b.story(t, job, "after")
 	var doc struct {
 		Pools []struct{ Holders, Waiting []string }

@@ -26,6 +26,7 @@ type killJob struct {
 	waits map[string]string // what a step waits for
 	once  string            // its step with on-interrupt: fail
 	fails []string          // steps that may fail
+	after func(*story)      // looks at what a run has left; nil: nothing
 }
 
 // manifold has some of everything.

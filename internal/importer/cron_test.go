@@ -47,7 +47,7 @@ func TestCronNames(t *testing.T) {
 	}
 }
 
-// TestCronLines holds what becomes of lines that real crontabs have. has is in the definitions, or in the reason of a row.
+// TestCronLines reads lines that real crontabs have. has is in the definitions, or in the reason of a row.
 func TestCronLines(t *testing.T) {
 	for _, c := range []struct {
 		name, src string

@@ -184,7 +184,7 @@ func TestLeftOutWithGitHub(t *testing.T) {
 	}
 }
 
-// TestNeedsWithGitHub holds what becomes of a job that needs another one, in both orders of the file.
+// TestNeedsWithGitHub reads a job that needs another one, in both orders of the file.
 func TestNeedsWithGitHub(t *testing.T) {
 	for _, c := range []struct {
 		name, needed string
