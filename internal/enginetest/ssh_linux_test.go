@@ -190,9 +190,24 @@ func TestSSHValues(t *testing.T) {
 	noLeftovers(t, server)
 }
 
-// TestSSHStop: cancelling a run ends all processes on the other machine, also those that ignore TERM or have left the session.
+// TestSSHStop: cancelling a run ends all processes on the other machine, also those that ignore TERM or have left the
+// session, whether the step has a connection of its own or shares one with the steps before it.
 func TestSSHStop(t *testing.T) {
-	t.Parallel()
+	for name, c := range map[string]struct {
+		before      string
+		connections int
+	}{
+		"own connection":    {"", 1},
+		"shared connection": {"  - {name: before, " + onServer + "sh: 'true'}\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			stopOnSSH(t, c.before, c.connections)
+		})
+	}
+}
+
+func stopOnSSH(t *testing.T, before string, connections int) {
 	server := sshdtest.Start(t)
 	b := newBed(t)
 	b.config.Grace = time.Second
@@ -202,14 +217,14 @@ func TestSSHStop(t *testing.T) {
 		waitFor(t, filepath.Join(server.Dir(), "began"))
 		cancel()
 	}()
-	p := b.compile(onSSH(server, "steps:\n  - {name: a, "+onServer+`bash: "trap '' TERM; setsid sleep 601 & echo $! >${DIR}/other; echo $$ >${DIR}/own; touch ${DIR}/began; while :; do sleep 602; done"}`) + "\n")
+	p := b.compile(onSSH(server, "steps:\n"+before+"  - {name: a, "+onServer+`bash: "trap '' TERM; setsid sleep 601 & echo $! >${DIR}/other; echo $$ >${DIR}/own; touch ${DIR}/began; while :; do sleep 602; done"}`) + "\n")
 	began := time.Now()
 	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.Status != dag.Cancelled || time.Since(began) > 2*time.Minute {
-		t.Error(res.Status, res.Message, time.Since(began))
+	if res.Status != dag.Cancelled || time.Since(began) > 2*time.Minute || server.Connections() != connections {
+		t.Error(res.Status, res.Message, time.Since(began), server.Connections())
 	}
 	for _, name := range []string{"own", "other"} {
 		pid, err := os.ReadFile(filepath.Join(server.Dir(), name))

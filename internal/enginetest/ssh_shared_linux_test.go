@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -89,33 +88,6 @@ func TestSSHSharedLost(t *testing.T) {
 	}
 	if res.Status != dag.Succeeded || res.Output != "e\n" || server.Connections() > 2 { // the client may not have ended yet when d starts
 		t.Errorf("%s: %q, %d connections after the loss", res.Status, res.Output, server.Connections())
-	}
-	noLeftovers(t, server)
-}
-
-// TestSSHSharedStop: cancelling ends what a step runs over a shared connection, and the connection.
-func TestSSHSharedStop(t *testing.T) {
-	t.Parallel()
-	server := sshdtest.Start(t)
-	b := newBed(t)
-	b.config.Grace = time.Second
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		waitFor(t, filepath.Join(server.Dir(), "began"))
-		cancel()
-	}()
-	text := "steps:\n  - {name: a, " + onServer + "sh: 'true'}\n  - {name: b, " + onServer + `bash: "trap '' TERM; echo $$ >${DIR}/own; touch ${DIR}/began; while :; do sleep 602; done"}` + "\n"
-	res, err := flowrun.New(b.config).Run(ctx, b.compile(onSSH(server, text)), nil, flowrun.WithRunEnv(b.world))
-	if err != nil || res.Status != dag.Cancelled || server.Connections() != 2 {
-		t.Errorf("%v %+v, %d connections", err, res, server.Connections())
-	}
-	pid, err := os.ReadFile(filepath.Join(server.Dir(), "own"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat"); err == nil && !strings.Contains(string(text), ") Z ") {
-		t.Errorf("the script still runs: %s", text)
 	}
 	noLeftovers(t, server)
 }
