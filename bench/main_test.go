@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/programtest"
 )
 
 // asBench makes the test binary behave like this program, so that it can start itself again.
@@ -29,16 +31,13 @@ func TestMain(m *testing.M) {
 
 // TestWorkloads runs flowrun and the limit on a hundredth of every workload.
 func TestWorkloads(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds flowrun")
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	flowrun := filepath.Join(t.TempDir(), "flowrun")
-	if out, err := exec.Command("go", "build", "-o", flowrun, "github.com/flowrun/flowrun/cmd/flowrun").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	flowrun, err := programtest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, w := range workloads(self, 0.01) {
 		t.Run(w.title, func(t *testing.T) {

@@ -3,12 +3,12 @@
 package dag_test
 
 import (
-	"os"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestLoopIsLinear: an item of a long loop costs about what one of a short loop costs.
@@ -17,12 +17,8 @@ func TestLoopIsLinear(t *testing.T) {
 }
 
 // TestLayersAreLinear: a node of a large graph costs about what one of a small graph costs.
-// FLOWRUN_LONG=1 makes it a million.
 func TestLayersAreLinear(t *testing.T) {
-	many := 50_000
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		many = 1_000_000
-	}
+	many := sizetest.Of(50_000, 50_000, 1_000_000)
 	linear(t, 1000, many, func(n int) *dag.Graph {
 		g, err := dag.New(layered(n/100, 100), dag.Settings{})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // hostileValues returns known attacks, and values generated from their parts. FILE in them is replaced by the name of a
@@ -137,13 +138,13 @@ var hostilePositions = []struct {
 	{name: "coproc redirect", script: `exec 3<>"$D/r{X}" 2>/dev/null; p {X}`, bashOnly: true},
 }
 
-// sample returns the known attacks and every eighth generated value for a position that starts processes, which cost
-// a millisecond each. With FLOWRUN_LONG it returns all. Patterns do not get the long value, because a shell needs
-// seconds to match it.
+// sample returns the known attacks, and in the long size of tests all generated values. Otherwise a position that starts
+// processes gets every eighth of these, because a process costs a millisecond. Patterns do not get the long value,
+// because a shell needs seconds to match it.
 func sample(script string, values []string) []string {
 	forks := strings.Contains(script, "(p") || strings.Contains(script, "$(") || strings.Contains(script, "| ") ||
 		strings.Contains(script, "<(") || strings.Contains(script, "sh -c") || strings.Contains(script, "command")
-	thin := forks && os.Getenv("FLOWRUN_LONG") == ""
+	thin := forks && sizetest.Chosen() != sizetest.Long
 	var out []string
 	for i, v := range values {
 		if thin && i > 120 && i%8 != 0 || strings.Contains(script, "#{X}") && len(v) > 1000 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -81,14 +82,10 @@ func TestIndexAgrees(t *testing.T) {
 	needsStamps(t)
 	h := newHouse(t)
 	dir := h.fill()
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := sizetest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
 	resident := h.later()
-	rounds := 60
-	if os.Getenv("FLOWRUN_LONG") != "" {
-		rounds = 2000
-	}
+	rounds := sizetest.Of(60, 60, 2000)
 	believed := 0
 	for round := range rounds {
 		var done []string

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -174,10 +175,7 @@ func TestFollow(t *testing.T) {
 
 // However much a step prints, little memory is used and all output is kept.
 func TestMuchOutput(t *testing.T) {
-	size := int64(1 << 30)
-	if testing.Short() {
-		size = 64 << 20
-	}
+	size := sizetest.Of[int64](64<<20, 256<<20, 1<<30)
 	for _, mode := range []string{"plain", "followed", "masked"} {
 		var followed atomic.Int64
 		o := Options{}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/programtest"
 )
 
 // What flowrun does before main, for every command. A bound is 5 % above what was measured, and the
@@ -62,10 +62,9 @@ func TestStartup(t *testing.T) {
 // buildFlowrun builds flowrun as a release is built.
 func buildFlowrun(t *testing.T) string {
 	needtest.ReleaseFlags(t)
-	program := filepath.Join(t.TempDir(), "flowrun")
-	c := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, ".")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	program, err := programtest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

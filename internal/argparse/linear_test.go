@@ -127,9 +127,6 @@ func usual(tries int) float64 {
 
 // TestLinear checks that the cost of a text grows linearly with its length.
 func TestLinear(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures")
-	}
 	s := declared(t)
 	read := func(b []byte) { argparse.Parse(s, "search", b) }
 	for name := range hostileShapes {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // A maker makes schemas, arguments that fit them, and texts that mean those arguments.
@@ -298,10 +299,7 @@ func seeds(least int) uint64 {
 	if *cases > 0 {
 		return uint64(*cases)
 	}
-	if testing.Short() {
-		return uint64(least / 10)
-	}
-	return uint64(least)
+	return uint64(sizetest.Of(least/10, least, 10*least))
 }
 
 type property struct {

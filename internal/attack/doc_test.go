@@ -8,6 +8,5 @@
 // effect is there (a file that it creates, a uid, a secret in an answer), not if some
 // message is missing.
 //
-// A bare go test runs every group in under a minute in all. With FLOWRUN_LONG set, as
-// .ci/long has it, the groups run in full: more rounds, more connections, all users.
+// In the long size of tests the groups run in full: more rounds, more connections, all users.
 package attack

@@ -18,14 +18,16 @@ import (
 
 	// What the program consists of: when it changes, go test must not answer from its cache.
 	_ "github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/programtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	_ "github.com/flowrun/flowrun/internal/web"
 )
 
-// program is the flowrun that is attacked, built once.
+// program is the flowrun that is attacked.
 var program string
 
 // full says that the attacks run in full.
-var full = os.Getenv("FLOWRUN_LONG") != ""
+var full = sizetest.Chosen() == sizetest.Long
 
 func TestMain(m *testing.M) {
 	switch {
@@ -43,10 +45,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		os.Chmod(dir, 0o755) // other users run it too
-		program = filepath.Join(dir, "flowrun")
-		build := exec.Command("go", "build", "-o", program, "github.com/flowrun/flowrun/cmd/flowrun")
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "cannot build flowrun: %v\n%s", err, out)
+		if program, err = programtest.Build(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()

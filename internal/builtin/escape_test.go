@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // escapes are paths that a model may write to get out of the workspace, or to make a call
@@ -278,10 +280,7 @@ func TestNestedRoots(t *testing.T) {
 // goroutine turns a file and a folder into links to the outside and back, thousands of
 // times, while every tool works on them.
 func TestSwapped(t *testing.T) {
-	rounds := 600
-	if testing.Short() {
-		rounds = 100
-	}
+	rounds := sizetest.Of(100, 600, 6000)
 	d := newDesk(t, map[string]string{"file": "inside sings\n", "dir/canary": "inside sings\n"})
 	stop := make(chan struct{})
 	var flip sync.WaitGroup

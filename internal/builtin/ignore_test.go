@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // leftOut are the files below a folder that .gitignore files leave out, as this package
@@ -124,11 +125,8 @@ func TestIgnoreFolders(t *testing.T) {
 // TestIgnoreRandom holds random lists against git.
 func TestIgnoreRandom(t *testing.T) {
 	needtest.Programs(t, "git")
-	rounds := 150
-	if testing.Short() {
-		rounds = 20
-	}
-	seed := rand.Uint64()
+	rounds := sizetest.Of(30, 150, 3000)
+	seed := sizetest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
 	word := func(letters string, most int) string {
 		var b strings.Builder

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // scaleBed runs flowrun in a folder of its own.
@@ -60,15 +62,12 @@ func (b scaleBed) flowrun(args ...string) time.Duration {
 }
 
 // TestManySteps: what a step costs does not depend on how many steps there are. None of
-// them starts a process. FLOWRUN_LONG=1 compares 100,000 steps with 10,000.
+// them starts a process.
 func TestManySteps(t *testing.T) {
 	if raced() {
 		t.Skip("compares processor time, which the race detector multiplies")
 	}
-	few, many := 400, 4000
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		few, many = 10_000, 100_000
-	}
+	few, many := sizetest.Of(200, 400, 10_000), sizetest.Of(2000, 4000, 100_000)
 	for name, c := range map[string]struct {
 		body     string
 		commands string // {file} is the definition; each line finds the run of the one before
@@ -137,12 +136,9 @@ steps:
 }
 
 // TestManyAtOnce: very many processes, as many as the machine allows, and waits are under way
-// at the same time. FLOWRUN_LONG=1 makes it 5,000 processes and 10,000 waits.
+// at the same time.
 func TestManyAtOnce(t *testing.T) {
-	processes, waits := 50, 500
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		processes, waits = 5000, 10_000
-	}
+	processes, waits := sizetest.Of(50, 50, 5000), sizetest.Of(500, 500, 10_000)
 	t.Parallel()
 	b := scaleBed{t, t.TempDir()}
 	b.write("processes.yaml", fmt.Sprintf(`name: processes

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // conformingClient is the command that the suite starts with the URL of a server: flowrun, with that
@@ -46,9 +48,7 @@ const clientNotConforming = "auth/basic-cimd"
 // TestClientConformance runs the client part of the official conformance suite of MCP against flowrun.
 // The suite needs Node.js 22 and comes from npm, so this is a long test.
 func TestClientConformance(t *testing.T) {
-	if os.Getenv("FLOWRUN_LONG") == "" {
-		t.Skip("set FLOWRUN_LONG=1 to download the conformance suite and run it")
-	}
+	sizetest.Need(t, sizetest.Long, "downloads the conformance suite")
 	suite := t.TempDir()
 	run := func(name string, args ...string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -11,15 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestLoopScale runs a loop over very many commands, recorded and narrated: flowrun
-// stays small, and so does what it says. FLOWRUN_LONG=1 makes it 100,000.
+// stays small, and so does what it says.
 func TestLoopScale(t *testing.T) {
-	many := 2000
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		many = 100_000
-	}
+	many := sizetest.Of(2000, 2000, 100_000)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "big.yaml")
 	text := fmt.Sprintf("name: big\ndescription: Very many items.\nsteps: [{name: t, for-each: {items: 1..%d}, run: \"true\"}]\n", many)

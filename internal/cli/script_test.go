@@ -27,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/internal/web"
 )
@@ -160,7 +161,7 @@ func condition(word string) (bool, error) {
 	case "ci":
 		return os.Getenv("CI") == "true", nil
 	case "long":
-		return os.Getenv("FLOWRUN_LONG") != "", nil
+		return sizetest.Chosen() == sizetest.Long, nil
 	}
 	return false, fmt.Errorf("unknown condition %q", word)
 }

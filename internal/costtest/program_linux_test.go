@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/programtest"
 )
 
 // rounds is how often the workload runs. Short ones run more often: a pause in them, such as until
@@ -40,10 +41,9 @@ func build(t *testing.T) program {
 	t.Helper()
 	needtest.ReleaseFlags(t)
 	p := program{dir: t.TempDir()}
-	p.path = filepath.Join(p.dir, "flowrun")
-	c := exec.Command("go", "build", "-o", p.path, "github.com/flowrun/flowrun/cmd/flowrun")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build flowrun: %v\n%s", err, out)
+	var err error
+	if p.path, err = programtest.Build(p.dir); err != nil {
+		t.Fatal(err)
 	}
 	p.write(t, "independent", independent, func(int) string { return "run: /bin/true\n    wait-for: []" })
 	p.write(t, "chain", chained, func(int) string { return "run: /bin/true" })

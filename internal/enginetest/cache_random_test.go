@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -366,10 +367,7 @@ func describe(p *pipeline, file string, some fs.FileMode) string {
 // TestCacheLikeNone: whatever is changed between the runs of whatever pipeline, it ends
 // as without the cache; and what has not changed does not run.
 func TestCacheLikeNone(t *testing.T) {
-	checks := "12"
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		checks = "1000"
-	}
+	checks := sizetest.Of("3", "12", "1000")
 	was := flag.Lookup("rapid.checks").Value.String()
 	if was == "100" { // nobody asked for more
 		flag.Set("rapid.checks", checks)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/programtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -158,9 +159,9 @@ func TestContainerStep(t *testing.T) {
 func TestContainerKilled(t *testing.T) {
 	p := newPodman(t)
 	dir := t.TempDir()
-	program := filepath.Join(dir, "flowrun")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/flowrun/flowrun/cmd/flowrun").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	program, err := programtest.Build(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "job.yaml"), `description: Is killed
 steps:

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cgroup"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -148,10 +149,7 @@ func peakOfMemory(t *testing.T) int64 {
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	needLimits(t, cgroup.Limits{Memory: 1})
-	rounds := 5
-	if os.Getenv("FLOWRUN_LONG") != "" {
-		rounds = 50
-	}
+	rounds := sizetest.Of(1, 5, 50)
 	dir := t.TempDir()
 	p := compile(t, dir, `description: x
 resources: {max-memory: 40MB}

@@ -3,23 +3,20 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"sync/atomic"
 	"testing"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // TestLoopScale runs a loop over very many Go steps: what the engine keeps of an item
-// is small. FLOWRUN_LONG=1 makes it 100,000.
+// is small.
 func TestLoopScale(t *testing.T) {
-	many := 2000
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		many = 100_000
-	}
+	many := sizetest.Of(2000, 2000, 100_000)
 	b := newBed(t)
 	var ran, peak atomic.Int64
 	step := flowrun.GoStep("t", func(_ context.Context, in *flowrun.StepInput) (any, error) {

@@ -22,6 +22,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/programtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
@@ -37,13 +39,8 @@ const (
 // width is how many trees stand in one tool.
 const width = 16
 
-// tools is how many tools it takes for 64 trees, or for the 500 of a long test.
-func tools() int {
-	if os.Getenv("FLOWRUN_LONG") == "" {
-		return 64 / width
-	}
-	return 500/width + 1
-}
+// tools is how many tools it takes for so many trees.
+func tools() int { return sizetest.Of(1, 4, 32) }
 
 // forest is a tool whose steps are trees of processes that try to get away.
 type forest struct {
@@ -464,12 +461,12 @@ func TestEngineKilled(t *testing.T) {
 	f.gone(t, "after the engine was killed")
 }
 
-// TestCommand is about the flowrun command itself, built once.
+// TestCommand is about the flowrun command itself.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	flowrun := filepath.Join(t.TempDir(), "flowrun")
-	if out, err := exec.Command("go", "build", "-o", flowrun, "./cmd/flowrun").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	flowrun, err := programtest.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Run("trees", func(t *testing.T) { t.Parallel(); testCommandTrees(t, flowrun) })
 	t.Run("threads", func(t *testing.T) { t.Parallel(); testCommandThreads(t, flowrun) })
@@ -567,10 +564,7 @@ func testCommandTrees(t *testing.T, flowrun string) {
 
 // testCommandThreads: steps that wait hold no threads.
 func testCommandThreads(t *testing.T, flowrun string) {
-	steps := 1000
-	if os.Getenv("FLOWRUN_LONG") != "" {
-		steps = 10_000
-	}
+	steps := sizetest.Of(1000, 1000, 10_000)
 	idle, _ := measure(t, flowrun, "description: Idle\nrun: sleep 1\n")
 	var wide strings.Builder
 	wide.WriteString("description: Many ready steps\nsteps:\n")

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // cached has steps whose results are kept: with folders, links and modes, in a loop,
@@ -208,14 +209,13 @@ func (s *story) tree() map[string]string {
 // change between their lives, and one more that must be as good as one without the
 // cache.
 func cachedKilledAtRandom(t *testing.T, b killBed) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := sizetest.Seed(t)
 	began := time.Now()
 	if l := b.story(t, cached, "whole").live("", "run", "./job.yaml"); l.code != 0 {
 		t.Fatalf("the job ends with %d", l.code)
 	}
 	took := time.Since(began)
-	want, reused := often(500, 40), 0
+	want, reused := sizetest.Of(4, 40, 500), 0
 	c := &toll{phases: map[string]int{}, ends: map[string]int{}}
 	var workers sync.WaitGroup
 	for range 2 {

@@ -2,7 +2,6 @@ package faulttest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/programtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -417,12 +417,11 @@ func (s *story) marked() (list []string) {
 }
 
 // build makes the flowrun program.
-func build(t *testing.T, file string, flags ...string) {
+func build(t *testing.T, tags ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", file}, flags...), "github.com/flowrun/flowrun/cmd/flowrun")...)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build flowrun: %v\n%s", err, out)
+	program, err := programtest.Build(t.TempDir(), tags...)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return program
 }

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -17,15 +15,13 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // Whatever becomes of the engine, what it has acknowledged stays, and the run can be
 // taken up and ends.
 func TestEngine(t *testing.T) {
-	dir := t.TempDir()
-	shipped, pointed := filepath.Join(dir, "flowrun"), filepath.Join(dir, "flowrun-failpoint")
-	build(t, shipped)
-	build(t, pointed, "-tags", "failpoint")
+	shipped, pointed := build(t), build(t, "failpoint")
 	bed := func(t *testing.T, program string) killBed {
 		return killBed{program, filepath.Join(t.TempDir(), "state")}
 	}
@@ -43,17 +39,6 @@ func TestEngine(t *testing.T) {
 	t.Run("full disk", func(t *testing.T) { fullDisk(t, killBed{program: shipped}) })
 	t.Run("read-only disk", func(t *testing.T) { readOnlyDisk(t, killBed{program: shipped}) })
 	t.Run("few files", func(t *testing.T) { fewFiles(t, bed(t, shipped)) })
-}
-
-// often is how many times something random is tried.
-func often(long, short int) int {
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		return long
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		return (short + 3) / 4
-	}
-	return short
 }
 
 // toll counts what random stories have seen. It is safe for concurrent use.
@@ -104,8 +89,7 @@ func (l *life) phase() string {
 
 // killedAtRandom kills engines at random moments, several in a row.
 func killedAtRandom(t *testing.T, b killBed) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := sizetest.Seed(t)
 	began := time.Now()
 	whole := b.story(t, manifold, "whole")
 	if l := whole.live("", "run", "./job.yaml"); l.code != 0 {
@@ -113,7 +97,7 @@ func killedAtRandom(t *testing.T, b killBed) {
 	}
 	took := time.Since(began)
 
-	want := often(1000, 100)
+	want := sizetest.Of(6, 100, 1000)
 	c := &toll{phases: map[string]int{}, ends: map[string]int{}}
 	var workers sync.WaitGroup
 	for range 2 {
@@ -232,9 +216,7 @@ func stopped(t *testing.T, b killBed) {
 // stoppedForLong: an engine that is silent for longer than its lease loses its run,
 // and when it wakes up it writes nothing more and touches nothing of its successor's.
 func stoppedForLong(t *testing.T, b killBed) {
-	if os.Getenv("FLOWRUN_LONG") != "1" {
-		t.Skip("takes half a minute; set FLOWRUN_LONG=1 to run it")
-	}
+	sizetest.Need(t, sizetest.Long, "takes half a minute")
 	s := b.story(t, held, "stopped")
 	first := s.begin("", "run", "./job.yaml")
 	s.await("hold", first)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // tools are the steps of the tools that the workers run, in plan order. The last
@@ -38,15 +39,14 @@ func output(step string, n int) string {
 // Whatever was acknowledged before a power cut is there after it, and what was
 // interrupted can be taken up again.
 func TestPowerCut(t *testing.T) {
-	long := os.Getenv("FLOWRUN_LONG") == "1"
+	long := sizetest.Chosen() == sizetest.Long
 	l, err := findLab()
 	if err != nil {
 		needtest.Missing(t, "cannot cut a machine's power: %v; install %s", err, packages)
 	}
 	b := &bench{lab: l, dir: t.TempDir()}
 	b.prepare(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := sizetest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	cycles := 1
 	if long {

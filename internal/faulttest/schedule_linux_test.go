@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -23,15 +24,13 @@ type timed struct{ schedules, seconds int }
 // again, fire each slot of each schedule exactly once.
 func TestSchedules(t *testing.T) {
 	dir := t.TempDir()
-	b := killBed{filepath.Join(dir, "flowrun"), filepath.Join(dir, "state")}
-	build(t, b.program)
-	plan := timed{often(25, 12), often(20, 5)}
+	b := killBed{build(t), filepath.Join(dir, "state")}
+	plan := timed{sizetest.Of(4, 12, 25), sizetest.Of(2, 5, 20)}
 	project := filepath.Join(dir, "project")
 	start := time.Now().Add(3 * time.Second).Truncate(time.Second)
 	plan.write(t, project, start)
 
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
+	seed := sizetest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))
 	pair := []*host{b.serve(t, project), b.serve(t, project)}
 	kills := 0

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // counting counts its own successes: N is their number, and LIST has what N was in each. It fails
@@ -122,21 +124,17 @@ func next(r *rand.Rand, runs []countedRun) []string {
 // A value of a run that did not succeed is never kept, and that of one that did is never lost, whenever flowrun is
 // killed.
 func TestState(t *testing.T) {
-	dir := t.TempDir()
-	shipped, pointed := filepath.Join(dir, "flowrun"), filepath.Join(dir, "flowrun-failpoint")
-	build(t, shipped)
-	build(t, pointed, "-tags", "failpoint")
+	shipped, pointed := build(t), build(t, "failpoint")
 
 	t.Run("killed at random", func(t *testing.T) {
 		b := newStateBed(t, shipped)
 		began := time.Now()
 		b.live("", 0, "run", "./job.yaml")
 		took := time.Since(began)
-		seed := uint64(time.Now().UnixNano())
-		t.Log("seed", seed)
+		seed := sizetest.Seed(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		runs := b.judge()
-		for b.kills < often(500, 15) {
+		for b.kills < sizetest.Of(3, 15, 500) {
 			broken := filepath.Join(b.dir, "broken")
 			os.Remove(broken)
 			if r.IntN(4) == 0 {
@@ -151,7 +149,7 @@ func TestState(t *testing.T) {
 		b := newStateBed(t, pointed)
 		var runs []countedRun
 		for _, point := range append(points, "finish-during") {
-			for n := 1; n <= often(6, 2); n++ {
+			for n := 1; n <= sizetest.Of(1, 2, 6); n++ {
 				before := b.kills
 				b.live(fmt.Sprintf("%s:%d", point, n), 0, "run", "./job.yaml")
 				if runs = b.judge(); len(runs) > 0 && runs[0].Status == "interrupted" {

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
@@ -29,9 +30,7 @@ func (*freely) Decide(*registry.Invocation, bool) registry.Decision {
 // TestConformance runs the official conformance suite of the protocol against a Server. The suite
 // needs Node.js 22 and comes from npm, so this is a long test.
 func TestConformance(t *testing.T) {
-	if os.Getenv("FLOWRUN_LONG") == "" {
-		t.Skip("set FLOWRUN_LONG=1 to download the conformance suite and run it")
-	}
+	sizetest.Need(t, sizetest.Long, "downloads the conformance suite")
 	suite := t.TempDir()
 	run := func(name string, args ...string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -19,6 +19,7 @@ import (
 
 	_ "github.com/flowrun/flowrun/internal/confine" // confines processes while the test program is initialized
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -131,10 +132,7 @@ func TestTrees(t *testing.T) {
 
 func testTrees(t *testing.T, noLeaf bool) {
 	const width, grace = 10, 100 * time.Millisecond
-	rounds := 13
-	if testing.Short() {
-		rounds = 6
-	}
+	rounds := sizetest.Of(3, 13, 50)
 	for round := range rounds {
 		run := fmt.Sprintf("run-%d-%d", os.Getpid(), round)
 		g := Open(run)
@@ -193,9 +191,6 @@ func TestTreesAsReaper(t *testing.T) {
 		t.Skip("this is the reaper")
 	}
 	args := []string{"-test.run=^(TestTrees|TestOrphansAreReaped|TestDetached|TestBackground|TestOwners|TestRecover|TestNoSignalAtExit)$", "-test.v"}
-	if testing.Short() {
-		args = append(args, "-test.short")
-	}
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asReaper+"=1")
 	out, err := cmd.CombinedOutput()

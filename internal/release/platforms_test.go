@@ -21,7 +21,7 @@ import (
 // TestPlatforms checks the types of the program for what is released and is neither
 // built nor vetted on every submission: with the files, the constants and the word sizes
 // of each system and processor. It makes no code and links nothing, which costs forty
-// times as much; TestRelease does where FLOWRUN_LONG is set.
+// times as much; TestRelease does in the long size.
 func TestPlatforms(t *testing.T) {
 	needtest.Programs(t, "go")
 	if raceEnabled {

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -101,7 +102,7 @@ func in(t *testing.T, dir string, env []string, name string, args ...string) str
 }
 
 // TestRelease makes a release twice, in two folders that share nothing but the go
-// command's cache (where FLOWRUN_LONG is set, not even that, and for every platform),
+// command's cache (in the long size, not even that, and for every platform),
 // and holds them against each other; then it looks at what there is in one. It also makes
 // the one for Windows where CI is set: all that it consists of is compiled for it first.
 func TestRelease(t *testing.T) {
@@ -118,7 +119,7 @@ func TestRelease(t *testing.T) {
 	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000", "SIGNING_KEY=" + key}
 	var cold []string
 	least := 12 // two archives, what their programs consist of, two packages, the formula, the provenance, the sums and their signature
-	if os.Getenv("FLOWRUN_LONG") == "" {
+	if sizetest.Chosen() != sizetest.Long {
 		args = append(args, "SYSTEMS=linux", "ARCHITECTURES=amd64")
 		if os.Getenv("CI") != "" {
 			args = append(args, "SYSTEMS=windows")

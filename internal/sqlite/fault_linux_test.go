@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -47,7 +48,7 @@ func childOpen(args []string) error {
 // Several processes that create a history at the same time all get it.
 func TestOpenedAtOnce(t *testing.T) {
 	const processes = 3
-	for range long(100, 10) {
+	for range sizetest.Of(3, 10, 100) {
 		dir := filepath.Join(t.TempDir(), "state")
 		var list []*process
 		for i := range processes {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // childAppend owns a run of its own and prints the number of each event once it was
@@ -42,7 +43,7 @@ func TestKilled(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	acknowledged := 0
-	for i := range long(300, 20) {
+	for i := range sizetest.Of(5, 20, 300) {
 		id := fmt.Sprintf("run%d", i)
 		p := start(t, "append", dir, id)
 		last := ""
@@ -120,7 +121,7 @@ func TestMigrationKilled(t *testing.T) {
 	master := t.TempDir()
 	s := openTest(t, master)
 	l := beginTest(t, s, "r1")
-	rows := long(5000, 3000)
+	rows := sizetest.Of(500, 3000, 5000)
 	for seq := range uint64(rows) {
 		if err := l.Append(ctx, event("r1", seq+1)); err != nil {
 			t.Fatal(err)
@@ -129,7 +130,7 @@ func TestMigrationKilled(t *testing.T) {
 	l.Close()
 	s.Close()
 	var before, after int
-	for i := range long(200, 10) {
+	for i := range sizetest.Of(3, 10, 200) {
 		dir := filepath.Join(t.TempDir(), "state")
 		if err := os.CopyFS(dir, os.DirFS(master)); err != nil {
 			t.Fatal(err)

@@ -87,18 +87,6 @@ func (p *process) kill() {
 // childWait waits until the parent closes the pipe, or is gone.
 func childWait() { os.Stdin.Read(make([]byte, 1)) }
 
-// long is n in the long form of the tests, and short in the other; under the race
-// detector, which makes SQLite many times slower, less than that.
-func long(n, short int) int {
-	switch {
-	case raceEnabled:
-		return short / 5
-	case os.Getenv("FLOWRUN_LONG") == "1":
-		return n
-	}
-	return short
-}
-
 // isError checks that an error is an *Error of that code, that it names the file
 // and says something to do.
 func isError(t *testing.T, err error, code Code) {

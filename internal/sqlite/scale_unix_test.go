@@ -10,12 +10,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestLongHistory: what people ask of a history of a million runs costs about what it costs
-// with few runs. FLOWRUN_LONG=1 makes it a million.
+// with few runs.
 func TestLongHistory(t *testing.T) {
-	many := long(1_000_000, 50_000)
+	many := sizetest.Of(10_000, 50_000, 1_000_000)
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
 	manyRuns(t, s, many, now, time.Second)
@@ -62,9 +63,9 @@ func TestLongHistory(t *testing.T) {
 }
 
 // TestRareRuns: finding out that no run has an origin of a kind, or a tool of several, reads all
-// runs, but only within SQLite. FLOWRUN_LONG=1 makes it a hundred thousand.
+// runs, but only within SQLite.
 func TestRareRuns(t *testing.T) {
-	many := long(100_000, 20_000)
+	many := sizetest.Of(5000, 20_000, 100_000)
 	s := openTest(t, t.TempDir())
 	manyRuns(t, s, many, time.Now(), time.Second)
 	for name, q := range map[string]history.Query{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -313,7 +314,7 @@ func TestFailpoints(t *testing.T) {
 func TestManyRuns(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	n := long(100_000, 20_000)
+	n := sizetest.Of(5000, 20_000, 100_000)
 	err := s.write(ctx, "fill", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, `WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 			INSERT INTO runs (id, tool, retry_of, status, message, started, ended, epoch, boot, lease)

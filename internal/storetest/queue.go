@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -336,10 +337,7 @@ func testQueueResume(t *testing.T, s history.Store) {
 // lock.
 func testQueueLong(t *testing.T, s history.Store) {
 	const most = 3
-	waiters := 200
-	if os.Getenv("FLOWRUN_LONG") == "1" {
-		waiters = 1000
-	}
+	waiters := sizetest.Of(200, 200, 1000)
 	gate := enqueue(t, s, "gate", lock("x", 1))
 	gate.mustBeAdmitted()
 	var mu sync.Mutex

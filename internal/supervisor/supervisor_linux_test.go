@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/netns"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -236,10 +237,7 @@ func TestNothingStarted(t *testing.T) {
 
 // Stop ends all processes of a step, whatever they do.
 func TestTrees(t *testing.T) {
-	rounds := 6
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := sizetest.Of(2, 6, 6)
 	const grace = 100 * time.Millisecond
 	for round := range rounds {
 		tag := fmt.Sprintf("4%d%03d", os.Getpid(), round)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -242,4 +243,4 @@ func TestUnreachableServer(t *testing.T) {
 	}
 }
 
-func long() bool { return os.Getenv("FLOWRUN_LONG") != "" }
+func long() bool { return sizetest.Chosen() == sizetest.Long }
