@@ -16,22 +16,32 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
-// TestPlatforms checks the types of the program for what is released and is neither
-// built nor vetted on every submission: with the files, the constants and the word sizes
-// of each system and processor. It makes no code and links nothing, which costs forty
-// times as much; TestRelease does in the long size.
+// TestPlatforms checks the types of the program for what is released and is not
+// built on every submission: with the files, the constants and the word sizes
+// of each system and processor. For one processor of each system it checks the packages that the program does not
+// use too, and all tests. It makes no code and links nothing, which costs forty times as much; TestRelease does in the
+// long size.
 func TestPlatforms(t *testing.T) {
 	needtest.Programs(t, "go")
 	if raceEnabled {
 		t.Skip("the race detector has nothing to see here")
 	}
 	needsModules(t)
-	for _, target := range []string{"linux/arm64", "windows/arm64", "darwin/amd64"} {
+	targets := map[string][]string{"windows/amd64": {"./cmd/flowrun"}}
+	all := map[string][]string{
+		"linux/arm64":   {"./cmd/flowrun"},
+		"windows/amd64": {"-test", "./..."},
+		"windows/arm64": {"./cmd/flowrun"},
+		"darwin/amd64":  {"./cmd/flowrun"},
+		"darwin/arm64":  {"-test", "./..."},
+	}
+	for target, what := range sizetest.Of(targets, all, all) {
 		t.Run(target, func(t *testing.T) {
 			system, processor, _ := strings.Cut(target, "/")
-			checkTypes(t, system, processor)
+			checkTypes(t, system, processor, what...)
 		})
 	}
 }
@@ -47,11 +57,11 @@ type source struct {
 	}
 }
 
-// checkTypes type-checks the program and all it consists of: of other people's packages
+// checkTypes type-checks packages and all they consist of: of other people's packages
 // what they declare, of ours everything.
-func checkTypes(t *testing.T, system, processor string) {
+func checkTypes(t *testing.T, system, processor string, what ...string) {
 	t.Helper()
-	c := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module", "./cmd/flowrun")
+	c := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Module"}, what...)...)
 	c.Dir = root
 	c.Env = append(os.Environ(), "GOPROXY=off", "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
 	out, err := c.Output()
@@ -66,7 +76,7 @@ func checkTypes(t *testing.T, system, processor string) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if s.ImportPath == "unsafe" {
+		if s.ImportPath == "unsafe" || strings.HasSuffix(s.ImportPath, ".test") { // the latter has no source
 			continue
 		}
 		if s.Module != nil && s.Module.Main {
