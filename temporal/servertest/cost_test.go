@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // byHand is a workflow as people write it: it runs a program in one activity after the other.
@@ -34,10 +36,7 @@ func runTrue(ctx context.Context) (string, error) {
 // TestCost: a chain of steps costs at most half as much again as a workflow that was written by hand for the same
 // programs, in events and in time.
 func TestCost(t *testing.T) {
-	steps, rounds := 30, 3
-	if long() {
-		steps, rounds = 100, 7
-	}
+	steps, rounds := sizetest.Of(30, 30, 100), sizetest.Of(3, 3, 7)
 	s := startServer(t)
 	r := startRemote(t, s, 0)
 	w := worker.New(s.client, "by-hand", worker.Options{})

@@ -7,11 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
-
-// randomCount is how many random definitions run on both engines.
-const randomCount = 120
 
 // runCase runs a case and checks the order of its steps.
 func runCase(t *testing.T, e engine, c *testCase, dir string) document {
@@ -43,9 +41,9 @@ func TestEquality(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := startRemote(t, startServerWith(t, keys), 0)
-	cases := allCases(t, randomCount)
-	if len(cases) < 300 {
-		t.Errorf("%d cases, want at least 300", len(cases))
+	cases := allCases(t, sizetest.Of(20, 20, 120))
+	if least := sizetest.Of(150, 150, 300); len(cases) < least {
+		t.Errorf("%d cases, want at least %d", len(cases), least)
 	}
 	serveHTTP(t, cases)
 	t.Logf("%d cases", len(cases))

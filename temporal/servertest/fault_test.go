@@ -110,10 +110,7 @@ func finish(t *testing.T, r *remote, p *progress) document {
 // that must not.
 func TestKilledWorker(t *testing.T) {
 	t.Parallel()
-	rounds := 2
-	if long() {
-		rounds = 50
-	}
+	rounds := sizetest.Of(2, 2, 50)
 	s := startServer(t)
 	program(t, "..", "cmd/flowrun-temporal")
 	const length = 6
@@ -180,11 +177,7 @@ func TestCutNetwork(t *testing.T) {
 	r, dir := newRemote(t, s, "cut"), t.TempDir()
 	p := startChains(t, r, dir, 6, 3)
 	line.set(cut)
-	if long() {
-		time.Sleep(time.Minute)
-	} else {
-		time.Sleep(20 * time.Second) // longer than a worker may be silent
-	}
+	time.Sleep(sizetest.Of(20*time.Second, 20*time.Second, time.Minute)) // longer than a worker may be silent
 	line.set(carries)
 	if n := checkEffects(t, finish(t, r, p), dir, 6); n > 1 {
 		t.Errorf("%d steps were interrupted, at most one that must not run twice was running", n)
@@ -242,5 +235,3 @@ func TestUnreachableServer(t *testing.T) {
 		})
 	}
 }
-
-func long() bool { return sizetest.Chosen() == sizetest.Long }

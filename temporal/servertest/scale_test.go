@@ -7,15 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
 // TestManyItems: the history of a long loop is continued as new, more than once, and the run ends as a local one.
 func TestManyItems(t *testing.T) {
-	items, after := 150, 300
-	if long() {
-		items, after = 5000, 0 // 0 is what workers of a release do
-	}
+	items, after := sizetest.Of(150, 150, 5000), sizetest.Of(300, 300, 0) // 0 is what workers of a release do
 	r := startRemote(t, startServer(t), after)
 	c := &testCase{name: "many-items", text: fmt.Sprintf("steps: [{name: l, for-each: {items: 1..%d}, run: 'echo {item}'}, {name: s, run: wc -c, input: '{l.output}'}]\n", items)}
 	here, there := t.TempDir(), t.TempDir()
@@ -67,10 +65,7 @@ func TestLargeOutput(t *testing.T) {
 
 // TestManyRuns: many runs at once on some workers.
 func TestManyRuns(t *testing.T) {
-	runs, workers := 20, 2
-	if long() {
-		runs, workers = 100, 4
-	}
+	runs, workers := sizetest.Of(10, 10, 100), sizetest.Of(2, 2, 4)
 	s := startServer(t)
 	for range workers {
 		startWorker(t, s, s.address, "many")

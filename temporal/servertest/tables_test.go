@@ -3,6 +3,8 @@ package servertest
 import (
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // The cases in this file are the tables of docs/explanation/states.md: each kind of upstream step with each condition, before
@@ -79,8 +81,11 @@ func tableCases() (list []*testCase) {
 	for _, u := range upstreams {
 		list = append(list, upstreamCase(u.name, u.steps, u.script, false), upstreamCase(u.name, u.steps, u.script, true))
 	}
-	for _, p := range policies {
-		for _, more := range []struct{ name, text string }{{"", ""}, {"-ignored", "ignore-errors: true\n"}, {"-failing-fast", "fail-fast: true\n"}} {
+	for i, p := range policies {
+		for j, more := range []struct{ name, text string }{{"", ""}, {"-ignored", "ignore-errors: true\n"}, {"-failing-fast", "fail-fast: true\n"}} {
+			if j != i%3 && sizetest.Chosen() != sizetest.Long {
+				continue
+			}
 			text := more.text + "steps:\n  - {name: z, run: echo zero}\n  - {name: a, " + p.step + "}\n" +
 				"  - {name: b, run: \"echo {a.status} {a.attempts} {a.exit-code} {a.output}\", run-condition: always()}\n"
 			list = append(list, written("policy-"+p.name+more.name, text, p.script))
