@@ -213,6 +213,9 @@ type StepError = plan.StepError
 // FetchRequest is a request that a script makes with fetch, or a step of kind http.
 type FetchRequest = call.FetchRequest
 
+// StatusRequest asks Config.HTTP for the status of an address.
+type StatusRequest = steps.StatusRequest
+
 // FetchAnswer is the response to a FetchRequest.
 type FetchAnswer = call.FetchAnswer
 

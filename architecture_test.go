@@ -52,7 +52,7 @@ var house = map[string]struct {
 	"hooks":                 {1, []string{"internal/atomicfile", "tool", "internal/jscheck", "internal/jsworld"}, nil},
 	"internal/mask":         {cellar, nil, nil},
 	"internal/stepfile":     {cellar, nil, nil},
-	"internal/sshcommand":   {0, []string{"internal/stepfile"}, nil},
+	"internal/sshcommand":   {0.1, []string{"internal/privatenet", "internal/stepfile"}, nil},
 	"internal/startup":      {cellar, nil, nil},
 	"internal/netclient":    {3, []string{"", "internal/httpstep"}, nil},
 	"egress":                {3, []string{""}, nil},

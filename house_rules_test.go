@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -38,6 +40,52 @@ func TestWholeFiles(t *testing.T) {
 	for name := range may {
 		if !used[name] {
 			t.Errorf("%s renames nothing any more: take it off the list", name)
+		}
+	}
+}
+
+// TestConnections: every file that opens a connection, resolves a name or starts the ssh client is listed here, with who
+// decides where it may go. What a caller's value can choose asks permission.Grants or the list of the built-in tools.
+func TestConnections(t *testing.T) {
+	may := map[string]string{
+		"egress/proxy.go":                       "the proxy of enforced steps: permissions, at each connection",
+		"steps/poller.go":                       "steps that wait: permissions, at each connection",
+		"internal/netclient/fetch.go":           "FetchRequest.Reach: permissions, or tools.webAllow",
+		"internal/netclient/status.go":          "StatusRequest.Reach: permissions",
+		"internal/permission/network.go":        "decides for ssh, whose client gets the address",
+		"internal/sshcommand/target.go":         "the address that package permission decided",
+		"internal/mcpclient/elsewhere.go":       "authorization servers: those of a public server must be public",
+		"internal/mcpclient/http.go":            "servers in the settings",
+		"internal/mcpclient/link.go":            "servers in the settings",
+		"internal/telemetry/export.go":          "the collector in the settings",
+		"internal/notify/email.go":              "the mail server in the settings",
+		"internal/notify/webhook.go":            "addresses in the settings and in definitions, as fixed text",
+		"internal/cli/ui/service_client.go":     "the socket of the service",
+		"internal/cli/serve/socket.go":          "the socket of the service",
+		"temporal/internal/datastore/bucket.go": "the bucket in the settings",
+	}
+	opens := regexp.MustCompile(`net\.Dial|Dialer[{)]|\.Lookup(Host|IP|NetIP|Addr|SRV|MX|TXT|CNAME)\(|http\.Default(Transport|Client)|http\.(Get|Post|PostForm|Head)\(|http\.(Transport|Client)\{|DefaultTransport\(|append\(\[\]string\{"ssh"|Command(Context)?\(.*"ssh"`)
+	used := map[string]bool{}
+	for _, files := range sources(t) {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				code, _, _ := strings.Cut(line, "//")
+				if !opens.MatchString(code) {
+					continue
+				}
+				if used[file] = true; may[file] == "" {
+					t.Errorf("%s:%d opens a connection: ask permission.Grants where it may go, and say here who decides", file, i+1)
+				}
+			}
+		}
+	}
+	for file := range may {
+		if !used[file] {
+			t.Errorf("%s opens no connection any more: take it off the list", file)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package egress
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/dnstest"
 	"github.com/flowrun/flowrun/internal/permission"
 )
 
@@ -46,7 +46,7 @@ func serveGrants(t *testing.T, names map[string][]string, forwards []flowrun.Egr
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.refused = append(s.refused, net.JoinHostPort(host, port))
-	}}, nameServer(t, names))
+	}}, nameServer(names))
 	t.Cleanup(stop)
 	return s
 }
@@ -213,28 +213,18 @@ func TestManyConnections(t *testing.T) {
 }
 
 // nameServer returns a resolver that asks a DNS server of the test.
-func nameServer(t *testing.T, names map[string][]string) *net.Resolver {
+func nameServer(names map[string][]string) *net.Resolver {
 	if names == nil {
 		return nil
 	}
-	var mu sync.Mutex
-	return &net.Resolver{PreferGo: true, StrictErrors: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		go func() {
-			defer theirs.Close()
-			answerDNS(theirs, func(name string) string {
-				mu.Lock()
-				defer mu.Unlock()
-				list := names[name]
-				if len(list) == 0 {
-					return ""
-				}
-				if len(list) > 1 {
-					names[name] = list[1:]
-				}
-				return list[0]
-			})
-		}()
-		return ours, nil
-	}}
+	return dnstest.Resolver(func(name string) string {
+		list := names[name]
+		if len(list) == 0 {
+			return ""
+		}
+		if len(list) > 1 {
+			names[name] = list[1:]
+		}
+		return list[0]
+	})
 }

@@ -7,15 +7,19 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
 // Poller waits until something outside of flowrun is available: a file exists, a port accepts
@@ -42,6 +46,17 @@ const (
 	maxPolls      = 128                    // polls of a Session at the same time: each may use a socket
 )
 
+// StatusRequest asks for the HTTP status of a URL. The functions say where the request and its redirects may go; nil
+// means everywhere.
+type StatusRequest struct {
+	URL string
+	// Allow returns an error if an address may not be requested: URL, or the target of a redirect.
+	Allow func(*url.URL) error
+	// Reach returns an error if a connection for a host and port may not go to an IP address. It is not called if a
+	// proxy makes the connection.
+	Reach func(host, port string, to netip.Addr) error
+}
+
 // target is what a Poller waits for, with the values of one call.
 type target struct {
 	name    string   // for messages
@@ -58,15 +73,17 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	session := frame.Session()
 	awaited, err := l.target(frame, frame.Scope(call.View))
 	if err == nil && awaited.address != nil {
-		session.ObserveURL(awaited.address)
+		err = allowIn(frame)(awaited.address)
 	}
-	if c := frame.Confinement(); err == nil && c.Enforced && awaited.address != nil {
-		err = c.Grants.Network(awaited.address)
-	}
-	if err != nil {
+	rejected := func(err error) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: session.mask.String(err.Error())}, nil
 	}
-	if err := l.await(ctx, session, awaited.check); err != nil {
+	if err != nil {
+		return rejected(err)
+	}
+	if err := l.await(ctx, session, awaited.check); isDenied(err) {
+		return rejected(err)
+	} else if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Message: session.mask.String(fmt.Sprintf("waited for %s: %v", awaited.name, err))}, nil
 	}
 	return dag.Result{}, nil
@@ -78,8 +95,8 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 	last := errors.New("no answer yet")
 	for pause := min(firstInterval, interval); ; pause = min(2*pause, interval) {
 		switch err := s.poll(ctx, check); {
-		case err == nil:
-			return nil
+		case err == nil, isDenied(err):
+			return err
 		case !ended(ctx): // otherwise ctx ended the check, and its error says nothing about the target
 			last = err
 		}
@@ -89,6 +106,12 @@ func (l *Poller) await(ctx context.Context, s *Session, check func(context.Conte
 		case <-time.After(pause):
 		}
 	}
+}
+
+// isDenied reports whether the permissions of a call do not include what it waits for: waiting longer does not help.
+func isDenied(err error) bool {
+	_, denied := errors.AsType[*permission.DeniedError](err)
+	return denied
 }
 
 // ended reports whether ctx has ended or its deadline has passed: a connection may notice the deadline before ctx does.
@@ -115,9 +138,30 @@ func (l *Poller) target(f Frame, values expr.Scope) (target, error) {
 	case l.File != nil:
 		return fileTarget(l.File, f, values)
 	case l.Port != nil:
-		return portTarget(l.Port, values)
+		return portTarget(l.Port, f, values)
 	}
-	return l.urlTarget(f.Session(), values)
+	return l.urlTarget(f, values)
+}
+
+// allowIn returns the function that says whether a call may connect to the host of an address.
+func allowIn(f Frame) func(*url.URL) error {
+	return func(u *url.URL) error {
+		f.Session().ObserveURL(u)
+		if c := f.Confinement(); c.Enforced {
+			return c.Grants.Network(u)
+		}
+		return nil
+	}
+}
+
+// reachIn returns the function that says whether a call may connect to a host at an IP address.
+func reachIn(f Frame) func(host, port string, to netip.Addr) error {
+	return func(host, port string, to netip.Addr) error {
+		if c := f.Confinement(); c.Enforced {
+			return c.Grants.Address(host, port, to)
+		}
+		return nil
+	}
 }
 
 func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
@@ -145,13 +189,20 @@ func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 	}}, nil
 }
 
-func portTarget(t *expr.Template, values expr.Scope) (target, error) {
+func portTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 	address, err := t.Text(values)
 	if err == nil {
 		err = CheckPort(address)
 	}
+	host, port, _ := net.SplitHostPort(address) // checked above
+	d := net.Dialer{Control: func(_, to string, _ syscall.RawConn) error {
+		a, err := netip.ParseAddrPort(to)
+		if err != nil {
+			return err
+		}
+		return reachIn(f)(host, port, a.Addr().WithZone(""))
+	}}
 	return target{"the port " + address, &url.URL{Scheme: "http", Host: address}, func(ctx context.Context) error {
-		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", address)
 		if err != nil {
 			return connectionError(ctx, err)
@@ -165,6 +216,9 @@ func CheckPort(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil && host == "" {
 		err = errors.New("the host is missing")
+	}
+	if err == nil {
+		err = privatenet.CheckHost(host)
 	}
 	if err == nil {
 		if n, bad := strconv.Atoi(port); bad != nil || n < 1 || n > 65535 {
@@ -181,7 +235,7 @@ func CheckPort(address string) error {
 	return nil
 }
 
-func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
+func (l *Poller) urlTarget(f Frame, values expr.Scope) (target, error) {
 	text, err := l.URL.Text(values)
 	if err != nil {
 		return target{}, err
@@ -192,11 +246,12 @@ func (l *Poller) urlTarget(s *Session, values expr.Scope) (target, error) {
 	}
 	// Without user, password and query, which may contain secrets.
 	shown := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-	if s.options.HTTP == nil {
+	client := f.Session().options.HTTP
+	if client == nil {
 		return target{}, fmt.Errorf("cannot request %s: this program has no HTTP client for steps; set Config.HTTP", shown)
 	}
 	return target{shown, u, func(ctx context.Context) error {
-		status, err := s.options.HTTP(ctx, text)
+		status, err := client(ctx, StatusRequest{URL: text, Allow: allowIn(f), Reach: reachIn(f)})
 		switch {
 		case err != nil:
 			return connectionError(ctx, err)
@@ -218,7 +273,7 @@ func CheckURL(text string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, errors.New("the url has no host; write http://HOST/PATH")
 	}
-	return u, nil
+	return u, privatenet.CheckHost(u.Hostname())
 }
 
 // connectionError returns the shortest reason why a connection failed: the timeout, or the error of
@@ -231,7 +286,10 @@ func connectionError(ctx context.Context, err error) error {
 	var name *net.DNSError
 	var op *net.OpError
 	var request *url.Error
+	var denied *permission.DeniedError
 	switch {
+	case errors.As(err, &denied):
+		return denied
 	case errors.As(err, &call):
 		return call.Err
 	case errors.As(err, &name):

@@ -34,7 +34,7 @@ func (b *bench) waits(t *testing.T, ctx context.Context, l *Poller, limit time.D
 
 // httpBench is a bench whose URLs respond with what asked returns.
 func httpBench(t *testing.T, params map[string]any, asked func(ctx context.Context, url string) (int, error)) *bench {
-	b := open(t, Options{HTTP: asked}, params)
+	b := open(t, Options{HTTP: func(ctx context.Context, r StatusRequest) (int, error) { return asked(ctx, r.URL) }}, params)
 	t.Cleanup(func() { b.close(t) })
 	return b
 }

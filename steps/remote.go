@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ type connection struct {
 // connection prepares the connection of an attempt.
 func (t *attempt) connection(ctx context.Context) error {
 	c := t.remote
-	target, err := t.target()
+	target, err := t.target(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (t *attempt) connection(ctx context.Context) error {
 }
 
 // target renders the account, and checks that the attempt may connect to it.
-func (t *attempt) target() (*sshcommand.Target, error) {
+func (t *attempt) target(ctx context.Context) (*sshcommand.Target, error) {
 	r, confined := t.Remote, t.frame.Confinement()
 	switch {
 	case confined.Image != "":
@@ -136,7 +137,7 @@ func (t *attempt) target() (*sshcommand.Target, error) {
 			*path = t.frame.Resolve(*path)
 		}
 	}
-	if err := t.permit(target); err != nil {
+	if err := t.permit(ctx, target); err != nil {
 		return nil, inputError{err}
 	}
 	return target, t.writeKey(target, key)
@@ -160,23 +161,42 @@ func (t *attempt) localFile(path string) error {
 	return err
 }
 
-// permit returns an error if the attempt may not connect to the target. The host of the definition is allowed unless
-// permissions are enforced.
-func (t *attempt) permit(target *sshcommand.Target) error {
+// permit returns an error if the attempt may not connect to the target, and sets the addresses at which it may. The host of
+// the definition is allowed unless permissions are enforced.
+func (t *attempt) permit(ctx context.Context, target *sshcommand.Target) (err error) {
 	if !t.frame.Confinement().Enforced && !t.Remote.HostChosen {
 		return nil
 	}
 	g := t.Remote.Grants(t.frame)
+	if target.Port == "" {
+		target.Port = "22" // that of the permission, whatever the settings of the client say
+	}
 	if target.Jump != "" {
-		_, host, port := sshcommand.SplitAddress(target.Jump)
-		if err := g.Host(host, orPort(port)); err != nil {
+		user, host, port := sshcommand.SplitAddress(target.Jump)
+		if target.JumpAddress, err = decideAddress(ctx, g, host, orPort(port)); err != nil {
 			return fmt.Errorf("cannot connect to %s: %w", target.Jump, err)
 		}
+		target.Jump = strings.TrimPrefix(user+"@", "@") + net.JoinHostPort(host, orPort(port))
 	}
-	if err := g.Host(target.Host, orPort(target.Port)); err != nil {
+	target.Address, err = decideAddress(ctx, g, target.Host, target.Port)
+	var unknown *net.DNSError
+	if errors.As(err, &unknown) && target.Jump != "" && g.Names(target.Host, target.Port) {
+		return nil // a host that only the jump host knows
+	}
+	if err != nil {
 		return fmt.Errorf("cannot connect to %s: %w", target.Host, err)
 	}
 	return nil
+}
+
+// decideAddress returns the address at which a permitted host is reached. The client must not resolve the name itself: the
+// answer could be another one.
+func decideAddress(ctx context.Context, g permission.Grants, host, port string) (string, error) {
+	list, err := g.Resolve(ctx, host, port)
+	if err != nil {
+		return "", err
+	}
+	return list[0].String(), nil
 }
 
 func orPort(port string) string {

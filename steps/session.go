@@ -61,7 +61,7 @@ type Options struct {
 	Prompt func(context.Context, Prompt) (line string, err error)
 	// HTTP sends a GET request, follows redirects, and returns the status. If it is nil, steps that
 	// wait for a URL fail.
-	HTTP func(ctx context.Context, url string) (status int, err error)
+	HTTP func(context.Context, StatusRequest) (status int, err error)
 	// Notify, if set, receives what people should know and no Result says. It must be safe for
 	// concurrent use.
 	Notify func(Notice)

@@ -24,6 +24,9 @@ func (r webAllowList) allow(u *url.URL) error {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
+	if err := privatenet.CheckHost(host); err != nil {
+		return refusedAddress(err.Error())
+	}
 	if !privatenet.IsPrivateHost(host) || r.has(host, port) {
 		return nil
 	}

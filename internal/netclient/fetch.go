@@ -139,7 +139,13 @@ func transport(r flowrun.FetchRequest) (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	var proxied atomic.Value // host of the proxy, which the script did not request
+	limitConnections(t, proxyOf, r.Reach)
+	return t, nil
+}
+
+// limitConnections makes a transport use a proxy, and connect without one only as reach allows; nil: everywhere.
+func limitConnections(t *http.Transport, proxyOf func(*http.Request) (*url.URL, error), reach func(host, port string, to netip.Addr) error) {
+	var proxied atomic.Value // host of the proxy, which nobody requested
 	t.Proxy = func(request *http.Request) (*url.URL, error) {
 		u, err := proxyOf(request)
 		if u != nil {
@@ -153,18 +159,17 @@ func transport(r flowrun.FetchRequest) (*http.Transport, error) {
 			return nil, err
 		}
 		d := net.Dialer{Timeout: 30 * time.Second}
-		if proxied.Load() != host {
+		if reach != nil && proxied.Load() != host {
 			d.Control = func(_, to string, _ syscall.RawConn) error {
 				a, err := netip.ParseAddrPort(to)
 				if err != nil {
 					return err
 				}
-				return r.Reach(host, port, a.Addr().WithZone(""))
+				return reach(host, port, a.Addr().WithZone(""))
 			}
 		}
 		return d.DialContext(ctx, network, address)
 	}
-	return t, nil
 }
 
 // chooseProxy returns the function that finds the proxy for a request.

@@ -69,6 +69,9 @@ func (g Grants) Network(u *url.URL) error {
 	if host == "" {
 		return fmt.Errorf("cannot fetch a URL without a host")
 	}
+	if err := privatenet.CheckHost(host); err != nil {
+		return err
+	}
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}

@@ -5,6 +5,7 @@
 package privatenet
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -18,6 +19,25 @@ func NormalizeHost(host string) string {
 		return a.Unmap().String()
 	}
 	return host
+}
+
+// CheckHost returns an error if a host is a text that some programs read as an IPv4 address and others as a name: 127.1,
+// 2130706433, 0x7f.1 or 0177.0.0.1, as inet_aton does. Whoever checks such a host checks another one than is reached. No
+// name on the internet ends with a number.
+func CheckHost(host string) error {
+	host = NormalizeHost(host)
+	if _, err := netip.ParseAddr(host); err == nil {
+		return nil
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	digits := "0123456789"
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
+		last, digits = "0"+hex, digits+"abcdef"
+	}
+	if last == "" || strings.Trim(last, digits) != "" {
+		return nil
+	}
+	return fmt.Errorf("%q is not a host: it ends with a number, but is not an address; write four numbers from 0 to 255, such as 192.0.2.1", host)
 }
 
 // IsPrivateHost reports whether a normalized host name or address belongs to this machine or to a

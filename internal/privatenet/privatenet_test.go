@@ -33,3 +33,17 @@ func TestIsPrivateHost(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckHost(t *testing.T) {
+	for _, bad := range []string{"127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "017700000001", "127.0.1", "0177.0.0.1", "10.1", "2852039166", "169.254.43518",
+		"127.0.0.1.1", "256.1.1.1", "a.1", "1", "0x", "0XA9FEA9FE", "127.1.", "example.0x1"} {
+		if CheckHost(bad) == nil {
+			t.Errorf("%s is taken for a host", bad)
+		}
+	}
+	for _, good := range []string{"", "localhost", "127.0.0.1", "127.0.0.1.", "::1", "[::1]", "fe80::1%1", "1.example.com", "a1", "x2130706433", "0x7f.com", "db-0", "xn--p1ai", "host.0xg"} {
+		if err := CheckHost(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+}

@@ -7,12 +7,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
 // Target is an account on another machine, and how to get there.
 type Target struct {
 	Host, User, Port string        // User and Port may be empty: the client decides
 	Jump             string        // [USER@]HOST[:PORT] of the machine that the connection goes through; "": none
+	Address          string        // IP address of Host at which to connect, with the keys known under Host; "": the client resolves Host
+	JumpAddress      string        // the same for Jump
 	KeyFile          string        // private key; "": the client decides
 	KnownHosts       string        // file with the keys of hosts; "": those of the user and the system
 	Timeout          time.Duration // to connect
@@ -42,6 +46,7 @@ func (t *Target) client(mode, master string) []string {
 	if t.Jump != "" {
 		argv = append(argv, "-o", "ProxyCommand="+t.jumpCommand())
 	}
+	argv = append(argv, addressOptions(t.Host, t.Port, t.Address)...)
 	return append(argv, "-o", "RemoteCommand=none", "--", t.Host)
 }
 
@@ -89,11 +94,25 @@ func (t *Target) jumpCommand() string {
 	if port != "" {
 		words = append(words, "-p", port)
 	}
+	words = append(words, addressOptions(host, port, t.JumpAddress)...)
 	words = append(words, "-W", "[%h]:%p", "--", host)
 	for i, w := range words {
 		words[i] = quote(w)
 	}
 	return strings.Join(words, " ")
+}
+
+// addressOptions returns the options with which the client connects to an address and checks the key that it knows for the
+// host. The alias is written as hosts are in files of known hosts, which the client does not do for an alias.
+func addressOptions(host, port, address string) []string {
+	if address == "" || address == host {
+		return nil
+	}
+	alias := strings.ToLower(host)
+	if port != "" && port != "22" {
+		alias = "[" + alias + "]:" + port
+	}
+	return []string{"-o", "HostName=" + address, "-o", "HostKeyAlias=" + alias, "-o", "CheckHostIP=no"}
 }
 
 // SplitAddress splits [USER@]HOST[:PORT]. An IPv6 address with a port is in brackets.
@@ -122,7 +141,7 @@ func CheckHost(s string) error {
 	if name, port, found := strings.Cut(s, ":"); found && !strings.Contains(port, ":") && name != "" {
 		return fmt.Errorf("invalid host %q: write the port under port", s)
 	}
-	return nil
+	return privatenet.CheckHost(s)
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

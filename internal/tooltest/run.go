@@ -28,7 +28,7 @@ type Options struct {
 	// each as soon as all before it are known.
 	Done func(Outcome)
 	// HTTP is flowrun.Config.HTTP.
-	HTTP func(ctx context.Context, url string) (status int, err error)
+	HTTP func(context.Context, flowrun.StatusRequest) (status int, err error)
 	// Fetch is flowrun.Config.Fetch.
 	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
 	// MayCall is flowrun.Config.MayCall.

@@ -1,13 +1,34 @@
-package egress
+// Package dnstest answers the questions of a resolver in a test, without a name server on the network.
+package dnstest
 
 import (
+	"context"
 	"encoding/binary"
 	"io"
 	"net"
 	"net/netip"
+	"sync"
 
 	"golang.org/x/net/dns/dnsmessage"
 )
+
+// Resolver returns a resolver that knows the names that find knows, each with one IPv4 address; "" is for no such name. A
+// name with two answers, one after the other, is what find makes of it. find is called from one goroutine at a time.
+func Resolver(find func(name string) string) *net.Resolver {
+	var mu sync.Mutex
+	return &net.Resolver{PreferGo: true, StrictErrors: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe()
+		go func() {
+			defer theirs.Close()
+			answerDNS(theirs, func(name string) string {
+				mu.Lock()
+				defer mu.Unlock()
+				return find(name)
+			})
+		}()
+		return ours, nil
+	}}
+}
 
 // answerDNS answers the questions on a connection, each after its length, as over TCP.
 func answerDNS(c net.Conn, find func(name string) string) {
