@@ -80,6 +80,20 @@ var callEscapes = map[string]func() syscall.Errno{
 	"acct":              func() syscall.Errno { return call(unix.SYS_ACCT, text("/nowhere")) },
 	"quotactl":          func() syscall.Errno { return call(unix.SYS_QUOTACTL) },
 	"syslog":            func() syscall.Errno { return call(unix.SYS_SYSLOG, 10) },
+	"shmget":            func() syscall.Errno { return call(unix.SYS_SHMGET, 0x4242, 1<<40, 0) }, // ENOENT where it is allowed
+	"shmat":             func() syscall.Errno { return call(unix.SYS_SHMAT, badFD) },
+	"shmctl":            func() syscall.Errno { return call(unix.SYS_SHMCTL, badFD) },
+	"msgget":            func() syscall.Errno { return call(unix.SYS_MSGGET, 0x4243) },
+	"msgsnd":            func() syscall.Errno { return call(unix.SYS_MSGSND, badFD) },
+	"msgrcv":            func() syscall.Errno { return call(unix.SYS_MSGRCV, badFD) },
+	"msgctl":            func() syscall.Errno { return call(unix.SYS_MSGCTL, badFD) },
+	"semget":            func() syscall.Errno { return call(unix.SYS_SEMGET, 0x4244) },
+	"semop":             func() syscall.Errno { return call(unix.SYS_SEMTIMEDOP, badFD) },
+	"semctl":            func() syscall.Errno { return call(unix.SYS_SEMCTL, badFD) },
+	"mq_open":           func() syscall.Errno { return call(unix.SYS_MQ_OPEN, text("queue")) },
+	"fanotify_mark":     func() syscall.Errno { return call(unix.SYS_FANOTIFY_MARK, badFD) },
+	"statmount":         func() syscall.Errno { return call(unix.SYS_STATMOUNT) },
+	"next kernel":       func() syscall.Errno { return call(600) },
 	"vhangup":           func() syscall.Errno { return call(unix.SYS_VHANGUP, 1) },
 	"mknod": func() syscall.Errno {
 		return call(unix.SYS_MKNODAT, here, text("granted/device"), unix.S_IFBLK|0o600, 8<<8)

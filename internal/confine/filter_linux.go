@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"syscall"
 	"unsafe"
 )
@@ -37,36 +38,36 @@ const (
 
 // machine holds the numbers of system calls on one architecture.
 type machine struct {
-	arch                                                   uint32 // AUDIT_ARCH
-	clone, unshare, ioctl, socket, socketPair, limitsOfPID uint32
-	denied                                                 []uint32
-	secondTable                                            bool // numbers from 0x40000000 belong to programs with another size of pointers
+	arch                                                             uint32 // AUDIT_ARCH
+	clone, unshare, ioctl, socket, socketPair, limitsOfPID, addWatch uint32
+	number                                                           func(call) int16
+	secondTable                                                      bool // numbers from 0x40000000 belong to programs with another size of pointers
 }
 
-// machineOf returns an architecture; ok is false if there is no filter for it. Denied are the calls with which a
-// process controls or reads other processes (ptrace, process_vm_*, process_madvise, kcmp,
-// pidfd_getfd), changes mounts and namespaces, or reaches parts of the kernel that no step needs:
-// bpf, keys, userfaultfd, io_uring, perf, kexec, modules, file handles, the clock, accounting, swap.
+// machineOf returns an architecture; ok is false if there is no filter for it.
 func machineOf(name string) (m machine, ok bool) {
 	switch name {
 	case "amd64":
-		return machine{arch: 0xc000003e, clone: 56, unshare: 272, ioctl: 16, socket: 41, socketPair: 53, limitsOfPID: 302, secondTable: true,
-			denied: []uint32{
-				101, 310, 311, 440, 312, 438, // other processes
-				165, 166, 155, 161, 428, 429, 430, 431, 432, 433, 442, 467, 308, // mounts and namespaces
-				321, 248, 249, 250, 323, 425, 426, 427, 298, 246, 320, 175, 313, 176, 304, 300, 212, 180, // the kernel
-				164, 227, 305, 163, 167, 168, 169, 170, 171, 172, 173, 179, 443, 103, 153, // the machine
-			}}, true
+		return machine{arch: 0xc000003e, clone: 56, unshare: 272, ioctl: 16, socket: 41, socketPair: 53, limitsOfPID: 302, addWatch: 254,
+			number: func(c call) int16 { return c.amd64 }, secondTable: true}, true
 	case "arm64":
-		return machine{arch: 0xc00000b7, clone: 220, unshare: 97, ioctl: 29, socket: 198, socketPair: 199, limitsOfPID: 261,
-			denied: []uint32{
-				117, 270, 271, 440, 272, 438,
-				40, 39, 41, 51, 428, 429, 430, 431, 432, 433, 442, 467, 268,
-				280, 217, 218, 219, 282, 425, 426, 427, 241, 104, 294, 105, 273, 106, 265, 262, 18, 42,
-				170, 112, 266, 89, 224, 225, 142, 161, 162, 60, 443, 116, 58,
-			}}, true
+		return machine{arch: 0xc00000b7, clone: 220, unshare: 97, ioctl: 29, socket: 198, socketPair: 199, limitsOfPID: 261, addWatch: 27,
+			number: func(c call) int16 { return c.arm64 }}, true
 	}
 	return machine{}, false
+}
+
+// allowed returns the numbers of allowedCalls, sorted.
+func (m machine) allowed() (list []uint32) {
+	for _, g := range allowedCalls {
+		for _, c := range g.calls {
+			if n := m.number(c); n >= 0 {
+				list = append(list, uint32(n))
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // thisMachine returns the architecture of this program, which CheckFilter has accepted.
@@ -118,8 +119,14 @@ func (c *Confinement) restrictCalls(k *Calls) error {
 	return nil
 }
 
-// filter returns the filter. A call that it denies fails with EPERM, one for a socket with EACCES.
+// firstNewCall is the number from which all architectures number their calls alike (Linux 5.1).
+const firstNewCall = 424
+
+// filter returns the filter: what is not allowed is denied. An old call fails with EPERM, a new one with ENOSYS, as on a
+// kernel that does not have it: programs then use an old one. A call for a socket fails with EACCES.
 // clone3 fails with ENOSYS, because a filter cannot read its flags; the C library then uses clone.
+// inotify_add_watch fails as when there are no more watches, so that programs look at their files themselves: Landlock does
+// not limit it, and it tells the names of files in folders that the step may not list.
 // A program of another architecture is killed: its calls have other numbers.
 func (m machine) filter(s *Sandbox) []instruction {
 	f := []instruction{
@@ -132,20 +139,23 @@ func (m machine) filter(s *Sandbox) []instruction {
 		f = append(f, instruction{code: ifAtLeast, k: 0x40000000, jf: 1}, answer(syscall.ENOSYS))
 	}
 	f = append(f, instruction{code: ifEqual, k: clone3, jf: 1}, answer(syscall.ENOSYS))
-	for _, number := range m.denied {
-		f = append(f, instruction{code: ifEqual, k: number, jf: 1}, answer(syscall.EPERM))
-	}
+	f = append(f, instruction{code: ifEqual, k: m.addWatch, jf: 1}, answer(syscall.ENOSPC))
 	f = append(f, onCall(m.clone, firstArg, instruction{code: ifAnyBit, k: newNamespace, jf: 1}, answer(syscall.EPERM))...)
 	f = append(f, onCall(m.unshare, firstArg, instruction{code: ifAnyBit, k: newNamespace | newTimeSpace, jf: 1}, answer(syscall.EPERM))...)
 	f = append(f, onCall(m.limitsOfPID, firstArg, instruction{code: ifEqual, k: 0, jt: 1}, answer(syscall.EPERM))...) // 0: of itself
 	f = append(f, onCall(m.ioctl, secondArg, instruction{code: ifEqual, k: tiocSTI, jt: 1}, instruction{code: ifEqual, k: tiocLinux, jf: 1}, answer(syscall.EPERM))...)
 	f = append(f, onCall(m.socket, firstArg, allowOnly(syscall.EACCES, s.families())...)...)
-	if !s.Unix { // a pair of datagram sockets can send to any Unix socket
-		const kind = 0xf // without the flags of the type
-		f = append(f, onCall(m.socketPair, secondArg, append([]instruction{{code: maskWord, k: kind}},
-			allowOnly(syscall.EACCES, []uint32{syscall.SOCK_STREAM, syscall.SOCK_SEQPACKET})...)...)...)
+	const kind = 0xf // without the flags of the type
+	f = append(f, onCall(m.socketPair, secondArg, append([]instruction{{code: maskWord, k: kind}}, allowOnly(syscall.EACCES, s.pairs())...)...)...)
+	for list := m.allowed(); len(list) > 0; {
+		n := 1
+		for n < len(list) && list[n] == list[n-1]+1 {
+			n++
+		}
+		f = append(f, instruction{code: ifAtLeast, k: list[n-1] + 1, jt: 2}, instruction{code: ifAtLeast, k: list[0], jf: 1}, instruction{code: answerWith, k: allowCall})
+		list = list[n:]
 	}
-	return append(f, instruction{code: answerWith, k: allowCall})
+	return append(f, instruction{code: ifAtLeast, k: firstNewCall, jf: 1}, answer(syscall.ENOSYS), answer(syscall.EPERM))
 }
 
 // families returns the address families of the sockets that a process may make.
@@ -155,6 +165,15 @@ func (s *Sandbox) families() (list []uint32) {
 	}
 	if s.Internet {
 		list = append(list, syscall.AF_INET, syscall.AF_INET6, syscall.AF_NETLINK)
+	}
+	return list
+}
+
+// pairs returns the types of the pairs of sockets that a process may make. A datagram socket can send to any Unix socket.
+func (s *Sandbox) pairs() []uint32 {
+	list := []uint32{syscall.SOCK_STREAM, syscall.SOCK_SEQPACKET}
+	if s.Unix {
+		list = append(list, syscall.SOCK_DGRAM)
 	}
 	return list
 }

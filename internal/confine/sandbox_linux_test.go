@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -129,6 +130,8 @@ func TestSandboxFilter(t *testing.T) {
 		{Sandbox{}, x86, 101, [2]uint64{}, denied(syscall.EPERM)},
 		{Sandbox{}, arm, 117, [2]uint64{}, denied(syscall.EPERM)},
 		{Sandbox{}, x86, 435, [2]uint64{}, denied(syscall.ENOSYS)},
+		{Sandbox{}, x86, 254, [2]uint64{}, denied(syscall.ENOSPC)},
+		{Sandbox{}, arm, 27, [2]uint64{}, denied(syscall.ENOSPC)},
 		{Sandbox{}, x86, 0x40000000 + 521, [2]uint64{}, denied(syscall.ENOSYS)}, // ptrace of x32
 		{Sandbox{}, x86, 56, [2]uint64{syscall.CLONE_VM | syscall.CLONE_VFORK}, allowCall},
 		{Sandbox{}, x86, 56, [2]uint64{syscall.CLONE_NEWUSER}, denied(syscall.EPERM)},
@@ -163,6 +166,52 @@ func TestSandboxFilter(t *testing.T) {
 		binary.NativeEndian.PutUint32(data[4:], 0x40000003) // i386
 		if got := run(m.filter(&c.sandbox), data); got != killProcess {
 			t.Errorf("another architecture: %x", got)
+		}
+	}
+}
+
+// Of all numbers that a system call can have, only those of allowedCalls and those whose arguments are read are allowed.
+func TestSandboxFilterWhole(t *testing.T) {
+	for _, name := range []string{"amd64", "arm64"} {
+		m, _ := machineOf(name)
+		allowed := m.allowed()
+		read := []uint32{m.clone, m.unshare, m.ioctl, m.socket, m.socketPair, m.limitsOfPID}
+		filter := m.filter(&Sandbox{})
+		for number := range uint32(5000) {
+			var data [64]byte
+			binary.NativeEndian.PutUint32(data[0:], number)
+			binary.NativeEndian.PutUint32(data[4:], m.arch)
+			got := run(filter, data)
+			switch {
+			case slices.Contains(read, number):
+			case slices.Contains(allowed, number):
+				if got != allowCall {
+					t.Errorf("%s: call %d: %x", name, number, got)
+				}
+			case got>>16 != failCall>>16:
+				t.Errorf("%s: call %d is not on the list: %x", name, number, got)
+			}
+		}
+		if doubles := len(allowed) - len(slices.Compact(slices.Clone(allowed))); doubles > 0 || len(allowed) < 200 {
+			t.Errorf("%s: %d calls, %d of them twice", name, len(allowed), doubles)
+		}
+	}
+}
+
+// The page lists the calls that stay, each group with its reason.
+func TestAllowedCallsPage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/isolation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, g := range allowedCalls {
+		var names []string
+		for _, c := range g.calls {
+			names = append(names, "`"+c.name+"`")
+		}
+		if want := "- For " + g.reason + ": " + strings.Join(names, ", "); !strings.Contains(text, want) {
+			t.Errorf("docs/reference/isolation.md does not have this:\n%s", want)
 		}
 	}
 }
