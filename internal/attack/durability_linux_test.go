@@ -101,6 +101,16 @@ func TestLostEntries(t *testing.T) {
 					t.Errorf("%s does not say that runs are missing\n%s", args[0], out)
 				}
 			}
+			for _, text := range []string{"", "garbage\n", "-5\n", "12345678901234567890123\n", "3\nge\n"} {
+				if err := os.WriteFile(s.path("../state/history.last"), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				for _, args := range [][]string{{"runs"}, {"run", "./t.yaml"}} {
+					if out := s.run(args...); out.code == 0 || !strings.Contains(out.stderr, "history.last next to it is damaged") {
+						t.Errorf("history.last has %q, and %s does not say that it is damaged\n%s", text, args[0], out)
+					}
+				}
+			}
 			if err := os.Remove(s.path("../state/history.last")); err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,7 @@ type Code string
 const (
 	Missing  Code = "missing"   // the file is gone or empty, although there was a history
 	Lost     Code = "lost"      // its newest commits are gone
+	Unsure   Code = "unsure"    // the number of its newest commit is damaged
 	Foreign  Code = "foreign"   // the file is not a history of flowrun
 	Corrupt  Code = "corrupt"   // the file is damaged
 	Newer    Code = "newer"     // a newer flowrun wrote it
@@ -35,6 +36,7 @@ const (
 var advice = map[Code]string{
 	Missing:  "is missing or empty, but history.id next to it shows that there was a history; restore the file, or remove history.id to start a new history",
 	Lost:     "has lost its newest entries, for example because history.db-wal was deleted or damaged or an old copy was restored; restore history.db-wal, or remove history.last to continue without them",
+	Unsure:   "may have lost entries: the file history.last next to it is damaged, which has the number of the newest one; restore history.last, or remove it to continue",
 	Foreign:  "is not a history of flowrun; move it away or choose another state directory",
 	Corrupt:  "is damaged; stop every flowrun process, then recover what can be read with `sqlite3 history.db .recover`, or move history.db, history.db-wal and history.id away to start a new history",
 	Newer:    "was written by a newer version of flowrun; use that version or another state directory",

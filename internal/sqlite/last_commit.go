@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
 // lastCommitName is a file with the number of the newest commit that was on disk when a
@@ -28,16 +30,22 @@ func (s *Store) saveLastCommit() {
 		return
 	}
 	n := s.wal.safe.Load()
-	if known, err := s.readLastCommit(); err != nil || known >= n {
+	known, err := s.readLastCommit()
+	if err != nil || known >= n {
 		return
 	}
-	if f, err := os.OpenFile(filepath.Join(s.dir, lastCommitName), os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
-		f.WriteString(strconv.FormatUint(n, 10) + "\n") // never shorter than the old text, because numbers grow
-		f.Close()
-	}
+	file := atomicfile.File{Path: filepath.Join(s.dir, lastCommitName), Mode: 0o600, Unsynced: true}
+	_ = file.Write(func(f *os.File) error {
+		_, err := f.WriteString(strconv.FormatUint(n, 10) + "\n")
+		if err == nil && known == 0 { // a power cut leaves the old or the new file, but of the first one perhaps nothing
+			err = f.Sync()
+		}
+		return err
+	})
 }
 
-// readLastCommit returns the number in the file, 0 if there is none.
+// readLastCommit returns the number in the file, 0 if there is none. Another text is an error, because what it was is lost,
+// and with it the proof that the history is complete.
 func (s *Store) readLastCommit() (uint64, error) {
 	text, err := os.ReadFile(filepath.Join(s.dir, lastCommitName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +56,7 @@ func (s *Store) readLastCommit() (uint64, error) {
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
-		return 0, nil // power was cut while it was written
+		return 0, &Error{Unsure, s.file, opening, nil}
 	}
 	return n, nil
 }
