@@ -293,23 +293,23 @@ func goFromCheckout(t *testing.T, work string) string {
 	}
 	_, requires, _ := strings.Cut(string(goMod), "\nrequire ")
 	write(t, filepath.Join(work, "requires"), "\nrequire "+requires+"\nrequire "+module+" v0.0.0\nreplace "+module+" => "+root+"\n")
-	env, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	env, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOFLAGS").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders := strings.Fields(string(env))
+	settings := strings.Split(string(env), "\n")
 	bin := filepath.Join(work, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(bin, "go"), fmt.Sprintf(`#!/bin/sh
-export GOCACHE=%q GOMODCACHE=%q GOFLAGS=-mod=mod GOPROXY=off
+export GOCACHE=%q GOMODCACHE=%q GOFLAGS=%q GOPROXY=off
 if [ "$1 $2" = "get %s@latest" ]; then
   cat %q >> go.mod && cp %q .
 else
   exec %q "$@"
 fi
-`, folders[0], folders[1], module, filepath.Join(work, "requires"), filepath.Join(root, "go.sum"), needtest.Program(t, "go")))
+`, settings[0], settings[1], settings[2]+" -mod=mod", module, filepath.Join(work, "requires"), filepath.Join(root, "go.sum"), needtest.Program(t, "go")))
 	if err := os.Chmod(filepath.Join(bin, "go"), 0o755); err != nil {
 		t.Fatal(err)
 	}

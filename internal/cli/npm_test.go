@@ -60,13 +60,13 @@ export default {
 			t.Fatal(err)
 		}
 	}
-	self, err := os.Executable()
+	program, err := exec.LookPath("flowrun")
 	if err != nil {
 		t.Fatal(err)
 	}
 	run := func(args ...string) string {
-		cmd := exec.Command(self, args...)
-		cmd.Args[0], cmd.Dir = "flowrun", dir
+		cmd := exec.Command(program, args...)
+		cmd.Dir = dir
 		cmd.Env = []string{"PATH=" + dir, "HOME=" + dir, "FLOWRUN_STATE_DIR=" + filepath.Join(dir, "state")}
 		var said strings.Builder
 		cmd.Stderr = &said

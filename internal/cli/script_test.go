@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -20,29 +21,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/cli"
-	"github.com/flowrun/flowrun/internal/cli/serve"
 	"github.com/flowrun/flowrun/internal/collectortest"
 	"github.com/flowrun/flowrun/internal/mailtest"
-	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/schematest"
-	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/internal/web"
 )
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
-	testscript.Main(m, map[string]func(){"flowrun": func() {
-		_ = proc.BecomeReaper() // without it, what escapes a step is still reported
-		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-			Web: func(s service.API, o serve.WebOptions) (http.Handler, error) {
-				return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks,
-					Version: o.Version, Stopping: o.Stopping, Log: o.Log, Trust: o.Trust, MCP: o.MCP, Schedules: o.Schedules, Users: o.Users, Sessions: o.Sessions,
-					UserHeader: o.UserHeader, ReadOnly: o.ReadOnly, URL: o.URL})
-			}}))
-	}})
+	flag.Set("test.parallel", "8") // most scripts wait for half of their time
+	os.Exit(mainWithProgram(m))
 }
 
 // TestScripts runs the command the way a person does; each script in testdata is

@@ -1,0 +1,28 @@
+//go:build unix && !race
+
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/flowrun/flowrun/internal/programtest"
+	_ "github.com/flowrun/flowrun/internal/web" // the program consists of it
+)
+
+// mainWithProgram runs the tests with the flowrun program first on PATH.
+func mainWithProgram(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "flowrun-cli")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if _, err := programtest.Build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return m.Run()
+}
