@@ -15,6 +15,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestCancel checks that cancelling a request ends the run.
@@ -68,7 +70,7 @@ func TestClose(t *testing.T) {
 		if err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Error("Serve does not end")
 	}
 	waitForExit(t, pid)
@@ -76,25 +78,19 @@ func TestClose(t *testing.T) {
 }
 
 // waitForFile waits until a file contains a number.
-func waitForFile(t *testing.T, path string) int {
+func waitForFile(t *testing.T, path string) (pid int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		b, err := os.ReadFile(path)
-		if n, bad := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && bad == nil {
-			return n
-		}
-	}
-	t.Fatal("the step did not start")
-	return 0
+	waittest.Until(t, "the step starts", func() bool {
+		b, _ := os.ReadFile(path)
+		var err error
+		pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+		return err == nil
+	})
+	return pid
 }
 
 // waitForExit waits until a process is gone.
 func waitForExit(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if syscall.Kill(pid, 0) != nil {
-			return
-		}
-	}
-	t.Error("the process of a cancelled call still runs")
+	waittest.Until(t, "the process of a cancelled call ends", func() bool { return syscall.Kill(pid, 0) != nil })
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+func init() { lastAnswers = 200 * time.Millisecond }
+
 // CheckExpiry checks that questions expire, and that there is a limit to them.
 func CheckExpiry(t *testing.T) {
 	var a approvals

@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // raw is a client that writes lines and reads messages.
@@ -90,7 +93,7 @@ func (r *raw) until(id any) (before []map[string]any) {
 // read returns the message with an id, and calls other with those before it.
 func (r *raw) read(id any, other func(map[string]any)) map[string]any {
 	r.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(waittest.Limit)
 	for {
 		select {
 		case m, more := <-r.got:
@@ -237,7 +240,7 @@ func TestHostileSessions(t *testing.T) {
 	})
 	t.Run("flood", func(t *testing.T) {
 		r := open(t, s)
-		const calls = 1000
+		calls := sizetest.Of(200, 1000, 1000) // more than the server queues
 		var writing sync.WaitGroup
 		writing.Go(func() {
 			for i := range calls {

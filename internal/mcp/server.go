@@ -112,7 +112,7 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.Writer) err
 }
 
 // lastAnswers is how long Serve waits for a client that does not read, when the server stops.
-const lastAnswers = 2 * time.Second
+var lastAnswers = 2 * time.Second // shorter in tests
 
 // Close rejects new calls, and waits for those in progress. It cancels them when now is closed,
 // and waits for their cleanup.

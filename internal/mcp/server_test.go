@@ -20,6 +20,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
@@ -525,7 +526,7 @@ func TestForgedAnswer(t *testing.T) {
 	requests.Close()
 	select {
 	case <-served:
-	case <-time.After(20 * time.Second):
+	case <-time.After(waittest.Limit):
 		t.Error("the server waits for an answer that cannot come")
 	}
 }

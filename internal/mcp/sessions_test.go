@@ -4,16 +4,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/mcp"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// TestSessionLimit checks that a client that opens sessions without end uses little memory, and ends only sessions that
+// TestSessionLimit checks that a client that opens sessions without end gets only so many, and ends only sessions that
 // nobody uses.
 func TestSessionLimit(t *testing.T) {
 	s := serve(t, nil)
@@ -41,7 +39,6 @@ func TestSessionLimit(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 	used, _ := post("", hello)
 	unused, _ := post("", hello)
-	heap := heapSize()
 	for i := range mcp.MaxSessions + 200 {
 		if id, status := post("", hello); id == "" || status != http.StatusOK {
 			t.Fatalf("session %d: %q, status %d", i, id, status)
@@ -57,14 +54,4 @@ func TestSessionLimit(t *testing.T) {
 	if _, status := post(unused, ping); status != http.StatusNotFound {
 		t.Errorf("a session that nobody uses has the status %d", status)
 	}
-	t.Logf("%d bytes for each session", (heapSize()-heap)/mcp.MaxSessions)
-}
-
-// heapSize returns how much memory is in use.
-func heapSize() uint64 {
-	time.Sleep(100 * time.Millisecond)
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc + m.StackInuse
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestSubscriptions checks that clients hear of changes of the runs and of definitions that they have subscribed to, and
@@ -17,58 +19,60 @@ import (
 func TestSubscriptions(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
-			t.Parallel()
-			store := flowrun.NewMemory()
-			s := serve(t, func(c *mcp.Config) {
-				c.Store = store
-				c.Registry.Engine = flowrun.New(flowrun.Config{Store: store, StateDir: t.TempDir()})
-			})
-			s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 1'}`)
-			s.write(t, "page", `{name: page, description: A page, resource: 'docs://pages/{P}', parameters: {P: {type: string, required: true}}, bash: 'echo 1'}`)
-			s.Refresh()
-			heard := make(chan string, 100)
-			c := s.connectWith(t, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }}, version)
-			expect := func(uri string) {
-				t.Helper()
-				select {
-				case got := <-heard:
-					if got != uri {
-						t.Errorf("heard of %s, want %s", got, uri)
+			synctest.Test(t, func(t *testing.T) {
+				t.Cleanup(func() { time.Sleep(time.Minute) }) // the server sees that its client has gone
+				store := flowrun.NewMemory()
+				s := serve(t, func(c *mcp.Config) {
+					c.Store = store
+					c.Registry.Engine = flowrun.New(flowrun.Config{Store: store, StateDir: t.TempDir()})
+				})
+				s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 1'}`)
+				s.write(t, "page", `{name: page, description: A page, resource: 'docs://pages/{P}', parameters: {P: {type: string, required: true}}, bash: 'echo 1'}`)
+				s.Refresh()
+				heard := make(chan string, 100)
+				c := s.connectWith(t, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }}, version)
+				expect := func(uri string) {
+					t.Helper()
+					select {
+					case got := <-heard:
+						if got != uri {
+							t.Errorf("heard of %s, want %s", got, uri)
+						}
+					case <-time.After(waittest.Limit):
+						t.Errorf("heard nothing of %s", uri)
 					}
-				case <-time.After(20 * time.Second):
-					t.Errorf("heard nothing of %s", uri)
 				}
-			}
-			subscribe := func(uri string) {
-				t.Helper()
-				go c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}) // newer versions of the protocol answer at the end
-				time.Sleep(200 * time.Millisecond)
-			}
-			run := "flowrun://runs/" + fmt.Sprint(call(t, c, "gate", nil).Meta["flowrun/run"])
-			subscribe("docs://nope")
-			subscribe(run)
-			interrupt(t, store, run)
-			expect(run)
+				subscribe := func(uri string) {
+					t.Helper()
+					go c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}) // newer versions of the protocol answer at the end
+					time.Sleep(200 * time.Millisecond)
+				}
+				run := "flowrun://runs/" + fmt.Sprint(call(t, c, "gate", nil).Meta["flowrun/run"])
+				subscribe("docs://nope")
+				subscribe(run)
+				interrupt(t, store, run)
+				expect(run)
 
-			subscribe("flowrun://runs")
-			call(t, c, "steps", nil)
-			expect("flowrun://runs")
-			if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "flowrun://runs"}); err != nil {
-				t.Fatal(err)
-			}
-			call(t, c, "steps", nil)
+				subscribe("flowrun://runs")
+				call(t, c, "steps", nil)
+				expect("flowrun://runs")
+				if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "flowrun://runs"}); err != nil {
+					t.Fatal(err)
+				}
+				call(t, c, "steps", nil)
 
-			subscribe("docs://pages/a")
-			s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 2'}`)
-			s.write(t, "page", `{name: page, description: A page, resource: 'docs://pages/{P}', parameters: {P: {type: string, required: true}}, bash: 'echo 2'}`)
-			s.Refresh()
-			expect("docs://pages/a")
-			s.write(t, "page", `{name: page, description: A page, bash: 'echo 2'}`)
-			s.Refresh()
-			expect("docs://pages/a")
-			if len(heard) > 0 {
-				t.Errorf("heard of %s too", <-heard)
-			}
+				subscribe("docs://pages/a")
+				s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 2'}`)
+				s.write(t, "page", `{name: page, description: A page, resource: 'docs://pages/{P}', parameters: {P: {type: string, required: true}}, bash: 'echo 2'}`)
+				s.Refresh()
+				expect("docs://pages/a")
+				s.write(t, "page", `{name: page, description: A page, bash: 'echo 2'}`)
+				s.Refresh()
+				expect("docs://pages/a")
+				if len(heard) > 0 {
+					t.Errorf("heard of %s too", <-heard)
+				}
+			})
 		})
 	}
 }
