@@ -127,6 +127,9 @@ func TestHostileMailTexts(t *testing.T) {
 }
 
 func TestMailErrors(t *testing.T) {
+	pause := firstPause
+	t.Cleanup(func() { firstPause = pause })
+	firstPause = time.Millisecond
 	answers := func(pairs ...string) func(int, string) string {
 		return func(_ int, command string) string {
 			for i := 0; i < len(pairs); i += 2 {
