@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/tooltest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // casesOf returns the tests of a definition.
@@ -27,7 +29,10 @@ func casesOf(t *testing.T, lib *library.Library, file string) []tooltest.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []tooltest.Case
+	return casesIn(p)
+}
+
+func casesIn(p *flowrun.Plan) (list []tooltest.Case) {
 	for _, test := range p.Definition.Tests {
 		list = append(list, tooltest.Case{Tool: p.Name(), Plan: p, Test: test})
 	}
@@ -46,7 +51,7 @@ func defined(t *testing.T, text string) (*library.Library, []tooltest.Case) {
 	return lib, casesOf(t, lib, file)
 }
 
-// TestExamples runs the tests in the examples.
+// TestExamples runs the tests in the examples. Their steps do not wait for seconds before another attempt.
 func TestExamples(t *testing.T) {
 	needtest.Programs(t, "bash", "curl", "jq", "git", "tar", "openssl", "sqlite3")
 	files, err := filepath.Glob("../../examples/*.yaml")
@@ -55,8 +60,21 @@ func TestExamples(t *testing.T) {
 	}
 	lib := library.New(library.Config{Home: t.TempDir()})
 	var cases []tooltest.Case
+	delay := regexp.MustCompile(`delay: \d+s`)
 	for _, f := range files {
-		cases = append(cases, casesOf(t, lib, f)...)
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		def, found := lib.Read(f, tool.ScopeLocal, delay.ReplaceAll(text, []byte("delay: 1ms")))
+		if err := found.Err(); err != nil {
+			t.Fatal(err)
+		}
+		p, err := flowrun.CompileDefinition(lib, def)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, casesIn(p)...)
 	}
 	outcomes, err := tooltest.Run(context.Background(), cases, tooltest.Options{Library: lib, Jobs: 4})
 	if err != nil {

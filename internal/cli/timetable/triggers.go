@@ -86,11 +86,12 @@ type event struct {
 	data map[string]string // for {trigger.NAME}
 }
 
+// triggerInterval is how often a trigger looks for events. A test with real files makes it shorter.
+var triggerInterval = 500 * time.Millisecond
+
 const (
-	// triggerInterval is how often a trigger looks for events. A folder that takes long to read is read less often:
-	// scanFactor is the minimum pause as a multiple of the time that it took.
-	triggerInterval = 500 * time.Millisecond
-	scanFactor      = 10
+	// scanFactor is the minimum time between two readings of a folder as a multiple of the time that one took.
+	scanFactor = 10
 	// refusedInterval is how often a trigger whose tool may not run checks whether it may.
 	refusedInterval = 5 * time.Second
 	// onTime is the age up to which an event is not late.

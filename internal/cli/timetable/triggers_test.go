@@ -285,6 +285,9 @@ func TestOtherUpstream(t *testing.T) {
 
 // TestFileEvents: files start runs with their paths, also those that arrived while no service was running, and none twice.
 func TestFileEvents(t *testing.T) {
+	interval := triggerInterval
+	t.Cleanup(func() { triggerInterval = interval }) // after the services have ended
+	triggerInterval = 20 * time.Millisecond
 	s := newStage(t, afterUp+"  - {file: {path: 'in/**/*.csv', settle: 100ms}, overlap: allow, params: {A: '{trigger.name}'}}\n")
 	put := func(name string) {
 		t.Helper()
