@@ -173,8 +173,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern := regexp.MustCompile("(?m)" + args[0])
 	if !waittest.Holds(waittest.Limit, func() bool {
-		err := ts.Exec(args[1], args[2:]...)
-		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
+		began := time.Now()
+		if err := ts.Exec(args[1], args[2:]...); err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return true
+		}
+		time.Sleep(3 * time.Since(began)) // the processor is for what it waits for
+		return false
 	}) {
 		ts.Fatalf("it never printed %s", args[0])
 	}
