@@ -20,9 +20,9 @@ const (
 	// unloadableFor is how long such a failure is remembered. It expires, because a busy machine
 	// may have been the reason.
 	unloadableFor = 10 * time.Minute
-	// maxSpent limits the time that failures may take within spentWindow. After that, further
-	// files are not described.
-	maxSpent    = 3 * describeTimeout
+	// maxSpent limits the time that failures may take within spentWindow, in timeouts of a file. After
+	// that, further files are not described.
+	maxSpent    = 3
 	spentWindow = time.Minute
 )
 
@@ -48,7 +48,7 @@ func (l *loader) failureKey(m *tool.Module, name string) string {
 	if l.Runtime != nil {
 		memory = l.Runtime.config.Memory
 	}
-	text := fmt.Sprintf("%s\n%s\n%s\n%d\n%s", describerDigest(), name, describeTimeout, memory, m.Code)
+	text := fmt.Sprintf("%s\n%s\n%s\n%d\n%s", describerDigest(), name, l.timeout, memory, m.Code)
 	return tool.DigestOf([]byte("unloadable\n" + text))[len("sha256:"):][:40]
 }
 
@@ -98,7 +98,7 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 	switch {
 	case ctx.Err() != nil:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "the description of the tool was not read: " + context.Cause(ctx).Error()}
-	case f.spent >= maxSpent && time.Since(f.windowStart) <= spentWindow:
+	case f.spent >= maxSpent*l.timeout && time.Since(f.windowStart) <= spentWindow:
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: fmt.Sprintf("the description of the tool was not read: other files took %s and returned nothing", f.spent.Round(time.Second)),
 			Hint: "fix or remove the files that cannot be loaded, and retry after a minute"}
 	}

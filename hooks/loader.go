@@ -50,12 +50,12 @@ func Loader(c LoaderConfig) tool.Loader {
 	if c.Context == nil {
 		c.Context = context.Background()
 	}
-	l := &loader{LoaderConfig: c}
-	return l.load
+	return (&loader{LoaderConfig: c, timeout: describeTimeout}).load
 }
 
 type loader struct {
 	LoaderConfig
+	timeout  time.Duration // of one file
 	failures failures
 }
 
@@ -141,10 +141,10 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 		defer rt.Close()
 	}
 	began := time.Now()
-	answer, err := rt.Call(l.Context, Call{Script: CompileModule(m), Entry: "describe", Timeout: describeTimeout,
+	answer, err := rt.Call(l.Context, Call{Script: CompileModule(m), Entry: "describe", Timeout: l.timeout,
 		Vars: map[string]any{"tool": map[string]any{"id": name}}})
 	if err != nil {
-		d := notDescribed(m, err)
+		d := l.notDescribed(m, err)
 		if worthRemembering(err) && l.Context.Err() == nil {
 			l.remember(key, d, time.Since(began))
 		}
@@ -158,7 +158,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 }
 
 // notDescribed returns the diagnostic for a tool that could not be described.
-func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
+func (l *loader) notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	var e *Error
 	if !errors.As(err, &e) {
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "cannot read the tool: " + err.Error()}
@@ -166,7 +166,7 @@ func notDescribed(m *tool.Module, err error) *tool.Diagnostic {
 	d := &tool.Diagnostic{Code: "tool-unloadable", Pos: e.Pos, Hint: "reading the file must be fast: do the work in execute, not at the top level of the file"}
 	switch e.Kind {
 	case KindTimeout:
-		d.Message = fmt.Sprintf("the tool did not return its description within %s", describeTimeout)
+		d.Message = fmt.Sprintf("the tool did not return its description within %s", l.timeout)
 	case KindMemory:
 		d.Message = "the tool exceeded its memory limit before it returned its description"
 	case KindThrown:

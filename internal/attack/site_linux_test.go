@@ -204,3 +204,11 @@ type exchange struct{ shown, keys string }
 
 // indent puts the further lines of a script under its first in a block of YAML.
 func indent(script string) string { return strings.ReplaceAll(script, "\n", "\n      ") }
+
+// users returns those whose flowrun is attacked: root and one without rights; in the Small size, the latter alone.
+func users() []uint32 {
+	if os.Getuid() != 0 {
+		return []uint32{uint32(os.Getuid())}
+	}
+	return sizetest.Of([]uint32{65534}, []uint32{0, 65534}, []uint32{0, 65534})
+}

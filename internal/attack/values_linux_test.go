@@ -3,7 +3,6 @@ package attack
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/needtest"
 )
@@ -54,16 +53,15 @@ func TestCleanupRuns(t *testing.T) {
 	})
 }
 
-// TestEndlessTransform: a transform that never ends costs one time limit, however often
-// the parameters are read, and TERM ends it at once.
+// TestEndlessTransform: a transform that never ends exceeds the time limit. internal/call has a test that it is called once.
 func TestEndlessTransform(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.write("t.yaml", "name: t\ndescription: x\ntags: [read]\nparameters: {X: {type: string, description: x, transform: '(() => { while (true) {} })()'}}\nbash: echo {X}\n")
-	s.env = append(s.env, "FLOWRUN_LIMITS_JS_TIMEOUT=3s")
+	s.env = append(s.env, "FLOWRUN_LIMITS_JS_TIMEOUT=200ms")
 	for _, args := range [][]string{{"run", "./t.yaml", "X=a"}, {"call", "./t.yaml", `{"X":"a"}`, "--auto-approve", "*"}} {
-		if m := s.measure(args...); m.took > 6*time.Second || m.code != 6 {
-			t.Errorf("%s: %s", m.took, m)
+		if out := s.run(args...); out.code != 6 || !strings.Contains(out.stdout+out.stderr, "200ms") {
+			t.Error(out)
 		}
 	}
 }

@@ -1,0 +1,12 @@
+package hooks
+
+import (
+	"time"
+
+	"github.com/flowrun/flowrun/tool"
+)
+
+// LoaderWithin returns a loader that gives each tool another time to describe itself.
+func LoaderWithin(timeout time.Duration, c LoaderConfig) tool.Loader {
+	return (&loader{LoaderConfig: c, timeout: timeout}).load
+}
