@@ -9,17 +9,19 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -43,14 +45,14 @@ type said struct {
 	halves bool // in two writes
 }
 
-// waysToSay are the forms that the masking promises to find.
+// waysToSay are the forms that the masking promises to find. The way together has all that are short.
 func waysToSay() map[string]said {
 	asJSON, _ := json.Marshal(theSecret)
 	twice, _ := json.Marshal(string(asJSON))
 	var asXML strings.Builder
 	xml.EscapeText(&asXML, []byte(theSecret))
 	long := encode(strings.Repeat("some text before it; ", 9) + theSecret + strings.Repeat(" and some after it", 9))
-	return map[string]said{
+	ways := map[string]said{
 		"plain":       {secret: theSecret, text: theSecret},
 		"in a line":   {secret: theSecret, text: "the value '" + theSecret + "', printed " + theSecret + "!"},
 		"base64":      {secret: theSecret, text: encode(theSecret)},
@@ -65,6 +67,14 @@ func waysToSay() map[string]said {
 		"lines":       {secret: secretLines, text: secretLines},
 		"a line":      {secret: secretLines, text: "read: Zq7Kw-the first line"},
 	}
+	together := said{secret: theSecret, halves: true}
+	for _, name := range slices.Sorted(maps.Keys(ways)) {
+		if w := ways[name]; w.secret == theSecret && name != "long line" {
+			together.text += w.text + "\n"
+		}
+	}
+	ways["together"] = together
+	return ways
 }
 
 // wrap puts a line end after so many characters.
@@ -331,7 +341,7 @@ func placesOfSecrets() map[string]func(*keeper) {
 			k.tool("steps:\n  - {name: s, bash: '@SAY; @SAY >&2'}\n  - {name: a, approve: 'May {s.output} with {P}?'}\n")
 			v := k.serve(0, "--trust-project")
 			id := v.begin(`{"tool":"t","params":` + k.read(filepath.Join(k.given, "params")) + `}`)
-			waittest.Within(k, time.Minute, "the question", func() bool { return v.status(id) == "waiting" })
+			waittest.Until(k, "the question", func() bool { return v.status(id) == "waiting" })
 			_, answer := v.holder("GET", "/api/v1/openapi.json", "")
 			var api struct {
 				Paths map[string]map[string]json.RawMessage
@@ -389,7 +399,7 @@ func placesOfSecrets() map[string]func(*keeper) {
 			k.write(".flowrun/tools/t.yaml", strings.Replace(text, "required: true", "default: none", 1))
 			k.look("schedule", "add", "t", "--name", "soon", "--every", "1s")
 			v := k.serve(0, "--trust-project")
-			waittest.Within(k, time.Minute, "the schedule has fired", func() bool { return k.exists("fired") })
+			waittest.Until(k, "the schedule has fired", func() bool { return k.exists("fired") })
 			for _, path := range []string{"schedules", "runs?params=1"} {
 				_, answer := v.holder("GET", "/api/v1/"+path, "")
 				k.saw(path, answer)
@@ -429,7 +439,7 @@ func placesOfSecrets() map[string]func(*keeper) {
 			io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+"\n"+
 				`{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"+call+"\n")
 			answers := json.NewDecoder(reader)
-			for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			for {
 				var answer json.RawMessage
 				if err := answers.Decode(&answer); err != nil {
 					k.Fatal(err)
@@ -451,9 +461,10 @@ func placesOfSecrets() map[string]func(*keeper) {
 // TestSecrets: whatever way a step prints a secret, no place that its text or a value can go to shows
 // a part of it.
 func TestSecrets(t *testing.T) {
+	tried := sizetest.Of([]string{"together"}, []string{"together", "plain", "two writes", "json twice", "html", "lines"}, nil)
 	for place, visit := range placesOfSecrets() {
 		for way, w := range waysToSay() {
-			if !full && way != "plain" && way != "two writes" && way != "json twice" && way != "html" && way != "lines" {
+			if sizetest.Chosen() < sizetest.Long && !slices.Contains(tried, way) && (place != "output" || way != "lines") {
 				continue
 			}
 			t.Run(place+"/"+way, func(t *testing.T) {

@@ -43,6 +43,8 @@ type served struct {
 	url string
 	mu  sync.Mutex
 	log bytes.Buffer
+
+	over chan struct{} // is closed when the process has ended
 }
 
 // serve starts a service in the project, on a port of its own, and waits until it
@@ -55,7 +57,7 @@ func (s *site) serve(descriptors int, args ...string) *served {
 		c.Dir, c.SysProcAttr = s.project, &syscall.SysProcAttr{Setsid: true}
 	}
 	c.Env = append(slices.Clone(s.env), "FLOWRUN_TOKEN="+theToken)
-	v := &served{site: s, cmd: c}
+	v := &served{site: s, cmd: c, over: make(chan struct{})}
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		s.Fatal(err)
@@ -63,9 +65,8 @@ func (s *site) serve(descriptors int, args ...string) *served {
 	if err := c.Start(); err != nil {
 		s.Fatal(err)
 	}
-	read := make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(v.over)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
 			v.mu.Lock()
 			v.log.WriteString(lines.Text() + "\n")
@@ -73,12 +74,7 @@ func (s *site) serve(descriptors int, args ...string) *served {
 		}
 	}()
 	s.Cleanup(func() {
-		c.Process.Signal(syscall.SIGTERM) // it ends what it runs: nothing writes into the site any more
-		end := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
-		<-read
-		c.Wait()
-		end.Stop()
-		if s.Failed() {
+		if v.stop(); s.Failed() {
 			s.Log(v.logged())
 		}
 	})
@@ -90,6 +86,15 @@ func (s *site) serve(descriptors int, args ...string) *served {
 		return v.url != ""
 	})
 	return v
+}
+
+// stop ends the service and what it runs, so that nothing writes into the site any more. It may be called again.
+func (v *served) stop() {
+	v.cmd.Process.Signal(syscall.SIGTERM)
+	end := time.AfterFunc(waittest.Limit, func() { v.cmd.Process.Kill() })
+	defer end.Stop()
+	<-v.over
+	v.cmd.Wait()
 }
 
 func (v *served) logged() string {
