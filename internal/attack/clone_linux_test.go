@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // userTools are what the user has, beside what the clone brings under the same names.
@@ -91,7 +93,7 @@ func TestUntrustedCloneGetsNoApproval(t *testing.T) {
 	patterns := []string{"tool:read", "tool:write", "tool:run", "tool:mine", "tool:project", "tool:local", "tool:page", "tool:tagged", "tool:twice",
 		"tool:evil", "tool:weather", "tool:helper", "tool:bare", "tool:run_shell_command", "tool:read_file", "tool:list_directory", "tool:shell",
 		"tool:script", "tool:cy_evil", "tool:outer", "tool:lost", "tool:lostshort", "tool:asks2", "tool:only_there"}
-	for _, where := range []string{"settings", "flags"} {
+	for _, where := range []string{"settings", "flags"}[:sizetest.Of(1, 2, 2)] {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
 			c := newClone(t)
@@ -299,7 +301,7 @@ func TestChangedDefinition(t *testing.T) {
 			s.write(".flowrun/tools/uses.yaml", "name: uses\ndescription: x\ntags: [read]\nsecurity: {required-permissions: ['filesystem:write:.']}\nsteps:\n  - {name: a, use-tool: t}\n")
 			s.run("trust")
 			c.change(s)
-			for _, args := range [][]string{{"--auto-approve", "tool:read"}, {"--auto-approve", "tool:" + c.call}} {
+			for _, args := range [][]string{{"--auto-approve", "tool:read"}, {"--auto-approve", "tool:" + c.call}}[:sizetest.Of(1, 2, 2)] {
 				os.Remove(s.path("PWN"))
 				if out := s.run(append([]string{"call", c.call, "{}"}, args...)...); s.exists("PWN") != c.runs && !(c.runs && args[1] != "tool:read") {
 					t.Errorf("%q: ran: %v, want %v\n%s", args, s.exists("PWN"), c.runs, out)

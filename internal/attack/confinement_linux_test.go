@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/waittest"
 )
@@ -100,7 +99,7 @@ func TestUserOfRun(t *testing.T) {
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waittest.Within(s, 20*time.Second, "the victim", func() bool { return s.read(filepath.Join(drop, "pid")) != "" })
+	waittest.Until(s, "the victim", func() bool { return s.read(filepath.Join(drop, "pid")) != "" })
 	out := s.run("run", "./thief.yaml")
 	s.write(filepath.Join(drop, "go"), "")
 	if err := victim.Wait(); err != nil {
@@ -139,12 +138,12 @@ func TestServiceSecrets(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { c.Process.Signal(os.Interrupt); c.Wait() }()
-			waittest.Within(s, 20*time.Second, "the service", func() bool { return s.exists(filepath.Join(s.dir, "state/service.sock")) })
+			waittest.Until(s, "the service", func() bool { return s.exists(filepath.Join(s.dir, "state/service.sock")) })
 			out := s.run("run", "t", "--detach")
 			if out.code != 0 {
 				t.Fatal(out)
 			}
-			waittest.Within(s, 20*time.Second, "the run", func() bool { return s.exists("done") })
+			waittest.Until(s, "the run", func() bool { return s.exists("done") })
 			if leak := s.read("leak"); strings.Contains(leak, "0123456789abcdef") {
 				t.Errorf("a step found\n%s\n%s", leak, out)
 			}

@@ -56,6 +56,17 @@ func (s *site) measure(args ...string) measured {
 // TestBombs: a few lines that stand for gigabytes are refused with little memory, and validate names the place.
 func TestBombs(t *testing.T) {
 	const most = 200 // MiB
+	s := newSite(t)
+	s.writeChain(".flowrun/tools", 31)
+	s.write("dbl.yaml", doubling("dbl", "default: x"))
+	s.write("given.yaml", doubling("given", "required: true"))
+	lists := strings.NewReplacer("type: string", "type: array", "}{", `}", "{`, `default: "`, `default: ["`, "\"}\n", "\"]}\n")
+	s.write("lists.yaml", lists.Replace(doubling("lists", `default: "x"`)))
+	s.write("lists-given.yaml", lists.Replace(doubling("lists-given", "required: true")))
+	s.write("quotes.yaml", "name: quotes\ndescription: x\nparameters: {X: {type: string, description: x, transform: \"trim"+
+		strings.Repeat(":shellescaped", 30)+"\"}}\nbash: echo {X}\n")
+	s.write("format.yaml", "name: format\ndescription: x\nparameters:\n  X: {type: string, description: x, format: \""+strings.Repeat("{value}", 200)+"\"}\n  Y: {type: string, description: x, default: \"{X} \"}\nbash: echo {Y}\n")
+	s.write("loops.yaml", "name: loops\ndescription: x\nsteps:\n  - name: a\n    for-each: {items: 1..2000}\n    steps:\n      - name: b\n        for-each: {items: 1..2000}\n        steps:\n          - {name: c, for-each: {items: 1..2000}, bash: 'true'}\n")
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -79,17 +90,8 @@ func TestBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t)
-			s.writeChain(".flowrun/tools", 31)
-			s.write("dbl.yaml", doubling("dbl", "default: x"))
-			s.write("given.yaml", doubling("given", "required: true"))
-			lists := strings.NewReplacer("type: string", "type: array", "}{", `}", "{`, `default: "`, `default: ["`, "\"}\n", "\"]}\n")
-			s.write("lists.yaml", lists.Replace(doubling("lists", `default: "x"`)))
-			s.write("lists-given.yaml", lists.Replace(doubling("lists-given", "required: true")))
-			s.write("quotes.yaml", "name: quotes\ndescription: x\nparameters: {X: {type: string, description: x, transform: \"trim"+
-				strings.Repeat(":shellescaped", 30)+"\"}}\nbash: echo {X}\n")
-			s.write("format.yaml", "name: format\ndescription: x\nparameters:\n  X: {type: string, description: x, format: \""+strings.Repeat("{value}", 200)+"\"}\n  Y: {type: string, description: x, default: \"{X} \"}\nbash: echo {Y}\n")
-			s.write("loops.yaml", "name: loops\ndescription: x\nsteps:\n  - name: a\n    for-each: {items: 1..2000}\n    steps:\n      - name: b\n        for-each: {items: 1..2000}\n        steps:\n          - {name: c, for-each: {items: 1..2000}, bash: 'true'}\n")
+			s := *s
+			s.T = t
 			m := s.measure(c.args...)
 			if m.code != c.code || !strings.Contains(m.stdout+m.stderr, c.want) {
 				t.Errorf("expected exit code %d and %q\n%s", c.code, c.want, m)
@@ -213,8 +215,9 @@ func TestEndlessTools(t *testing.T) {
 	}
 	commands := [][]string{{"run", "typo"}, {"call", "nosuch", "{}"}, {"validate"}, {"tool", "list"}}
 	t.Run("once", func(t *testing.T) {
+		sizetest.Need(t, sizetest.Gate, "takes two seconds of the processor for each file")
 		t.Parallel()
-		files := sizetest.Of(1, 12, 12)
+		const files = 12
 		s := folder(t, files)
 		for known := 0; known < files; { // three files more each time
 			if out := s.run("run", "typo"); out.code != 4 {

@@ -8,5 +8,6 @@
 // effect is there (a file that it creates, a uid, a secret in an answer), not if some
 // message is missing.
 //
-// In the long size of tests the groups run in full: more rounds, more connections, all users.
+// In the small size of tests each kind of attack is tried in one place, for the gate in all places and by root as well;
+// in the long size the groups run in full: more rounds, more connections, all forms.
 package attack

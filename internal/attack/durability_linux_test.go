@@ -85,18 +85,22 @@ func TestLostEntries(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
 			s.write("t.yaml", "name: t\ndescription: x\nsteps: [{name: s, bash: echo ran}]\n")
-			for range 3 {
+			for range 2 {
 				if out := s.run("run", "./t.yaml"); out.code != 0 {
 					t.Fatal(out)
 				}
 			}
-			if out := s.run("runs"); strings.Count(out.stdout, "succeeded") != 3 {
+			if out := s.run("runs"); strings.Count(out.stdout, "succeeded") != 2 {
 				t.Fatal(out)
 			}
 			if err := harm(s.path("../state/history.db-wal")); err != nil {
 				t.Fatal(err)
 			}
-			for _, args := range [][]string{{"runs"}, {"show", "latest"}, {"run", "./t.yaml"}} {
+			commands := [][]string{{"runs"}, {"show", "latest"}, {"run", "./t.yaml"}}
+			if !wide && name != "emptied" {
+				commands = commands[:1]
+			}
+			for _, args := range commands {
 				if out := s.run(args...); out.code == 0 || !strings.Contains(out.stderr, "has lost its newest entries") {
 					t.Errorf("%s does not say that runs are missing\n%s", args[0], out)
 				}

@@ -47,7 +47,7 @@ var fileEscapes = map[string]string{
 	"loader":                 `$(ls /lib64/ld-linux-*.so* /lib/ld-linux-*.so* 2>/dev/null | head -1) /bin/cat $O/secret`,
 	"own program":            `cp /bin/cat granted/cat; granted/cat $O/secret`,
 	"list":                   `ls -la $O; find $O; echo $O/*`,
-	"later":                  `(setsid sh -c "sleep 0.3; cat $O/secret >>granted/later" >/dev/null 2>&1 &)`,
+	"later":                  `exec 8>granted/lock; flock 8; (setsid sh -c "sleep 0.1; cat $O/secret >>granted/later" >/dev/null 2>&1 &)`,
 	"no environment":         `env -i setsid cat $O/secret`,
 	"user namespace":         `unshare -r cat $O/secret; unshare -rm cat $O/secret`,
 	"bind mount":             `mkdir granted/m; mount --bind $O granted/m && cat granted/m/secret; umount granted/m`,
@@ -172,68 +172,61 @@ func TestEnforcedFiles(t *testing.T) {
 	if err := confine.CheckSandbox(); err != nil {
 		t.Skip(err)
 	}
-	for _, c := range []struct {
-		by    string
-		uid   uint32
-		start func(*site, ...string) outcome
-	}{{"Landlock", 0, (*site).run}, {"Landlock", 65534, (*site).run}, {"bubblewrap", 0, (*site).runWithoutLandlock}, {"bubblewrap", 65534, (*site).runWithoutLandlock}} {
-		uid := c.uid
-		t.Run(fmt.Sprint(c.by, uid), func(t *testing.T) {
-			t.Parallel()
-			if os.Getuid() != 0 && uid != 0 {
-				t.Skip("only root can act as another user")
-			}
-			if c.by == "bubblewrap" {
-				needtest.Programs(t, "bwrap")
-			}
-			p := newPrey(t, uid)
-			abstract := fmt.Sprintf("flowrun-attack-%s-%d-%d", c.by, os.Getpid(), uid)
-			p.serve("unix", "@"+abstract)
-			p.serve("unix", p.path("granted/sock"))
-			os.Chmod(p.path("granted/sock"), 0o777)
-			port := p.serve("tcp", "127.0.0.1:0").(*net.TCPAddr).Port
-			names := slices.Sorted(maps.Keys(fileEscapes))
-			const enforced = "security:\n  enforce: true\n"
-			text := "name: t\ndescription: x\n" + enforced + "  required-permissions: [filesystem:read:granted, filesystem:write:granted, filesystem:execute:granted, filesystem:read:seen]\n" +
-				fmt.Sprintf("environment: {variables: {O: %q, GOT: it-escaped, OTHER: \"%d\", ABSTRACT: %q, PORT: \"%d\"}}\nsteps:\n", p.outside, p.process.Process.Pid, abstract, port)
-			for i, name := range names {
-				text += fmt.Sprintf("  - name: s%d\n    continue-on-error: true\n    bash: |\n      exec >'granted/%s'\n      %s\n", i, name, fileEscapes[name])
-			}
-			p.write("t.yaml", text)
-			before := p.state()
-			out := c.start(p.site, "run", "./t.yaml")
-			out2 := c.start(p.site, "run", "./t.yaml", "-o", "json") // with the background processes of the first one ended
-			if out.code != 0 || out2.code != 0 {
-				t.Fatalf("%s\n%s", out, out2)
-			}
-			for _, name := range names {
-				if loot := p.read("granted/" + name); strings.Contains(loot, p.canary) || strings.Contains(loot, "it-escaped") {
-					t.Errorf("%s: got %q", name, loot)
+	for by, start := range map[string]func(*site, ...string) outcome{"Landlock": (*site).run, "bubblewrap": (*site).runWithoutLandlock} {
+		for _, uid := range users() {
+			t.Run(fmt.Sprint(by, uid), func(t *testing.T) {
+				t.Parallel()
+				if by == "bubblewrap" {
+					needtest.Programs(t, "bwrap")
 				}
-			}
-			if after := p.state(); after != before {
-				t.Errorf("changed from\n%s to\n%s", before, after)
-			}
-			if !p.alive() {
-				t.Error("the process of another was ended")
-			}
-			if uid == 0 || c.by != "Landlock" {
-				return // what follows is not for root
-			}
-			p.write("t.yaml", strings.Replace(text, enforced, "security:\n", 1))
-			if out := p.run("run", "./t.yaml"); out.code != 0 {
-				t.Fatal(out)
-			}
-			succeeded := 0
-			for _, name := range names {
-				if loot := p.read("granted/" + name); strings.Contains(loot, p.canary) || strings.Contains(loot, "it-escaped") {
-					succeeded++
+				p := newPrey(t, uid)
+				abstract := fmt.Sprintf("flowrun-attack-%s-%d-%d", by, os.Getpid(), uid)
+				p.serve("unix", "@"+abstract)
+				p.serve("unix", p.path("granted/sock"))
+				os.Chmod(p.path("granted/sock"), 0o777)
+				port := p.serve("tcp", "127.0.0.1:0").(*net.TCPAddr).Port
+				names := slices.Sorted(maps.Keys(fileEscapes))
+				const enforced = "security:\n  enforce: true\n"
+				text := "name: t\ndescription: x\n" + enforced + "  required-permissions: [filesystem:read:granted, filesystem:write:granted, filesystem:execute:granted, filesystem:read:seen]\n" +
+					fmt.Sprintf("environment: {variables: {O: %q, GOT: it-escaped, OTHER: \"%d\", ABSTRACT: %q, PORT: \"%d\"}}\nsteps:\n", p.outside, p.process.Process.Pid, abstract, port)
+				for i, name := range names {
+					text += fmt.Sprintf("  - name: s%d\n    continue-on-error: true\n    parallel: true\n    bash: |\n      exec >'granted/%s'\n      %s\n", i, name, fileEscapes[name])
 				}
-			}
-			if succeeded < 25 || p.alive() || p.state() == before {
-				t.Errorf("without enforcement only %d escapes succeed (%s)", succeeded, p.state())
-			}
-		})
+				text += "  - {name: end, bash: flock granted/lock true}\n" // of what an escape left in the background
+				p.write("t.yaml", text)
+				before := p.state()
+				if out := start(p.site, "run", "./t.yaml"); out.code != 0 {
+					t.Fatal(out)
+				}
+				for _, name := range names {
+					if loot := p.read("granted/" + name); strings.Contains(loot, p.canary) || strings.Contains(loot, "it-escaped") {
+						t.Errorf("%s: got %q", name, loot)
+					}
+				}
+				if after := p.state(); after != before {
+					t.Errorf("changed from\n%s to\n%s", before, after)
+				}
+				if !p.alive() {
+					t.Error("the process of another was ended")
+				}
+				if uid == 0 || by != "Landlock" {
+					return // what follows is not for root
+				}
+				p.write("t.yaml", strings.NewReplacer(enforced, "security:\n", "    parallel: true\n", "").Replace(text))
+				if out := p.run("run", "./t.yaml"); out.code != 0 {
+					t.Fatal(out)
+				}
+				succeeded := 0
+				for _, name := range names {
+					if loot := p.read("granted/" + name); strings.Contains(loot, p.canary) || strings.Contains(loot, "it-escaped") {
+						succeeded++
+					}
+				}
+				if succeeded < 25 || p.alive() || p.state() == before {
+					t.Errorf("without enforcement only %d escapes succeed (%s)", succeeded, p.state())
+				}
+			})
+		}
 	}
 }
 

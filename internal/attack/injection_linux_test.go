@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // hostile are values that run touch PWN wherever something reads them as more than data.
@@ -43,10 +45,8 @@ func places() (list []string) {
 // TestValuesAreData: what a caller gives is data, whatever is in it and wherever the
 // definition puts it. All forms are steps of one tool, so that each value is one run.
 func TestValuesAreData(t *testing.T) {
-	values := hostile
-	if !full {
-		values = hostile[:6]
-	}
+	// What is calculated is a value of its own; the others are one in the small size.
+	values := sizetest.Of([]string{hostile[4], strings.Join(hostile, "\n")}, hostile[:6], hostile)
 	forms := places()
 	var def strings.Builder
 	def.WriteString("name: t\ndescription: x\nparameters: {X: {type: string, description: x}}\nsteps:\n")

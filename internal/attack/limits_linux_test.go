@@ -13,7 +13,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // limitTools is what the scripts below begin with. got(n) says how much was got so far.
@@ -105,7 +104,7 @@ type limitTrick struct {
 const (
 	processes = "max-processes: 20"
 	memory    = "max-memory: 60MB"
-	cpuTime   = "max-cpu: 500ms"
+	cpuTime   = "max-cpu: 200ms"
 	fileSize  = "max-file-size: 100KB"
 	openFiles = "max-open-files: 40"
 	cpuShare  = "cpu: 0.2"
@@ -288,7 +287,7 @@ func TestSharedLimits(t *testing.T) {
 	}
 	tricks := maps.Clone(sharedTricks)
 	maps.DeleteFunc(tricks, func(name string, c limitTrick) bool {
-		return sizetest.Chosen() == sizetest.Small && (c.burns || c.limits == cpuShare) && !slices.Contains(burningKinds, name)
+		return !wide && (c.burns || c.limits == cpuShare) && !slices.Contains(burningKinds, name)
 	})
 	tryAll(t, tricks, uint32(os.Getuid()), "", func(c limitTrick) bool { return c.honest })
 	if os.Getuid() == 0 {
@@ -298,12 +297,16 @@ func TestSharedLimits(t *testing.T) {
 }
 
 // burningKinds are those tricks that work for a while to get processor time which the Small size has as well.
-var burningKinds = []string{"a CPU", "a CPU, signals ignored", "a CPU, in turns", "a CPU, by daemons", "a share of a CPU", "a share of a CPU, below"}
+var burningKinds = []string{"a CPU, signals ignored", "a CPU, by daemons", "a share of a CPU, below"}
 
 // TestLimitsOfProcesses: no process gets around its limits, whoever runs it.
 func TestLimitsOfProcesses(t *testing.T) {
+	tricks := maps.Clone(eachTricks)
+	if !wide {
+		delete(tricks, "a CPU of one process, later") // takes two seconds of the processor
+	}
 	for _, uid := range users() {
-		tryAll(t, eachTricks, uid, "", func(c limitTrick) bool { return c.open })
+		tryAll(t, tricks, uid, "", func(c limitTrick) bool { return c.open })
 	}
 }
 

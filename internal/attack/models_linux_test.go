@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/waittest"
 )
@@ -65,6 +64,9 @@ func TestScriptCallsWhatItDeclares(t *testing.T) {
 			out := s.run("run", "pure", "name="+s.path(".flowrun/tools/beside.yaml"))
 			if s.exists("PWN") != c.runs {
 				t.Errorf("ran: %v, want %v\n%s", s.exists("PWN"), c.runs, out)
+			}
+			if !c.runs && !wide {
+				return
 			}
 			os.Remove(s.path("PWN"))
 			out = s.run("call", "pure", "{}", "--auto-approve", "tool:pure", "--auto-approve", "tool:read", "--trust-project")
@@ -140,7 +142,7 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 	}
 	defer func() { c.Process.Signal(syscall.SIGTERM); c.Wait() }()
 	url := ""
-	waittest.Within(s, time.Minute, "the service listens", func() bool {
+	waittest.Until(s, "the service listens", func() bool {
 		url = regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+`).FindString(s.read("log"))
 		return url != ""
 	})
@@ -166,7 +168,7 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 			t.Fatalf("%s did not start: %s", tool, text)
 		}
 		var run string
-		waittest.Within(s, time.Minute, tool+" ends", func() bool {
+		waittest.Until(s, tool+" ends", func() bool {
 			run = ask("GET", "/api/v1/runs/"+begun.ID+begun.Run, "")
 			return regexp.MustCompile(`"status": ?"(succeeded|failed)"`).MatchString(run)
 		})

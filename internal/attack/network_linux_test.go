@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/netns"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // networkEscapes are ways to a host that a tool's permissions do not list. A service on PORT of this
@@ -42,7 +43,7 @@ var networkEscapes = map[string]string{
 	"metadata":                    `curl -fsS -m 5 http://169.254.169.254/latest && echo $GOT`,
 	"raw request to the proxy":    `exec 3<>/dev/tcp/127.0.0.1/${HTTP_PROXY##*:}; printf 'CONNECT %s:%s HTTP/1.1\r\nHost: api.example.com\r\n\r\n' $HOST $PORT >&3; timeout 2 cat <&3`,
 	"without environment":         `env -i bash -c "cat </dev/tcp/127.0.0.1/$PORT"`,
-	"later":                       `(setsid bash -c "sleep 0.3; cat </dev/tcp/$HOST/$PORT >granted/later" >/dev/null 2>&1 &)`,
+	"later":                       `exec 8>granted/lock; flock 8; (setsid bash -c "sleep 0.1; cat </dev/tcp/$HOST/$PORT >granted/later" >/dev/null 2>&1 &)`,
 	"as root of a user namespace": `unshare -r bash -c "cat </dev/tcp/127.0.0.1/$PORT"; unshare -rn ip link && echo $GOT`,
 	"another user":                `setpriv --reuid=1 bash -c "cat </dev/tcp/$HOST/$PORT"; su -s /bin/bash nobody -c "cat </dev/tcp/$HOST/$PORT"`,
 
@@ -131,7 +132,7 @@ func serveCanary(t *testing.T, network, address, text string, wait time.Duration
 				}
 				fmt.Fprintf(c, "HTTP/1.0 200 OK\r\n\r\n%s\n", text)
 				c.(interface{ CloseWrite() error }).CloseWrite()
-				c.SetReadDeadline(time.Now().Add(2 * time.Second))
+				c.SetReadDeadline(time.Now().Add(waittest.Limit))
 				io.Copy(io.Discard, c)
 			}()
 		}
@@ -162,17 +163,14 @@ func TestEnforcedNetwork(t *testing.T) {
 	if err := netns.Available(program); err != nil {
 		t.Skip(err)
 	}
-	for _, uid := range []uint32{0, 65534} {
+	for _, uid := range users() {
 		t.Run(fmt.Sprint(uid), func(t *testing.T) {
 			t.Parallel()
-			if os.Getuid() != 0 && uid != 0 {
-				t.Skip("only root can act as another user")
-			}
 			const canary = "canary-of-the-service"
 			s := newSite(t)
 			s.write("granted/keep", "")
 			port := serveCanary(t, "tcp", ":0", canary, 0).(*net.TCPAddr).Port
-			granted := serveCanary(t, "tcp", "127.0.0.1:0", "what was granted", time.Second).(*net.TCPAddr).Port
+			granted := serveCanary(t, "tcp", "127.0.0.1:0", "what was granted", waittest.Limit).(*net.TCPAddr).Port
 			abstract := fmt.Sprintf("flowrun-network-%d-%d", os.Getpid(), uid)
 			serveCanary(t, "unix", "@"+abstract, canary, 0)
 			serveCanary(t, "unix", s.path("granted/sock"), canary, 0)
@@ -206,10 +204,11 @@ func TestEnforcedNetwork(t *testing.T) {
 			text := "name: t\ndescription: x\nsecurity:\n  enforce: true\n  required-permissions: [filesystem:read:granted, filesystem:write:granted, " +
 				fmt.Sprintf("filesystem:execute:%s, network:external:api.example.com, network:local:localhost:%d]\n", program, granted) +
 				fmt.Sprintf("environment: {variables: {GOT: it-escaped, PORT: \"%d\", HOST: %q, OTHER: \"%d\", ABSTRACT: %q, FLOWRUN: %q}}\n", port, hostAddress(t), other.Process.Pid, abstract, program) +
-				fmt.Sprintf("steps:\n  - name: granted\n    bash: |\n      cat </dev/tcp/127.0.0.1/%[1]d >granted/direct\n      curl -sS --noproxy '' http://localhost:%[1]d/ >granted/proxied\n", granted)
+				fmt.Sprintf("steps:\n  - name: granted\n    bash: |\n      exec 3<>/dev/tcp/127.0.0.1/%[1]d; echo please >&3; cat <&3 >granted/direct\n      curl -sS --noproxy '' http://localhost:%[1]d/ >granted/proxied\n", granted)
 			for i, name := range names {
 				text += fmt.Sprintf("  - name: s%d\n    continue-on-error: true\n    parallel: true\n    bash: |\n      exec >'granted/%s'\n      %s\n", i, name, networkEscapes[name])
 			}
+			text += "  - {name: end, bash: flock granted/lock true}\n" // of what an escape left in the background
 			s.write("t.yaml", text)
 			out := s.run("run", "./t.yaml")
 			if out.code != 0 {
@@ -221,13 +220,19 @@ func TestEnforcedNetwork(t *testing.T) {
 			if doc := s.run("show", "latest", "-o", "json"); strings.Count(doc.stdout, `"refused_connections":`) < 2 {
 				t.Errorf("the run document does not count the connections: %s", doc)
 			}
-			time.Sleep(500 * time.Millisecond) // for what an escape left in the background, and for packets
+			const last = "the last packet"
+			if to, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", port)); err != nil {
+				t.Fatal(err)
+			} else if _, err := io.WriteString(to, last); err != nil {
+				t.Fatal(err)
+			}
+			waittest.Until(t, last, func() bool { return slices.Contains(packets.all(), last) })
 			for _, name := range names {
 				if loot := s.read("granted/" + name); strings.Contains(loot, canary) || strings.Contains(loot, "it-escaped") {
 					t.Errorf("%s: got %q", name, loot)
 				}
 			}
-			if arrived := packets.all(); len(arrived) > 0 {
+			if arrived := packets.all(); len(arrived) > 1 {
 				t.Errorf("packets arrived: %q", arrived)
 			}
 			for _, way := range []string{"direct", "proxied"} {

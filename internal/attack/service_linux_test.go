@@ -108,7 +108,7 @@ func (v *served) address() string { _, at, _ := strings.Cut(v.url, "://"); retur
 
 // client makes a connection of its own for each request.
 func (v *served) client() *http.Client {
-	return &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
+	return &http.Client{Timeout: waittest.Limit, Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 }
 

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
@@ -20,14 +22,18 @@ import (
 	_ "github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/programtest"
 	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/waittest"
 	_ "github.com/flowrun/flowrun/internal/web"
 )
 
-// program is the flowrun that is attacked.
-var program string
+// program is the flowrun that is attacked, and self a copy of the tests, for processes of other users.
+var program, self string
 
-// full says that the attacks run in full.
-var full = sizetest.Chosen() == sizetest.Long
+// full says that the attacks run in full; wide, that each kind is tried in all places, not in one.
+var (
+	full = sizetest.Chosen() == sizetest.Long
+	wide = sizetest.Chosen() >= sizetest.Gate
+)
 
 func TestMain(m *testing.M) {
 	switch {
@@ -37,6 +43,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(hidingLandlock) != "":
 		hideLandlock()
 	}
+	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // attacks wait more than they work
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "attack")
 		if err != nil {
@@ -49,8 +56,27 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		self = filepath.Join(dir, "self")
+		if err := copySelf(self); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		return m.Run()
 	}())
+}
+
+func copySelf(to string) error {
+	from, err := os.Open("/proc/self/exe")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Close())
 }
 
 // site is the place of one attack: a home, a state folder and a project that nothing
@@ -141,7 +167,7 @@ func (o outcome) String() string {
 // its standard input.
 func (s *site) command(args ...string) *exec.Cmd {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waittest.Limit)
 	s.Cleanup(cancel)
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir, c.Env = s.project, s.env

@@ -118,7 +118,7 @@ func TestNoTerminal(t *testing.T) {
 			screen, _ := s.terminal(s.command(c.command...))
 			found := filepath.Join(s.dir, "drop", name)
 			if name == "detached" || name == "notify" {
-				waittest.Within(s, 20*time.Second, "the probe's answer", func() bool { return strings.Contains(s.read(found), "\n") })
+				waittest.Until(s, "the probe's answer", func() bool { return strings.Contains(s.read(found), "\n") })
 			}
 			if got := s.read(found); got != none {
 				t.Errorf("it found %q, want %q; the screen shows\n%s", got, none, screen)
@@ -151,11 +151,9 @@ func init() {
 // typist puts the program of that name where steps find it.
 func (s *site) typist() {
 	s.Helper()
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
+	if err := os.Link(self, filepath.Join(s.dir, "bin", typist)); err != nil {
 		s.Fatal(err)
 	}
-	s.program(typist, string(self))
 }
 
 // desk is a shell on a terminal, in the project, and somebody who types there.
@@ -217,7 +215,7 @@ func (d *desk) ends() string {
 	d.shell.Wait()
 	select {
 	case <-d.over:
-	case <-time.After(10 * time.Second): // what outlives the shell and has the terminal
+	case <-time.After(waittest.Limit): // what outlives the shell and has the terminal
 		d.Error("somebody has the terminal still")
 	}
 	d.pty.Close()
@@ -253,7 +251,7 @@ func TestTyping(t *testing.T) {
 			answer: func(d *desk) {
 				d.shows("[l]ater? ")
 				d.write(filepath.Join(d.dir, "drop/asked"), "")
-				waittest.Within(d, 20*time.Second, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
+				waittest.Until(d, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
 				d.types("r\r")
 				d.shows("reason (optional): ")
 				d.types("\r")
@@ -266,7 +264,7 @@ func TestTyping(t *testing.T) {
 			answer: func(d *desk) {
 				d.shows("Allow this? ")
 				d.write(filepath.Join(d.dir, "drop/asked"), "")
-				waittest.Within(d, 20*time.Second, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
+				waittest.Until(d, "the typist", func() bool { return d.exists(filepath.Join(d.dir, "drop/typed")) })
 				d.types("n\r")
 			}},
 	} {
@@ -299,7 +297,7 @@ func TestScriptHasNoTerminal(t *testing.T) {
 		execute: () => new Promise(done => setTimeout(done, 60000)) }`)
 	d := s.desk(`exec $FLOWRUN run ./t.tool.js`)
 	defer d.shell.Process.Kill()
-	waittest.Within(s, 20*time.Second, "the process without a terminal", func() bool {
+	waittest.Until(s, "the process without a terminal", func() bool {
 		return terminalOfChild(d.shell.Process.Pid, "flowrun-js") == "0"
 	})
 }

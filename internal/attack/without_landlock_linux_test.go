@@ -50,16 +50,6 @@ func hideLandlock() {
 // withoutLandlock prepares the program as on a kernel without Landlock.
 func (s *site) withoutLandlock(args ...string) *exec.Cmd {
 	s.Helper()
-	self := filepath.Join(s.dir, "hider")
-	if _, err := os.Stat(self); err != nil {
-		text, err := os.ReadFile("/proc/self/exe")
-		if err == nil {
-			err = os.WriteFile(self, text, 0o755)
-		}
-		if err != nil {
-			s.Fatal(err)
-		}
-	}
 	c := s.command(args...)
 	c.Path, c.Args = self, append([]string{self, program}, args...)
 	c.Env = append(c.Env, hidingLandlock+"=1")
