@@ -21,6 +21,7 @@ import (
 // Whatever becomes of the engine, what it has acknowledged stays, and the run can be
 // taken up and ends.
 func TestEngine(t *testing.T) {
+	t.Parallel()
 	shipped, pointed := build(t), build(t, "failpoint")
 	bed := func(t *testing.T, program string) killBed {
 		return killBed{program, filepath.Join(t.TempDir(), "state")}
@@ -252,7 +253,7 @@ func (s *story) signal(l *life, sig syscall.Signal) {
 // manyAtOnce begins runs at the same moment where there is no history yet.
 func manyAtOnce(t *testing.T, b killBed) {
 	var stories []*story
-	for i := range 8 {
+	for i := range sizetest.Of(4, 8, 8) {
 		s := b.story(t, small, fmt.Sprintf("many-%d", i))
 		s.begin("", "run", "./job.yaml")
 		stories = append(stories, s)
@@ -270,7 +271,7 @@ func manyAtOnce(t *testing.T, b killBed) {
 
 // twoResume: of two that take up a run at the same moment, one gets it.
 func twoResume(t *testing.T, b killBed) {
-	for i := range 5 {
+	for i := range sizetest.Of(1, 5, 5) {
 		s := b.story(t, held, fmt.Sprintf("two-%d", i))
 		l := s.begin("", "run", "./job.yaml")
 		s.await("hold", l)

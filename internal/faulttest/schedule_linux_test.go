@@ -23,16 +23,34 @@ type timed struct{ schedules, seconds int }
 // TestSchedules: two services on one state directory, one of them killed with -9 again and
 // again, fire each slot of each schedule exactly once.
 func TestSchedules(t *testing.T) {
-	dir := t.TempDir()
-	b := killBed{build(t), filepath.Join(dir, "state")}
+	t.Parallel()
+	program := build(t)
 	plan := timed{sizetest.Of(4, 12, 25), sizetest.Of(2, 5, 20)}
-	project := filepath.Join(dir, "project")
-	start := time.Now().Add(3 * time.Second).Truncate(time.Second)
-	plan.write(t, project, start)
-
-	seed := sizetest.Seed(t)
-	random := rand.New(rand.NewPCG(seed, 0))
-	pair := []*host{b.serve(t, project), b.serve(t, project)}
+	var b killBed
+	var project string
+	var start time.Time
+	var pair []*host
+	var db *sql.DB
+	for lead := time.Second; ; lead *= 2 { // until the schedules are known before their first slot
+		dir := t.TempDir()
+		b, project = killBed{program, filepath.Join(dir, "state")}, filepath.Join(dir, "project")
+		start = time.Now().Add(lead + time.Second).Truncate(time.Second)
+		plan.write(t, project, start)
+		pair = []*host{b.serve(t, project), b.serve(t, project)}
+		db = b.open(t)
+		var known int
+		var err error
+		waittest.Until(t, "the schedules", func() bool {
+			err = db.QueryRowContext(t.Context(), "SELECT count(*) FROM cursors").Scan(&known)
+			return err == nil && known == plan.schedules
+		}, func() any { return err }, func() any { return known })
+		if time.Now().Before(start) {
+			break
+		}
+		pair[0].kill()
+		pair[1].kill()
+	}
+	random := rand.New(rand.NewPCG(sizetest.Seed(t), 0))
 	kills := 0
 	for end := start.Add(time.Duration(plan.seconds)*time.Second + 2*time.Second); time.Now().Before(end); kills++ {
 		time.Sleep(time.Duration(100+random.IntN(900)) * time.Millisecond)
@@ -41,7 +59,6 @@ func TestSchedules(t *testing.T) {
 		pair[i] = b.serve(t, project)
 	}
 	want := plan.schedules * plan.seconds
-	db := b.open(t)
 	waittest.Holds(waittest.Limit, func() bool { // what is wrong is reported below
 		return count(t, db, "SELECT count(*) FROM runs JOIN firings ON run = id WHERE status = 'succeeded'") == want
 	})
@@ -117,7 +134,7 @@ func (h *host) kill() {
 // open opens the history beside the services.
 func (b killBed) open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.state, "history.db")+"?_pragma=busy_timeout(10000)&_query_only=1")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.state, "history.db")+"?mode=rw&_pragma=busy_timeout(10000)&_query_only=1")
 	if err != nil {
 		t.Fatal(err)
 	}

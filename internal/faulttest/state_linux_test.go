@@ -124,6 +124,7 @@ func next(r *rand.Rand, runs []countedRun) []string {
 // A value of a run that did not succeed is never kept, and that of one that did is never lost, whenever flowrun is
 // killed.
 func TestState(t *testing.T) {
+	t.Parallel()
 	shipped, pointed := build(t), build(t, "failpoint")
 
 	t.Run("killed at random", func(t *testing.T) {
