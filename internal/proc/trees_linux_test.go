@@ -132,7 +132,7 @@ func TestTrees(t *testing.T) {
 
 func testTrees(t *testing.T, noLeaf bool) {
 	const width, grace = 10, 100 * time.Millisecond
-	rounds := sizetest.Of(3, 13, 50)
+	rounds := sizetest.Of(1, 13, 50)
 	for round := range rounds {
 		run := fmt.Sprintf("run-%d-%d", os.Getpid(), round)
 		g := Open(run)
