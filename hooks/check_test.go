@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -180,10 +181,10 @@ func FuzzCompile(f *testing.F) {
 // Compile returns for any nesting: a Go program whose stack overflows cannot recover.
 func TestDeep(t *testing.T) {
 	for _, unit := range []string{"!", "-", "- ", "(", "[", "{", "a=", "a=>", "a?", "a?b:", "new ", "if(1)", "for(;;)", "x:", "`${", "a**", "typeof ", "await ", "function(){", "class extends ", "a.", "a?.b", "a(", "try{", "do ", "while(1)", "else ", "...", "yield ", "async ", "case ", "/*", "'", "a,"} {
-		text := strings.Repeat(unit, MaxScript/8/len(unit))
-		for _, form := range []Form{Body, Expression} {
-			for _, code := range []string{text, text + "1", "return " + text + "1"} {
-				Compile(tool.Plain(code[:min(len(code), MaxScript)]), form)
+		text := strings.Repeat(unit, MaxScript/sizetest.Of(16, 8, 8)/len(unit))
+		for _, code := range []string{text, text + "1", "return " + text + "1"}[sizetest.Of(1, 0, 0):] {
+			for _, form := range []Form{Body, Expression} {
+				Compile(tool.Plain(code), form)
 			}
 		}
 	}

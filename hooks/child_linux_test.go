@@ -123,6 +123,7 @@ func TestReaper(t *testing.T) {
 
 // Signals that a terminal sends to the foreground process group do not end a call.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	r := New(Config{Timeout: time.Hour})
 	defer r.Close()
 	s := compile(t, Body, "const end = Date.now() + input; while (Date.now() < end); return 1", "input")

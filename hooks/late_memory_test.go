@@ -15,9 +15,9 @@ func TestMemoryLimitAtTheEndOfACall(t *testing.T) {
 	defer r.Close()
 	large := compile(t, Body, `const a = []; for (let i = 0; i < input.n; i++) a.push('x'.repeat(1 << 20) + i); return 1`, "input")
 	check := compile(t, Body, clean)
-	results, failures, calls := 0, 0, sizetest.Of(4, 16, 400)
+	results, failures, calls := 0, 0, sizetest.Of(2, 16, 400)
 	for i := range calls {
-		size := map[string]any{"n": 80 + i*80/calls}
+		size := map[string]any{"n": 80 + (2*i+1)*40/calls}
 		_, err := r.Call(context.Background(), Call{Script: large, Vars: map[string]any{"input": size}})
 		if err != nil {
 			failures++
