@@ -13,6 +13,7 @@ import (
 
 // Capture returns the output of a program; errors do not contain it.
 func TestCapture(t *testing.T) {
+	t.Parallel()
 	b := open(t, Options{}, nil)
 	defer b.close(t)
 	dir := t.TempDir()
@@ -48,6 +49,7 @@ func TestCapture(t *testing.T) {
 
 // A program that takes too long is ended soon, with everything that it started.
 func TestCaptureEnds(t *testing.T) {
+	t.Parallel()
 	b := open(t, Options{}, nil)
 	defer b.close(t)
 	late := errors.New("too late")

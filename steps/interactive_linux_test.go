@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
@@ -107,7 +109,7 @@ func TestDefaultResponse(t *testing.T) {
 	needtest.Programs(t, "python3")
 	b := open(t, Options{Grace: time.Second}, map[string]any{"WHO": "Grace Hopper", "PIN": "hunter2-hunter2"})
 	defer b.close(t)
-	for _, c := range []struct{ script, answer, want, asked string }{
+	cases := []struct{ script, answer, want, asked string }{
 		{`read -p 'name? ' n; echo "hello $n"`, "Ada", "hello Ada\n", "name? "},
 		{`read n; echo "hello $n"`, "{WHO}", "hello Grace Hopper\n", ""},
 		{`read -p 'one? ' a; read -p 'two? ' b; read c; echo $a $b $c`, "y", "y y y\n", "one? two? "},
@@ -121,16 +123,31 @@ func TestDefaultResponse(t *testing.T) {
 		{`seq 1 20000; read -p 'go on? ' a; seq 1 30000`, "y", numbers(30000), numbers(20000) + "go on? "},
 		{`read -p 'empty? ' a; echo "[$a]"`, "", "[]\n", "empty? "},
 		{`read -p 'and then? ' a`, "y", "", "and then? "},
-	} {
-		cmd := b.asking(t, b.bash(t, c.script), c.answer)
-		cmd.Keep = Stdout | Stderr
-		r, asked := b.run(t, cmd), ""
-		if r.Stderr != nil {
-			asked = r.Stderr.Raw
+	}
+	// On a busy machine a program that is starting may be answered before it asks. So a case may fail,
+	// but not each time.
+	for try := 1; len(cases) > 0; try++ {
+		var commands []*Command
+		for _, c := range cases {
+			cmd := b.asking(t, b.bash(t, c.script), c.answer)
+			cmd.Keep = Stdout | Stderr
+			commands = append(commands, cmd)
 		}
-		if r.Status != dag.Succeeded || stdout(r) != c.want || asked != c.asked {
-			t.Errorf("%s: %+v, printed %.200q, asked %.200q", c.script, r, stdout(r), asked)
+		again := cases[:0]
+		for i, r := range b.runAll(t, commands...) {
+			c, asked := cases[i], ""
+			if r.Stderr != nil {
+				asked = r.Stderr.Raw
+			}
+			switch {
+			case r.Status == dag.Succeeded && stdout(r) == c.want && asked == c.asked:
+			case try < 10:
+				again = append(again, c)
+			default:
+				t.Errorf("%s: %+v, printed %.200q, asked %.200q", c.script, r, stdout(r), asked)
+			}
 		}
+		cases = again
 	}
 }
 
@@ -148,7 +165,7 @@ func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	b := open(t, Options{Grace: time.Second}, nil)
 	defer b.close(t)
-	for _, c := range []struct {
+	cases := []struct {
 		script string
 		status dag.Status
 		reason string
@@ -159,9 +176,13 @@ func TestNobodyAnswers(t *testing.T) {
 		{`cat; echo read all`, dag.Succeeded, "", "read all\n"},
 		{`while ! read -p '? ' n; do :; done`, dag.Failed, ReasonUnanswered, "? "},
 		{`sleep 1.5; echo done`, dag.Succeeded, "", "done\n"},
-	} {
-		r := b.run(t, b.asking(t, b.bash(t, c.script)))
-		out := stdout(r)
+	}
+	var commands []*Command
+	for _, c := range cases {
+		commands = append(commands, b.asking(t, b.bash(t, c.script)))
+	}
+	for i, r := range b.runAll(t, commands...) {
+		c, out := cases[i], stdout(r)
 		if c.reason == ReasonUnanswered { // how often it has asked by then is up to the shell, but for the bound
 			if n := strings.Count(out, c.out); n > maxEnds+1 {
 				t.Errorf("%s: asked %d times", c.script, n)
@@ -172,9 +193,33 @@ func TestNobodyAnswers(t *testing.T) {
 			t.Errorf("%s: %+v, printed %q", c.script, r, stdout(r))
 		}
 	}
-	r := b.run(t, b.asking(t, b.bash(t, "cat >/dev/null"), "y"))
-	if r.Reason != ReasonUnanswered || !strings.Contains(r.Message, "default-response") {
-		t.Errorf("a step that reads for ever: %+v", r)
+}
+
+// A step that reads for ever gets only so many default responses. That the step is stopped then,
+// TestNobodyAnswers proves with the ends of its input, which are fewer.
+func TestDefaultResponsesAreCounted(t *testing.T) {
+	terminal, err := newTTY(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer terminal.Close()
+	defer terminal.closeSlave()
+	personGone := make(chan struct{})
+	close(personGone)
+	var given error
+	a := responder{attempt: &attempt{Command: &Command{Interactive: &Interactive{Default: &expr.Template{}}}, tty: terminal, defaultResponse: "y", personGone: personGone},
+		cancel: func(cause error) { given = cause }}
+	for range maxResponses {
+		if !a.respond() {
+			t.Fatalf("given up after %d responses", a.responses)
+		}
+	}
+	typed := make([]byte, 2*maxResponses+1)
+	if n, err := terminal.slave.Read(typed); err != nil || string(typed[:n]) != "y\n" {
+		t.Errorf("the step reads %q, %v", typed[:n], err)
+	}
+	if a.respond() || given == nil || !strings.Contains(given.Error(), "after 50 default responses; use another default-response") {
+		t.Errorf("%d responses, %v", a.responses, given)
 	}
 }
 
@@ -297,46 +342,53 @@ func TestPrompt(t *testing.T) {
 		err  error
 	}
 	gone := errors.New("gone")
-	for name, c := range map[string]struct {
+	cases := []struct {
 		script  string
 		answers []answer
 		timeout time.Duration
 		output  string
 		shown   []string
 	}{
-		"two questions":          {`read -p 'name? ' n; read -p "known-secret? " a; echo "$n $a"`, []answer{{"Ada", nil}, {"yes please", nil}}, 0, "Ada yes please\n", []string{"name? ", "name? Ada\n***? "}},
-		"a person declines":      {`read -p 'name? ' n; read -p 'age? ' a; echo "$n $a"`, []answer{{"", gone}}, 0, "default default\n", []string{"name? "}},
-		"control characters":     {`read -p 'name? ' n; echo "$n"`, []answer{{"a\x03", nil}}, 0, "default\n", []string{"name? "}},
-		"a password":             {`read -s -p 'password? ' p; echo; echo "$p"`, nil, 0, "default\n", nil},
-		"no question":            {`read n; echo "$n"`, nil, 0, "default\n", nil},
-		"a slow step":            {`echo working; sleep 1; echo done`, nil, 0, "working\ndone\n", nil},
-		"nobody answers":         {`read -p 'name? ' n; echo "$n"`, []answer{{"wait", nil}}, 200 * time.Millisecond, "default\n", []string{"name? "}},
-		"a question with a line": {`echo 'Sure?'; read n; echo "$n"`, []answer{{"no", nil}}, 0, "no\n", []string{"Sure?\n"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var shown []string
-			b := open(t, Options{Grace: time.Second, Prompt: func(ctx context.Context, p Prompt) (string, error) {
-				shown = append(shown, p.Text)
-				if len(shown) > len(c.answers) {
-					t.Errorf("unexpected prompt %q", p.Text)
-					return "", gone
-				}
-				one := c.answers[len(shown)-1]
-				if one.line == "wait" {
-					<-ctx.Done()
-					return "", ctx.Err()
-				}
-				return one.line, one.err
-			}}, nil)
-			defer b.close(t)
-			b.session.Mask().Add("known-secret")
-			step := b.asking(t, b.bash(t, c.script), "default")
-			step.Interactive.Timeout = c.timeout
-			if r := b.run(t, step); r.Status != dag.Succeeded || stdout(r) != c.output || !slices.Equal(shown, c.shown) {
-				t.Errorf("%+v, printed %q, want %q; shown %q, want %q", r, stdout(r), c.output, shown, c.shown)
-			}
-		})
+		{`read -p 'name? ' n; read -p "known-secret? " a; echo "$n $a"`, []answer{{"Ada", nil}, {"yes please", nil}}, 0, "Ada yes please\n", []string{"name? ", "name? Ada\n***? "}}, // two questions
+		{`read -p 'name? ' n; read -p 'age? ' a; echo "$n $a"`, []answer{{"", gone}}, 0, "default default\n", []string{"name? "}},                                                    // a person declines
+		{`read -p 'name? ' n; echo "$n"`, []answer{{"a\x03", nil}}, 0, "default\n", []string{"name? "}},                                                                              // control characters
+		{`read -s -p 'password? ' p; echo; echo "$p"`, nil, 0, "default\n", nil},                                                                                                     // a password
+		{`read n; echo "$n"`, nil, 0, "default\n", nil},                                                                                                                              // no question
+		{`echo working; sleep 1; echo done`, nil, 0, "working\ndone\n", nil},                                                                                                         // a slow step
+		{`read -p 'name? ' n; echo "$n"`, []answer{{"wait", nil}}, 200 * time.Millisecond, "default\n", []string{"name? "}},                                                          // nobody answers
+		{`echo 'Sure?'; read n; echo "$n"`, []answer{{"no", nil}}, 0, "no\n", []string{"Sure?\n"}},                                                                                   // a question with a line
+	}
+	shown := make([][]string, len(cases))
+	b := open(t, Options{Grace: time.Second, Prompt: func(ctx context.Context, p Prompt) (string, error) {
+		i, err := strconv.Atoi(strings.TrimPrefix(string(p.Step), "s"))
+		if err != nil {
+			t.Error(err)
+		}
+		c := cases[i]
+		shown[i] = append(shown[i], p.Text)
+		if len(shown[i]) > len(c.answers) {
+			t.Errorf("%s: unexpected prompt %q", c.script, p.Text)
+			return "", gone
+		}
+		one := c.answers[len(shown[i])-1]
+		if one.line == "wait" {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
+		return one.line, one.err
+	}}, nil)
+	defer b.close(t)
+	b.session.Mask().Add("known-secret")
+	var commands []*Command
+	for _, c := range cases {
+		step := b.asking(t, b.bash(t, c.script), "default")
+		step.Interactive.Timeout = c.timeout
+		commands = append(commands, step)
+	}
+	for i, r := range b.runAll(t, commands...) {
+		if c := cases[i]; r.Status != dag.Succeeded || stdout(r) != c.output || !slices.Equal(shown[i], c.shown) {
+			t.Errorf("%s: %+v, printed %q, want %q; shown %q, want %q", c.script, r, stdout(r), c.output, shown[i], c.shown)
+		}
 	}
 }
 

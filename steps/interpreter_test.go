@@ -14,6 +14,7 @@ import (
 )
 
 func TestPython(t *testing.T) {
+	t.Parallel()
 	needtest.Programs(t, "python3")
 	b := open(t, Options{}, map[string]any{"P": `it's "$(x)"` + "\n\\", "BIG": strings.Repeat("é", 1<<20), "SECRET": `pa"ss'word\`})
 	defer b.close(t)

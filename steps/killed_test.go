@@ -22,12 +22,14 @@ import (
 // its state folder.
 const asEngine = "STEPS_TEST_ENGINE"
 
-const killedRun = "killed"
+// killedRun returns the name of the run of a test process, which no other one that runs now has.
+func killedRun(pid int) string { return fmt.Sprint("killed-", pid) }
 
 func runUntilKilled(state string) {
 	tpl, _ := expr.ParseTemplate("echo $FLOWRUN_OWNER; cat; echo over; exec sleep 300.6", expr.Sh, &bench{})
 	in, _ := expr.ParseTemplate("input\n", expr.Plain, &bench{})
-	s, err := Open(Options{Run: killedRun, LogDir: LogFolder(state, killedRun)})
+	run := killedRun(os.Getppid())
+	s, err := Open(Options{Run: run, LogDir: LogFolder(state, run)})
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -46,14 +48,14 @@ func TestEngineKilled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are found again on Linux only")
 	}
-	state, temp := t.TempDir(), t.TempDir()
+	state, temp, run := t.TempDir(), t.TempDir(), killedRun(os.Getpid())
 	t.Setenv("TMPDIR", temp)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asEngine+"="+state)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	file := whenShown(t, LogFolder(state, killedRun), "long", 1)[0]
+	file := whenShown(t, LogFolder(state, run), "long", 1)[0]
 	printed := func() bool {
 		text, _ := os.ReadFile(file.Path)
 		return strings.HasSuffix(string(text), "over\n")
@@ -61,17 +63,17 @@ func TestEngineKilled(t *testing.T) {
 	waittest.Until(t, "the last line", printed)
 	cmd.Process.Kill()
 	cmd.Wait()
-	if text, err := os.ReadFile(file.Path); err != nil || string(text) != "killed.1\ninput\nover\n" {
+	if text, err := os.ReadFile(file.Path); err != nil || string(text) != run+".1\ninput\nover\n" {
 		t.Errorf("the log holds %q, %v", text, err)
 	}
-	report, err := proc.Recover(killedRun, nil).Close(context.Background(), time.Second)
+	report, err := proc.Recover(run, nil).Close(context.Background(), time.Second)
 	if err != nil || len(report.Ended) != 1 || len(report.Escaped) > 0 {
 		t.Errorf("left were %+v, %v", report, err)
 	}
 	if left, _ := filepath.Glob(temp + "/flowrun-*"); len(left) != 1 {
 		t.Errorf("%q are left, want one folder", left)
 	}
-	if err := SweepPrivate(killedRun); err != nil {
+	if err := SweepPrivate(run); err != nil {
 		t.Error(err)
 	}
 	if left, _ := filepath.Glob(temp + "/*"); len(left) > 0 {

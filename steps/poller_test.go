@@ -150,6 +150,7 @@ func TestPollerLimitsPolls(t *testing.T) {
 }
 
 func TestPollerWaitsForPort(t *testing.T) {
+	t.Parallel()
 	ear, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

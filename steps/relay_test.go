@@ -34,6 +34,7 @@ func (e *chunkRecorder) hear(c Chunk) {
 // Lines are delivered while the step runs, complete, in order and masked. The Result is the same as
 // without streaming.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	for _, masked := range []bool{false, true} {
 		var e chunkRecorder
 		first := make(chan bool, 100)
@@ -71,6 +72,7 @@ func TestStream(t *testing.T) {
 // A slow listener delays no step and gets everything. Steps that run at the same time are delivered
 // line by line.
 func TestStreamSlowly(t *testing.T) {
+	t.Parallel()
 	var e chunkRecorder
 	release := make(chan bool)
 	b := open(t, Options{LogDir: t.TempDir(), Function: func(c Chunk) { <-release; e.hear(c) }}, nil)
@@ -110,6 +112,7 @@ func TestStreamSlowly(t *testing.T) {
 
 // A listener that never returns does not delay a run that is stopped by force.
 func TestStreamListenerHangs(t *testing.T) {
+	t.Parallel()
 	force, release := make(chan struct{}), make(chan bool)
 	b := open(t, Options{Force: force, Function: func(Chunk) { <-release }}, nil)
 	c := b.sh(t, "echo one")

@@ -14,6 +14,7 @@ import (
 // The log of a running step can be read, even if the step starts to print late. It is the same file
 // after the step has ended.
 func TestLogShowsWhileRunning(t *testing.T) {
+	t.Parallel()
 	for _, secret := range []string{"", "hunter2"} {
 		dir, gate := t.TempDir(), t.TempDir()
 		b := open(t, Options{LogDir: dir}, nil)

@@ -3,9 +3,11 @@ package steps
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +21,7 @@ func TestMain(m *testing.M) {
 	if folder := os.Getenv(asEngine); folder != "" {
 		runUntilKilled(folder)
 	}
+	flag.Set("test.parallel", "16") // many tests only wait; the command line may say otherwise
 	goleak.VerifyTestMain(m)
 }
 
@@ -116,20 +119,36 @@ func (b *bench) run(t testing.TB, c *Command) dag.Result {
 
 func (b *bench) runPolicy(t testing.TB, ctx context.Context, c *Command, p dag.Policy) dag.Result {
 	t.Helper()
-	g, err := dag.New([]dag.Node{{ID: "step", Runner: c, Policy: p}}, dag.Settings{})
+	return b.walk(t, ctx, []dag.Node{{ID: "step", Runner: c, Policy: p}})[0]
+}
+
+// runAll runs commands side by side. The steps have the names s0, s1 and so on.
+func (b *bench) runAll(t testing.TB, commands ...*Command) []dag.Result {
+	t.Helper()
+	var nodes []dag.Node
+	for i, c := range commands {
+		nodes = append(nodes, dag.Node{ID: dag.ID(fmt.Sprint("s", i)), Runner: c})
+	}
+	return b.walk(t, context.Background(), nodes)
+}
+
+// walk runs steps and returns their results.
+func (b *bench) walk(t testing.TB, ctx context.Context, nodes []dag.Node) []dag.Result {
+	t.Helper()
+	g, err := dag.New(nodes, dag.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r dag.Result
-	_, err = dag.Run(ctx, g, b, dag.Options{Sinks: []dag.Sink{dag.SinkFunc(func(e dag.Event) {
+	results := make([]dag.Result, len(nodes))
+	_, err = dag.Run(ctx, g, b, dag.Options{Slots: dag.NewSlots(len(nodes)), Sinks: []dag.Sink{dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepFinished {
-			r = *e.Result
+			results[slices.IndexFunc(nodes, func(n dag.Node) bool { return n.ID == e.Node })] = *e.Result
 		}
 	})}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return results
 }
 
 func stdout(r dag.Result) string {

@@ -23,6 +23,7 @@ import (
 // A timeout and a cancellation end all processes of the step and determine the status of its
 // Result.
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	tag := fmt.Sprint("300.3", os.Getpid())
 	for _, masked := range []bool{false, true} {
 		b := open(t, Options{Grace: 200 * time.Millisecond}, nil)
@@ -61,6 +62,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestForce(t *testing.T) {
+	t.Parallel()
 	force := make(chan struct{})
 	const grace = 4 * time.Minute
 	b := open(t, Options{Grace: grace, Force: force}, nil)
@@ -76,6 +78,7 @@ func TestForce(t *testing.T) {
 // A background process that holds the output open does not delay the step. It lives until the run
 // ends, prints into the log, and is then ended with a notice.
 func TestBackground(t *testing.T) {
+	t.Parallel()
 	tag := fmt.Sprint("300.4", os.Getpid())
 	for _, masked := range []bool{false, true} {
 		var notices []Notice

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"math"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -15,11 +14,19 @@ const (
 	mayPoll = true // terminals can be polled
 )
 
-// isBusy reports whether a process of a session is running, or waits for a disk. Such a session does
-// not wait for input.
+// isBusy reports whether a process of a session is running, or waits for a disk, or the first one has
+// ended. Such a session does not wait for input.
 func isBusy(session int) bool {
 	list, err := procid.ReadTable(math.MaxUint64)
-	return err == nil && slices.ContainsFunc(list, func(e procid.Entry) bool {
-		return e.Session == session && (e.State == 'R' || e.State == 'D')
-	})
+	if err != nil {
+		return false
+	}
+	leads := false
+	for _, e := range list {
+		if e.Session == session && (e.State == 'R' || e.State == 'D') {
+			return true
+		}
+		leads = leads || e.PID == session && !e.Dead()
+	}
+	return !leads
 }
