@@ -10,14 +10,16 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestHostilePairs puts two values side by side. The first may turn the second into an operand that is evaluated: an
 // option, an operator, the name of a builtin. Nothing may run, whichever values are accepted.
 func TestHostilePairs(t *testing.T) {
-	firsts := []string{"", "-v", "-R", "-p", "-a", "-C", "-eq", "!", "(", "=", "x", "eval", "command", "builtin", "exec", "printf", "test", "[", "declare",
-		"let", "trap", "source", "read", "unset", "export", "time", "set", "alias", "mapfile", "wait", "--", "exit", "print"}
-	seconds := []string{"x[$(touch F)]", "x[$(touch F)]=1", "touch F", "$(touch F)", "x=($(touch F))"}
+	firsts := []string{"", "-v", "-eq", "!", "x", "eval", "printf", "declare", // one of each kind
+		"-R", "-p", "-a", "-C", "(", "=", "command", "builtin", "exec", "test", "[", "let", "trap", "source", "read", "unset", "export", "time", "set", "alias", "mapfile", "wait", "--", "exit", "print"}
+	seconds := []string{"x[$(touch F)]", "touch F", "x[$(touch F)]=1", "$(touch F)", "x=($(touch F))"}
+	firsts, seconds = firsts[:sizetest.Of(8, len(firsts), len(firsts))], seconds[:sizetest.Of(2, len(seconds), len(seconds))]
 	scripts := []string{
 		`{A} {B}`, `{A} {B} {B}`, `{A} {A} {B}`, `"{A}" {B}`, `{LIST}`, `{LIST} {B}`, `x={A} {A} {B}`, `{A} -v {B}`, `{A} -v x {B}`, `{A} {B} EXIT`, `{X}{A} {B}`, `{X} {A} {B}`,
 		`[ {A} {B} ]`, `[ {A} {B} x ]`, `[ x {A} {B} ]`, `[ ! {A} {B} ]`, `[ x = x -a {A} {B} ]`, `[ {A} {B} -a x = x ]`, `[ {LIST} ]`, `[ "{A}" "{B}" ]`, `test {A} {B}`, `test {LIST}`,

@@ -48,39 +48,30 @@ func TestHostileValuesInPython(t *testing.T) {
 	texts := len(values)
 	values = append(values, nil, true, false, json.Number("-5"), json.Number("0"), json.Number("2.50"), json.Number("1e3"), json.Number("123456789012345678901234567890"), -7, 1.5, 1e21,
 		[]any{}, []any{"a'b", nil, true, []any{json.Number("-1")}}, map[string]any{}, map[string]any{`k"';`: "\\\n", "b": []any{false, map[string]any{"x": nil}}})
-	for _, place := range pythonPlaces {
-		t.Run(place.name, func(t *testing.T) {
-			t.Parallel()
-			tmpl, problems := expr.ParseTemplate(place.script, expr.Python, names{})
-			if len(problems) > 0 {
-				t.Fatal(problems)
-			}
-			sent := values
-			if place.name != "bare" && place.name != "dictionary" {
-				sent = values[:texts]
-			}
-			readBack(t, program, tmpl, sent)
-		})
-	}
-}
-
-// readBack runs the script once for each value, all in one process, each compiled on its own.
-func readBack(t *testing.T, program string, tmpl *expr.Template, values []any) {
 	dir := t.TempDir()
 	var scripts []string
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			v = strings.ReplaceAll(s, "FILE", "F")
+	var sent []any
+	for _, place := range pythonPlaces {
+		tmpl, problems := expr.ParseTemplate(place.script, expr.Python, names{})
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", place.name, problems)
 		}
-		script, err := tmpl.Script(same{V: v, Author: true})
-		if err != nil {
-			t.Fatalf("%v: %v", v, err)
+		list := values
+		if place.name != "bare" && place.name != "dictionary" {
+			list = values[:texts]
 		}
-		if len(script.Vars) > 0 {
-			t.Fatal("Python got variables")
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				v = strings.ReplaceAll(s, "FILE", "F")
+			}
+			script, err := tmpl.Script(same{V: v, Author: true})
+			if err != nil || len(script.Vars) > 0 {
+				t.Fatalf("%s: %v: %v, %d variables", place.name, v, err, len(script.Vars))
+			}
+			scripts, sent = append(scripts, script.Text), append(sent, v)
 		}
-		scripts = append(scripts, script.Text)
 	}
+	// One process runs all scripts. Each is compiled on its own.
 	var in bytes.Buffer
 	for _, s := range scripts {
 		line, _ := json.Marshal([]byte(s)) // base64 keeps the bytes
@@ -99,15 +90,15 @@ for line in sys.stdin:
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err != nil || len(lines) != len(values) {
-		t.Fatalf("%d of %d values arrived: %v\n%s", len(lines), len(values), err, stderr.String())
+	if err != nil || len(lines) != len(sent) {
+		t.Fatalf("%d of %d values arrived: %v\n%s", len(lines), len(sent), err, stderr.String())
 	}
 	if _, err := os.Stat(filepath.Join(dir, "F")); err == nil {
 		t.Error("a value was executed")
 	}
 	for i, line := range lines {
-		if want := asJSON(values[i]); !sameJSON(line, want) {
-			t.Errorf("sent %.80s\n got %.80s", want, line)
+		if want := asJSON(sent[i]); !sameJSON(line, want) {
+			t.Errorf("%.200s\nsent %.80s\n got %.80s", scripts[i], want, line)
 		}
 	}
 }
@@ -115,8 +106,7 @@ for line in sys.stdin:
 // asJSON writes v as json of Python would.
 func asJSON(v any) string {
 	if s, ok := v.(string); ok {
-		v = surrogates(strings.ReplaceAll(s, "FILE", "F"))
-		return v.(string)
+		return surrogates(s)
 	}
 	b, _ := json.Marshal(v)
 	return string(b)
