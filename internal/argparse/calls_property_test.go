@@ -11,7 +11,7 @@ import (
 // TestTwoCallsNeverRun: of two different calls none is run, whatever is around them.
 func TestTwoCallsNeverRun(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: tame}
 		if seed%2 == 1 {
 			w.words = hostileWords
@@ -42,7 +42,7 @@ func (w *sloppyWriter) form(args map[string]any) string {
 // TestAnotherToolNeverRuns: a call that names another tool is refused.
 func TestAnotherToolNeverRuns(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		text := w.named(args)
@@ -95,7 +95,7 @@ func (w *sloppyWriter) named(args map[string]any) string {
 // TestCallForm: keyword arguments in parentheses, whole and cut off.
 func TestCallForm(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%4 == 1}
 		args := w.arguments()
 		object := w.object(args)
@@ -113,7 +113,7 @@ func TestCallForm(t *testing.T) {
 func TestLines(t *testing.T) {
 	schema := letter(t)
 	accepted := 0
-	const rounds = 5_000
+	rounds := int(seeds(5_000))
 	for seed := range int64(rounds) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()

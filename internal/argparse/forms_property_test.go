@@ -147,7 +147,7 @@ func TestHostileForms(t *testing.T) {
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			const rounds = 2_000
+			rounds := int(seeds(2_000))
 			refused := 0
 			for seed := range int64(rounds) {
 				w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}

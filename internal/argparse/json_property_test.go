@@ -18,7 +18,7 @@ var anything = &argparse.Schema{Types: []string{"object"}, Open: true}
 
 // TestStrictAsEncodingJSON: a valid document means what encoding/json says, to the digit.
 func TestStrictAsEncodingJSON(t *testing.T) {
-	for seed := range int64(10_000) {
+	for seed := range int64(seeds(10_000)) {
 		text := (&jsonWriter{rand.New(rand.NewSource(seed))}).object(0)
 		got, refusal := argparse.Parse(anything, "", []byte(text))
 		if refusal != nil {
@@ -34,7 +34,7 @@ func TestStrictAsEncodingJSON(t *testing.T) {
 // encoding/json says, and what is not is never said to be.
 func TestStrictByteByByte(t *testing.T) {
 	const edits = "{}[]\",:'\\ \n0a-.e/#`="
-	for seed := range int64(10_000) {
+	for seed := range int64(seeds(10_000)) {
 		r := rand.New(rand.NewSource(seed))
 		text := []byte((&jsonWriter{r}).object(2))
 		for range 1 + r.Intn(3) {

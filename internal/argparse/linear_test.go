@@ -1,13 +1,12 @@
 package argparse_test
 
 import (
-	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // hostileShapes are texts that make careless parsers slow: a start, a repeated part, an end.
@@ -93,53 +92,30 @@ func hostileText(name string, size int) string {
 	return p[0] + strings.Repeat(p[1], n) + p[2]
 }
 
-// cost is the least time of a few tries to read a text, the given number of times.
-func cost(read func([]byte), text string, times, tries int) time.Duration {
-	least := time.Duration(math.MaxInt64)
-	input := []byte(text)
-	for range tries {
-		start := time.Now()
-		for range times {
-			read(input)
-		}
-		least = min(least, time.Since(start))
-	}
-	return least
-}
-
-// growth is what a text of 1 MB costs, in times of what one of 10 KB costs. A hundred small
-// texts are held against a large one, so that a busy machine disturbs both alike.
-func growth(read func([]byte), text func(size int) string, tries int) float64 {
-	small := max(cost(read, text(10<<10), 100, tries), time.Millisecond)
-	return 100 * float64(cost(read, text(1<<20), 1, tries)) / float64(small)
-}
-
-// usual is the growth of encoding/json on many small values. On a busy machine that is
-// more than a hundred, too: a large text does not fit into its caches.
-func usual(tries int) float64 {
-	return growth(func(b []byte) {
-		var v any
-		if err := json.Unmarshal(b, &v); err != nil {
-			panic(err)
-		}
-	}, func(size int) string { return "[" + strings.Repeat(`{"p":1},`, size/8) + "0]" }, tries)
-}
-
-// TestLinear checks that the cost of a text grows linearly with its length.
+// TestLinear checks that the cost of a text grows linearly with its length: a long text costs about as
+// much as the same length of short ones, or a bit more because it does not fit into the caches. If the
+// cost were quadratic, it would be as many times more as the text is longer. The short and the long
+// texts take turns, two at least, until the least times of both agree. So a busy machine makes the test
+// slower, but does not make it fail: it does not disturb each of a hundred turns, which take milliseconds.
 func TestLinear(t *testing.T) {
+	const short, most = 10 << 10, 3
+	longer := sizetest.Of(16, 100, 100)
 	s := declared(t)
-	read := func(b []byte) { argparse.Parse(s, "search", b) }
 	for name := range hostileShapes {
 		t.Run(name, func(t *testing.T) {
-			text := func(size int) string { return hostileText(name, size) }
-			// Linear is about 100, more where a large text leaves the caches; quadratic is 10,000.
-			times, most := growth(read, text, 1), 200.0
-			for try := 0; times > most && try < 4; try++ {
-				times, most = min(times, growth(read, text, 3+try)), max(most, 1.3*usual(3+try))
+			read := func(size, times int) time.Duration {
+				text, began := []byte(hostileText(name, size)), time.Now()
+				for range times {
+					argparse.Parse(s, "search", text)
+				}
+				return time.Since(began)
 			}
-			t.Logf("%s: %.0f times", name, times)
-			if times > most {
-				t.Errorf("1 MB costs %.0f times what 10 KB cost, more than %.0f", times, most)
+			many, one := read(short, longer), read(short*longer, 1)
+			for turn := 1; turn < 2 || one > most*many && turn < 100; turn++ {
+				many, one = min(read(short, longer), many), min(read(short*longer, 1), one)
+			}
+			if one > most*many {
+				t.Errorf("a text that is %d times as long as another costs %.1f times as much", longer, float64(longer)*float64(one)/float64(many))
 			}
 		})
 	}

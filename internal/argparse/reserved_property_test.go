@@ -16,7 +16,7 @@ var reserved = []string{"name", "arguments", "parameters", "args", "input", "too
 // TestDeclaredNamesAreNoEnvelope: valid JSON of declared names is the call, whatever the
 // names are.
 func TestDeclaredNamesAreNoEnvelope(t *testing.T) {
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: []string{"calc", "delete", "object", `{"p": 1}`, "[]", "x y", ""}}
 		schema := &argparse.Schema{Types: []string{"object"}}
 		args := map[string]any{}
@@ -55,7 +55,7 @@ func TestDeclaredNamesAreNoEnvelope(t *testing.T) {
 // TestOddNames: declared names may look like literals, numbers or syntax.
 func TestOddNames(t *testing.T) {
 	odd := []string{"true", "null", "None", "a b", "p-1", "a.b", "größe", "$x", "@id", "x:y", "a=b", "1", "-5", "it's", `"q"`, "…", "...", "//", "#", "{", "]", "</think>", "f(x)", "e", "Inf", "名"}
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		schema := &argparse.Schema{Types: []string{"object"}}
 		args := map[string]any{}

@@ -12,7 +12,7 @@ import (
 func TestOneSlip(t *testing.T) {
 	schema := letter(t)
 	accepted := 0
-	const rounds = 10_000
+	rounds := int(seeds(10_000))
 	for seed := range int64(rounds) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()

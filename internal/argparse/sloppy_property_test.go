@@ -27,7 +27,7 @@ func letter(t *testing.T) *argparse.Schema {
 // TestSloppyTame: tame values in every sloppy form that is clear are the values.
 func TestSloppyTame(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: tame}
 		args := w.arguments()
 		text := w.wrapped(w.object(args))
@@ -44,7 +44,7 @@ func TestSloppyTame(t *testing.T) {
 func TestSloppyHostile(t *testing.T) {
 	schema := letter(t)
 	accepted := 0
-	const rounds = 5_000
+	rounds := int(seeds(5_000))
 	for seed := range int64(rounds) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%2 == 1}
 		args := w.arguments()
@@ -63,7 +63,7 @@ func TestSloppyHostile(t *testing.T) {
 // TestSloppyCutOff: a call that is cut off is the call or a refusal.
 func TestSloppyCutOff(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords, unescaped: seed%2 == 1}
 		args := w.arguments()
 		text := w.wrapped(w.object(args))
@@ -81,7 +81,7 @@ func TestSloppyCutOff(t *testing.T) {
 // sends the whole call again.
 func TestTruncatedCode(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		form, err := json.Marshal(args)
@@ -104,7 +104,7 @@ func TestTruncatedCode(t *testing.T) {
 // TestTagged: raw values in tags, hostile and cut off.
 func TestTagged(t *testing.T) {
 	schema := letter(t)
-	for seed := range int64(5_000) {
+	for seed := range int64(seeds(5_000)) {
 		w := &sloppyWriter{Rand: rand.New(rand.NewSource(seed)), words: hostileWords}
 		args := w.arguments()
 		text := w.tagged(args)
