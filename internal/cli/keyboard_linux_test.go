@@ -341,9 +341,12 @@ func TestFilesCounted(t *testing.T) {
 		if err := os.MkdirAll(tools, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		for i := range 3000 {
-			text := fmt.Sprintf("name: tool-%d\ndescription: Under test\nbash: echo a | sort\n", i)
-			if err := os.WriteFile(filepath.Join(tools, fmt.Sprintf("tool-%d.yaml", i)), []byte(text), 0o600); err != nil {
+		first := filepath.Join(tools, "tool-0.yaml") // the others are links, which are made faster than files
+		if err := os.WriteFile(first, []byte("description: Under test\nbash: echo a | sort\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2999 {
+			if err := os.Link(first, filepath.Join(tools, fmt.Sprintf("tool-%d.yaml", i+1))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/confine"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestLearningPages does what the tutorials and guides say, in a new home folder: it writes each file (a fenced
@@ -43,6 +44,10 @@ func TestLearningPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			page := parsePage(string(text))
+			if page.embeds() {
+				sizetest.Need(t, sizetest.Gate, "it builds a program with flowrun in it")
+			}
+			t.Parallel()
 			if page.restrictsCalls() {
 				if err := confine.CheckSandbox(); err != nil {
 					needtest.Missing(t, "the page calls tools with enforced permissions: %v", err)
@@ -146,6 +151,11 @@ func (p *page) restrictsCalls() bool {
 	return slices.ContainsFunc(p.commands, func(c pageCommand) bool { return strings.HasPrefix(c.text, "flowrun call ") })
 }
 
+// embeds reports whether the page builds a Go program that embeds flowrun.
+func (p *page) embeds() bool {
+	return slices.ContainsFunc(p.commands, func(c pageCommand) bool { return strings.HasPrefix(c.text, "go get "+module) })
+}
+
 func (p *page) closing(i int, fence string) int {
 	for i++; i < len(p.lines) && p.lines[i] != fence; i++ {
 	}
@@ -195,7 +205,7 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 	work := t.TempDir()
 	var script strings.Builder
 	path, goProgram := os.Getenv("PATH"), false
-	if strings.Contains(strings.Join(p.lines, "\n"), "$ go get "+module) {
+	if p.embeds() {
 		goProgram = true // its definitions may use tools that the program has
 		path = goFromCheckout(t, work) + string(os.PathListSeparator) + path
 	}

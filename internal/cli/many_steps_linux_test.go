@@ -52,7 +52,7 @@ func (b scaleBed) command(name string, args ...string) *exec.Cmd {
 // flowrun returns the processor time of a command.
 func (b scaleBed) flowrun(args ...string) time.Duration {
 	b.t.Helper()
-	c := b.command("flowrun", args...) // this program, see TestMain
+	c := b.command("flowrun", args...) // see TestMain
 	var problems strings.Builder
 	c.Stderr = &problems
 	if err := c.Run(); err != nil {

@@ -18,7 +18,7 @@ import (
 // TestLoopScale runs a loop over very many commands, recorded and narrated: flowrun
 // stays small, and so does what it says.
 func TestLoopScale(t *testing.T) {
-	many := sizetest.Of(2000, 2000, 100_000)
+	many := sizetest.Of(500, 2000, 100_000)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "big.yaml")
 	text := fmt.Sprintf("name: big\ndescription: Very many items.\nsteps: [{name: t, for-each: {items: 1..%d}, run: \"true\"}]\n", many)
@@ -29,7 +29,7 @@ func TestLoopScale(t *testing.T) {
 	flowrun := func(args ...string) *exec.Cmd {
 		out.Reset()
 		told.Reset()
-		c := exec.Command("flowrun", args...) // this program, see TestMain
+		c := exec.Command("flowrun", args...) // see TestMain
 		c.Dir, c.Stdout, c.Stderr = dir, &out, &told
 		c.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "state"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "GORACE=atexit_sleep_ms=0")
 		if err := c.Run(); err != nil {

@@ -140,8 +140,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition says whether a word in brackets holds: root; long for tests that take more
-// than a few seconds; ci on the machine of the gate, where nothing may be skipped for want
+// condition says whether a word in brackets holds: root; small where a script stops after what people see
+// most; long for tests that take more than a few seconds; ci on the machine of the gate, where nothing may be skipped for want
 // of a program.
 func condition(word string) (bool, error) {
 	switch word {
@@ -149,6 +149,8 @@ func condition(word string) (bool, error) {
 		return os.Geteuid() == 0, nil
 	case "ci":
 		return os.Getenv("CI") == "true", nil
+	case "small":
+		return sizetest.Chosen() == sizetest.Small, nil
 	case "long":
 		return sizetest.Chosen() == sizetest.Long, nil
 	}
