@@ -275,8 +275,9 @@ func TestForkBomb(t *testing.T) {
 			if list := s.run("runs", "-o", "json"); strings.Contains(list.stdout, "interrupted") || !strings.Contains(list.stdout, "bomb") {
 				t.Errorf("the run is not on record as ended\n%s\n%.3000s", list, out)
 			}
-			if n := len(ofUser(uid)); n > 0 {
-				t.Errorf("%d processes are left\n%.3000s", n, out)
+			// On a busy machine a process that was killed takes its time to end.
+			if !waittest.Holds(waittest.Limit, func() bool { return len(ofUser(uid)) == 0 }) {
+				t.Errorf("%d processes are left\n%.3000s", len(ofUser(uid)), out)
 			}
 		})
 	}
