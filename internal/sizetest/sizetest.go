@@ -11,6 +11,7 @@
 package sizetest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -53,6 +54,17 @@ func Need(t testing.TB, s Size, why string) {
 	t.Helper()
 	if Chosen() < s {
 		t.Skipf("%s; set %s=%s to run it", why, variable, [...]string{"", "gate", "long"}[s])
+	}
+}
+
+// Checks sets how many cases rapid.Check tries until the test ends, unless the command line says how many. The test must
+// not be parallel.
+func Checks(t testing.TB, small, gate, long int) {
+	t.Helper()
+	checks := flag.Lookup("rapid.checks")
+	if was := checks.Value.String(); was == checks.DefValue {
+		t.Cleanup(func() { checks.Value.Set(was) })
+		checks.Value.Set(strconv.Itoa(Of(small, gate, long)))
 	}
 }
 
