@@ -87,6 +87,7 @@ func (b *bench) let(dir, name string) {
 // TestDrain checks that a stopping service releases its runs, that the next one resumes
 // them, and that each step has its effect once.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{
 		"steps": "name: steps\ntags: [read]\nsteps:\n  - {name: a, bash: '" + gate(dir, "a") + "'}\n  - {name: b, bash: '" + gate(dir, "b") + "'}\n",
@@ -135,6 +136,7 @@ func TestDrain(t *testing.T) {
 // TestTwoServices checks that when one service dies, the other one resumes its runs, and
 // only those that belong to a service; subscribers see no gap.
 func TestTwoServices(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: a, bash: echo}\n  - {name: b, bash: '" + gate(dir, "b") + "'}\n"})
 	state := b.onDisk()
@@ -185,6 +187,7 @@ func TestTwoServices(t *testing.T) {
 // TestLoop checks that a run which crashes its service each time is left to people in the
 // end.
 func TestLoop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"bomb": "name: bomb\ntags: [read]\nbash: " + gate(dir, "bomb") + "\n"})
 	state := b.onDisk()
@@ -215,6 +218,7 @@ func TestLoop(t *testing.T) {
 // TestStoppedOften checks that a run is resumed however often its service is stopped in an
 // orderly way and restarted.
 func TestStoppedOften(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"long": "name: long\ntags: [read]\nbash: " + gate(dir, "long") + "\n"})
 	b.onDisk()
@@ -236,6 +240,7 @@ func TestStoppedOften(t *testing.T) {
 // TestCancelled checks that a run which was being cancelled when its owner died is
 // cancelled, and that only cleanup steps run again.
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nsteps:\n  - {name: work, bash: '" + gate(dir, "work") + "'}\n" +
 		"  - {name: tidy, bash: '" + gate(dir, "tidy") + "', run-condition: always()}\n"})
@@ -263,6 +268,7 @@ func TestCancelled(t *testing.T) {
 // TestAdoptWaiting checks that a run which only waits never counts as crashing its service,
 // however often services are restarted.
 func TestAdoptWaiting(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"later": "name: later\nsteps:\n  - {name: pause, wait: {for: 2h}}\n  - {name: go, bash: 'true'}\n"})
 	s := b.serve()
 	id := b.start(s, service.Request{Tool: "later", Origin: "api"})

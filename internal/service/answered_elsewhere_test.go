@@ -20,12 +20,14 @@ const twoGates = "name: gates\nsteps:\n  - {name: one, approve: {prompt: first}}
 // a waiting run between two polls, and the run now waits for another question: the answer to
 // the first one is not a reason to resume it.
 func TestWaitsForAnotherQuestion(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"gates": twoGates})
 	state := b.onDisk()
 	store := b.store.(*sqlite.Store)
 	var reads, polls atomic.Int64
 	var polling sync.Mutex // the test holds it to stop the polls
 	s := b.serve(another(store), func(c *service.Config) {
+		c.Changes = nil // it polls all the time, whether something has changed or not
 		c.Answered = func(ctx context.Context) (map[string][]uint64, error) {
 			list, err := store.Answered(ctx)
 			reads.Add(1)
@@ -118,6 +120,7 @@ func (l slowLedger) Suspend(message string) error {
 // answer has the run resumed and its owner is just suspending it: the owner receives no
 // answers any more, and the Store does not report which runs have answers.
 func TestAnsweredWhileSuspending(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"gates": "name: gates\nsteps:\n  - {name: one, approve: {prompt: first}, wait-for: []}\n  - {name: two, approve: {prompt: second}, wait-for: []}\n"})
 	store := &slowSuspend{Store: b.store, suspending: make(chan struct{}), release: make(chan struct{})}
 	b.store = store
@@ -137,4 +140,45 @@ func TestAnsweredWhileSuspending(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Succeeded)
+}
+
+// slowClose is a Store whose runs have no owner any more while this process still has them.
+type slowClose struct {
+	flowrun.Store
+	suspended chan struct{} // closed when a run is stored as waiting
+	release   chan struct{} // closed to let Suspend return
+}
+
+func (s *slowClose) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+	l, err := s.Store.Begin(ctx, r)
+	return slowlyClosed{l, s}, err
+}
+
+type slowlyClosed struct {
+	flowrun.Ledger
+	store *slowClose
+}
+
+func (l slowlyClosed) Suspend(message string) error {
+	err := l.Ledger.Suspend(message)
+	close(l.store.suspended)
+	<-l.store.release
+	return err
+}
+
+// TestCancelledWhileSuspending checks that a request to cancel is not lost that comes while the owner of a run has
+// just suspended it: the owner receives no requests any more.
+func TestCancelledWhileSuspending(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"gate": "name: gate\nsteps:\n  - {name: one, approve: {prompt: first}}\n"})
+	store := &slowClose{Store: b.store, suspended: make(chan struct{}), release: make(chan struct{})}
+	b.store = store
+	s := b.serve()
+	id := b.start(s, service.Request{Tool: "gate", Origin: "api"})
+	<-store.suspended
+	time.AfterFunc(100*time.Millisecond, func() { close(store.release) })
+	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		t.Error(err)
+	}
+	b.becomes(id, dag.Cancelled)
 }

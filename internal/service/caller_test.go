@@ -14,6 +14,7 @@ import (
 // TestCallerGone checks that a run which was interrupted together with the model's call
 // that started it is left to people: the model may have called again.
 func TestCallerGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nbash: " + gate(dir, "b") + "\n"})
 	state := b.onDisk()

@@ -14,6 +14,7 @@ import (
 // TestFeedBounds checks that the feed is bounded in number and in bytes, that a slow
 // subscriber is dropped, and that it delays nobody.
 func TestFeedBounds(t *testing.T) {
+	t.Parallel()
 	for name, printed := range map[string]int{"many": 0, "large": 4 << 10} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -51,6 +52,7 @@ func TestFeedBounds(t *testing.T) {
 // TestFeedBatches checks that a subscriber gets the first update soon, and a stream of updates in few
 // batches.
 func TestFeedBatches(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed(time.Now())
 		began := time.Now()
@@ -77,6 +79,7 @@ func TestFeedBatches(t *testing.T) {
 // TestFeedOnce checks that an event which arrives from a sink and from the Store is
 // reported once.
 func TestFeedOnce(t *testing.T) {
+	t.Parallel()
 	f := newFeed(time.Now())
 	for _, seqs := range [][]uint64{{1, 2}, {1, 2, 3}, {3}, {4, 5}} {
 		for _, n := range seqs {

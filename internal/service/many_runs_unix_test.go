@@ -19,6 +19,7 @@ import (
 // TestManyRunsAtOnce: a hundred runs, each with a process, are under way in one service at the
 // same time, and all succeed.
 func TestManyRunsAtOnce(t *testing.T) {
+	t.Parallel()
 	const many = 100
 	b := newBench(t, map[string]string{"reader": "name: reader\nbash: echo >>started; read -r line <gate\n"})
 	b.store = b.open(t.TempDir())

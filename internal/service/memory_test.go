@@ -46,7 +46,7 @@ func TestMemoryLevels(t *testing.T) {
 	held := func(runs int) int {
 		run(runs)
 		least := math.MaxInt
-		for range 10 {
+		for range sizetest.Of(6, 10, 10) {
 			run(atOnce)
 			runtime.GC()
 			runtime.GC() // what the first one found to finalize
@@ -56,7 +56,7 @@ func TestMemoryLevels(t *testing.T) {
 		}
 		return least
 	}
-	const many = 300
+	many := sizetest.Of(160, 300, 300)
 	begun := held(many / 3) // what is made once has been made
 	grown := held(many) - begun
 	s.ShortFeed(many) // less than the runs so far have told of

@@ -16,6 +16,7 @@ import (
 // TestReload checks that a change takes effect at once, and that an invalid definition is
 // logged once and leaves the last valid version in use.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	const text = "name: hello\ndescription: x\nbash: echo VERSION\n"
 	b := newBench(t, map[string]string{"hello": strings.Replace(text, "VERSION", "one", 1)})
 	s := b.serve()
@@ -59,6 +60,7 @@ func TestReload(t *testing.T) {
 // TestReloadReplaced checks that a definition is read again which was replaced by one of the same size and the same
 // time of modification.
 func TestReloadReplaced(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("this system does not report when the metadata of a file changed")
 	}

@@ -15,6 +15,7 @@ import (
 // TestRecentBounds checks that the runs which are kept are bounded in bytes, that those which were
 // read last are kept, and that none is kept for long.
 func TestRecentBounds(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "one.yaml")
 	if err := os.WriteFile(file, []byte("name: one\nsteps:\n  - {name: a, bash: 'true'}\n"), 0o644); err != nil {

@@ -34,6 +34,7 @@ func (s *countingStore) Events(ctx context.Context, id string, after uint64) ([]
 // TestRecentRun checks that a run which is read again and again is compiled once and that only its
 // new events are read, and that what was read before does not change.
 func TestRecentRun(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"ask": "name: ask\nsteps:\n  - {name: first, bash: echo first}\n  - {name: go, approve: {prompt: 'May it'}}\n  - {name: end, bash: echo end}\n"})
 	s := b.serve()
 	id := b.start(s, service.Request{Tool: "ask"}) // a run of nobody, which the services leave alone while it waits
@@ -85,6 +86,7 @@ func TestRecentRun(t *testing.T) {
 // TestRecentRunRemoved checks that a run which was removed is not found, and that a later run with
 // its id is another one, even if nobody asked in between.
 func TestRecentRunRemoved(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"one": "name: one\nbash: echo one\n", "two": "name: two\nsteps:\n  - {name: a, bash: echo a}\n  - {name: b, bash: echo b}\n"})
 	store := b.open(t.TempDir())
 	b.store = store

@@ -108,16 +108,22 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 
 // Cancel implements API.
 func (s *Service) Cancel(ctx context.Context, id, reason string) error {
-	info, err := s.Store.Info(ctx, id)
-	switch {
-	case err != nil:
-		return err
-	case info.Status == dag.Interrupted && info.Ended.IsZero():
-		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
-	case !info.Ended.IsZero():
-		return nil
-	case info.Status == dag.Waiting && !s.owns(id): // it has no owner that would see the request
-		return s.adoptRun(ctx, id, errors.New(reason))
+	for until := time.Now().Add(maxAnswerPoll); ; {
+		info, err := s.Store.Info(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case info.Status == dag.Interrupted && info.Ended.IsZero():
+			return fmt.Errorf("cannot cancel run %s: %w", id, ErrNotRunning)
+		case !info.Ended.IsZero():
+			return nil
+		case info.Status != dag.Waiting:
+			return s.Store.Cancel(ctx, id, reason)
+		}
+		// It has no owner that would see the request. If it gets one now, that one may.
+		err = s.adoptRun(ctx, id, errors.New(reason))
+		if changed := errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged); !changed || time.Now().After(until) {
+			return err
+		}
 	}
-	return s.Store.Cancel(ctx, id, reason)
 }

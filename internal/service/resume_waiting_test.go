@@ -15,6 +15,7 @@ import (
 // when it is answered, here or by another process, when its deadline passes, and when it is
 // cancelled.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{
 		"ask":  "name: ask\nsteps:\n  - {name: gate, approve: {prompt: go on}}\n  - {name: after, bash: echo done}\n",
 		"soon": "name: soon\nsteps:\n  - {name: gate, approve: {prompt: go on, timeout: 1s, on-timeout: approve}}\n  - {name: after, bash: echo done}\n",

@@ -40,6 +40,7 @@ func (h *heldLists) pass(c chan struct{}) {
 // TestResumedWhileItIsRead checks that a service that reads a waiting run while another process resumes it does not
 // keep what it has read: the run had no question at that time, and has one afterwards, under the same owner.
 func TestResumedWhileItIsRead(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"gates": `
 name: gates
 steps:

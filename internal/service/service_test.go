@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
+	flag.Set("test.parallel", "8") // many tests only wait; the command line may say otherwise
 	goleak.VerifyTestMain(m)
 }
 
@@ -97,6 +99,7 @@ func (b *bench) becomes(id string, want dag.Status) flowrun.RunInfo {
 }
 
 func TestStart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{
 		"hello":  "name: hello\nbash: echo hello {WHO} from $PWD, $TRACEPARENT\nparameters:\n  WHO: {type: string}\n",
 		"broken": "name: broken\nsteps: 7\n",
@@ -173,6 +176,7 @@ func TestStart(t *testing.T) {
 // TestInvalidParameters checks that a request with invalid parameters is refused and is not a run, unless nobody
 // reads the answer.
 func TestInvalidParameters(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello {WHO}\nparameters:\n  WHO: {type: string}\n"})
 	s := b.serve()
 	for origin, runs := range map[string]int{"api": 0, "detach": 0, "schedule:nightly": 1, "webhook:push": 1} {
@@ -187,6 +191,7 @@ func TestInvalidParameters(t *testing.T) {
 }
 
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello\n"})
 	s := b.serve()
 	batches, lost := s.Watch(t.Context(), 0)
