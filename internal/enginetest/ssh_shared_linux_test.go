@@ -19,7 +19,7 @@ func TestSSHShared(t *testing.T) {
 	server := sshdtest.Start(t)
 	b := newBed(t)
 	text := "parameters: {KEY: {description: d}}\nenvironment: {secrets: [KEY]}\nsteps:\n"
-	for i := range 6 {
+	for i := range 3 {
 		text += fmt.Sprintf("  - {name: s%d, %soutputs: {n: integer}, bash: 'echo out%[1]d; echo err >&2; echo n=%[1]d >>\"$FLOWRUN_OUTPUT\"; cat', input: 'in'}\n", i, onServer)
 	}
 	text += "  - {name: fails, continue-on-error: true, " + onServer + "bash: 'exit 7'}\n"
@@ -34,7 +34,7 @@ func TestSSHShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 6 {
+	for i := range 3 {
 		s := res.Step(fmt.Sprint("s", i))
 		if s.Status != dag.Succeeded || s.Output != fmt.Sprintf("out%d\nin", i) || s.Error != "err\n" || fmt.Sprint(s.Outputs["n"]) != fmt.Sprint(i) {
 			t.Errorf("step %d: %s %q %q %v: %s", i, s.Status, s.Output, s.Error, s.Outputs, s.Message)
@@ -60,8 +60,8 @@ func TestSSHSharedLimit(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t, "MaxSessions 1")
 	// The first three run at the same time: one has a connection of its own, and two want the shared one.
-	res := newBed(t).run(context.Background(), onSSH(server, "steps:\n  - name: all\n    for-each: {items: [1, 2, 3, 4, 5, 6, 7, 8], max-parallel: 3}\n    ssh: {${SSH}}\n"+
-		"    bash: touch ${DIR}/began-{item}; until [ \"$(ls ${DIR} | grep -c began-)\" -ge 3 ]; do sleep 0.01; done\n"), nil)
+	res := newBed(t).run(context.Background(), onSSH(server, "steps:\n  - name: all\n    for-each: {items: [1, 2, 3, 4], max-parallel: 3}\n    ssh: {${SSH}}\n"+
+		"    bash: touch ${DIR}/began-{item}; until [ \"$(ls ${DIR} | grep -c began-)\" -ge 3 ]; do sleep 0.05; done\n"), nil)
 	if s := res.Step("all"); s.Status != dag.Succeeded {
 		t.Errorf("%s: %s", s.Status, s.Message)
 	}
