@@ -34,47 +34,22 @@ finally: [{name: tidy, bash: "echo $FLOWRUN_STEP >> done"}]
 // TestResumeLoopsEverywhere: the engine dies around every write of its journal; taken
 // up again the run ends well, and no item runs again whose end is on record.
 func TestResumeLoopsEverywhere(t *testing.T) {
-	for at := 1; ; at++ {
-		for _, late := range []bool{false, true} {
-			h := newHistory(t)
-			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
-			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(loopy), nil, flowrun.WithRunEnv(h.world))
-			if err == nil {
-				// A turn each at least for the start, list, two rounds of t, end and the
-				// handlers; how many more depends on what ends at the same moment.
-				if at-1 < 6 {
-					t.Errorf("the journal was written %d times only", at-1)
-				}
-				return
-			}
-			if !errors.Is(err, errCut) {
-				t.Fatal(err)
-			}
-			before := h.done()
-			ended := map[string]bool{}
-			for _, e := range h.latest().Events {
-				if e.Kind == dag.StepFinished {
-					ended[string(e.Node)] = true
-				}
-			}
-			res := h.resume(flowrun.ResumeOptions{})
-			if s := res.Step("end"); res.Status != dag.Succeeded || s == nil || s.Output != `["x!","y!","z!"]["1p","2p"]` {
-				t.Errorf("cut at %d (late %t): %s %s %+v", at, late, res.Status, res.Message, s)
-			}
-			for _, path := range h.done()[len(before):] {
-				if ended[path] {
-					t.Errorf("cut at %d (late %t): %s ran again; its end was on record", at, late, path)
-				}
-			}
-			if h.done()[len(h.done())-1] != "tidy" || slices.Contains(h.done(), "bad") {
-				t.Errorf("cut at %d (late %t): %v", at, late, h.done())
-			}
+	t.Parallel()
+	// A turn each at least for the start, list, two rounds of t, end and the handlers; how many more depends on what ends
+	// at the same moment.
+	everyCut(t, 6, nil, loopy, func(h *history, res *flowrun.Result) {
+		if s := res.Step("end"); s == nil || s.Output != `["x!","y!","z!"]["1p","2p"]` {
+			h.Errorf("end: %+v", s)
 		}
-	}
+		if done := h.done(); done[len(done)-1] != "tidy" || slices.Contains(done, "bad") {
+			h.Errorf("%v ran", done)
+		}
+	})
 }
 
 // TestResumeItems: what failed of a loop runs again, and what waits for it.
 func TestResumeItems(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		again      string   // reset and left
@@ -123,6 +98,7 @@ func TestResumeItems(t *testing.T) {
 
 // TestRetryItems: single items, from one on, and what a new parameter sends back.
 func TestRetryItems(t *testing.T) {
+	t.Parallel()
 	const text = `parameters: {P: {description: p, default: p}, LIST: {type: array, description: l, default: [x, y]}}
 steps:
   - {name: t, for-each: {items: "{LIST}", key: "{item}"}, bash: "echo $FLOWRUN_STEP >> done; echo {item}"}
@@ -191,6 +167,7 @@ finally: [{name: f, bash: "echo f >> done"}]
 // TestResumeCancelledLoop: a cancel stops the items under way and keeps the rest from
 // starting; what is left runs when the run goes on.
 func TestResumeCancelledLoop(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -212,6 +189,7 @@ steps:
 
 // TestResumeItemsAtTheirLimit: what a loop gathers has its limit after a resume too.
 func TestResumeItemsAtTheirLimit(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.run(context.Background(), `
 steps:
@@ -235,6 +213,7 @@ output: "{t.output}"
 
 // TestStepWord: what flowrun says to type can be typed.
 func TestStepWord(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]string{"build": "build", "setup#2/clone": "setup#2/clone", "t[3]": "'t[3]'", "t[a b]/x": "'t[a b]/x'", "t[it's]": `'t[it'\''s]'`} {
 		if got := flowrun.StepWord(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -245,6 +224,7 @@ func TestStepWord(t *testing.T) {
 // TestResumeOtherItems: a loop that would go over something else does not go on, and
 // can be begun again.
 func TestResumeOtherItems(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	const text = "steps:\n  - {name: t, for-each: {items: [a, b, ITEM]}, bash: \"echo {item} >> done; test -e ready -o {item} = a\"}\n"
 	h.run(context.Background(), strings.ReplaceAll(text, "ITEM", "c"), nil)

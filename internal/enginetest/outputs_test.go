@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,6 +56,7 @@ const retried = "error-handling: {retry: {attempts: 1, delay: 1}}, "
 
 // TestOutputsPage runs every row of the table in docs/reference/outputs.md.
 func TestOutputsPage(t *testing.T) {
+	t.Parallel()
 	rows := 0
 	for _, cells := range tableRows(t, "docs/reference/outputs.md", "| step `a` |") {
 		c, ok := outputCases[cells[0]]
@@ -131,6 +131,7 @@ func outputsOf(t *testing.T, row, before, step string) (a *flowrun.StepResult, r
 
 // A run that was cut off at any write of its journal ends with the same outputs as one that was not.
 func TestOutputsResumeEverywhere(t *testing.T) {
+	t.Parallel()
 	inner := "name: inner\ndescription: d\ntags: [read]\noutputs: {sum: {type: integer, value: '{one.outputs.n}'}}\nsteps:\n" +
 		"  - {name: one, outputs: {n: integer}, bash: \"echo n=7 >> $FLOWRUN_OUTPUT\"}\n"
 	text := `tags: [read]
@@ -143,38 +144,20 @@ steps:
   - {name: end, run-condition: "{nest.outputs.sum} == 7 && len({each.outputs.k}) == 2", bash: "echo {each.outputs.k} {a.outputs.s} {g.outputs.m}"}
 `
 	const want = `8 9 x y {"a":null,"b":[7]}`
-	for at := 1; ; at++ {
-		for _, late := range []bool{false, true} {
-			h := newHistory(t)
-			h.file("inner.yaml", inner)
-			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
-			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
-			whole := err == nil
-			if !whole && !errors.Is(err, errCut) {
-				t.Fatal(err)
-			}
-			if !whole {
-				res = h.resume(flowrun.ResumeOptions{})
-			}
-			if res.Status != dag.Succeeded || strings.TrimSpace(res.Step("end").Output) != want {
-				t.Errorf("cut at %d (late %t): %s %q %s", at, late, res.Status, res.Step("end").Output, res.Message)
-			}
-			if got := fmt.Sprint(res.Outputs); got != `map[all:[8 9] sum:7 text:x y/{"a":null,"b":[7]}]` {
-				t.Errorf("cut at %d (late %t): %s", at, late, got)
-			}
-			if whole {
-				if at < 10 {
-					t.Fatalf("the journal was written %d times only", at-1)
-				}
-				return
-			}
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+		if s := res.Step("end"); strings.TrimSpace(s.Output) != want {
+			h.Errorf("end printed %q", s.Output)
 		}
-	}
+		if got := fmt.Sprint(res.Outputs); got != `map[all:[8 9] sum:7 text:x y/{"a":null,"b":[7]}]` {
+			h.Error(got)
+		}
+	})
 }
 
 // The same with outputs that contain a secret: the record does not have them, so a step whose outputs are still needed
 // runs again, also one whose tool is only one command.
 func TestSecretOutputsResumeEverywhere(t *testing.T) {
+	t.Parallel()
 	const inner = "name: inner\ndescription: d\ntags: [read]\nenvironment: {secrets: [{name: TOKEN, command: echo of-the-run}]}\n" +
 		"outputs: {t: string}\nbash: echo t=$TOKEN-1 >> $FLOWRUN_OUTPUT\n"
 	text := `tags: [read]
@@ -183,28 +166,16 @@ steps:
   - {name: each, for-each: {items: [1, 2]}, use-tool: ./inner.yaml}
   - {name: end, bash: "printf %s {one.outputs.t}{each.outputs.t[1]} | wc -c"}
 `
-	for at := 1; ; at++ {
-		for _, late := range []bool{false, true} {
-			h := newHistory(t)
-			h.file("inner.yaml", inner)
-			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
-			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
-			whole := err == nil
-			if !whole {
-				res = h.resume(flowrun.ResumeOptions{})
-			}
-			if res.Status != dag.Succeeded || strings.TrimSpace(res.Step("end").Output) != "24" {
-				t.Errorf("cut at %d (late %t): %s %q %s", at, late, res.Status, res.Step("end").Output, res.Message)
-			}
-			if whole {
-				return
-			}
+	everyCut(t, 4, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+		if s := res.Step("end"); strings.TrimSpace(s.Output) != "24" {
+			h.Errorf("end printed %q", s.Output)
 		}
-	}
+	})
 }
 
 // What a step in Go returns in place of its outputs is masked in the message.
 func TestOutputsOfGo(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	for v, want := range map[any]string{
 		3:              "",
@@ -231,6 +202,7 @@ func TestOutputsOfGo(t *testing.T) {
 
 // retry.when reads the outputs of the attempt that has just failed, with their types.
 func TestRetryReadsOutputs(t *testing.T) {
+	t.Parallel()
 	const step = `outputs: {n: {type: integer, required: false}, o: {type: object, required: false}}
     bash: echo '{"n":'$((8 + FLOWRUN_ATTEMPT))',"o":{"x":"y"}}' >"$FLOWRUN_OUTPUT"; exit 3
     error-handling: {retry: {attempts: 5, delay: 1, when: "%s"}}`

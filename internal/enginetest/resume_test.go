@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // cutStore is a Store whose ledgers fail from one Append on: as if the engine had
@@ -119,6 +120,7 @@ func paths(list []dag.ID) string {
 // What failed and what comes after it runs again, the rest stands, and references
 // read what was printed the first time.
 func TestResumeAfterFailure(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	text := `steps:
   - {name: fetch, bash: "echo fetched $RANDOM | tee -a seen; echo fetch >> done"}
@@ -160,57 +162,71 @@ func TestResumeAfterFailure(t *testing.T) {
 // run ends as if nothing had happened, and nothing runs twice whose end is on
 // record.
 func TestResumeEverywhere(t *testing.T) {
+	t.Parallel()
 	inner := "name: inner\ndescription: d\ntags: [read]\nparameters: {WORD: {description: d}}\nsteps:\n" +
-		"  - {name: one, bash: \"echo one >> done; echo {WORD}\"}\n  - {name: two, bash: \"echo two >> done; echo {one.output}!\"}\noutput: \"<{two.output}>\"\n"
+		"  - {name: one, bash: \"echo $FLOWRUN_STEP >> done; echo {WORD}\"}\n  - {name: two, bash: \"echo $FLOWRUN_STEP >> done; echo {one.output}!\"}\noutput: \"<{two.output}>\"\n"
 	text := `tags: [read]
 steps:
-  - {name: a, bash: "echo a >> done; echo from-a"}
+  - {name: a, bash: "echo $FLOWRUN_STEP >> done; echo from-a"}
   - {name: nest, use-tool: ./inner.yaml, with: {WORD: "{a.output}"}}
-  - {name: flaky, bash: "echo flaky >> done; test $(grep -c flaky done) -gt 1", error-handling: {retry: {attempts: 2, delay: 1}}}
-  - {name: end, bash: "echo end >> done; echo {nest.output} {flaky.attempts}"}
-  - {name: tidy, bash: "echo tidy >> done", run-condition: always()}
+  - {name: flaky, bash: "echo $FLOWRUN_STEP >> done; test $(grep -c flaky done) -gt 1", error-handling: {retry: {attempts: 2, delay: 1}}}
+  - {name: end, bash: "echo $FLOWRUN_STEP >> done; echo {nest.output} {flaky.attempts}"}
+  - {name: tidy, bash: "echo $FLOWRUN_STEP >> done", run-condition: always()}
 `
-	for at := 1; ; at++ {
-		whole := false
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+		if !strings.HasPrefix(res.Step("end").Output, "<from-a!> ") {
+			h.Errorf("the output is %q", res.Step("end").Output)
+		}
+	})
+}
+
+// everyCut cuts runs of a definition off around the writes of their journal, each in a world of its own, and takes them up
+// again. It checks that each run succeeds and that no step whose end was on record runs again: each one writes its path into
+// the file "done". least is how many writes there are at least; in the Small size every third of them is tried.
+func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *history, res *flowrun.Result)) {
+	for at := 1; ; at += sizetest.Of(3, 1, 1) {
 		for _, late := range []bool{false, true} {
 			h := newHistory(t)
-			h.file("inner.yaml", inner)
-			cut := &cutStore{Store: h.memory, at: at, late: late}
-			h.config.Store = cut
-			_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
-			if err == nil {
-				whole = true
-				break
+			for name, text := range files {
+				h.file(name, text)
 			}
-			if !errors.Is(err, errCut) {
+			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
+			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+			cut := errors.Is(err, errCut)
+			if err != nil && !cut {
 				t.Fatal(err)
 			}
-			before := h.done()
-			past := h.latest()
-			if past.Info.Status == dag.Running {
-				t.Fatalf("at %d: %s", at, past.Info.Status)
+			before, ended := len(h.done()), map[string]bool{}
+			if cut {
+				past := h.latest()
+				if past.Info.Status == dag.Running {
+					t.Fatalf("cut at %d: %s", at, past.Info.Status)
+				}
+				for _, e := range past.Events {
+					if e.Kind == dag.StepFinished {
+						ended[string(e.Node)] = true
+					}
+				}
+				res = h.resume(flowrun.ResumeOptions{})
 			}
-			var ended []string
-			for _, e := range past.Events {
-				if e.Kind == dag.StepFinished {
-					ended = append(ended, string(e.Node[strings.LastIndexByte(string(e.Node), '/')+1:]))
+			for _, path := range h.done()[before:] {
+				if ended[path] {
+					t.Errorf("%s ran again; its end was on record", path)
 				}
 			}
-			res := h.resume(flowrun.ResumeOptions{})
-			if res.Status != dag.Succeeded || !strings.HasPrefix(res.Step("end").Output, "<from-a!> ") {
-				t.Errorf("cut at %d (late %t): %s %q", at, late, res.Status, res.Step("end").Output)
+			if res.Status != dag.Succeeded {
+				t.Errorf("the run %s: %s", res.Status, res.Message)
 			}
-			for _, name := range h.done()[len(before):] {
-				if slices.Contains(ended, name) {
-					t.Errorf("cut at %d (late %t): %s ran again; its end was on record", at, late, name)
+			check(h, res)
+			if t.Failed() {
+				t.Fatalf("cut at %d (late %t)", at, late)
+			}
+			if !cut {
+				if at <= least {
+					t.Fatalf("the journal was written %d times at most", at-1)
 				}
+				return
 			}
-		}
-		if whole {
-			if at < 10 {
-				t.Fatalf("the journal was written %d times only", at-1)
-			}
-			return
 		}
 	}
 }
@@ -218,6 +234,7 @@ steps:
 // The documented case: what is destroyed by an always() step is named when it is
 // kept.
 func TestResumeProvisionTestDestroy(t *testing.T) {
+	t.Parallel()
 	text := `on-interrupt: retry
 steps:
   - {name: provision, bash: "echo provision >> done"}
@@ -255,6 +272,7 @@ steps:
 
 // on-interrupt: fail never runs twice unasked; ask waits for a person.
 func TestResumeInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		rule    string
 		options flowrun.ResumeOptions
@@ -302,6 +320,7 @@ func TestResumeInterrupted(t *testing.T) {
 // A retry is a new run that takes over what went well, from a step, for a step
 // alone, in nested tools, and with other parameters.
 func TestRetry(t *testing.T) {
+	t.Parallel()
 	inner := "name: inner\ndescription: d\nsteps:\n  - {name: one, bash: \"echo one >> done; echo 1\"}\n  - {name: two, bash: \"echo two >> done; test -e ready; echo {one.output}2\"}\n"
 	text := `parameters: {WHO: {description: d, default: x}}
 steps:
@@ -371,6 +390,7 @@ steps:
 // Secrets are not kept: they must be given again, and what printed them runs again
 // or is refused by name.
 func TestResumeSecrets(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	text := `parameters: {TOKEN: {description: d, required: true}}
 environment: {secrets: [TOKEN]}
@@ -415,6 +435,7 @@ steps:
 
 // A run goes on with the definitions it was started with, or with the latest.
 func TestResumeDefinitions(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.run(context.Background(), "steps:\n  - {name: a, bash: echo first; exit 1}\n", nil)
 	h.file("under-test.yaml", "description: d\nsteps:\n  - {name: a, bash: echo second}\n")
@@ -429,6 +450,7 @@ func TestResumeDefinitions(t *testing.T) {
 // A log that lost its end with the machine does not take what the record holds of it
 // along, and is not taken for the whole.
 func TestHistoryWithoutLogs(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{1000, 3000, 9000} {
 		h := newHistory(t)
 		h.run(context.Background(), fmt.Sprintf("bash: head -c %d /dev/zero | tr '\\0' x\n", size), nil)
@@ -466,6 +488,7 @@ func TestHistoryWithoutLogs(t *testing.T) {
 // A secret that an author wrote into a definition is not kept with it. The run can be
 // looked at all the same, and goes on while the file is as it was.
 func TestResumeSecretInDefinition(t *testing.T) {
+	t.Parallel()
 	for _, secret := range []string{"hunter22", "'hunter22'", "name"} { // the last one is a key as well
 		h := newHistory(t)
 		text := fmt.Sprintf("parameters:\n  PW: {description: d, default: %s}\nenvironment: {secrets: [PW]}\nsteps:\n"+
@@ -512,6 +535,7 @@ func latestID(t *testing.T, h *history) string {
 
 // A retry that never began has taken nothing over: resuming it would run everything.
 func TestResumeUnbegunRetry(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t)
 	h.run(context.Background(), "steps:\n  - {name: a, bash: echo a >> done}\n  - {name: b, bash: exit 1}\n", nil)
 	record := *h.latest().Record
