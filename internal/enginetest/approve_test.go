@@ -53,6 +53,7 @@ func eu(flowrun.Question) (flowrun.Answer, error) {
 }
 
 func TestApproval(t *testing.T) {
+	t.Parallel()
 	for _, kept := range []bool{true, false} {
 		t.Run(fmt.Sprintf("kept %v", kept), func(t *testing.T) {
 			b := newBed(t)
@@ -84,6 +85,7 @@ func TestApproval(t *testing.T) {
 
 // TestNobodyAnswers: without a store the step fails at once; with one the run rests.
 func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	res := b.run(t.Context(), gated, nil)
 	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" || !strings.Contains(g.Message, "there is nobody to ask") {
@@ -105,6 +107,7 @@ func TestNobodyAnswers(t *testing.T) {
 
 // TestAnswerLater: a run at rest is found with its question, answered once, and goes on.
 func TestAnswerLater(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	store := flowrun.NewMemory()
 	b.config.Store, b.config.StateDir = store, t.TempDir()
@@ -178,6 +181,7 @@ func TestAnswerLater(t *testing.T) {
 // TestAnswerWhileRunning: the owner of a run hears what others answer, and who is asked
 // meanwhile is let go.
 func TestAnswerWhileRunning(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	store := flowrun.NewMemory()
 	b.config.Store = store
@@ -198,6 +202,7 @@ func TestAnswerWhileRunning(t *testing.T) {
 
 // TestApprovalInside: in loops and nested tools a step is asked about by its path.
 func TestApprovalInside(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("one.yaml", "name: one\ndescription: d\nparameters: {WHERE: {type: string, description: d}}\nsteps:\n  - name: gate\n    approve: 'to {WHERE}?'\n  - name: ship\n    bash: echo to {WHERE}\n")
 	res, put := asked(t, b, "steps:\n  - name: deploy\n    for-each: {items: [eu, us], key: '{item}'}\n    use-tool: ./one.yaml\n    with: {WHERE: '{item}'}\n", func(q flowrun.Question) (flowrun.Answer, error) {
@@ -213,6 +218,7 @@ func TestApprovalInside(t *testing.T) {
 // TestLateDefaults: the defaults that a yes without an answer takes are there also where
 // another engine finds that the time is over.
 func TestLateDefaults(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	store := flowrun.NewMemory()
 	b.config.Store, b.config.StateDir = store, t.TempDir()

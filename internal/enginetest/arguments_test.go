@@ -4,6 +4,7 @@ import "testing"
 
 // TestArguments: arguments passes parameters to another tool, as with does.
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("used.yaml", "name: used\ndescription: d\nparameters: {X: {description: x}}\nrun: echo got {X}\n")
 	for _, key := range []string{"with", "arguments"} {

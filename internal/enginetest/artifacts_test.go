@@ -18,6 +18,7 @@ import (
 
 // TestArtifactTable tries every row of the table in docs/reference/artifacts.md with every value of when.
 func TestArtifactTable(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile("docs/reference/artifacts.md")
 	if err != nil {
 		t.Fatal(err)

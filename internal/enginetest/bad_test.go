@@ -90,6 +90,7 @@ func badDefinitions() map[string]string {
 
 // TestBadDefinitions: no panic, no hang, every error has a place in the file.
 func TestBadDefinitions(t *testing.T) {
+	t.Parallel()
 	bad := badDefinitions()
 	if len(bad) < 270 {
 		t.Errorf("only %d definitions", len(bad))
@@ -129,6 +130,7 @@ func TestBadDefinitions(t *testing.T) {
 
 // TestAllAtOnce: problems of reading and of compiling come together, each once.
 func TestAllAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"bad.yaml": `
 name: bad
 description: many problems
@@ -164,6 +166,7 @@ parameters:
 // could be read of it must not trip the compiler, and nothing that reading found
 // may get lost.
 func TestBadFixtures(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("tool/testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -193,6 +196,7 @@ func TestBadFixtures(t *testing.T) {
 
 // TestBadParameters: every problem of a call at once, each with the field's name.
 func TestBadParameters(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := compile(t, dir, `
 name: under-test

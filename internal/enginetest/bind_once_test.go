@@ -15,6 +15,7 @@ import (
 // TestBoundOnce: what was bound is what a preview shows and what runs; a transform that
 // answers something else each time is not called again.
 func TestBoundOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(t.TempDir(), "once.yaml")
 	text := `

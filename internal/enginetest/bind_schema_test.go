@@ -59,6 +59,7 @@ func planOf(t *testing.T, def *tool.Definition) (*bed, *flowrun.Plan) {
 // TestBindSchema holds what becomes of parameters that a JSON Schema describes:
 // coerced, filled in, held against the whole schema, all problems at once.
 func TestBindSchema(t *testing.T) {
+	t.Parallel()
 	closed := strings.Replace(personSchema, `"type": "object",`, `"type": "object", "additionalProperties": false,`, 1)
 	for _, c := range []struct{ name, schema, given, want string }{
 		{"filled in, nested too", personSchema, `{"name":"Ann","age":"41","opts":"[{\"name\":\"x\"}]"}`,
@@ -121,6 +122,7 @@ func TestBindSchema(t *testing.T) {
 // TestMissingNear: where a parameter is missing and a name was given that is much like it,
 // which the tool would have been handed, that name is told.
 func TestMissingNear(t *testing.T) {
+	t.Parallel()
 	const asked = `"qurey" is not a parameter: did you mean query?`
 	for _, c := range []struct {
 		name, give, want string
@@ -157,6 +159,7 @@ func TestMissingNear(t *testing.T) {
 // TestLooseParameters: a Markdown or JavaScript tool is handed what no parameter is
 // declared for, with a warning; a YAML tool refuses it.
 func TestLooseParameters(t *testing.T) {
+	t.Parallel()
 	plain := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Description: "d"}},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
 	strict := *plain
@@ -179,6 +182,7 @@ func TestLooseParameters(t *testing.T) {
 // TestLooseWith: what a use-tool step gives such a tool beyond its parameters is a
 // warning when the definition is read, and arrives; an alias's default counts as given.
 func TestLooseWith(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.define(bySchema(t, personSchema, tool.JavaScript))
 	b.file("ann.yaml", "name: ann\ndescription: Ann\ntype: alias\nbase-tool: person\ndefault-parameters: {name: Ann, age: 3}\n")
@@ -202,6 +206,7 @@ func TestLooseWith(t *testing.T) {
 // TestStaticWith: values under with that are known when the definition is read are held
 // against such a tool's schema then, each at its place.
 func TestStaticWith(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.define(bySchema(t, personSchema, tool.JavaScript))
 	_, err := flowrun.Compile(b.lib, b.file("bad.yaml", `name: bad

@@ -367,6 +367,7 @@ func describe(p *pipeline, file string, some fs.FileMode) string {
 // TestCacheLikeNone: whatever is changed between the runs of whatever pipeline, it ends
 // as without the cache; and what has not changed does not run.
 func TestCacheLikeNone(t *testing.T) {
+	t.Parallel()
 	checks := sizetest.Of("3", "12", "1000")
 	was := flag.Lookup("rapid.checks").Value.String()
 	if was == "100" { // nobody asked for more

@@ -53,6 +53,7 @@ steps:
 
 // TestCacheKey: what makes a step run again, and what does not.
 func TestCacheKey(t *testing.T) {
+	t.Parallel()
 	replace := func(old, new string) func(*bed, *string, map[string]any) {
 		return func(_ *bed, text *string, _ map[string]any) {
 			if !strings.Contains(*text, old) {
@@ -132,6 +133,7 @@ func TestCacheKey(t *testing.T) {
 // TestCacheOutput: what a reused step printed is there for references, however much
 // it is, with and without a folder for logs.
 func TestCacheOutput(t *testing.T) {
+	t.Parallel()
 	const text = `
 steps:
   - name: small
@@ -182,6 +184,7 @@ steps:
 // TestCacheTries: failed tries are not kept, the try's number does not matter, and a
 // second try of what is around a step finds the first one's result.
 func TestCacheTries(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	text := `
 steps:
@@ -216,6 +219,7 @@ steps:
 }
 
 func TestCacheTTL(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	text := "bash: echo\ncache: {ttl: %s}\n"
 	b.run(context.Background(), fmt.Sprintf(text, "1h"), nil)
@@ -231,6 +235,7 @@ func TestCacheTTL(t *testing.T) {
 
 // TestCacheForced: WithoutCache runs the step and keeps what comes of it.
 func TestCacheForced(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	const text = "bash: date +%N > out; cat out\ncache: {outputs: [out]}\n"
 	b.run(context.Background(), text, nil)
@@ -246,6 +251,7 @@ func TestCacheForced(t *testing.T) {
 // TestCacheNotices: what cannot be kept says so once, and the step is as good as
 // ever.
 func TestCacheNotices(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	b.file("in.txt", "1")
 	b.file("a-file", "")
@@ -288,6 +294,7 @@ func TestCacheNotices(t *testing.T) {
 // TestCacheRefused: patterns that lead out, and values that are refused, fail the
 // step before it does anything.
 func TestCacheRefused(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	for text, want := range map[string]string{
 		"parameters: {P: {description: d, default: ../x}}\nbash: touch ran\ncache: {outputs: ['{P}']}\n": "it is outside",
@@ -315,6 +322,7 @@ func TestCacheRefused(t *testing.T) {
 // TestCacheAtOnce: runs of one tool at the same time all end well, with the outputs
 // in their place.
 func TestCacheAtOnce(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	// The file comes to its place whole: what a run keeps may be another one's.
 	const text = "bash: mkdir -p out; echo made > made.$$; mv made.$$ out/a; echo printed\ncache: {outputs: [out]}\n"
@@ -341,6 +349,7 @@ func TestCacheAtOnce(t *testing.T) {
 // TestCacheGo: a step written in Go is reused for the same parameters, its value
 // included.
 func TestCacheGo(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	ran := 0
 	def := flowrun.GoTool{Name: "in-go", Description: "d", Parameters: []*tool.Parameter{{Name: "N", Type: "number"}},
@@ -362,6 +371,7 @@ func TestCacheGo(t *testing.T) {
 // TestCacheAgain: a reused step counts as settled well. A resume lets it stand, and a
 // retry takes it over, as a result of that run.
 func TestCacheAgain(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	store := flowrun.NewMemory()
 	b.config.Store = store
@@ -438,6 +448,7 @@ func BenchmarkCacheHit(b *testing.B) {
 // TestCacheSecretLater: what was printed when it was no secret is not shown once it is
 // one.
 func TestCacheSecretLater(t *testing.T) {
+	t.Parallel()
 	b := cacheBed(t)
 	const text = "environment: {secrets: [PASS]}\nbash: echo canary-text\ncache: {}\n"
 	run := func(secret string) *flowrun.Result {
@@ -457,6 +468,7 @@ func TestCacheSecretLater(t *testing.T) {
 // it. Each tool runs twice; there is a file "first" in the first run only. What is
 // wanted is of the second.
 func TestReusedCounts(t *testing.T) {
+	t.Parallel()
 	const it = "  - {name: it, bash: echo of it, cache: {}}\n"
 	for name, c := range map[string]struct {
 		text   string

@@ -15,6 +15,7 @@ import (
 
 // TestClaimsPage holds the table of docs/reference/concurrency.md against the rule of the queue.
 func TestClaimsPage(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(1e9, 0)
 	pool := func(count int) flowrun.LockDemand {
 		return flowrun.LockDemand{Kind: flowrun.DemandPool, Name: "gpu", Slots: 3, Count: count}

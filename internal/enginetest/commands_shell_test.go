@@ -9,6 +9,7 @@ import (
 
 // TestShellOfCommands: commands runs in the shell that the step or the tool names, as script and fallback do.
 func TestShellOfCommands(t *testing.T) {
+	t.Parallel()
 	needtest.Programs(t, "python3")
 	for _, c := range []struct{ name, text, output string }{
 		{"the default", "commands: {default: 'echo ${BASH_VERSION:+bash}'}\n", "bash\n"},

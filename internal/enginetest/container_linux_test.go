@@ -97,6 +97,7 @@ func (p *podman) run(args ...string) string {
 
 // TestRealContainer: what isolation: container promises, of a real one.
 func TestRealContainer(t *testing.T) {
+	t.Parallel()
 	p := newPodman(t)
 	dir := t.TempDir()
 	w := world(dir)

@@ -30,6 +30,7 @@ var containerRows = map[string]string{
 
 // TestContainerStep tries the rows of the table in docs/reference/containers.md, and what a step in a container has.
 func TestContainerStep(t *testing.T) {
+	t.Parallel()
 	p := newPodman(t)
 	dir := t.TempDir()
 	w := world(dir)
@@ -157,6 +158,7 @@ func TestContainerStep(t *testing.T) {
 // TestContainerKilled tries the row of the table about kill -9: a resume starts new services, and nothing of the old ones is
 // left.
 func TestContainerKilled(t *testing.T) {
+	t.Parallel()
 	p := newPodman(t)
 	dir := t.TempDir()
 	program, err := programtest.Build(dir)
@@ -207,6 +209,7 @@ steps:
 
 // TestRestrictedContainer: what a tool may not do, a container of one of its steps may not do either.
 func TestRestrictedContainer(t *testing.T) {
+	t.Parallel()
 	p := newPodman(t)
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(outside, "secret"), "secret\n")

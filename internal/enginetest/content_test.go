@@ -20,6 +20,7 @@ import (
 // TestContent is what a model and a person are told of a run, by what a tool of any kind
 // printed.
 func TestContent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ printed, want string }{
 		{`plain`, `{"llmContent":"plain","returnDisplay":"plain"}`},
 		{``, `{"llmContent":"","returnDisplay":""}`},
@@ -59,6 +60,7 @@ func TestContent(t *testing.T) {
 
 // TestContentIsMasked: secrets are taken out of all that a Go step answers.
 func TestContentIsMasked(t *testing.T) {
+	t.Parallel()
 	def := flowrun.GoTool{Name: "it", Parameters: []*tool.Parameter{{Name: "TOKEN"}}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
 		secret := in.Params["TOKEN"].(string)
 		return &flowrun.Content{Parts: []flowrun.Part{{Text: "it is " + secret}, {MIME: "text/plain", Data: []byte(secret)}}, Display: map[string]any{"deep": []string{secret}}}, nil
@@ -87,6 +89,7 @@ func TestContentIsMasked(t *testing.T) {
 // TestDescribePanics: a tool in Go whose words panic is described in others, and one that
 // cannot work out its confirmation says so.
 func TestDescribePanics(t *testing.T) {
+	t.Parallel()
 	def := flowrun.GoTool{Name: "it", Description: "Does it.", Describe: func(map[string]any) string { panic("no words") },
 		Confirm: func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) { panic("no screen") },
 		Run:     func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
@@ -105,6 +108,7 @@ func TestDescribePanics(t *testing.T) {
 // TestPreviewDescribes: a dry run says of a step in Go what its tool says of the call, without
 // secrets; where a parameter is not known yet, what the tool is for.
 func TestPreviewDescribes(t *testing.T) {
+	t.Parallel()
 	lib := library.New(library.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition {
 		words := func(name string, describe func(map[string]any) string) *tool.Definition {

@@ -212,6 +212,7 @@ steps:
 
 // A state directory keeps the logs, for this user only.
 func TestStateDir(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.config.StateDir = filepath.Join(b.dir, "state")
 	res := b.run(context.Background(), `
@@ -254,6 +255,7 @@ steps:
 // Runs of one engine share its slots; a plan is used by many at once; engines do
 // not know each other.
 func TestConcurrentRuns(t *testing.T) {
+	t.Parallel()
 	const parallel, runs = 3, 16
 	b := newBed(t)
 	var running, most [2]atomic.Int32
@@ -307,6 +309,7 @@ steps:
 
 // A cancelled run is a Result: what ran is stopped, what asks for it still runs.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -367,6 +370,7 @@ func (j *journal) Append(_ context.Context, events []dag.Event) error {
 
 // A journal that fails ends the run with an error, and a Result of how far it came.
 func TestJournalError(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	p := b.compile("steps:\n  - name: a\n    bash: echo a\n  - name: b\n    bash: sleep 300\n    parallel: true\n  - name: c\n    bash: echo c\n")
 	for good := range 2 { // the start of a and b, the end of a
@@ -388,6 +392,7 @@ func TestJournalError(t *testing.T) {
 
 // All parameters' problems come at once, before anything runs.
 func TestParamsErrors(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	p := b.compile("bash: touch ran; echo {N} {WORD}\nparameters:\n" +
 		"  N: {type: number, description: a number}\n  WORD: {description: a word, required: true}\n  MODE: {description: how, validation: {enum: [fast, slow]}}\n")
@@ -410,6 +415,7 @@ func TestParamsErrors(t *testing.T) {
 
 // A secret is in memory for those who refer to it, and nowhere else.
 func TestSecretsMasked(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2 hunter2"
 	b := newBed(t)
 	b.config.StateDir = filepath.Join(b.dir, "state")
@@ -536,6 +542,7 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // The last step's output is seen while it runs.
 func TestStdoutIsLive(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	const waits = `echo first; for i in $(seq 6000); do [ -e seen ] && break; sleep 0.02; done; [ -e seen ] && echo last`
 	b.file("inner.yaml", "name: inner\ndescription: Inner\nbash: "+waits+"\n")
@@ -555,6 +562,7 @@ func TestStdoutIsLive(t *testing.T) {
 
 // Whatever gives the output, all of it is written.
 func TestStdoutIsWhole(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	const size = 12 << 20
 	prints := fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x", size)
@@ -583,6 +591,7 @@ func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return l
 // A writer that fails neither stops nor hangs a run; where the output had to be
 // written after it, Run says so.
 func TestBrokenStdout(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	for name, text := range map[string]string{
 		"live":   "bash: seq 1000000\n",
@@ -603,6 +612,7 @@ func TestBrokenStdout(t *testing.T) {
 
 // References carry outputs of any size, up to the buffer limit.
 func TestLargeReferences(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	for _, c := range []struct {
 		size  int
@@ -649,6 +659,7 @@ steps:
 }
 
 func TestOutputTemplate(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	text := "output: \"{WHO}: {a.output}, {b.exit-code}, {c.output}.\"\nparameters: {WHO: {description: who}}\n" +
 		"steps:\n  - name: a\n    bash: echo one\n  - name: b\n    bash: exit 3\n    continue-on-error: true\n  - name: c\n    bash: echo no\n    run-condition: 1 == 2\n"
@@ -663,6 +674,7 @@ func TestOutputTemplate(t *testing.T) {
 
 // What a step written in Go may do.
 func TestGoSteps(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		run     flowrun.StepFunc
 		status  dag.Status
@@ -707,6 +719,7 @@ func TestGoSteps(t *testing.T) {
 
 // A value is text to a command and a value to whoever asks for a part of it.
 func TestGoValues(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.define(flowrun.GoTool{Name: "value", Description: "A value", Run: func(context.Context, *flowrun.StepInput) (any, error) {
 		return map[string]any{"x": 12345678901234567, "list": []string{"a b", "$(c)"}, "deep": map[string]bool{"ok": true}}, nil
@@ -732,6 +745,7 @@ steps:
 
 // Time limits: of a step, of a step that uses a tool, of that tool, of the run.
 func TestTimeouts(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("sleeps.yaml", "name: sleeps\ndescription: Sleeps\nsteps:\n  - name: in\n    bash: sleep 300\n")
 	b.file("limited.yaml", "name: limited\ndescription: Sleeps a little\ntimeout: 100ms\nsteps:\n  - name: in\n    bash: sleep 300\n")
@@ -770,6 +784,7 @@ func TestTimeouts(t *testing.T) {
 // The temporary directory is made for the call and removed after it; cleanup
 // commands run however the run ends, and their failure is not the run's.
 func TestCleanup(t *testing.T) {
+	t.Parallel()
 	const text = `
 file-paths: {temp-directory: "{TEMP}/own"}
 resources:
@@ -824,6 +839,7 @@ resources:
 // Until runs a step and what it waits for, conditions, nested tools and cleanup
 // included.
 func TestUntil(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	p := b.compile(`
 output: "{d.output}"

@@ -14,6 +14,7 @@ import (
 
 // TestSyncOrdersExample copies an export that grows, also after a run that has failed.
 func TestSyncOrdersExample(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	store := flowrun.NewMemory()
 	file, err := filepath.Abs("examples/sync-orders.yaml")

@@ -33,6 +33,7 @@ func exampleNames(t *testing.T) []string {
 // warnings, a comment that says how to run it from its own folder, tests, no path of
 // any machine, and a line in the table of examples/README.md.
 func TestExampleFiles(t *testing.T) {
+	t.Parallel()
 	table, err := os.ReadFile("examples/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +182,7 @@ func textOf(t *testing.T, path string) string {
 
 // TestSmallExamples runs the examples that show one thing each.
 func TestSmallExamples(t *testing.T) {
+	t.Parallel()
 	for name, run := range map[string]struct {
 		params map[string]any
 		want   string
@@ -204,6 +206,7 @@ func TestSmallExamples(t *testing.T) {
 
 // TestReadme compiles the definitions that README shows.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 // TestGoCommand: a step that leaves its work to a command is that command: what it prints,
 // how it fails and how it is stopped, with its secrets masked.
 func TestGoCommand(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2 hunter2"
 	dir := t.TempDir()
 	commands := map[string]*flowrun.Command{
@@ -67,6 +68,7 @@ func TestGoCommand(t *testing.T) {
 
 // TestGoCommandMasked: what a model is told of a command holds no secret either.
 func TestGoCommandMasked(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.define(flowrun.GoTool{Name: "go", Description: "Runs a command", Parameters: []*tool.Parameter{{Name: "KEY", Type: "string", Description: "it"}},
 		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
@@ -81,6 +83,7 @@ func TestGoCommandMasked(t *testing.T) {
 
 // TestGoCommandLive: what the last step prints is passed on while it is printed, and once.
 func TestGoCommandLive(t *testing.T) {
+	t.Parallel()
 	for name, v := range map[string]any{"command": &flowrun.Command{Script: "echo a; echo b >&2; echo c"}, "text": "a\nc\n", "content": flowrun.TextContent("a\nc\n", "d")} {
 		b := newBed(t)
 		def := flowrun.GoTool{Name: "go", Description: "Prints", Run: func(context.Context, *flowrun.StepInput) (any, error) { return v, nil }}.Definition()

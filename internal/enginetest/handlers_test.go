@@ -29,6 +29,7 @@ func (tr *trace) option() flowrun.RunOption {
 // TestHandlers: which handlers run after what, in which order, and what becomes of
 // the run.
 func TestHandlers(t *testing.T) {
+	t.Parallel()
 	const all = `
 on-success: [{name: good, run: echo good}]
 on-failure: [{name: bad, run: "echo {run.status} {run.exit-code} {run.failed-step}"}]
@@ -130,6 +131,7 @@ finally: [{name: end, run: "echo {run.status} {run.exit-code}<{run.failed-step}>
 
 // TestHandlersAfterCancel: what is cancelled still finishes.
 func TestHandlersAfterCancel(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -156,6 +158,7 @@ finally: [{name: end, run: 'echo {run.status}'}, {name: more, run: echo more}]
 // TestHandlersReadWhatWasCancelled: a handler sees what a step, a group or a loop had
 // printed when it was cancelled, and nothing of what never began.
 func TestHandlersReadWhatWasCancelled(t *testing.T) {
+	t.Parallel()
 	const stuck = "bash: \"echo '[1]'; echo trouble >&2; touch printed; sleep 300\""
 	for name, c := range map[string]struct{ step, reads, want string }{
 		"a step":           {stuck, "'{a.output} {a.json[0]} {a.error} {a.status}'", "[1] 1 trouble cancelled"},
@@ -193,6 +196,7 @@ finally:
 // TestHandlersOfAPart: a run up to one step has the handlers of that step and of what
 // it waits for, not the tool's.
 func TestHandlersOfAPart(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	p := b.compile(`
 steps:
@@ -220,6 +224,7 @@ finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: tru
 
 // TestHandlersSeeSecretsMasked: what a handler is told of the run holds no secret.
 func TestHandlersAndSecrets(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	res := b.run(context.Background(), `
 parameters: {S: {description: s, default: hush-hush}}

@@ -64,6 +64,7 @@ func (*typing) Size() <-chan flowrun.TerminalSize { return nil }
 // after the answer. What was shown on the program's terminal is not written to stdout again where that
 // is the same.
 func TestWithTerminal(t *testing.T) {
+	t.Parallel()
 	for _, same := range []bool{false, true} {
 		b := newBed(t)
 		b.file("inner.yaml", "name: inner\ndescription: Inner\ninteractive: true\nbash: read -p 'inside? ' a; echo \"in $a\"\n")
@@ -97,6 +98,7 @@ steps:
 // Whoever starts the processes, an interactive step has a terminal, and its tree ends
 // with it.
 func TestTerminalThroughHelper(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.config.Grace = 200 * time.Millisecond
 	res := b.run(context.Background(), `
@@ -132,6 +134,7 @@ func living(text string) (found []string) {
 // What streams to a function is heard there, tries and nested steps told apart; what
 // streams to the console is heard there unless it goes to stdout.
 func TestWithStream(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("inner.yaml", "name: inner\ndescription: Inner\nsteps:\n  - name: say\n    output: {mode: stream, stream-callback: function}\n    bash: echo inside\n")
 	const text = `

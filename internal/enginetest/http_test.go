@@ -57,6 +57,7 @@ func statusRow(t *testing.T, status int, byDefault, listed bool) (result, retrie
 // TestHTTPStatus tries the rows about statuses of the table in docs/reference/http.md: what each status means with each
 // expectation, and whether a retry has an effect.
 func TestHTTPStatus(t *testing.T) {
+	t.Parallel()
 	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -108,6 +109,7 @@ func (x *received) add(r *http.Request) (n int) {
 
 // TestIdempotencyKey: attempts of a round have the same key; rounds, items of a loop and runs have keys of their own.
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	var x received
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := x.add(r); n%2 == 1 { // the first attempt of each round
@@ -149,6 +151,7 @@ steps:
 
 // TestHTTPPlaces: a value stays data wherever it is.
 func TestHTTPPlaces(t *testing.T) {
+	t.Parallel()
 	var x received
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { x.add(r) }))
 	defer s.Close()
@@ -191,6 +194,7 @@ steps:
 
 // TestHTTPSaveAs: the file has all of an expected response, or is as before. Its folder is checked before the request.
 func TestHTTPSaveAs(t *testing.T) {
+	t.Parallel()
 	var requests atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
@@ -235,6 +239,7 @@ func TestHTTPSaveAs(t *testing.T) {
 
 // TestHTTPPreview: a dry run shows the request as it is sent, without secrets.
 func TestHTTPPreview(t *testing.T) {
+	t.Parallel()
 	p := compile(t, t.TempDir(), `
 description: Shows requests
 environment: {secrets: [KEY]}
@@ -266,6 +271,7 @@ security: {required-permissions: [network]}
 
 // TestRequestWithoutAddress: a request that cannot be read is one problem.
 func TestRequestWithoutAddress(t *testing.T) {
+	t.Parallel()
 	for name, http := range map[string]string{"a text": "https://example.com", "no url": "{method: GET}"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -280,6 +286,7 @@ func TestRequestWithoutAddress(t *testing.T) {
 
 // TestRequestTimesOut: a server that does not answer is always a time-out of the step.
 func TestRequestTimesOut(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(server.Close)

@@ -11,6 +11,7 @@ import (
 
 // TestOutputLineEnd checks that a reference to an output loses one newline and nothing else.
 func TestOutputLineEnd(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	res := b.run(context.Background(), `
 environment:

@@ -12,6 +12,7 @@ import (
 // TestLoopDocs runs the examples of the pages about loops, handlers, scripts and polling: each prints
 // what the page says.
 func TestLoopDocs(t *testing.T) {
+	t.Parallel()
 	example := regexp.MustCompile("(?s)```yaml\nname: ([a-z-]+)\n(.*?)```\n\n```text\n(.*?)```\n")
 	for _, page := range []string{"docs/reference/loops.md", "docs/reference/handlers.md", "docs/reference/javascript.md", "docs/reference/polling.md"} {
 		text, err := os.ReadFile(page)

@@ -40,6 +40,7 @@ func items(res *flowrun.Result, loop string) (paths []string) {
 
 // TestForEachItems: what items may stand for.
 func TestForEachItems(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		items  string
@@ -104,6 +105,7 @@ func TestForEachItems(t *testing.T) {
 
 // TestForEachRefused: what is no list fails the loop's step, and says what it was.
 func TestForEachRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		loop   string
 		params map[string]any
@@ -133,6 +135,7 @@ func TestForEachRefused(t *testing.T) {
 // TestLoopOverCutOutput: a loop over a part of what a step printed would look like one
 // over all of it.
 func TestLoopOverCutOutput(t *testing.T) {
+	t.Parallel()
 	for name, loop := range map[string]string{
 		"lines":         `for-each: {items: "{s.output}"}`,
 		"stdout":        `for-each: {items: "{s.stdout}"}`,
@@ -157,6 +160,7 @@ func TestLoopOverCutOutput(t *testing.T) {
 
 // TestForEachScope: what an item's step sees.
 func TestForEachScope(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		text string
@@ -188,6 +192,7 @@ func TestForEachScope(t *testing.T) {
 
 // TestItemKeys: what items are called.
 func TestItemKeys(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("k", 200)
 	for _, c := range []struct {
 		name, loop string
@@ -227,6 +232,7 @@ func TestItemKeys(t *testing.T) {
 
 // TestLoopOutcome: what becomes of a loop when items fail, and of what waits for it.
 func TestLoopOutcome(t *testing.T) {
+	t.Parallel()
 	const fails3 = "    bash: \"[ {item} != 3 ] || exit 7\"\n"
 	for _, c := range []struct {
 		name, text string
@@ -285,6 +291,7 @@ func TestLoopOutcome(t *testing.T) {
 
 // TestLoopReferences: what other steps read of a loop.
 func TestLoopReferences(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, loop, reads string
 		want              string // "!" and a message where the reader fails
@@ -312,6 +319,7 @@ func TestLoopReferences(t *testing.T) {
 
 // TestLoopBodies: a loop over whatever a step can be.
 func TestLoopBodies(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("inner.yaml", "name: inner\ndescription: i\nparameters: {WHO: {description: w}, N: {type: number, description: n}}\n"+
 		"steps:\n  - name: one\n    run: echo {WHO}\n  - name: two\n    run: echo -n {one.output}:{N}:{item}\n")
@@ -351,6 +359,7 @@ func TestLoopBodies(t *testing.T) {
 
 // TestGoStepItem: a step written in Go has its item, which is its own.
 func TestGoStepItem(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	spoil := func(_ context.Context, in *flowrun.StepInput) (any, error) {
 		m := in.Item.(map[string]any)
@@ -389,6 +398,7 @@ func TestGoStepItem(t *testing.T) {
 // TestItemsOfCallers: a caller's values that begin with a dash are refused among
 // items as elsewhere, and secrets are hidden in them.
 func TestItemsOfCallers(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	const list = "parameters: {LIST: {type: array, description: l}, S: {description: s, default: \"hush-hush\"}}\nenvironment: {secrets: [S]}\n"
 	loop := func(items, run string) string {

@@ -15,6 +15,7 @@ import (
 // TestBadLoops: what is wrong with loops, groups and handlers is told before anything
 // runs, with its place.
 func TestBadLoops(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
 		want []string // line:col code

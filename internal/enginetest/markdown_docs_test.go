@@ -12,6 +12,7 @@ import (
 // TestMarkdownDocument tries every example of docs/reference/markdown.md: pages and definitions are
 // written down, and commands print what stands below them.
 func TestMarkdownDocument(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile("docs/reference/markdown.md")
 	if err != nil {
 		t.Fatal(err)

@@ -105,6 +105,7 @@ func specification(t *testing.T, name string) string {
 // TestSpecification000Single runs example A: pre-processing changes the address, the tool
 // asks it, post-processing keeps five results.
 func TestSpecification000Single(t *testing.T) {
+	t.Parallel()
 	p := pagesOf(t, `{"results": [1, 2, 3, 4, 5, 6, 7]}`, map[string]string{"beispieltool.md": specification(t, "beispieltool")})
 	res := p.run(t, "./beispieltool.md", map[string]any{"url": "http://server", "query": "käse"})
 	if res.Status != dag.Succeeded || res.Output != "[1,2,3,4,5]" {
@@ -120,6 +121,7 @@ func TestSpecification000Single(t *testing.T) {
 // TestSpecification000Chain runs example B: a reference in a longer text, post-processing
 // of a step, and the step after it.
 func TestSpecification000Chain(t *testing.T) {
+	t.Parallel()
 	p := pagesOf(t, `[{"score": 0.4}, {"score": 0.9}, {"score": 0.51}]`, map[string]string{"chain_beispiel.md": specification(t, "chain_beispiel")})
 	res := p.run(t, "./chain_beispiel.md", map[string]any{"query": "  käse "})
 	if res.Status != dag.Succeeded || res.Output != `{"saved":true}` {
@@ -153,6 +155,7 @@ const inputParameter = "parameters:\n  - {name: input, type: string, description
 
 // TestPageValues: what references hand to tools, and what comes out.
 func TestPageValues(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		page string
 		give map[string]any
@@ -208,6 +211,7 @@ func TestPageValues(t *testing.T) {
 
 // TestPageFailures: what fails fails in its block, with a message and a code.
 func TestPageFailures(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		page string
 		want []string // block status code message, of the log
@@ -243,6 +247,7 @@ func TestPageFailures(t *testing.T) {
 // TestPageProblems: what is wrong with references is told with its place before anything
 // runs, all of it at once.
 func TestPageProblems(t *testing.T) {
+	t.Parallel()
 	text := onePage("chain", "parameters:\n  - {name: url, type: string, description: d}\n", "steps:\n  - name: say\n    parameters:\n      text: prev_step.output\n  - name: say\n    parameters:\n      text: '{{url.x}} {{sya.a}} {{preprocess.b}}'\n      nothing: !literal input.x\n  - tool: say\n    parameters: {text: [output.x, input.ulr]}")
 	want := []string{
 		"14:13 error[expr-unknown] there is no previous step; write input.NAME for a parameter of the tool",
@@ -260,6 +265,7 @@ func TestPageProblems(t *testing.T) {
 
 // TestPagePropertyProblems: after pre-processing a name can be any property; what is likely a mistake is reported.
 func TestPagePropertyProblems(t *testing.T) {
+	t.Parallel()
 	text := onePage("chain", "parameters:\n  - {name: url, type: string, description: d}\n", "// @preprocess\nreturn {url: input.url, made: 1};",
 		"steps:\n  - name: say\n    parameters:\n      text: '{{made}} {{sya.a}}'\n  - tool: say\n    parameters:\n      text: '{{say}} {{urll}} {{elsewhere[0]}}'\n  - tool: say\n    parameters: {text: '{{syy.a}}'}\n    post_processing: return output;")
 	want := []string{
@@ -275,6 +281,7 @@ func TestPagePropertyProblems(t *testing.T) {
 
 // TestPageScriptPlaceholders: placeholders in a script are only text, which is reported where it looks like a mistake.
 func TestPageScriptPlaceholders(t *testing.T) {
+	t.Parallel()
 	text := onePage("single", "parameters:\n  - {name: url, type: string, description: d}\n",
 		"// @preprocess\n// not {{date}} here\nreturn {a: '{{date}}', b: `http://a.b/{{url}} {{other}}`, c: {d: {date}}};", "tool: say\nparameters: {text: '{{a}}'}")
 	want := []string{
@@ -306,6 +313,7 @@ func problemsOf(t *testing.T, page string) (list []string) {
 // TestPageOrder: the steps of a chain run in their order, so none reads a later one or
 // itself. A reference that is wrong is told once.
 func TestPageOrder(t *testing.T) {
+	t.Parallel()
 	page := onePage("chain", "", "steps:\n  - id: a\n    tool: echo\n    parameters: {text: '{{b}}', number: prev_step.output}\n"+
 		"  - id: b\n    tool: say\n    parameters: {text: '{{a.text}} {{b.output}}'}\n    post_processing: return output;")
 	const hint = "; refer to an earlier step, or move that step up: the steps of a chain run in order"
@@ -321,6 +329,7 @@ func TestPageOrder(t *testing.T) {
 
 // TestPageSecrets: what a page's environment.secrets names is in no output.
 func TestPageSecrets(t *testing.T) {
+	t.Parallel()
 	p := pagesOf(t, "", map[string]string{"page.md": onePage("single", "parameters:\n  - {name: key, type: string, description: d}\nenvironment: {secrets: [key]}\n",
 		"// @preprocess\nreturn {text: 'with ' + input.key};", "tool: say\nparameters: {text: input.text}", "// @postprocess\nthrow new Error('bad ' + input.text);")})
 	res := p.run(t, "./page.md", map[string]any{"key": "s3cr3t-value"})
@@ -333,6 +342,7 @@ func TestPageSecrets(t *testing.T) {
 // TestPagePreview: what a page hands on and is not known before the run is no problem of
 // a dry run, whatever type it has to have.
 func TestPagePreview(t *testing.T) {
+	t.Parallel()
 	p := pagesOf(t, "", map[string]string{
 		"need.yaml": "name: need\ndescription: d\nparameters:\n  N: {description: n, type: number, required: true}\n  M: {description: m, type: number}\nrun: echo {N}\n",
 		"page.md": onePage("chain", "", "steps:\n  - id: a\n    tool: say\n    parameters: {text: '5'}\n  - id: b\n    tool: ./need.yaml\n    parameters: {N: prev_step.output}\n"+

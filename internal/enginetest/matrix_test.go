@@ -13,6 +13,7 @@ import (
 // TestMatrix: which combinations there are, in which order, and what they are
 // called. The rules for include and exclude are those of GitHub Actions.
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, matrix string
 		run          string // "" prints the whole combination
@@ -75,6 +76,7 @@ func TestMatrix(t *testing.T) {
 
 // TestMatrixRefused: what is known only when the run has begun.
 func TestMatrixRefused(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ matrix, want string }{
 		"no list":                  {"{os: \"{N}\"}", `matrix.os: expected a list, found "5"`},
 		"too many":                 {"{a: \"{LIST}\", b: \"{LIST}\", c: \"{LIST}\", d: \"{LIST}\", e: \"{LIST}\", f: \"{LIST}\", g: \"{LIST}\"}", "more than 1000000 combinations"},

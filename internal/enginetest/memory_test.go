@@ -8,5 +8,6 @@ import (
 )
 
 func TestMemory(t *testing.T) {
+	t.Parallel()
 	storetest.Test(t, func(*testing.T) flowrun.Store { return flowrun.NewMemory() })
 }

@@ -11,6 +11,7 @@ import (
 
 // TestMisspeltReferences: a name in braces that nearly is that of a parameter or a step in reach is an error.
 func TestMisspeltReferences(t *testing.T) {
+	t.Parallel()
 	const params = "parameters: {TARGET: {description: t}, file_names: {description: f}}\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"a parameter":               {"bash: echo {TARGT}", "{TARGT} is not declared, but TARGET is"},

@@ -11,6 +11,7 @@ import (
 
 // TestNeverRuns: a condition is reported as never true only if the step does not run, however the other step ends.
 func TestNeverRuns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, toolKeys, first, condition string
 		warned                           bool

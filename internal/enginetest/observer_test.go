@@ -14,6 +14,7 @@ import (
 // TestObservers checks that an observer of an engine sees each of its runs with its tool, a
 // resumed run twice, and that it is called when the engine has finished with the run.
 func TestObservers(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	var mu sync.Mutex
 	seen := map[string]int{}

@@ -7,6 +7,7 @@ import (
 
 // TestPlanOrder: a step that another one names moves before it.
 func TestPlanOrder(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
 		want []string

@@ -32,6 +32,7 @@ func asking(t *testing.T, dir string, files map[string]string) *flowrun.Plan {
 
 // TestPermissionsResolved: what is shown is where a path really leads.
 func TestPermissionsResolved(t *testing.T) {
+	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +87,7 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 // TestToolsOfPreview: every tool tells what it asks for and does, also one whose
 // parameters are not known before the run.
 func TestToolsOfPreview(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := asking(t, dir, map[string]string{
 		"it.yaml": `
@@ -140,6 +142,7 @@ steps:
 
 // TestPreviewOfAgain: looking at what a run goes on with leaves it as it is.
 func TestPreviewOfAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := asking(t, dir, map[string]string{"it.yaml": "bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n"})
 	store := flowrun.NewMemory()

@@ -13,6 +13,7 @@ import (
 // TestPlanSize: a plan counts its steps with those of tools as often as they are used, and
 // of loops as often as is known.
 func TestPlanSize(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"leaf":   "bash: echo x",

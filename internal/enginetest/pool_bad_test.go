@@ -14,6 +14,7 @@ import (
 
 // TestBadPools: what is wrong with pool, priority and locks of steps is told before anything runs, with its place.
 func TestBadPools(t *testing.T) {
+	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, run: echo, " + keys + "}" }
 	for name, c := range map[string]struct {
 		text string

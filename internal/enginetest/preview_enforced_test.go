@@ -11,6 +11,7 @@ import (
 
 // TestPreviewEnforced: a preview says that permissions are enforced for exactly the runs that enforce them.
 func TestPreviewEnforced(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	text := "description: d\nsecurity: {required-permissions: ['filesystem:read:/etc/hosts']}\nsteps: [{name: g, steps: [{name: a, run: 'true'}]}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte(text), 0o600); err != nil {

@@ -48,6 +48,7 @@ func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, para
 // TestProgramReadsItsParameters: in the order in which they are declared, then what is not
 // declared; digits stay, and nothing in the words of the command is a reference.
 func TestProgramReadsItsParameters(t *testing.T) {
+	t.Parallel()
 	def := discovered(t, `cat; echo " $1 $2"; pwd >here`)
 	res := runDiscovered(t, t.Context(), def, map[string]any{"a": json.Number("9007199254740993"), "z": "<\x00\"'>", "m": map[string]any{"y": json.Number("1.10")}, "b": nil})
 	if want := `{"z":"<\u0000\"'>","a":9007199254740993,"m":{"y":1.10},"b":null} {z} it` + "\n"; res.Output != want {
@@ -62,6 +63,7 @@ func TestProgramReadsItsParameters(t *testing.T) {
 }
 
 func TestReport(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		script, why, want string
 		stderrFails       bool
@@ -90,6 +92,7 @@ func TestReport(t *testing.T) {
 
 // TestReportIsBounded: of megabytes a model is told the beginning and the end.
 func TestReportIsBounded(t *testing.T) {
+	t.Parallel()
 	res := runDiscovered(t, t.Context(), discovered(t, `echo first; yes 1234567 | head -c 3000000; echo last; exit 1`), nil)
 	got := res.Report("")
 	if len(got) > 70<<10 || !strings.HasPrefix(got, "Stdout: first\n1234567") || !strings.Contains(got, "bytes omitted) ...") || !strings.Contains(got, "\nlast\nStderr: (empty)\n") {
@@ -99,6 +102,7 @@ func TestReportIsBounded(t *testing.T) {
 
 // TestReportOfAStoppedCall says why it was stopped.
 func TestReportOfAStoppedCall(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	def := discovered(t, `echo begun; touch begun; sleep 100`)
 	go func() {
@@ -116,6 +120,7 @@ func TestReportOfAStoppedCall(t *testing.T) {
 
 // TestProgramIsShown: a person who is asked sees what would run.
 func TestProgramIsShown(t *testing.T) {
+	t.Parallel()
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{discovered(t, "x y")} })
 	plan, err := flowrun.Compile(lib, "discovered_tool_it")

@@ -34,6 +34,7 @@ func shares(a, b flowrun.QueueEntry) bool {
 // have all slots, nobody passes one who asked earlier for something in common, nobody
 // waits whom nothing holds up, and what people are told of those who wait is so.
 func TestLineRule(t *testing.T) {
+	t.Parallel()
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
 		var line flowrun.Queue
@@ -90,6 +91,7 @@ func TestLineRule(t *testing.T) {
 
 // TestRate: what has a rate starts that often in any time, with a burst of as many, whoever asks.
 func TestRate(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rate := flowrun.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
 		rates, now := flowrun.Rates{}, time.Unix(1e9, 0)
@@ -123,6 +125,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestQueuedText(t *testing.T) {
+	t.Parallel()
 	since := time.Date(2026, 11, 22, 10, 31, 7, 0, time.Local)
 	var holders []flowrun.Holder
 	for i := range 5 {
@@ -153,6 +156,7 @@ func TestQueuedText(t *testing.T) {
 // TestPlanNeeds: the locks of all tools in the plan, each once with the least slots, and
 // one turn of the outermost.
 func TestPlanNeeds(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.file("inner.yaml", "name: inner\ndescription: d\nmax-active-runs: 5\nlocks: [{name: db, slots: 3}, disk]\nbash: echo\n")
 	b.file("base.yaml", "name: base\ndescription: d\nmax-active-runs: 2\nlocks: [{name: db, slots: 4}]\nsteps:\n  - {name: a, use-tool: ./inner.yaml}\n  - {name: b, use-tool: ./inner.yaml}\n")

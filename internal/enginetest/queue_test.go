@@ -36,6 +36,7 @@ func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish
 
 // A run is told what it waits for, and that its turn has come.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	b, e, p, finish := queuedRun(t)
 	var told []string
 	res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("second"), flowrun.WithQueue(func(q flowrun.QueuePosition) {
@@ -55,6 +56,7 @@ func TestQueue(t *testing.T) {
 // Cancelled in line, a run ends as that and nothing of it runs; let go there, it stays
 // for another owner. Both can be gone on with, and wait once more.
 func TestQueueLeft(t *testing.T) {
+	t.Parallel()
 	for name, release := range map[string]bool{"cancelled": false, "released": true} {
 		t.Run(name, func(t *testing.T) {
 			b, e, p, finish := queuedRun(t)
@@ -100,6 +102,7 @@ func TestQueueLeft(t *testing.T) {
 
 // Without a Store nobody could know of the others.
 func TestQueueWithoutStore(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	_, err := flowrun.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, flowrun.WithRunEnv(b.world))
 	var refused *flowrun.NoQueueError

@@ -11,6 +11,7 @@ import (
 // TestRefusedExample: an example that begins with a dash is reported if a command would reject it, and the refusal of
 // such a value says how an author allows options.
 func TestRefusedExample(t *testing.T) {
+	t.Parallel()
 	param := func(keys string) string {
 		return "parameters: {H: {description: headers, default: '', examples: ['plain', \"-H 'X: y'\"]" + keys + "}, N: {description: n, type: number}}\n"
 	}

@@ -14,6 +14,7 @@ import (
 
 // TestBadRepeat: what is wrong with repeat is told before anything runs, with its place.
 func TestBadRepeat(t *testing.T) {
+	t.Parallel()
 	repeat := func(keys string) string {
 		return "steps:\n  - name: a\n    run: echo\n    repeat: {" + keys + "}"
 	}

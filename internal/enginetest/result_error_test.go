@@ -13,6 +13,7 @@ import (
 // TestResultErrorIs checks that errors.Is finds the errors of package context in the error
 // of a run that was cancelled or took too long.
 func TestResultErrorIs(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	const sleeps = "steps:\n  - name: s\n    bash: sleep 300\n"
 	own := errors.New("the client has left")

@@ -21,6 +21,7 @@ steps:
 
 // TestWriteJSON checks that WriteJSON writes what MarshalJSON returns, however long the output is.
 func TestWriteJSON(t *testing.T) {
+	t.Parallel()
 	for name, options := range map[string][]flowrun.RunOption{"long": nil, "short": {flowrun.WithShortOutput()}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)

@@ -17,6 +17,7 @@ import (
 // TestSchedules: what cannot be followed is told when the tool is compiled, each problem
 // at its place inside the text.
 func TestSchedules(t *testing.T) {
+	t.Parallel()
 	const head = "name: t\ndescription: d\nbash: echo {A} {N} {T}\nenvironment: {secrets: [T]}\nparameters:\n" +
 		"  A: {description: a, required: true}\n  N: {description: n, type: number, default: 1}\n  T: {description: t, default: \"\"}\nschedule:\n"
 	for name, c := range map[string]struct {
@@ -65,6 +66,7 @@ func TestSchedules(t *testing.T) {
 // TestAliasSchedule: an alias runs when it says so itself, not when its base tool does,
 // and what it gives satisfies the schedule.
 func TestAliasSchedule(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"base.yaml":  "name: base\ndescription: d\nbash: echo {A}\nparameters:\n  A: {description: a, required: true}\nschedule: {cron: '0 7 * * *', params: {A: x}}\n",
@@ -92,6 +94,7 @@ func TestAliasSchedule(t *testing.T) {
 
 // TestTriggers: entries of on that cannot work are told when the tool is compiled.
 func TestTriggers(t *testing.T) {
+	t.Parallel()
 	const head = "name: t\ndescription: d\nbash: echo {A} {N} {T}\nenvironment: {secrets: [T]}\nparameters:\n" +
 		"  A: {description: a, required: true}\n  N: {description: n, type: number, default: 1}\n  T: {description: t, default: \"\"}\non:\n"
 	for name, c := range map[string]struct {
@@ -145,6 +148,7 @@ func TestTriggers(t *testing.T) {
 
 // TestTriggerExamples runs the examples with on, and checks what an event gives them.
 func TestTriggerExamples(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a $(touch bad).csv"), []byte("id\n1\n2\n"), 0o600); err != nil {
 		t.Fatal(err)

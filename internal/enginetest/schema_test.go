@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "rewrite generated files")
 // TestToolSchema keeps docs/schemas/tool.json, which editors are pointed at, what the
 // table of keys says.
 func TestToolSchema(t *testing.T) {
+	t.Parallel()
 	const file = "docs/schemas/tool.json"
 	fresh, err := flowrun.Schema("tool")
 	if err != nil {
@@ -44,6 +45,7 @@ func TestToolSchema(t *testing.T) {
 
 // TestSchemaNames: every name has a schema, every file a name.
 func TestSchemaNames(t *testing.T) {
+	t.Parallel()
 	names := flowrun.SchemaNames()
 	for _, name := range names {
 		b, err := flowrun.Schema(name)
@@ -64,6 +66,7 @@ func TestSchemaNames(t *testing.T) {
 
 // TestSchemaDescriptions: every field of a schema says what it means.
 func TestSchemaDescriptions(t *testing.T) {
+	t.Parallel()
 	for _, name := range flowrun.SchemaNames() {
 		b, err := flowrun.Schema(name)
 		if err != nil {
@@ -139,6 +142,7 @@ steps:
 
 // TestDocuments holds documents of real runs against their schemas.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.config.StateDir = t.TempDir()
 	b.file("inner.yaml", "name: inner\ndescription: d\nbash: echo inner; sleep 300 &\n")
@@ -175,6 +179,7 @@ func TestDocuments(t *testing.T) {
 }
 
 func TestDiagnosticsDocument(t *testing.T) {
+	t.Parallel()
 	_, found := tool.Decode("t.yaml", []byte("name: t\nbash: x\nbsh: y\nsteps: []\n"))
 	if len(found) == 0 {
 		t.Fatal("no problems")

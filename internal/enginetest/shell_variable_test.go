@@ -7,6 +7,7 @@ import (
 
 // TestWarnedReferences: text that looks like a value, but is none, is reported.
 func TestWarnedReferences(t *testing.T) {
+	t.Parallel()
 	const params = "parameters: {NAME: {description: n, default: x}}\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"braces in environment":      {"bash: echo {NAME}\nenvironment: {A: '${PATH}:/x'}\n" + params, "${PATH} is text here"},

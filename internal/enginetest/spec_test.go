@@ -3,11 +3,13 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	_ "github.com/flowrun/flowrun/internal/helpertest"
 	"github.com/flowrun/flowrun/internal/needtest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -26,6 +29,12 @@ func TestMain(m *testing.M) {
 	flowrun.HelperMain()
 	if err := os.Chdir("../.."); err != nil { // the tests name examples, docs and definitions from the top
 		panic(err)
+	}
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) { // most tests wait for processes
+		if err := flag.Set(p.Name, "8"); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -78,6 +87,7 @@ func specFixture(t testing.TB, line string) string {
 // TestCloneExample runs the specification's github-repo-clone with stand-ins for
 // git and npm in all combinations of success and failure.
 func TestCloneExample(t *testing.T) {
+	t.Parallel()
 	text := specFixture(t, "1965")
 	for bits := range 8 {
 		https, ssh, npm := bits&1 != 0, bits&2 != 0, bits&4 != 0
@@ -154,6 +164,7 @@ func isolated(t *testing.T, dir string) string {
 // all, against a local stand-in for the API whose commits are full of
 // text that a careless shell would run.
 func TestCommitStats(t *testing.T) {
+	t.Parallel()
 	needtest.Programs(t, "curl", "jq")
 	authors := []string{`Ada "the countess"`, `$(touch pwned)`, `"; rm -rf .`, "O'Hara", "`touch pwned`", `$(touch pwned)`}
 	type commit struct {

@@ -14,6 +14,7 @@ import (
 
 // TestBadSSH: what is wrong with ssh is told before anything runs, with its place.
 func TestBadSSH(t *testing.T) {
+	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, sh: echo, " + keys + "}" }
 	for name, c := range map[string]struct {
 		text string

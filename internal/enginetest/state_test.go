@@ -64,6 +64,7 @@ func (b *bed) setState(p *flowrun.Plan, key, value string) {
 
 // The rows of the table about two runs at once, each with a run during which somebody else sets the value.
 func TestStateMerge(t *testing.T) {
+	t.Parallel()
 	for _, row := range stateTable(t, "type") {
 		typ, merge, read, other, sets, status, kept := row[0], row[1], row[2], row[3], row[4], row[5], row[6]
 		t.Run(strings.Join(row, " "), func(t *testing.T) {
@@ -122,6 +123,7 @@ var stateCases = map[string]string{
 const stateKeys = "state:\n  RUN: {default: old}\n  STEP: {default: old, commit: step, merge: last}\n"
 
 func TestStateOutcome(t *testing.T) {
+	t.Parallel()
 	rows := stateTable(t, "case")
 	if len(rows) != len(stateCases) {
 		t.Errorf("the page has %d rows, the test %d", len(rows), len(stateCases))
@@ -166,6 +168,7 @@ func TestStateOutcome(t *testing.T) {
 
 // Wrong values fail the step, with the place and what was expected.
 func TestStateWrong(t *testing.T) {
+	t.Parallel()
 	for written, want := range map[string]string{
 		"N=x":               `line 1 of $FLOWRUN_STATE: N: expected an integer, got "x"`,
 		"N=1.5":             `line 1 of $FLOWRUN_STATE: N: expected an integer, got "1.5"`,
@@ -206,6 +209,7 @@ func TestStateWrong(t *testing.T) {
 
 // The other things that fail a step: a file that is gone, or a value that is too large, and a list that grows too large.
 func TestStateLimits(t *testing.T) {
+	t.Parallel()
 	for body, want := range map[string]string{
 		"rm $FLOWRUN_STATE":                                                    "the step has removed or replaced the file in $FLOWRUN_STATE; write into it",
 		"rm $FLOWRUN_STATE; mkdir $FLOWRUN_STATE":                              "the step has replaced the file in $FLOWRUN_STATE; write into it",
@@ -236,6 +240,7 @@ func TestStateLimits(t *testing.T) {
 
 // Without a Store, nothing could be kept.
 func TestStateNeedsStore(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	p := b.compile("state: {N: {type: integer}}\nbash: echo {state.N}\n")
 	_, err := flowrun.New(b.config).Run(context.Background(), p, nil)
@@ -246,6 +251,7 @@ func TestStateNeedsStore(t *testing.T) {
 
 // A value whose type was changed in the definition is not passed on.
 func TestStateOfAnotherType(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.config.Store = flowrun.NewMemory()
 	p := b.compile("state: {N: {type: integer}}\nbash: echo {state.N}\n")
@@ -262,6 +268,7 @@ func TestStateOfAnotherType(t *testing.T) {
 
 // A resumed run sees what it has read when it started, and a retry what the retried run has read.
 func TestStateContinued(t *testing.T) {
+	t.Parallel()
 	b := newBed(t)
 	b.config.Store = flowrun.NewMemory()
 	text := "state:\n  N: {type: integer}\nsteps:\n  - name: a\n    bash: echo N=$(( {state.N} + 1 )) >> $FLOWRUN_STATE\n  - name: b\n    bash: test -e fixed && echo {state.N}\n"

@@ -163,6 +163,7 @@ const withSecret = "environment: {variables: {KEY: long secret}, secrets: [KEY]}
 // TestTrees stops trees from an embedding program, which this test is: TestMain
 // calls HelperMain. Nothing survives, in time.
 func TestTrees(t *testing.T) {
+	t.Parallel()
 	for i := range tools() {
 		r := rand.New(rand.NewPCG(1, uint64(i)))
 		limit := time.Duration(50+r.IntN(250)) * time.Millisecond
@@ -380,6 +381,7 @@ func embedder(t *testing.T, f forest, how string, stop time.Duration) *exec.Cmd 
 // TestTreesWithoutHelper: without a helper and without a cgroup everything that
 // can be proven to be of the run is killed, and what cannot is reported.
 func TestTreesWithoutHelper(t *testing.T) {
+	t.Parallel()
 	for i := range tools() {
 		r := rand.New(rand.NewPCG(2, uint64(i)))
 		tree := wild

@@ -18,6 +18,7 @@ var docTool = regexp.MustCompile("(?s)```js\n// file: (\\S+)\n(.*?)```")
 
 // TestToolJSDocs runs the tools of docs/reference/tooljs.md, and those among the examples.
 func TestToolJSDocs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	page, err := os.ReadFile("docs/reference/tooljs.md")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 // TestUnsafeVariable: only the author decides the text of a variable that makes programs
 // run code.
 func TestUnsafeVariable(t *testing.T) {
+	t.Parallel()
 	const head = "name: it\ndescription: d\nparameters:\n  X: {description: x}\n  N: {description: n, type: number}\n  F: {description: f, type: boolean}\n  E: {description: e, validation: {enum: [a, b]}}\n"
 	step := func(keys string) string {
 		return head + "steps:\n  - {name: a, bash: echo}\n  - {name: b, bash: echo, " + keys + "}\n"
@@ -78,6 +79,7 @@ func TestUnsafeVariable(t *testing.T) {
 // TestForeignEnvFile: a file that a caller chooses gives no variable that makes programs
 // run code.
 func TestForeignEnvFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"a.env": "BASH_ENV=./evil\nX=1\n", "b.env": "X=1\n",

@@ -10,6 +10,7 @@ import (
 // TestUnsetVariable: a value of the environment that is missing is reported, once, wherever it is inserted. A condition
 // may ask for it.
 func TestUnsetVariable(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"a script":            {"bash: echo \"[{env.UNSET}] {env.UNSET}\"", "{env.UNSET} is empty, because the environment variable is not set"},
 		"a program":           {"run: echo {env.UNSET}", "{env.UNSET} is empty"},

@@ -32,6 +32,7 @@ const upstream = "internal/enginetest/testdata/upstream"
 // tests end, and "run PARAMETERS", with JSON, what a run gives. The runs of a file share a workspace and a state
 // directory. A line "needs: PROGRAMS" may be in front.
 func TestUpstreamFormats(t *testing.T) {
+	t.Parallel()
 	js := hooks.New(hooks.Config{})
 	t.Cleanup(func() { js.Close() })
 	for pattern, least := range map[string]int{"cycod/*.yaml": 15, "paperagents/*.md": 15, "promptx/*.tool.js": 15} {
