@@ -16,7 +16,11 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/egress"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
+
+// realToolsSmall are those of the Small size: they read, write, execute, and use the network and the environment.
+var realToolsSmall = []string{"git", "tar", "gcc", "curl"}
 
 // realTools use common programs. Each is traced, then it runs with exactly the permissions that the trace printed, and then
 // with each of them missing. Without the optional ones the program does the same, perhaps slower.
@@ -51,8 +55,8 @@ var realTools = []struct{ program, bash, optional string }{
 	{"curl", "curl -sSf --noproxy '' $SERVER/x", ""}, // through the proxy
 }
 
-// learnFolder makes the files of realTools.
-func learnFolder(t *testing.T) string {
+// learnFolder makes the files of realTools, and a repository for git.
+func learnFolder(t *testing.T, program string) string {
 	t.Helper()
 	dir := openFolder(t)
 	for name, text := range map[string]string{
@@ -70,8 +74,10 @@ func learnFolder(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command("git", "init", "-q", filepath.Join(dir, "repo")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if program == "git" {
+		if out, err := exec.Command("git", "init", "-q", filepath.Join(dir, "repo")).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 	return dir
 }
@@ -89,9 +95,12 @@ func TestLearnedPermissions(t *testing.T) {
 	for _, tool := range realTools {
 		t.Run(tool.program, func(t *testing.T) {
 			t.Parallel()
+			if !slices.Contains(realToolsSmall, tool.program) {
+				sizetest.Need(t, sizetest.Gate, "a program whose accesses are of the same kinds as those of others")
+			}
 			needtest.Program(t, tool.program)
 			run := func(security string, options ...flowrun.RunOption) *flowrun.Result {
-				dir := learnFolder(t)
+				dir := learnFolder(t, tool.program)
 				home := filepath.Join(dir, "home")
 				w := flowrun.RunEnv{Workspace: dir, Home: home, Temp: "/tmp", Env: append(slices.Clone(env), "HOME="+home)}
 				p := compile(t, dir, "description: x\nparameters: {CACHE: {type: string, description: of Go}}\nenvironment: {variables: {GIT_CONFIG_NOSYSTEM: '1'}}\nbash: |\n  set -e -o pipefail\n  "+tool.bash+"\n"+security)

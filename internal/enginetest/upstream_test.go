@@ -40,18 +40,22 @@ func TestUpstreamFormats(t *testing.T) {
 		if err != nil || len(files) < least {
 			t.Fatalf("%s: found %d definitions, want at least %d (%v)", pattern, len(files), least, err)
 		}
+		tools := filepath.Join(t.TempDir(), "tools")
+		if err := os.CopyFS(tools, os.DirFS(filepath.Dir(files[0]))); err != nil {
+			t.Fatal(err)
+		}
 		for _, file := range files {
 			name, _ := filepath.Rel(upstream, file)
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				upstreamFile(t, js, file)
+				upstreamFile(t, js, tools, file)
 			})
 		}
 	}
 }
 
 // upstreamFile holds one definition against its golden file.
-func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
+func upstreamFile(t *testing.T, js *hooks.Runtime, tools, file string) {
 	golden := file + ".golden"
 	want, err := txtar.ParseFile(golden)
 	if err != nil {
@@ -59,7 +63,7 @@ func upstreamFile(t *testing.T, js *hooks.Runtime, file string) {
 	}
 	upstreamHead(t, want)
 	got := &txtar.Archive{Comment: want.Comment}
-	p := newUpstreamProject(t, js, file)
+	p := newUpstreamProject(t, js, filepath.Join(tools, filepath.Base(file)))
 	for _, section := range want.Files {
 		got.Files = append(got.Files, txtar.File{Name: section.Name, Data: []byte(p.section(t, section.Name))})
 	}
@@ -86,7 +90,7 @@ func upstreamHead(t *testing.T, golden *txtar.Archive) {
 	}
 }
 
-// upstreamProject is a copy of the definitions of one format, with a workspace and an engine.
+// upstreamProject is a definition among copies of all of its format, with a workspace and an engine of its own.
 type upstreamProject struct {
 	dir, file string
 	lib       *library.Library
@@ -97,17 +101,15 @@ type upstreamProject struct {
 func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamProject {
 	t.Helper()
 	dir := t.TempDir()
-	for from, to := range map[string]string{filepath.Dir(file): "tools", upstream + "/workspace": "work"} {
-		if err := os.CopyFS(filepath.Join(dir, to), os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(filepath.Join(dir, "work"), os.DirFS(upstream+"/workspace")); err != nil {
+		t.Fatal(err)
 	}
 	lib := library.New(library.Config{WorkingDirectory: filepath.Join(dir, "work"), Home: dir, Getenv: func(string) string { return "" }})
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
 	}
 	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
-	return &upstreamProject{dir, filepath.Join(dir, "tools", filepath.Base(file)), lib, js, engine}
+	return &upstreamProject{dir, file, lib, js, engine}
 }
 
 // upstreamBundle makes one module of a tool and what it imports.
@@ -150,7 +152,9 @@ func (p *upstreamProject) section(t *testing.T, name string) string {
 	default:
 		text = p.run(t, plan, params)
 	}
-	text = strings.ReplaceAll(text, p.dir+string(filepath.Separator), "")
+	for _, dir := range []string{p.dir, filepath.Dir(filepath.Dir(p.file))} {
+		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+	}
 	return folderHash.ReplaceAllString(text, "@HASH")
 }
 
