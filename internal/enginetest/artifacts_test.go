@@ -56,7 +56,7 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 	case "failed":
 		script += "; exit 3"
 	case "timed-out":
-		script, more = script+"; sleep 60", "timeout: 300ms"
+		script, more = script+"; sleep 60", "timeout: 2s" // in which it starts
 	case "cancelled":
 		script += "; touch started; sleep 60"
 	case "skipped":
@@ -78,9 +78,7 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 	defer cancel()
 	if outcome == "cancelled" {
 		go func() {
-			for _, err := os.Stat(filepath.Join(dir, "started")); err != nil && ctx.Err() == nil; _, err = os.Stat(filepath.Join(dir, "started")) {
-				time.Sleep(5 * time.Millisecond)
-			}
+			waitFor(t, filepath.Join(dir, "started"))
 			cancel()
 		}()
 	}

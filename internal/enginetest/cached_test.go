@@ -51,7 +51,7 @@ steps:
     cache: {inputs: ["in*.txt"], outputs: [out.txt], env: [NAMED], key: one}
 `
 
-// TestCacheKey: what makes a step run again, and what does not.
+// TestCacheKey: what makes a step run again, and what does not. Each change comes after the same run.
 func TestCacheKey(t *testing.T) {
 	t.Parallel()
 	replace := func(old, new string) func(*bed, *string, map[string]any) {
@@ -62,6 +62,13 @@ func TestCacheKey(t *testing.T) {
 			*text = strings.Replace(*text, old, new, 1)
 		}
 	}
+	b := cacheBed(t)
+	b.config.CacheDir = filepath.Join(t.TempDir(), "cache")
+	b.file("in.txt", "input")
+	b.file("in3.txt", "input")
+	before := b.run(context.Background(), cachedTool, map[string]any{})
+	b.becomes(before, "it", "succeeded")
+	made := textOf(t, b.dir+"/out.txt")
 	type change = func(*bed, *string, map[string]any)
 	nothing := func(*bed, *string, map[string]any) {}
 	for what, c := range map[string]struct {
@@ -106,21 +113,28 @@ func TestCacheKey(t *testing.T) {
 		"an input less":     {func(b *bed, _ *string, _ map[string]any) { os.Remove(b.dir + "/in3.txt") }, true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			b := cacheBed(t)
-			b.file("in.txt", "input")
-			b.file("in3.txt", "input")
+			bed := *b
+			bed.T, bed.config.CacheDir = t, filepath.Join(t.TempDir(), "cache")
+			if err := os.CopyFS(bed.config.CacheDir, os.DirFS(b.config.CacheDir)); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range filesIn(t, b.dir) {
+				if strings.HasSuffix(name, ".txt") {
+					os.Remove(filepath.Join(b.dir, name))
+				}
+			}
+			for name, text := range map[string]string{"in.txt": "input", "in3.txt": "input", "out.txt": made} {
+				b.file(name, text)
+			}
 			text, params := cachedTool, map[string]any{}
-			before := b.run(context.Background(), text, params)
-			b.becomes(before, "it", "succeeded")
-			made, _ := os.ReadFile(b.dir + "/out.txt")
-			c.change(b, &text, params)
-			after := b.run(context.Background(), text, params)
+			c.change(&bed, &text, params)
+			after := bed.run(context.Background(), text, params)
 			if c.runs {
-				b.becomes(after, "it", "succeeded")
+				bed.becomes(after, "it", "succeeded")
 				return
 			}
-			b.becomes(after, "it", "reused cache")
-			if got, _ := os.ReadFile(b.dir + "/out.txt"); string(got) != string(made) {
+			bed.becomes(after, "it", "reused cache")
+			if got := textOf(t, b.dir+"/out.txt"); got != made {
 				t.Errorf("out.txt is %q, not %q", got, made)
 			}
 			if was, is := before.Step("it"), after.Step("it"); is.Output != was.Output || is.ExitCode != 0 {

@@ -25,6 +25,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
@@ -158,6 +159,13 @@ func cancelAt(step dag.ID, cancel func()) flowrun.RunOption {
 			cancel()
 		}
 	}))
+}
+
+// waitFor waits for a file, also outside of the test's own goroutine.
+func waitFor(t *testing.T, path string) {
+	if !waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(path); return err == nil }) {
+		t.Errorf("%s does not exist", path)
+	}
 }
 
 // The zero Config leaves neither a file nor a goroutine, however a run ends.
@@ -614,14 +622,15 @@ func TestBrokenStdout(t *testing.T) {
 func TestLargeReferences(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
+	large := sizetest.Of(3, 12, 12) // MB
 	for _, c := range []struct {
 		size  int
 		limit string
 		seen  int
 	}{
 		{1 << 20, "10MB", 1 << 20},
-		{12_000_000, "10MB", 10_000_000},
-		{12_000_000, "12MB", 12_000_000},
+		{large * 1e6, fmt.Sprint(large-1, "MB"), (large - 1) * 1e6},
+		{large * 1e6, fmt.Sprint(large, "MB"), large * 1e6},
 		{1 << 20, "4KB", 4000},
 	} {
 		res := b.run(context.Background(), fmt.Sprintf(`

@@ -110,6 +110,11 @@ steps:
   - {name: z, bash: "echo z >> done; printf %s {t.output} {g.output}"}
 finally: [{name: f, bash: "echo f >> done"}]
 `
+	h := newHistory(t)
+	if res := h.run(context.Background(), text, nil); res.Status != dag.Succeeded {
+		t.Fatalf("the first run %s: %s", res.Status, res.Message)
+	}
+	past := h.latest()
 	for _, c := range []struct {
 		name   string
 		o      flowrun.RetryOptions
@@ -131,12 +136,8 @@ finally: [{name: f, bash: "echo f >> done"}]
 		{name: "no such item, only", o: flowrun.RetryOptions{Only: "t[no]"}, fails: `no step "t[no]"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHistory(t)
-			if res := h.run(context.Background(), text, nil); res.Status != dag.Succeeded {
-				t.Fatalf("the first run %s: %s", res.Status, res.Message)
-			}
 			before := len(h.done())
-			g, err := h.latest().Retry(h.lib, c.o)
+			g, err := past.Retry(h.lib, c.o)
 			if c.fails != "" {
 				var wrong *flowrun.StepError
 				if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.fails) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -106,10 +105,7 @@ func TestReportOfAStoppedCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	def := discovered(t, `echo begun; touch begun; sleep 100`)
 	go func() {
-		waittest.Holds(waittest.Limit, func() bool {
-			_, err := os.Stat(filepath.Join(def.Steps[0].Body.(*tool.ProgramCall).Dir, "begun"))
-			return err == nil
-		})
+		waitFor(t, filepath.Join(def.Steps[0].Body.(*tool.ProgramCall).Dir, "begun"))
 		cancel()
 	}()
 	res := runDiscovered(t, ctx, def, nil)

@@ -34,7 +34,6 @@ func shares(a, b flowrun.QueueEntry) bool {
 // have all slots, nobody passes one who asked earlier for something in common, nobody
 // waits whom nothing holds up, and what people are told of those who wait is so.
 func TestLineRule(t *testing.T) {
-	t.Parallel()
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
 		var line flowrun.Queue
@@ -91,7 +90,6 @@ func TestLineRule(t *testing.T) {
 
 // TestRate: what has a rate starts that often in any time, with a burst of as many, whoever asks.
 func TestRate(t *testing.T) {
-	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rate := flowrun.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
 		rates, now := flowrun.Rates{}, time.Unix(1e9, 0)

@@ -80,13 +80,6 @@ var sshCases = map[string]sshCase{
 	}},
 }
 
-// waitFor waits for a file, also outside of the test's own goroutine.
-func waitFor(t *testing.T, path string) {
-	if !waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(path); return err == nil }) {
-		t.Errorf("%s does not exist", path)
-	}
-}
-
 // onSSH replaces ${SSH} and ${DIR} in a definition.
 func onSSH(s *sshdtest.Server, text string) string {
 	return strings.NewReplacer("${SSH}", strings.Trim(s.YAML(), "{}"), "${DIR}", s.Dir()).Replace(text)

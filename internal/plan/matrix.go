@@ -78,25 +78,28 @@ func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err er
 const maxCombinations = 1_000_000
 
 func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
-	list := []combination{{values: map[string]any{}}}
-	for _, a := range m.Axes {
-		values, err := a.Values.List(sc)
-		if err != nil {
+	if len(m.Axes) == 0 {
+		return nil, nil // there are only the entries of include
+	}
+	values, n := make([][]any, len(m.Axes)), 1
+	for i, a := range m.Axes {
+		var err error
+		if values[i], err = a.Values.List(sc); err != nil {
 			return nil, fmt.Errorf("matrix.%s: %w", a.Name, err)
 		}
-		if len(list)*len(values) > maxCombinations {
+		if n *= len(values[i]); n > maxCombinations {
 			return nil, fmt.Errorf("the matrix has more than %d combinations", maxCombinations)
 		}
-		next := make([]combination, 0, len(list)*len(values))
+	}
+	list := []combination{{values: map[string]any{}}}
+	for i, a := range m.Axes {
+		next := make([]combination, 0, len(list)*len(values[i]))
 		for _, c := range list {
-			for _, v := range values {
+			for _, v := range values[i] {
 				next = append(next, c.with(a.Name, v))
 			}
 		}
 		list = next
-	}
-	if len(m.Axes) == 0 {
-		return nil, nil // there are only the entries of include
 	}
 	return list, nil
 }
