@@ -2,6 +2,8 @@ package enginetest
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,24 +100,31 @@ func runExample(t *testing.T, name, dir string, params map[string]any, env ...st
 	return runExampleIn(context.Background(), t, name, dir, params, env...)
 }
 
+// copyExamples makes the copy of the folder for all runs in dir; a cache goes by its path.
+func copyExamples(t *testing.T, dir string) string {
+	t.Helper()
+	copies := dir + "-examples"
+	switch err := os.Mkdir(copies, 0o755); {
+	case errors.Is(err, fs.ErrExist):
+		return copies
+	case err != nil:
+		t.Fatal(err)
+	}
+	waits := regexp.MustCompile(`delay: [0-9a-z]+`)
+	for _, name := range exampleNames(t) {
+		text := waits.ReplaceAllString(textOf(t, "examples/"+name+".yaml"), "delay: 10ms")
+		text = strings.ReplaceAll(text, "--max-time 5 ", "--max-time 60 ")
+		if err := os.WriteFile(filepath.Join(copies, name+".yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copies
+}
+
 // runExampleIn is runExample with a context.
 func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *flowrun.Result {
 	t.Helper()
-	waits := regexp.MustCompile(`delay: [0-9a-z]+`)
-	copies := dir + "-examples" // the same for every run in dir: a cache goes by it
-	if err := os.MkdirAll(copies, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, other := range exampleNames(t) {
-		b, err := os.ReadFile("examples/" + other + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.ReplaceAll(string(waits.ReplaceAll(b, []byte("delay: 10ms"))), "--max-time 5 ", "--max-time 60 ")
-		if err := os.WriteFile(filepath.Join(copies, other+".yaml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	copies := copyExamples(t, dir)
 	file := filepath.Join(copies, name+".yaml")
 	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
