@@ -213,6 +213,9 @@ func TestCloneBuildExample(t *testing.T) {
 	} {
 		res := runExample(t, "clone-build", dir, map[string]any{"REPO": "mod", "REF": c.ref, "KEEP": "kept-" + c.ref}, env...)
 		exampleEnded(t, res, c.status, c.output)
+		if s := exampleStep(t, res, "clone"); (s.Attempts > 1 || s.Fallback) != slices.Contains([]string{first[:10], "no-such-branch"}, c.ref) {
+			t.Errorf("%s: %d attempts to clone, fallback %t", c.ref, s.Attempts, s.Fallback)
+		}
 		if c.step != "" && exampleStep(t, res, c.step).Status != dag.Failed {
 			t.Errorf("%s: %+v", c.ref, res.Steps)
 		}
