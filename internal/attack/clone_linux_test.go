@@ -140,6 +140,8 @@ func mustNotAdvise(t *testing.T, name string, out outcome) {
 // TestUserToolsStayTheUsers: a tool of the user or of the machine that is allowed runs
 // nothing of a clone that is not trusted, whatever names it uses inside.
 func TestUserToolsStayTheUsers(t *testing.T) {
+	t.Parallel()
+	s := newClone(t)
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -161,8 +163,7 @@ func TestUserToolsStayTheUsers(t *testing.T) {
 		"machine":                        {[]string{"run", "./etc/tools/machine.yaml"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newClone(t)
+			s := s.in(t)
 			if out := s.run(c.args...); s.exists("PWN") || out.code != c.code {
 				t.Errorf("want exit code %d, and no PWN: %v\n%s", c.code, s.exists("PWN"), out)
 			}
@@ -173,6 +174,8 @@ func TestUserToolsStayTheUsers(t *testing.T) {
 // TestTrustedProject: the user's patterns by name do not mean a project's tools even if
 // it is trusted; levels and tags do then, and so do the project's own patterns.
 func TestTrustedProject(t *testing.T) {
+	t.Parallel()
+	s := newClone(t)
 	for name, c := range map[string]struct {
 		user, project, call string
 		runs                bool
@@ -192,8 +195,7 @@ func TestTrustedProject(t *testing.T) {
 		"script without the permission": {"tool:read", "tool:run_shell_command", "wide", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newClone(t)
+			s := s.in(t)
 			s.write("~/.config/flowrun/config.yaml", fmt.Sprintf("approvals: {allow: [%s]}\n", c.user))
 			s.write(".flowrun/config.yaml", fmt.Sprintf("approvals: {allow: [%s]}\n", c.project))
 			s.run("trust")

@@ -90,8 +90,7 @@ func TestBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := *s
-			s.T = t
+			s := s.in(t)
 			m := s.measure(c.args...)
 			if m.code != c.code || !strings.Contains(m.stdout+m.stderr, c.want) {
 				t.Errorf("expected exit code %d and %q\n%s", c.code, c.want, m)

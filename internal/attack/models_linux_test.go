@@ -24,6 +24,8 @@ func scriptTool(permissions, body string) string {
 // TestScriptCallsWhatItDeclares: a script calls the tools that its permissions name and
 // no others, whoever runs it.
 func TestScriptCallsWhatItDeclares(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
 	const shell = `return await this.api.callTool('run_shell_command', { command: 'touch PWN' })`
 	for name, c := range map[string]struct {
 		permissions, body string
@@ -55,8 +57,7 @@ func TestScriptCallsWhatItDeclares(t *testing.T) {
 		"from cleanup":                 {"", `return 1 }, async cleanup() { await this.api.callTool('run_shell_command', { command: 'touch PWN' })`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
+			s := s.in(t)
 			s.write(".flowrun/tools/pure.tool.js", scriptTool(c.permissions, c.body))
 			s.write(".flowrun/tools/beside.yaml", "name: beside\ndescription: x\nbash: touch PWN\n")
 			s.write(".flowrun/tools/shell.yaml", "name: shell\ndescription: x\ntype: alias\nbase-tool: run_shell_command\ndefault-parameters: {command: touch PWN}\n")

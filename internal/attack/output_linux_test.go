@@ -32,6 +32,8 @@ func TestToleratedIsSaid(t *testing.T) {
 // TestOutputOfAnother: a run without success does not print what another step printed
 // as its result.
 func TestOutputOfAnother(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
 	for name, c := range map[string]struct{ top, steps, want string }{
 		"the last did not run":       {"", "[{name: a, bash: echo A-OUT}, {name: b, bash: exit 3}, {name: c, bash: echo C-OUT}]", ""},
 		"one in between failed":      {"", "[{name: a, bash: echo A-OUT}, {name: b, bash: echo B-OUT; exit 3}, {name: c, bash: echo C-OUT}]", ""},
@@ -41,8 +43,7 @@ func TestOutputOfAnother(t *testing.T) {
 		"the last ran":               {"", "[{name: a, bash: echo A-OUT}, {name: b, bash: echo B-OUT; exit 3}]", "B-OUT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
+			s := s.in(t)
 			s.write("t.yaml", "name: t\ndescription: x\n"+c.top+"steps: "+c.steps+"\n")
 			if out := s.run("run", "./t.yaml"); out.code == 0 || strings.TrimSpace(out.stdout) != c.want {
 				t.Errorf("want %q on stdout\n%s", c.want, out)

@@ -25,6 +25,8 @@ func (s *site) intruder(name string) {
 
 // TestProgramsOfScripts: a permission for one program is for no other.
 func TestProgramsOfScripts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
 	for name, body := range map[string]string{
 		"PATH":             `return api.execute('echo', ['a'], { env: { PATH: 'evil' } })`,
 		"PATH, absolute":   `return api.execute('echo', ['a'], { env: { PATH: x + '/evil:/usr/bin:/bin' } })`,
@@ -41,8 +43,7 @@ func TestProgramsOfScripts(t *testing.T) {
 		"GIT_CONFIG_COUNT": `return api.execute('git', ['x'], { env: { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'alias.x', GIT_CONFIG_VALUE_0: '!' + x + '/evil/echo' } })`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
+			s := s.in(t)
 			s.intruder("echo")
 			s.intruder("evil/echo")
 			s.write("evil/this_one.py", "open('"+s.path("PWN")+"', 'w')\n")
@@ -68,6 +69,8 @@ func TestProgramsOfScripts(t *testing.T) {
 // TestCodeInVariables: a caller's value, or what a step printed, is never the text of a
 // variable that makes programs run code.
 func TestCodeInVariables(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
 	const value = "$(: >PWN)"
 	for name, text := range map[string]string{
 		"BASH_ENV of a tool":    "environment: {BASH_ENV: '{X}'}\nbash: 'true'\n",
@@ -88,8 +91,7 @@ func TestCodeInVariables(t *testing.T) {
 		"with":                  "steps: [{name: s, use-tool: ./inner.yaml, with: {X: '{X}'}}]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
+			s := s.in(t)
 			s.write("caller.env", "BASH_ENV='$(: >PWN)'\n")
 			s.write("inner.yaml", "description: x\nparameters: {X: {description: x}}\nenvironment: {BASH_ENV: '{X}'}\nbash: 'true'\n")
 			s.write("t.yaml", "description: x\nparameters: {X: {description: x}, FILE: {description: x, default: /dev/null}}\n"+text)
@@ -148,6 +150,8 @@ func TestDataOfOthers(t *testing.T) {
 // TestDashThroughScripts: what a script only passes on, or makes, of a caller's value is
 // no option of a program.
 func TestDashThroughScripts(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
 	const leaf = "name: leaf\ndescription: x\nparameters: {N: {description: n}}\nsteps: [{name: s, run: 'cat {N} key'}]\n"
 	for name, c := range map[string]struct{ file, text string }{
 		"callTool":          {"t.tool.js", script("t", `return api.callTool('./leaf.yaml', { N: x })`, "tool:leaf", "tool:./leaf.yaml")},
@@ -163,8 +167,7 @@ func TestDashThroughScripts(t *testing.T) {
 		"page, @preprocess": {"t.md", "---\ntool: true\nname: t\ndescription: x\ntype: single\nparameters: [{name: x, type: string, description: x}]\n---\n```javascript\n// @preprocess\nreturn { n: input.x };\n```\n```yaml\ntool: ./leaf.yaml\nparameters:\n  N: input.n\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newSite(t)
+			s := s.in(t)
 			s.write("key", "one")
 			s.write("leaf.yaml", leaf)
 			s.write(c.file, c.text)

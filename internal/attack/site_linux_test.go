@@ -103,6 +103,15 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
+// in returns the site for a test within its own, of several that use it one after the other. What the attack of one of them
+// leaves is removed.
+func (s *site) in(t *testing.T) *site {
+	t.Cleanup(func() { os.Remove(s.path("PWN")) })
+	within := *s
+	within.T = t
+	return &within
+}
+
 // by has all further commands run as the user with that number, to whom the site then
 // belongs. It skips the test unless root runs it.
 func (s *site) by(uid uint32) {
