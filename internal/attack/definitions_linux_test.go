@@ -43,14 +43,15 @@ func (s *site) writeChain(folder string, n int) {
 // measured is an outcome, with what it took.
 type measured struct {
 	outcome
-	memory int64 // the most at once, in MiB
+	user   time.Duration // of the processor
+	memory int64         // the most at once, in MiB
 }
 
 func (s *site) measure(args ...string) measured {
 	s.Helper()
 	c := s.command(args...)
 	o := s.finish(c)
-	return measured{o, c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10}
+	return measured{o, c.ProcessState.UserTime(), c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10}
 }
 
 // TestBombs: a few lines that stand for gigabytes are refused with little memory, and validate names the place.
@@ -182,24 +183,37 @@ func TestServiceBears(t *testing.T) {
 }
 
 // TestManyEdges: a definition of megabytes whose steps mention each other 200,000 times is read with the memory that
-// its size takes. dag has a test of the time.
+// its size takes, and with the processor time: a mention costs about what one of a tenth of them costs.
 func TestManyEdges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	steps, before := sizetest.Of(300, 1000, 1000), 200
-	var b strings.Builder
-	b.WriteString("name: big\ndescription: x\nsteps:\n")
-	for i := range steps {
-		fmt.Fprintf(&b, "  - {name: s%d, bash: 'echo", i)
-		for j := max(0, i-before); j < i; j++ {
-			fmt.Fprintf(&b, " {s%d.output}", j)
+	read := func(steps int) measured {
+		var b strings.Builder
+		b.WriteString("name: big\ndescription: x\nsteps:\n")
+		for i := range steps {
+			fmt.Fprintf(&b, "  - {name: s%d, bash: 'echo", i)
+			for j := max(0, i-200); j < i; j++ {
+				fmt.Fprintf(&b, " {s%d.output}", j)
+			}
+			b.WriteString("'}\n")
 		}
-		b.WriteString("'}\n")
+		s.write("big.yaml", b.String())
+		m := s.measure("validate", "big.yaml")
+		if m.code != 0 || m.memory > 400 {
+			t.Fatalf("it took %d MiB\n%s", m.memory, m)
+		}
+		return m
 	}
-	s.write("big.yaml", b.String())
-	if m := s.measure("validate", "big.yaml"); m.code != 0 || m.memory > 400 {
-		t.Errorf("it took %d MiB\n%s", m.memory, m)
+	few, many := 200, sizetest.Of(600, 1000, 1000)
+	mentions := func(steps int) time.Duration { return time.Duration(steps*200 - 200*201/2) }
+	var small, large time.Duration
+	for range 3 { // other processes take no time of these, but may take their caches
+		small, large = read(few).user/mentions(few), read(many).user/mentions(many)
+		if large <= 3*small {
+			return
+		}
 	}
+	t.Errorf("a mention of many costs %v, one of few %v", large, small)
 }
 
 // TestEndlessTools: each file of a tool that never says what it is costs its time limit once, whatever commands

@@ -3,6 +3,7 @@ package attack
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/needtest"
 )
@@ -53,15 +54,16 @@ func TestCleanupRuns(t *testing.T) {
 	})
 }
 
-// TestEndlessTransform: a transform that never ends exceeds the time limit. internal/call has a test that it is called once.
+// TestEndlessTransform: a transform that never ends costs one time limit, however often the parameters are read: the
+// processor has not worked for a second one.
 func TestEndlessTransform(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.write("t.yaml", "name: t\ndescription: x\ntags: [read]\nparameters: {X: {type: string, description: x, transform: '(() => { while (true) {} })()'}}\nbash: echo {X}\n")
-	s.env = append(s.env, "FLOWRUN_LIMITS_JS_TIMEOUT=200ms")
+	s.env = append(s.env, "FLOWRUN_LIMITS_JS_TIMEOUT=500ms")
 	for _, args := range [][]string{{"run", "./t.yaml", "X=a"}, {"call", "./t.yaml", `{"X":"a"}`, "--auto-approve", "*"}} {
-		if out := s.run(args...); out.code != 6 || !strings.Contains(out.stdout+out.stderr, "200ms") {
-			t.Error(out)
+		if m := s.measure(args...); m.code != 6 || !strings.Contains(m.stdout+m.stderr, "500ms") || m.user > 950*time.Millisecond {
+			t.Errorf("%v of the processor: %s", m.user, m)
 		}
 	}
 }
