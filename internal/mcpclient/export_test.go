@@ -3,14 +3,18 @@ package mcpclient
 import (
 	"context"
 	"net/http"
+	"sync"
 	"testing"
 )
 
-// OfferOverHTTP makes clients offer one version of the protocol over HTTP, until the test ends.
-func OfferOverHTTP(t *testing.T, version string) {
+// OfferOverHTTP makes clients offer one version of the protocol over HTTP, until the test ends or calls
+// the returned function. A test that goes on in parallel with others calls it before.
+func OfferOverHTTP(t *testing.T, version string) (restore func()) {
 	before := versions.http
 	versions.http = []string{version}
-	t.Cleanup(func() { versions.http = before })
+	restore = sync.OnceFunc(func() { versions.http = before })
+	t.Cleanup(restore)
+	return restore
 }
 
 // ElsewhereOf returns the client for the authorization server of a server.

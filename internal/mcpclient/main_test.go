@@ -14,7 +14,6 @@ func TestMain(m *testing.M) {
 		runServer(kind)
 		os.Exit(0)
 	}
-	flag.Parse()
-	flag.Set("test.parallel", "16") // most tests wait for a server
+	flag.Set("test.parallel", "8") // many tests only wait; the command line may say otherwise
 	os.Exit(m.Run())
 }
