@@ -280,7 +280,7 @@ func TestNestedRoots(t *testing.T) {
 // goroutine turns a file and a folder into links to the outside and back, thousands of
 // times, while every tool works on them.
 func TestSwapped(t *testing.T) {
-	rounds := sizetest.Of(100, 600, 6000)
+	rounds := sizetest.Of(40, 600, 6000)
 	d := newDesk(t, map[string]string{"file": "inside sings\n", "dir/canary": "inside sings\n"})
 	stop := make(chan struct{})
 	var flip sync.WaitGroup

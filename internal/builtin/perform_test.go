@@ -29,7 +29,7 @@ func perform(t testing.TB, ctx context.Context, c Config, workspace, name string
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := flowrun.New(flowrun.Config{Grace: 300 * time.Millisecond})
+	e := flowrun.New(flowrun.Config{Grace: 200 * time.Millisecond})
 	res, err := e.Run(ctx, plan, params, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: workspace}))
 	var failed *flowrun.RunError
 	var invalid *flowrun.ParamsError

@@ -105,33 +105,32 @@ func real(t *testing.T, path string) string {
 // of being asked to.
 func TestShellStops(t *testing.T) {
 	const family = `trap '' TERM; (trap '' TERM; echo $BASHPID > child; exec sleep 1000) & echo $$ > parent; wait; sleep 1000`
-	for name, c := range map[string]struct {
-		params map[string]any
-		cancel bool
-		status dag.Status
-	}{
-		"timeout": {map[string]any{"command": family, "timeout": 700}, false, dag.TimedOut},
-		"cancel":  {map[string]any{"command": family}, true, dag.Cancelled},
-	} {
-		t.Run(name, func(t *testing.T) {
-			workspace := t.TempDir()
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			if c.cancel {
-				go func() {
-					number(t, filepath.Join(workspace, "child"))
-					cancel()
-				}()
-			}
-			r := perform(t, ctx, Config{}, workspace, "run_shell_command", c.params)
-			if s := r.Step("run_shell_command"); s == nil || s.Status != c.status {
-				t.Errorf("the step is %+v", s)
-			}
-			for _, who := range []string{"parent", "child"} {
-				gone(t, number(t, filepath.Join(workspace, who)))
-			}
-		})
+	stops := func(ctx context.Context, workspace string, status dag.Status, params map[string]any) {
+		t.Helper()
+		r := perform(t, ctx, Config{}, workspace, "run_shell_command", params)
+		if s := r.Step("run_shell_command"); s == nil || s.Status != status {
+			t.Errorf("the step is %+v", s)
+		}
 	}
+	for limit := 200; ; limit *= 4 { // until it has started what it is to start
+		workspace := t.TempDir()
+		stops(t.Context(), workspace, dag.TimedOut, map[string]any{"command": family, "timeout": limit})
+		if pids, _ := filepath.Glob(filepath.Join(workspace, "*")); len(pids) == 2 {
+			gone(t, number(t, filepath.Join(workspace, "parent")))
+			gone(t, number(t, filepath.Join(workspace, "child")))
+			break
+		}
+	}
+	workspace := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		number(t, filepath.Join(workspace, "child"))
+		cancel()
+	}()
+	stops(ctx, workspace, dag.Cancelled, map[string]any{"command": family})
+	gone(t, number(t, filepath.Join(workspace, "parent")))
+	gone(t, number(t, filepath.Join(workspace, "child")))
 }
 
 // number waits for a file that holds one.

@@ -107,7 +107,7 @@ func testAnswers(t *testing.T, s history.Store) {
 // Numbers among the values keep all digits, and every one of many answers is received.
 func testManyAnswers(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
-	many := sizetest.Of(20, 200, 200) // more than an owner can be sent at once
+	many := sizetest.Of(60, 200, 200)
 	for i := range uint64(many) {
 		a := history.Answer{Step: "gate", Wait: i + 1, Approve: true, Values: map[string]any{"N": int64(9007199254740993)}}
 		if err := s.Answer(context.Background(), "r1", a); err != nil {
