@@ -15,10 +15,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/netclient"
 	"github.com/flowrun/flowrun/internal/privatenet"
 )
@@ -282,10 +282,8 @@ func TestWebTooMuch(t *testing.T) {
 		<-begun
 		cancel()
 	}()
-	began := time.Now()
-	r := perform(t, ctx, c, t.TempDir(), "web_fetch", map[string]any{"url": s.URL + "/slow"})
-	if r.Err() == nil || time.Since(began) > 20*time.Second {
-		t.Errorf("%v after %v", r.Status, time.Since(began))
+	if r := perform(t, ctx, c, t.TempDir(), "web_fetch", map[string]any{"url": s.URL + "/slow"}); r.Status != dag.Cancelled {
+		t.Errorf("%v: %v", r.Status, r.Err())
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -140,10 +139,9 @@ func TestDiscoverIsStopped(t *testing.T) {
 // TestLeftovers checks that background processes of the command neither delay discovery nor
 // survive it.
 func TestLeftovers(t *testing.T) {
-	start := time.Now()
 	tools, _, err := discover(t, `sleep 100 & echo '[{"name":"x"}]'`)
-	if err != nil || len(tools) != 1 || time.Since(start) > 9*time.Second {
-		t.Fatal(tools, err, time.Since(start))
+	if err != nil || len(tools) != 1 { // a command that ends late is an error
+		t.Fatal(tools, err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // TestLayout lays out random graphs. Nodes are inside the drawing and do not overlap. Edges
@@ -177,7 +179,7 @@ func graphs(n int) map[string]*Graph {
 
 // TestSize: the work and the size of the drawing stay in proportion to the number of nodes.
 func TestSize(t *testing.T) {
-	for _, n := range []int{2_000, 20_000} {
+	for _, n := range []int{2_000, sizetest.Of(6_000, 20_000, 20_000)} {
 		for name, g := range graphs(n) {
 			corners := 0
 			allocs := testing.AllocsPerRun(1, func() { g.Layout() })
