@@ -15,7 +15,7 @@ import (
 // TestReducedReach: what a reduced tool of root's says is done as root does it nowhere.
 func TestReducedReach(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("only root can take its own rights from a step")
+		t.Skip("only root can take its own rights from a step; run the tests as root")
 	}
 	const reduced = "name: t\ndescription: x\nsecurity: {execution-privilege: reduced}\n"
 	for name, c := range map[string]struct {
@@ -87,7 +87,7 @@ func TestUserOfRun(t *testing.T) {
 	t.Parallel()
 	s := newProbeSite(t)
 	if os.Getuid() != 0 {
-		t.Skip("only root can take its own rights from a step")
+		t.Skip("only root can take its own rights from a step; run the tests as root")
 	}
 	drop := filepath.Join(s.dir, "drop")
 	s.env = append(s.env, "DROP="+drop)

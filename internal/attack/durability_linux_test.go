@@ -34,7 +34,7 @@ func TestNoHome(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
 		if os.Getuid() != 0 {
-			t.Skip("only root can have another user database")
+			t.Skip("only root can have another user database; run the tests as root")
 		}
 		s.write("t.yaml", tool)
 		s.write("passwd", "root:x:0:0:root:"+s.path("~")+":/bin/sh\n")
@@ -54,7 +54,7 @@ func TestNoHome(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
 		if os.Getuid() != 0 {
-			t.Skip("only root has /var/lib/flowrun")
+			t.Skip("only root has /var/lib/flowrun; run the tests as root")
 		}
 		s.write("t.yaml", tool)
 		s.write("empty", "")

@@ -47,7 +47,7 @@ func TestKilledWithNamespace(t *testing.T) {
 			if uid != 0 {
 				limits = ""
 				if os.Getuid() != 0 {
-					t.Skip("only root can act as another user")
+					t.Skip("only root can act as another user; run the tests as root")
 				}
 				s.by(uid)
 			}

@@ -271,7 +271,7 @@ func TestTyping(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if c.root && os.Getuid() != 0 {
-				t.Skip("only root can take its own rights from a step")
+				t.Skip("only root can take its own rights from a step; run the tests as root")
 			}
 			s := newProbeSite(t)
 			s.typist()

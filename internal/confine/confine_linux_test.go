@@ -123,7 +123,7 @@ func TestReduced(t *testing.T) {
 // A setuid program does not get the rights of its owner.
 func TestReducedSetuid(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can make a program that belongs to root")
+		t.Skip("only root can make a program that belongs to root; run the tests as root")
 	}
 	dir, err := os.MkdirTemp("", "setuid-*")
 	if err != nil {

@@ -105,7 +105,7 @@ func TestSandboxSwapped(t *testing.T) {
 func TestSandboxCapabilities(t *testing.T) {
 	needSandbox(t)
 	if os.Geteuid() != 0 {
-		t.Skip("only root has capabilities")
+		t.Skip("only root has capabilities; run the tests as root")
 	}
 	out, problems, code := startConfined(t, Confinement{Sandbox: &Sandbox{}}, "/bin/cat", "/proc/self/status")
 	for key, want := range map[string]string{"CapEff": "00000000000004fb", "CapBnd": "00000000000004fb", "CapInh": "0000000000000000", "NoNewPrivs": "1", "Seccomp": "2"} {

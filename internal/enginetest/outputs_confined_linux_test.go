@@ -26,7 +26,7 @@ func TestOutputsConfined(t *testing.T) {
 	const attack = `; ln -sf $PWD/secret $FLOWRUN_OUTPUT 2>/dev/null; mv $PWD/secret $FLOWRUN_OUTPUT 2>/dev/null; rm -f $FLOWRUN_OUTPUT 2>/dev/null; true`
 	t.Run("reduced", func(t *testing.T) {
 		if os.Geteuid() != 0 {
-			t.Skip("another user is only used by root")
+			t.Skip("another user is only used by root; run the tests as root")
 		}
 		dir := openFolder(t)
 		run(t, dir, world(dir), "execution-privilege: reduced", `bash: 'echo v=written >> $FLOWRUN_OUTPUT`+attack+`'`)

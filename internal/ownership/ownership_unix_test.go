@@ -28,7 +28,7 @@ func TestCounts(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			if c.gid >= 0 && os.Getuid() != 0 {
-				t.Skip("only root can give files away")
+				t.Skip("only root can give files away; run the tests as root")
 			}
 			Use(Guard{})
 			dir := t.TempDir()

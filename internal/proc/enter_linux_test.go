@@ -98,7 +98,7 @@ func runIn(t *testing.T, n *netns.Namespace, script string) (string, int) {
 // TestEnterAsUser is TestEnter for a user without rights.
 func TestEnterAsUser(t *testing.T) {
 	if os.Getuid() != 0 || os.Getenv(asUser) != "" {
-		t.Skip("only root can become another user")
+		t.Skip("only root can become another user; run the tests as root")
 	}
 	c := exec.Command("/proc/self/exe", "-test.run", "^TestEnter$", "-test.v")
 	c.Env, c.Dir = append(os.Environ(), asUser+"=1"), "/"

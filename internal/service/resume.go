@@ -125,5 +125,10 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 		if changed := errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged); !changed || time.Now().After(until) {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(answerPollInterval):
+		}
 	}
 }
