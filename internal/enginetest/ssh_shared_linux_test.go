@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/sshdtest"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // TestSSHShared: steps of a run that use one account log in twice, however many they are.
@@ -75,14 +77,26 @@ func TestSSHSharedLimit(t *testing.T) {
 func TestSSHSharedLost(t *testing.T) {
 	t.Parallel()
 	server := sshdtest.Start(t)
+	b := newBed(t)
+	b.config.StateDir = t.TempDir()
+	// What has come back over the connection tells that it was there: a file on the other machine would not.
+	began := func() bool {
+		logs, _ := filepath.Glob(filepath.Join(b.config.StateDir, "runs/*/logs/*"))
+		return slices.ContainsFunc(logs, func(log string) bool {
+			text, _ := os.ReadFile(log)
+			return strings.Contains(string(text), "began\n")
+		})
+	}
 	go func() {
-		waitFor(t, filepath.Join(server.Dir(), "began"))
+		if !waittest.Holds(waittest.Limit, began) {
+			t.Error("step c has not begun")
+		}
 		server.Cut()
 	}()
 	text := "steps:\n  - {name: a, " + onServer + "sh: 'true'}\n  - {name: b, " + onServer + "sh: 'true'}\n" +
-		"  - {name: c, continue-on-error: true, " + onServer + "sh: 'touch ${DIR}/began; sleep 600'}\n" +
+		"  - {name: c, continue-on-error: true, " + onServer + "sh: 'echo began >&2; sleep 600'}\n" +
 		"  - {name: d, " + onServer + "sh: echo d}\n  - {name: e, " + onServer + "sh: echo e}\n"
-	res := newBed(t).run(context.Background(), onSSH(server, text), nil)
+	res := b.run(context.Background(), onSSH(server, text), nil)
 	if s := res.Step("c"); s.Reason != "ssh-connection" || !strings.Contains(s.Message, "the connection to the other machine was lost; the script was ended there") {
 		t.Errorf("c: %s %s: %s", s.Status, s.Reason, s.Message)
 	}
