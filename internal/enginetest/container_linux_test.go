@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -33,9 +34,25 @@ func TestNoContainerProgram(t *testing.T) {
 }
 
 // podman is a real one with storage of its own and an image of busybox.
-type podman struct {
-	t   *testing.T
-	env []string
+type podman struct{ env []string }
+
+// TestContainers runs real containers. A container takes a second of CPU time, so the small size has one of each kind; the
+// command lines of all are tested in steps.
+func TestContainers(t *testing.T) {
+	t.Parallel()
+	p := newPodman(t)
+	for name, test := range map[string]func(*testing.T, *podman){"isolation": testIsolation, "steps": testContainerSteps, "restricted": testRestrictedContainer} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, p)
+		})
+	}
+}
+
+// needContainers skips what the small size leaves out.
+func needContainers(t *testing.T) {
+	t.Helper()
+	sizetest.Need(t, sizetest.Gate, "a container takes a second of CPU time")
 }
 
 const busyboxImage = "localhost/busybox:1"
@@ -55,15 +72,15 @@ func newPodman(t *testing.T) *podman {
 	// As it works on old and new systems, as root and within a container.
 	write(t, conf, "[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n[containers]\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=512:512\"]\n")
 	write(t, storage, "[storage]\ndriver = \"vfs\"\ngraphroot = \""+dir+"/graph\"\nrunroot = \""+dir+"/run\"\n")
-	p := &podman{t, append(os.Environ(), "CONTAINERS_CONF="+conf, "CONTAINERS_STORAGE_CONF="+storage)}
+	p := &podman{append(os.Environ(), "CONTAINERS_CONF="+conf, "CONTAINERS_STORAGE_CONF="+storage)}
 	archive := exec.Command("sh", "-c", `mkdir -p root/bin root/tmp root/proc root/sys root/dev root/etc && chmod 1777 root/tmp &&
-		cp "$(readlink -f "$(command -v busybox)")" root/bin/busybox && for a in $(busybox --list); do [ "$a" = busybox ] || ln -sf busybox "root/bin/$a"; done &&
+		cp "$(readlink -f "$(command -v busybox)")" root/bin/busybox && for a in sh cat echo false grep httpd id ls mkdir sleep test touch true wc wget; do ln -s busybox "root/bin/$a"; done &&
 		tar -C root -c . > root.tar`)
 	archive.Dir = dir
 	if out, err := archive.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	p.run("import", filepath.Join(dir, "root.tar"), busyboxImage)
+	p.run(t, "import", filepath.Join(dir, "root.tar"), busyboxImage)
 	if out, err := p.command("run", "--rm", busyboxImage, "/bin/true").CombinedOutput(); err != nil {
 		needtest.Missing(t, "podman runs no container here: %v: %s", err, out)
 	}
@@ -83,22 +100,26 @@ func (p *podman) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (p *podman) run(args ...string) string {
-	p.t.Helper()
+// ofRun lists the containers of a run that are still there.
+func (p *podman) ofRun(t *testing.T, run string) string {
+	t.Helper()
+	return p.run(t, "ps", "--all", "--quiet", "--filter", "label=flowrun.run="+run)
+}
+
+func (p *podman) run(t *testing.T, args ...string) string {
+	t.Helper()
 	var problems strings.Builder
 	cmd := p.command(args...)
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
 	if err != nil {
-		p.t.Fatalf("podman %s: %v: %s", args[0], err, &problems)
+		t.Fatalf("podman %s: %v: %s", args[0], err, &problems)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-// TestRealContainer: what isolation: container promises, of a real one.
-func TestRealContainer(t *testing.T) {
-	t.Parallel()
-	p := newPodman(t)
+// testIsolation: what isolation: container promises, of a real one.
+func testIsolation(t *testing.T, p *podman) {
 	dir := t.TempDir()
 	w := world(dir)
 	w.Env = p.env
@@ -127,6 +148,7 @@ sh: 'cat in/a; echo x >out/b && cat out/b; ls; cat secret; echo x >in/a; touch h
 		}
 	})
 	t.Run("bounds", func(t *testing.T) {
+		needContainers(t)
 		plan := compile(t, dir, `
 description: Looks around
 security: {isolation: container, image: "`+busyboxImage+`"}
@@ -171,6 +193,7 @@ steps:
 		}
 	})
 	t.Run("stopped", func(t *testing.T) {
+		needContainers(t)
 		plan := compile(t, dir, `
 description: Does not want to end
 security: {isolation: container, image: "`+busyboxImage+`"}
@@ -180,7 +203,7 @@ steps:
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		go func() {
-			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(dir, "started")); return err == nil })
+			waitFor(t, filepath.Join(dir, "started"))
 			cancel()
 		}()
 		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithRunEnv(w))
@@ -192,7 +215,7 @@ steps:
 		}
 		var left string
 		waittest.Until(t, "end of all containers", func() bool {
-			left = p.run("ps", "--all", "--quiet", "--filter", "label=flowrun.run="+res.ID)
+			left = p.ofRun(t, res.ID)
 			return left == ""
 		}, func() any { return left })
 	})

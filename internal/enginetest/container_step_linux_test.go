@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
-// containerRows are the rows of the table in docs/reference/containers.md, and the cases of TestContainerStep that try them.
+// containerRows are the rows of the table in docs/reference/containers.md, and the cases of testContainerSteps that try them.
 // TestContainerKilled tries the last one.
 var containerRows = map[string]string{
 	"the command succeeds":                                              "succeeds",
@@ -28,10 +29,8 @@ var containerRows = map[string]string{
 	"flowrun is killed (`kill -9`)":                                     "",
 }
 
-// TestContainerStep tries the rows of the table in docs/reference/containers.md, and what a step in a container has.
-func TestContainerStep(t *testing.T) {
-	t.Parallel()
-	p := newPodman(t)
+// testContainerSteps tries the rows of the table in docs/reference/containers.md, and what a step in a container has.
+func testContainerSteps(t *testing.T, p *podman) {
 	dir := t.TempDir()
 	w := world(dir)
 	w.Env = p.env
@@ -70,7 +69,7 @@ func TestContainerStep(t *testing.T) {
 		{"no image of the step", `container: {image: "localhost/nothing:1", pull: never}
     sh: echo never`, dag.Failed, "exit", "", "localhost/nothing:1", "podman could not start the container"},
 		{"timeout", `timeout: 8s
-    container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: "false", interval: 50ms, retries: 100000}}}}
+    container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: "false", interval: 2s, retries: 100000}}}}
     sh: echo never`, dag.TimedOut, "", "", "[web] up\n", ""},
 		{"mounts", `container: {` + image + `, pull: never, mounts: [{source: data, target: /in}, {source: "{WORKSPACE}/data", target: /out, writable: true}]}
     sh: cat /in/file; touch /in/no || echo read-only; touch /out/yes && ls /in`, dag.Succeeded, "", "of data\nread-only\nfile\nyes\n", "", ""},
@@ -88,7 +87,11 @@ func TestContainerStep(t *testing.T) {
 	} {
 		page[c.name] = c.status.String()
 		t.Run(c.name, func(t *testing.T) {
-			plan := compile(t, dir, "description: In a container\nparameters: {TEXT: {type: string, description: text}}\nsteps:\n  - name: one\n    "+c.step+"\n")
+			t.Parallel()
+			if !slices.Contains([]string{"succeeds", "service ends", "no image of the step", "mount is missing"}, c.name) {
+				needContainers(t)
+			}
+			plan := compile(t, t.TempDir(), "description: In a container\nparameters: {TEXT: {type: string, description: text}}\nsteps:\n  - name: one\n    "+c.step+"\n")
 			res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), plan, map[string]any{"TEXT": `it's $(id)`}, flowrun.WithRunEnv(w))
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +100,7 @@ func TestContainerStep(t *testing.T) {
 			if s.Status != c.status || c.reason != "" && s.Reason != c.reason || s.Output != c.output || !strings.Contains(s.Error, c.stderr) || !strings.Contains(s.Message, c.message) {
 				t.Errorf("%s (%s): printed %q and %q: %s", s.Status, s.Reason, s.Output, s.Error, s.Message)
 			}
-			if left := p.run("ps", "--all", "--quiet"); left != "" {
+			if left := p.ofRun(t, res.ID); left != "" {
 				t.Errorf("containers are left: %s", left)
 			}
 			if len(res.Notices) > 0 {
@@ -123,22 +126,24 @@ func TestContainerStep(t *testing.T) {
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
+		needContainers(t)
 		plan := compile(t, dir, "description: Is stopped\nparameters: {TEXT: {type: string, description: text, default: a}}\nsteps:\n  - name: one\n    container: {"+image+", services: {"+web+"}}\n    sh: touch started; while :; do sleep 1; done\n")
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		go func() {
-			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(filepath.Join(dir, "started")); return err == nil })
+			waitFor(t, filepath.Join(dir, "started"))
 			cancel()
 		}()
 		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithRunEnv(w))
 		if err != nil || res.Status != dag.Cancelled {
 			t.Errorf("%v: %+v", err, res)
 		}
-		if left := p.run("ps", "--all", "--quiet"); left != "" {
+		if left := p.ofRun(t, res.ID); left != "" {
 			t.Errorf("containers are left: %s", left)
 		}
 	})
 	t.Run("example", func(t *testing.T) {
+		needContainers(t)
 		b, err := os.ReadFile("examples/nightly-database.yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -158,6 +163,7 @@ func TestContainerStep(t *testing.T) {
 // TestContainerKilled tries the row of the table about kill -9: a resume starts new services, and nothing of the old ones is
 // left.
 func TestContainerKilled(t *testing.T) {
+	needContainers(t)
 	t.Parallel()
 	p := newPodman(t)
 	dir := t.TempDir()
@@ -202,15 +208,13 @@ steps:
 	if got := seen(); len(got) != 2 || got[0] == got[1] {
 		t.Errorf("the step has seen %q; each life has services of its own", got)
 	}
-	if left := p.run("ps", "--all", "--quiet"); left != "" {
+	if left := p.run(t, "ps", "--all", "--quiet"); left != "" {
 		t.Errorf("containers are left: %s", left)
 	}
 }
 
-// TestRestrictedContainer: what a tool may not do, a container of one of its steps may not do either.
-func TestRestrictedContainer(t *testing.T) {
-	t.Parallel()
-	p := newPodman(t)
+// testRestrictedContainer: what a tool may not do, a container of one of its steps may not do either.
+func testRestrictedContainer(t *testing.T, p *podman) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(outside, "secret"), "secret\n")
 	for _, name := range []string{"in", "closed"} {
@@ -235,6 +239,9 @@ func TestRestrictedContainer(t *testing.T) {
 		{"plain, outside", "", "mounts: [{source: " + outside + ", target: /in}]", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.message == "" && c.name != "enforced mount" {
+				needContainers(t)
+			}
 			plan := compile(t, dir, "description: Restricted\nsecurity: {"+c.security+"}\nsteps:\n  - name: one\n    container: {"+image+", "+c.container+"}\n    sh: ls /in >/dev/null && echo ran; ls /sys/class/net\n")
 			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithRunEnv(w))
 			if err != nil {
