@@ -259,17 +259,6 @@ var cachePoints = map[string][]string{
 
 // cachedKilledAtPoints kills an engine at each of the points, each time it passes it.
 func cachedKilledAtPoints(t *testing.T, b killBed) {
-	if sizetest.Chosen() == sizetest.Small {
-		for _, at := range []string{"keep cache-copied:2", "keep cache-aside:1", "keep cache-placed:1", "restore cache-noted:1", "restore cache-halfway:2", "restore append-after:1"} {
-			t.Run(at, func(t *testing.T) {
-				t.Parallel()
-				if what, point, _ := strings.Cut(at, " "); !b.killedCaching(t, what, point) {
-					t.Error("the point was not passed")
-				}
-			})
-		}
-		return
-	}
 	for what, list := range cachePoints {
 		for _, point := range list {
 			t.Run(what+" "+point, func(t *testing.T) {

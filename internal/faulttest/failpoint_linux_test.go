@@ -26,28 +26,12 @@ const mostPasses = 40
 // killedAtPoints kills an engine at each point it passes, each time it passes it:
 // one that begins a run, and one that takes a run up.
 func killedAtPoints(t *testing.T, b killBed) {
-	atEachPoint(t, b, small, points, []string{"run begin-before:1", "run begin-after:1", "run append-before:1", "run append-after:3", "run sync-before:1",
-		"run finish-before:1", "run close-before:1", "resume claim-before:1", "resume claim-after:1", "resume append-after:1", "resume sync-after:1",
-		"resume finish-after:1", "resume close-after:1"})
-	t.Run("loop", func(t *testing.T) {
-		atEachPoint(t, b, smallLoop, []string{"append-before", "append-after"}, []string{"run append-after:4"})
-	})
+	atEachPoint(t, b, small, points)
+	t.Run("loop", func(t *testing.T) { atEachPoint(t, b, smallLoop, []string{"append-before", "append-after"}) })
 }
 
-// atEachPoint kills an engine that runs a job, or takes it up, at each of the points, each time it passes it. In the Small size
-// it does so where few says, with the command, the point and the pass.
-func atEachPoint(t *testing.T, b killBed, job killJob, points, few []string) {
-	if sizetest.Chosen() == sizetest.Small {
-		for _, at := range few {
-			t.Run(at, func(t *testing.T) {
-				t.Parallel()
-				if command, point, _ := strings.Cut(at, " "); !b.killedAt(t, job, command, point) {
-					t.Error("the point was not passed")
-				}
-			})
-		}
-		return
-	}
+// atEachPoint kills an engine that runs a job, or takes it up, at each of the points, each time it passes it.
+func atEachPoint(t *testing.T, b killBed, job killJob, points []string) {
 	for _, command := range []string{"run", "resume"} {
 		for _, point := range points {
 			if command == "run" && strings.HasPrefix(point, "claim") || command == "resume" && strings.HasPrefix(point, "begin") {
@@ -117,7 +101,7 @@ steps:
 // What is said before a run goes on, and that it is what is done. Each cut is the
 // death of one engine; the next one speaks.
 func killedAroundCleanup(t *testing.T, b killBed) {
-	for i, c := range []struct {
+	for _, c := range []struct {
 		cuts   string // points, for one engine each
 		broken bool   // the test fails in all of their lives
 		said   string // "": there is nothing to do; noted: that provision stands, and destroy has run
@@ -143,9 +127,6 @@ func killedAroundCleanup(t *testing.T, b killBed) {
 		{"finish-after:1 finish-before:1", true, "keeps its result: provision; runs again: test, destroy; noted"},
 		{"finish-after:1 finish-after:2", true, "keeps its result: provision; runs again: test, destroy; noted"},
 	} {
-		if sizetest.Chosen() == sizetest.Small && i%4 != 2 { // one of each answer
-			continue
-		}
 		name := strings.NewReplacer(":", "-", " ", "-").Replace(c.cuts) + fmt.Sprintf("-%t", c.broken)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

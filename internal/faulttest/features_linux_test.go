@@ -91,7 +91,7 @@ func receiver(t *testing.T) string {
 func featuresKilledAtPoints(t *testing.T, b killBed) {
 	job := features(t)
 	t.Run("points", func(t *testing.T) {
-		atEachPoint(t, b, job, points, []string{"run append-after:2", "run append-after:6", "run append-after:10", "resume append-before:4", "run finish-after:1"})
+		atEachPoint(t, b, job, points)
 	})
 	s := b.story(t, job, "after")
 	var doc struct {

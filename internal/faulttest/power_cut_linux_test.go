@@ -39,6 +39,7 @@ func output(step string, n int) string {
 // Whatever was acknowledged before a power cut is there after it, and what was
 // interrupted can be taken up again.
 func TestPowerCut(t *testing.T) {
+	sizetest.Need(t, sizetest.Gate, "starts virtual machines")
 	long := sizetest.Chosen() == sizetest.Long
 	l, err := findLab()
 	if err != nil {

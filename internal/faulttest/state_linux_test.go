@@ -125,8 +125,7 @@ func next(r *rand.Rand, runs []countedRun) []string {
 // killed.
 func TestState(t *testing.T) {
 	t.Parallel()
-	shipped, pointed := build(t), build(t, "failpoint")
-
+	shipped := build(t)
 	t.Run("killed at random", func(t *testing.T) {
 		b := newStateBed(t, shipped)
 		began := time.Now()
@@ -147,7 +146,7 @@ func TestState(t *testing.T) {
 		b.report(runs)
 	})
 	t.Run("killed at every point", func(t *testing.T) {
-		b := newStateBed(t, pointed)
+		b := newStateBed(t, pointed(t))
 		var runs []countedRun
 		for _, point := range append(points, "finish-during") {
 			for n := 1; n <= sizetest.Of(1, 2, 6); n++ {
