@@ -223,11 +223,11 @@ func TestLateDefaults(t *testing.T) {
 	store := flowrun.NewMemory()
 	b.config.Store, b.config.StateDir = store, t.TempDir()
 	big := strings.Repeat("x", 3*dag.InlineLimit)
-	res := b.run(t.Context(), "steps:\n  - name: gate\n    approve: {prompt: p, timeout: 50, on-timeout: approve, form: {properties: {BIG: {type: string, default: "+big+"}}}}\n  - name: size\n    bash: printf %s {gate.json.BIG} | wc -c\n", nil)
+	res := b.run(t.Context(), "steps:\n  - name: gate\n    approve: {prompt: p, timeout: 2s, on-timeout: approve, form: {properties: {BIG: {type: string, default: "+big+"}}}}\n  - name: size\n    bash: printf %s {gate.json.BIG} | wc -c\n", nil)
 	if res.Status != dag.Waiting {
 		t.Fatal(res.Status, res.Message)
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(2 * time.Second)
 	lib := library.New(library.Config{})
 	past, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {

@@ -56,7 +56,7 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 	case "failed":
 		script += "; exit 3"
 	case "timed-out":
-		script, more = script+"; sleep 60", "timeout: 2s" // in which it starts
+		script, more = script+"; sleep 60", "timeout: 3s" // in which it starts
 	case "cancelled":
 		script += "; touch started; sleep 60"
 	case "skipped":

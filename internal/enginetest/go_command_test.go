@@ -21,7 +21,7 @@ func TestGoCommand(t *testing.T) {
 		"words":   {Args: []string{"printf", "%s|", "{KEY}", "$HOME", "a b", "", "-x"}},
 		"script":  {Script: "echo out; echo err >&2; cat; pwd -P", Input: "in {KEY}\n", Dir: dir},
 		"fails":   {Script: "echo out; exit 7"},
-		"slow":    {Script: "echo out; sleep 300", Timeout: 300 * time.Millisecond},
+		"slow":    {Script: "echo out; sleep 300", Timeout: 3 * time.Second},
 		"missing": {Args: []string{"no-such-program-here"}},
 		"nowhere": {Script: "true", Dir: dir + "/none"},
 		"nothing": {},

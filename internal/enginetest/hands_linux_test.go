@@ -101,7 +101,8 @@ func TestTerminalThroughHelper(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.config.Grace = 200 * time.Millisecond
-	res := b.run(context.Background(), `
+	tag := fmt.Sprintf("300.77%d", os.Getpid())
+	res := b.run(context.Background(), strings.ReplaceAll(`
 interactive: true
 interactive-options: {default-response: y}
 steps:
@@ -110,13 +111,13 @@ steps:
   - name: slow
     timeout: 300ms
     continue-on-error: true
-    bash: trap '' HUP TERM; sleep 300.7719 & read x; read y; sleep 300.7719
-`, nil)
+    bash: trap '' HUP TERM; sleep TAG & read x; read y; sleep TAG
+`, "TAG", tag), nil)
 	b.want(res, dag.Succeeded, map[string]string{"asks": "succeeded", "slow": "timed-out"})
 	if out := res.Step("asks").Output; strings.Count(out, "pts/") != 2 {
 		t.Errorf("printed %q", out)
 	}
-	if n := len(living("300.7719")); n > 0 {
+	if n := len(living(tag)); n > 0 {
 		t.Errorf("%d processes are alive", n)
 	}
 }

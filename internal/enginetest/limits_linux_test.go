@@ -38,10 +38,10 @@ func TestLimits(t *testing.T) {
 		"none reached":                {limit: "max-memory: 1GB, max-processes: 100, max-cpu: 1m, cpu: 2, max-file-size: 1MB, max-open-files: 100, max-output: 1KB", step: "bash: echo fine", output: "fine\n"},
 		"processes":                   {limit: "max-processes: 20", step: "python: 'import os; [os.fork() or __import__(\"time\").sleep(9) for _ in range(30)]'", reason: steps.ReasonProcesses, says: "process limit of 20 reached", code: 1},
 		"threads":                     {limit: "max-processes: 20", step: "python: 'import threading, time; [threading.Thread(target=time.sleep, args=(9,), daemon=True).start() for _ in range(30)]'", reason: steps.ReasonProcesses, says: "process limit of 20 reached", code: 1},
-		"CPU time":                    {limit: "max-cpu: 300ms", step: "bash: " + spin, reason: steps.ReasonCPU, says: "CPU time limit of 300ms exceeded", code: 152},
-		"CPU time of children":        {limit: "max-cpu: 300ms", step: "bash: '(" + spin + ") & (" + spin + ") & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
-		"CPU time, one after another": {limit: "max-cpu: 500ms", step: "bash: 'while :; do timeout 0.1 sh -c \"" + spin + "\"; done'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
-		"CPU time in the background":  {limit: "max-cpu: 300ms", step: "bash: 'setsid bash -c \"" + spin + "\" & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
+		"CPU time":                    {limit: "max-cpu: 100ms", step: "bash: " + spin, reason: steps.ReasonCPU, says: "CPU time limit of 100ms exceeded", code: 152},
+		"CPU time of children":        {limit: "max-cpu: 100ms", step: "bash: '(" + spin + ") & (" + spin + ") & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
+		"CPU time, one after another": {limit: "max-cpu: 200ms", step: "bash: 'while :; do timeout 0.05 sh -c \"" + spin + "\"; done'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
+		"CPU time in the background":  {limit: "max-cpu: 100ms", step: "bash: 'setsid bash -c \"" + spin + "\" & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
 		"file":                        {limit: "max-file-size: 100KB", step: "bash: exec head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds the limit of 100 KB", code: 153},
 		"file of a child":             {limit: "max-file-size: 100KB", step: "bash: head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds", code: 153},
 		"output is not a file":        {limit: "max-file-size: 1KB", step: "bash: head -c 3000 /dev/zero | tr '\\0' x", output: strings.Repeat("x", 3000)},
@@ -94,7 +94,7 @@ func TestShare(t *testing.T) {
 	t.Parallel()
 	needLimits(t, cgroup.Limits{CPU: 1})
 	dir := t.TempDir()
-	p := compile(t, dir, "description: x\nresources: {cpu: 0.1}\nbash: timeout 2 sh -c '"+spin+"' || true\n")
+	p := compile(t, dir, "description: x\nresources: {cpu: 0.1}\nbash: timeout 1 sh -c '"+spin+"' || true\n")
 	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
 	if err != nil || res.Status != dag.Succeeded {
 		t.Fatal(err, res)

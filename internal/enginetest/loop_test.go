@@ -262,7 +262,7 @@ func TestLoopOutcome(t *testing.T) {
 			map[string]string{"t": "failed", "t[0]": "failed", "t[1]": "succeeded", "z": "succeeded"}},
 		{"fallback", "    for-each: {items: 3..4}\n    error-handling: {fallback: \"echo fell {item}\"}\n" + fails3, dag.Succeeded, 0,
 			map[string]string{"t": "succeeded", "t[0]": "succeeded", "t[1]": "succeeded", "z": "succeeded"}},
-		{"timeout of an item", "    for-each: {items: [0, 600]}\n    timeout: 20s\n    run: sleep {item}\n", dag.Failed, 124,
+		{"timeout of an item", "    for-each: {items: [0, 600]}\n    timeout: 5s\n    run: sleep {item}\n", dag.Failed, 124,
 			map[string]string{"t": "failed", "t[0]": "succeeded", "t[1]": "timed-out", "z": "skipped"}},
 		{"condition about the item", "    for-each: {items: 1..3}\n    run-condition: \"{item} != 2\"\n    run: echo {item}\n", dag.Succeeded, 0,
 			map[string]string{"t": "succeeded", "t[0]": "succeeded", "t[1]": "skipped", "t[2]": "succeeded", "z": "succeeded"}},

@@ -33,7 +33,7 @@ var outputCases = map[string]struct{ before, step string }{
 	"wrote 1, then failed":                                   {"", declaresV + writes("v=1") + `; exit 3"`},
 	"wrote text, then failed":                                {"", declaresV + writes("v=many") + `; exit 3"`},
 	"wrote 1, then failed with `continue-on-error`":          {"", "continue-on-error: true, " + declaresV + writes("v=1") + `; exit 3"`},
-	"wrote 1, then exceeded its timeout":                     {"", "timeout: 1s, " + declaresV + writes("v=1") + `; sleep 60"`},
+	"wrote 1, then exceeded its timeout":                     {"", "timeout: 3s, " + declaresV + writes("v=1") + `; sleep 60"`},
 	"wrote 1 and failed, then wrote 2 in its next attempt":   {"", retried + declaresV + writes("v=") + `$FLOWRUN_ATTEMPT >> $FLOWRUN_OUTPUT; echo $FLOWRUN_ATTEMPT >> $FLOWRUN_OUTPUT; [ $FLOWRUN_ATTEMPT = 2 ]"`},
 	"wrote text, then 2 in its next attempt":                 {"", retried + declaresV + `bash: "if [ $FLOWRUN_ATTEMPT = 1 ]; then echo v=many; else echo v=2; fi >> $FLOWRUN_OUTPUT"`},
 	"wrote 1 and failed, and its fallback wrote 2":           {"", `error-handling: {fallback: "echo v=2 >> $FLOWRUN_OUTPUT"}, ` + declaresV + writes("v=1") + `; exit 3"`},

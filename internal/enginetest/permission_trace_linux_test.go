@@ -119,7 +119,7 @@ ignore-errors: true
 steps:
   - {name: code, bash: exit 7}
   - {name: signal, bash: kill -TERM $$}
-  - {name: slow, bash: 'sleep 60 & while :; do : </etc/passwd; done', timeout: 1s}
+  - {name: slow, bash: 'sleep 60 & while :; do : </etc/passwd; done', timeout: 500ms}
   - {name: lost, run: ./not-there}
   - {name: asks, bash: 'read -r x; echo "$x"', interactive: true, interactive-options: {default-response: "yes"}}
 `, nil)

@@ -96,12 +96,15 @@ type upstreamProject struct {
 	lib       *library.Library
 	js        *hooks.Runtime
 	engine    *flowrun.Engine
+	plan      *flowrun.Plan // nil if the definition is invalid
+	found     tool.Diagnostics
 }
 
 func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamProject {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "work"), os.DirFS(upstream+"/workspace")); err != nil {
+	err := os.CopyFS(filepath.Join(dir, "work"), os.DirFS(upstream+"/workspace"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	lib := library.New(library.Config{WorkingDirectory: filepath.Join(dir, "work"), Home: dir, Getenv: func(string) string { return "" }})
@@ -109,7 +112,13 @@ func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamP
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
 	}
 	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
-	return &upstreamProject{dir, file, lib, js, engine}
+	p := &upstreamProject{dir: dir, file: file, lib: lib, js: js, engine: engine}
+	if p.plan, err = flowrun.Compile(lib, file); err == nil {
+		p.found = p.plan.Warnings
+	} else if !errors.As(err, &p.found) {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // upstreamBundle makes one module of a tool and what it imports.
@@ -129,28 +138,20 @@ func upstreamBundle(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 // section returns the text of a section of the golden file, without paths of this machine.
 func (p *upstreamProject) section(t *testing.T, name string) string {
 	t.Helper()
-	plan, err := flowrun.Compile(p.lib, p.file)
-	var found tool.Diagnostics
-	if err != nil && !errors.As(err, &found) {
-		t.Fatal(err)
-	}
 	text := ""
 	switch params, isRun := strings.CutPrefix(name, "run "); {
 	case name == "validate":
-		if err == nil {
-			found = plan.Warnings
-		}
-		for _, d := range found.Sorted() {
+		for _, d := range p.found.Sorted() {
 			text += d.String() + "\n"
 		}
-	case err != nil:
+	case p.plan == nil:
 		text = "invalid"
 	case name == "tests":
-		text = p.tests(t, plan)
+		text = p.tests(t)
 	case !isRun:
 		t.Fatalf("section %q: want validate, tests or run PARAMETERS", name)
 	default:
-		text = p.run(t, plan, params)
+		text = p.run(t, params)
 	}
 	for _, dir := range []string{p.dir, filepath.Dir(filepath.Dir(p.file))} {
 		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
@@ -162,11 +163,11 @@ func (p *upstreamProject) section(t *testing.T, name string) string {
 var folderHash = regexp.MustCompile(`@[0-9a-f]{16}\b`)
 
 // tests returns how the tests of the definition end.
-func (p *upstreamProject) tests(t *testing.T, plan *flowrun.Plan) (text string) {
+func (p *upstreamProject) tests(t *testing.T) (text string) {
 	t.Helper()
 	var cases []tooltest.Case
-	for _, test := range plan.Definition.Tests {
-		cases = append(cases, tooltest.Case{Tool: plan.Name(), Plan: plan, Test: test})
+	for _, test := range p.plan.Definition.Tests {
+		cases = append(cases, tooltest.Case{Tool: p.plan.Name(), Plan: p.plan, Test: test})
 	}
 	list, err := tooltest.Run(t.Context(), cases, tooltest.Options{Library: p.lib, JavaScript: p.js})
 	if err != nil {
@@ -179,7 +180,7 @@ func (p *upstreamProject) tests(t *testing.T, plan *flowrun.Plan) (text string) 
 }
 
 // run returns what a run gives: its output or, if it failed, the reason.
-func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) string {
+func (p *upstreamProject) run(t *testing.T, params string) string {
 	t.Helper()
 	var given map[string]any
 	decoder := json.NewDecoder(strings.NewReader(params))
@@ -187,7 +188,7 @@ func (p *upstreamProject) run(t *testing.T, plan *flowrun.Plan, params string) s
 	if err := decoder.Decode(&given); err != nil {
 		t.Fatalf("%s: %v", params, err)
 	}
-	res, err := p.engine.Run(t.Context(), plan, given, flowrun.WithRunEnv(world(filepath.Join(p.dir, "work"))))
+	res, err := p.engine.Run(t.Context(), p.plan, given, flowrun.WithRunEnv(world(filepath.Join(p.dir, "work"))))
 	if err != nil {
 		return "refused: " + err.Error()
 	}
