@@ -94,10 +94,9 @@ func TestBadDefinitions(t *testing.T) {
 		t.Errorf("only %d definitions", len(bad))
 	}
 	dir := t.TempDir()
+	file := filepath.Join(dir, "under-test.yaml")
 	for name, text := range bad {
 		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(dir, name, "under-test.yaml")
-			os.MkdirAll(filepath.Dir(file), 0o755)
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}

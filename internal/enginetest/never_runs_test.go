@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/flowruntest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -31,17 +32,22 @@ func TestNeverRuns(t *testing.T) {
 		{"of any outcome", "", "bash: BODY", "{a.exit-code} != 0 && always()", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBed(t)
 			text := fmt.Sprintf("parameters: {CODE: {description: c, type: number}}\n%ssteps:\n  - {name: a, %s}\n  - {name: b, bash: echo, run-condition: %q}\n",
 				c.toolKeys, strings.ReplaceAll(c.first, "BODY", "'exit {CODE}'"), c.condition)
-			warned := slices.ContainsFunc(b.compile(text).Warnings, func(d tool.Diagnostic) bool { return d.Code == "never-runs" })
+			b := newBed(t)
+			plan := b.compile(text)
+			warned := slices.ContainsFunc(plan.Warnings, func(d tool.Diagnostic) bool { return d.Code == "never-runs" })
 			if warned != c.warned {
 				t.Errorf("warned: %t", warned)
 			}
 			ran := false
 			for _, code := range []int{0, 3} {
-				res := b.run(t.Context(), text, map[string]any{"CODE": code})
-				ran = ran || states(res)["b"] == "succeeded"
+				exit := flowruntest.Answer{Exit: code}
+				script := flowruntest.New().On("a", exit).On("a[*]", exit).On("a/in", exit).On("b")
+				params := map[string]any{"CODE": code}
+				res := script.Run(t, plan, params)
+				b.foreseen(plan, params, res.Result)
+				ran = ran || states(res.Result)["b"] == "succeeded"
 			}
 			if ran == c.warned {
 				t.Errorf("the step ran: %t", ran)
