@@ -1,12 +1,11 @@
-package enginetest
+package compile_test
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -23,18 +22,16 @@ func TestPlanSize(t *testing.T) {
 		"group":  "steps:\n  - name: g\n    for-each: {items: 1..4}\n    steps:\n      - {name: a, bash: echo x}\n      - {name: b, bash: echo x}",
 		"later":  "steps:\n  - {name: l, bash: ls}\n  - {name: a, for-each: {items: '{l.output}'}, bash: 'echo {item}'}",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name+".yaml"), []byte("name: "+name+"\ndescription: x\n"+text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		define(t, dir, name, text)
 	}
 	for name, want := range map[string]int{"leaf": 1, "twice": 4, "list": 4, "matrix": 13, "group": 13, "later": 3} {
 		for most, ok := range map[int]bool{want: true, want - 1: false} {
 			if most == 0 {
 				continue
 			}
-			plan, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, MaxPlanSteps: most}), filepath.Join(dir, name+".yaml"))
+			plan, err := compile.Tool(library.New(library.Config{WorkingDirectory: dir, MaxPlanSteps: most}), "", filepath.Join(dir, name+".yaml"))
 			switch {
-			case ok && (err != nil || plan.Size() != want):
+			case ok && (err != nil || int(plan.Size) != want):
 				t.Errorf("%s: %v, expected %d steps", name, err, want)
 			case !ok && (err == nil || !strings.Contains(err.Error(), "steps, at most")):
 				t.Errorf("%s with at most %d: %v", name, most, err)

@@ -1,26 +1,15 @@
-package enginetest
+package compile_test
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestBadSSH: what is wrong with ssh is told before anything runs, with its place.
 func TestBadSSH(t *testing.T) {
 	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, sh: echo, " + keys + "}" }
-	for name, c := range map[string]struct {
-		text string
-		want []string // line:col code
-		says string   // in a message or its hint
-	}{
+	testWrong(t, map[string]string{"other": "run: echo"}, map[string]wrong{
 		"an empty host":             {step(`ssh: ""`), []string{"4:31 bad-address"}, "the host is empty"},
 		"no host":                   {step(`ssh: {user: joe}`), []string{"4:30 no-value"}, "ssh has no host"},
 		"a list of hosts":           {step(`ssh: [a, b]`), []string{"4:30 wrong-type"}, `write for-each: {items: [a, b], as: host, key: "{host}"}`},
@@ -68,30 +57,5 @@ func TestBadSSH(t *testing.T) {
 		"in a container":            {"security: {isolation: container}\n" + step(`ssh: h`), []string{"5:30 no-effect"}, "isolation: container is not possible"},
 		"with a container":          {step(`ssh: h, container: {image: alpine}`), []string{"4:30 no-effect"}, "container is not possible for a step that runs over ssh"},
 		"with reduced privileges":   {"security: {execution-privilege: reduced}\n" + step(`ssh: h`), []string{"5:30 no-effect"}, "execution-privilege: reduced is not possible"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
-			b.file("other.yaml", "name: other\ndescription: d\nrun: echo\n")
-			file := b.file("under-test.yaml", "name: under-test\ndescription: d\n"+c.text+"\n")
-			_, err := flowrun.Compile(b.lib, file)
-			var ds tool.Diagnostics
-			if !errors.As(err, &ds) {
-				t.Fatalf("no problem: %v", err)
-			}
-			var got []string
-			all := ""
-			for _, d := range ds {
-				if d.Severity == tool.Error {
-					got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
-				}
-				all += d.Message + "\n" + d.Hint + "\n"
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s%s", diff, all)
-			}
-			if !strings.Contains(all, c.says) {
-				t.Errorf("does not say %q:\n%s", c.says, all)
-			}
-		})
-	}
+	})
 }

@@ -1,7 +1,6 @@
-package enginetest
+package compile_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -100,7 +99,7 @@ func TestBadDefinitions(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+			_, err := compileIn(dir, file)
 			var ds tool.Diagnostics
 			if !errors.As(err, &ds) {
 				t.Fatalf("want diagnostics, got %v for\n%s", err, text)
@@ -124,9 +123,8 @@ func TestBadDefinitions(t *testing.T) {
 // TestAllAtOnce: problems of reading and of compiling come together, each once.
 func TestAllAtOnce(t *testing.T) {
 	t.Parallel()
-	dir := folder(t, map[string]string{"bad.yaml": `
-name: bad
-description: many problems
+	dir := t.TempDir()
+	_, err := compileIn(dir, define(t, dir, "bad", `
 steps:
   - name: fetch
     bash: curl {URL
@@ -139,8 +137,7 @@ steps:
     run-condition: "{fetchy.exit-code} == 0"
 parameters:
   URL: {type: strng, description: u}
-`})
-	_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "bad.yaml"))
+`))
 	var ds tool.Diagnostics
 	if !errors.As(err, &ds) {
 		t.Fatal(err)
@@ -160,7 +157,7 @@ parameters:
 // may get lost.
 func TestBadFixtures(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("tool/testdata/bad/*.yaml")
+	files, err := filepath.Glob("../../tool/testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}
@@ -173,7 +170,7 @@ func TestBadFixtures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = flowrun.Compile(lib, file)
+		_, err = compile.Tool(lib, "", file)
 		var ds tool.Diagnostics
 		if read.Err() != nil && !errors.As(err, &ds) {
 			t.Errorf("%s: compiling says %v, although reading found\n%v", file, err, read)
@@ -182,60 +179,6 @@ func TestBadFixtures(t *testing.T) {
 		for _, d := range read {
 			if d.Severity == tool.Error && !slices.ContainsFunc(ds, func(o tool.Diagnostic) bool { return o.String() == d.String() }) {
 				t.Errorf("%s: lost: %s", file, d)
-			}
-		}
-	}
-}
-
-// TestBadParameters: every problem of a call at once, each with the field's name.
-func TestBadParameters(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := compile(t, dir, `
-name: under-test
-description: all types
-bash: echo {S} {N} {B} {A} {O} {E} {P}
-parameters:
-  S: {type: string, description: s, validation: {minLength: 2, maxLength: 5}}
-  N: {type: number, description: n, validation: {minimum: 1, maximum: 9}}
-  B: {type: boolean, description: b}
-  A: {type: array, description: a}
-  O: {type: object, description: o}
-  E: {type: string, description: e, validation: {enum: [red, green]}}
-  P: {type: string, description: p, validation: {pattern: "^[a-z]+$"}}
-  D: {type: string, description: d, transform: base64decode}
-  R: {type: string, description: r, required: true}
-`)
-	cases := map[string][]any{
-		"S": {"x", "toolong", nil, []any{"a"}, map[string]any{}, "a\x00b", strings.Repeat("x", 1<<20)},
-		"N": {"many", "", "0", 10, "1e5", "NaN", "Infinity", "-0.5", "0x10", "1_0", true, []any{1}, "1 ", "5 apples", "١", 1e300, "99999999999999999999999"},
-		"B": {"maybe", "", 2, []any{true}, nil, "truee", "on"},
-		"A": {"[1,", map[string]any{}, nil, "[1] x"},
-		"O": {"x", "{", "[1]", nil, []any{}, "null", "{} {}", 5},
-		"E": {"blue", "", "Red", " red"},
-		"P": {"A", "", "a b", "a\n1"},
-		"D": {"***", "a", "=="},
-		"Z": {"unknown"},
-	}
-	allowed := map[string]bool{"N/1 ": true, "N/١": false}
-	for name, values := range cases {
-		for _, v := range values {
-			if allowed[fmt.Sprintf("%s/%v", name, v)] {
-				continue
-			}
-			_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{name: v}, flowrun.WithRunEnv(world(dir)))
-			var pe *flowrun.ParamsError
-			if !errors.As(err, &pe) {
-				t.Errorf("%s=%.40v: want a ParamsError, got %v", name, v, err)
-				continue
-			}
-			found, missing := false, false
-			for _, problem := range pe.Problems {
-				found = found || problem.Name == name && problem.Message != ""
-				missing = missing || problem.Name == "R"
-			}
-			if !found || !missing {
-				t.Errorf("%s=%.40v: want problems of %s and R, got %v", name, v, name, err)
 			}
 		}
 	}

@@ -1,15 +1,7 @@
-package enginetest
+package compile_test
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestBadRepeat: what is wrong with repeat is told before anything runs, with its place.
@@ -19,11 +11,7 @@ func TestBadRepeat(t *testing.T) {
 		return "steps:\n  - name: a\n    run: echo\n    repeat: {" + keys + "}"
 	}
 	until := func(cond string) string { return repeat(`until: "` + cond + `"`) }
-	for name, c := range map[string]struct {
-		text string
-		want []string // line:col code
-		says string   // in a message or its hint
-	}{
+	testWrong(t, nil, map[string]wrong{
 		"no condition":            {repeat("every: 1s"), []string{"6:13 bad-repeat"}, "add 'until:'"},
 		"both conditions":         {repeat(`until: "{a.output} == 'x'", while: "{a.output} == 'y'"`), []string{"6:42 bad-repeat"}, "keep one of the two"},
 		"a number":                {"steps:\n  - {name: a, run: echo, repeat: 3}", []string{"4:34 wrong-type"}, "expected a mapping"},
@@ -58,29 +46,5 @@ func TestBadRepeat(t *testing.T) {
 		"a cache":                 {"steps:\n  - {name: a, run: echo, cache: {}, repeat: {until: \"{a.output} == 'x'\"}}", []string{"4:45 bad-repeat"}, "same in every round"},
 		"on a tool":               {"run: echo\nrepeat: {max: 3}", []string{"4:1 unknown-key"}, "repeat"},
 		"in error-handling":       {"steps:\n  - {name: a, run: echo, error-handling: {repeat: {max: 3}}}", []string{"4:43 unknown-key"}, "repeat"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
-			file := b.file("under-test.yaml", "name: under-test\ndescription: d\n"+c.text+"\n")
-			_, err := flowrun.Compile(b.lib, file)
-			var ds tool.Diagnostics
-			if !errors.As(err, &ds) {
-				t.Fatalf("no problem: %v", err)
-			}
-			var got []string
-			all := ""
-			for _, d := range ds {
-				if d.Severity == tool.Error {
-					got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
-				}
-				all += d.Message + "\n" + d.Hint + "\n"
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s%s", diff, all)
-			}
-			if !strings.Contains(all, c.says) {
-				t.Errorf("does not say %q:\n%s", c.says, all)
-			}
-		})
-	}
+	})
 }

@@ -1,26 +1,15 @@
-package enginetest
+package compile_test
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestBadPools: what is wrong with pool, priority and locks of steps is told before anything runs, with its place.
 func TestBadPools(t *testing.T) {
 	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, run: echo, " + keys + "}" }
-	for name, c := range map[string]struct {
-		text string
-		want []string // line:col code
-		says string   // in a message or its hint
-	}{
+	testWrong(t, map[string]string{"other": "run: echo", "locked": "locks: [db]\nrun: echo"}, map[string]wrong{
 		"an empty name":           {step(`pool: ""`), []string{"4:33 bad-name"}, "name of a pool"},
 		"a name with spaces":      {step(`pool: a b`), []string{"4:32 bad-name"}, "use up to 128 letters"},
 		"a path":                  {step(`pool: ../x`), []string{"4:32 bad-name"}, "name of a pool"},
@@ -54,31 +43,5 @@ func TestBadPools(t *testing.T) {
 		"locks of tool and step":  {"locks: [db]\n" + step(`locks: [files]`), []string{"5:34 two-lock-levels"}, "all of them on steps"},
 		"locks in a group":        {"locks: [db]\nsteps:\n  - {name: g, steps: [{name: b, run: echo, locks: [files]}]}", []string{"5:52 two-lock-levels"}, "the lock db"},
 		"locks of a tool it uses": {step(`locks: [files]`) + "\n  - {name: b, use-tool: ./locked.yaml}", []string{"4:34 two-lock-levels"}, "the lock db"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
-			b.file("other.yaml", "name: other\ndescription: d\nrun: echo\n")
-			b.file("locked.yaml", "name: locked\ndescription: d\nlocks: [db]\nrun: echo\n")
-			file := b.file("under-test.yaml", "name: under-test\ndescription: d\n"+c.text+"\n")
-			_, err := flowrun.Compile(b.lib, file)
-			var ds tool.Diagnostics
-			if !errors.As(err, &ds) {
-				t.Fatalf("no problem: %v", err)
-			}
-			var got []string
-			all := ""
-			for _, d := range ds {
-				if d.Severity == tool.Error {
-					got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
-				}
-				all += d.Message + "\n" + d.Hint + "\n"
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s%s", diff, all)
-			}
-			if !strings.Contains(all, c.says) {
-				t.Errorf("does not say %q:\n%s", c.says, all)
-			}
-		})
-	}
+	})
 }

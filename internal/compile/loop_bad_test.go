@@ -1,26 +1,14 @@
-package enginetest
+package compile_test
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestBadLoops: what is wrong with loops, groups and handlers is told before anything
 // runs, with its place.
 func TestBadLoops(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		text string
-		want []string // line:col code
-		says string   // in the first message or its hint
-	}{
+	testWrong(t, nil, map[string]wrong{
 		"run outside of handlers": {"steps:\n  - {name: a, run: \"echo {run.status}\"}", []string{"4:26 expr-undeclared"}, "only available in handlers"},
 		"no braces":               {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"a.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "write {a.exit-code} to use its value"},
 		"no braces, a near name":  {"steps:\n  - {name: abc, run: echo}\n  - {name: abd, run: echo}\n  - {name: b, run: echo, run-condition: \"abc.exit-code == 0\"}", []string{"6:42 expr-unknown"}, "write {abc.exit-code} to use its value"},
@@ -53,26 +41,5 @@ func TestBadLoops(t *testing.T) {
 		"items of itself":         {"steps:\n  - {name: a, for-each: {items: \"{a.output}\"}, run: echo}", []string{"4:34 cycle"}, "wait for each other"},
 		"a group of itself":       {"steps:\n  - {name: g, steps: [{name: a, run: \"echo {g.output}\"}]}", []string{"4:44 cycle"}, "wait for each other"},
 		"input of a group":        {"steps:\n  - {name: g, input: x, steps: [{name: a, run: echo}]}", []string{"4:22 no-effect"}, "move it to the steps of the group"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
-			file := b.file("under-test.yaml", "name: under-test\ndescription: d\n"+c.text+"\n")
-			_, err := flowrun.Compile(b.lib, file)
-			var ds tool.Diagnostics
-			if !errors.As(err, &ds) {
-				t.Fatalf("want diagnostics, got %v", err)
-			}
-			var got []string
-			says := ""
-			for _, d := range ds {
-				if d.Severity == tool.Error {
-					got = append(got, fmt.Sprintf("%d:%d %s", d.Pos.Line, d.Pos.Col, d.Code))
-					says += d.Message + "; " + d.Hint + "\n"
-				}
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" || !strings.Contains(says, c.says) {
-				t.Errorf("%s\n(-want +got):\n%s", says, diff)
-			}
-		})
-	}
+	})
 }

@@ -1,11 +1,10 @@
-package enginetest
+package compile_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -13,6 +12,8 @@ import (
 func TestMisspeltReferences(t *testing.T) {
 	t.Parallel()
 	const params = "parameters: {TARGET: {description: t}, file_names: {description: f}}\n"
+	dir := t.TempDir()
+	define(t, dir, "used", "parameters: {X: {description: x}}\nbash: echo {X}")
 	for name, c := range map[string]struct{ text, want string }{
 		"a parameter":               {"bash: echo {TARGT}", "{TARGT} is not declared, but TARGET is"},
 		"in another case":           {"bash: echo {targt} {Targt}", ""},
@@ -36,13 +37,11 @@ func TestMisspeltReferences(t *testing.T) {
 		"an unknown name":           {"bash: echo {SOURCE}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t)
-			b.file("used.yaml", "name: used\ndescription: d\nparameters: {X: {description: x}}\nbash: echo {X}\n")
-			text := "name: it\ndescription: d\n" + c.text + "\n"
+			text := c.text + "\n"
 			if !strings.Contains(text, "parameters:") {
 				text += params
 			}
-			_, err := flowrun.Compile(b.lib, b.file("it.yaml", text))
+			_, err := compileIn(dir, define(t, dir, "it", text))
 			var found tool.Diagnostics
 			switch errors.As(err, &found); {
 			case c.want == "" && err != nil:
