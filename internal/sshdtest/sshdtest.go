@@ -73,7 +73,8 @@ func Start(t testing.TB, options ...string) *Server {
 		"HostKey "+filepath.Join(dir, "host_key"), "AuthorizedKeysFile "+filepath.Join(dir, "authorized_keys"),
 		"PidFile none", "UsePAM no", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes",
 		"KexAlgorithms curve25519-sha256", // the default one takes several times as long
-		"PermitUserRC no", "PrintMotd no", "MaxStartups 100", "MaxSessions 100", "UseDNS no", "SetEnv TMPDIR="+s.Home), "\n")+"\n")
+		"PermitUserRC no", "PrintMotd no", "MaxStartups 100", "MaxSessions 100", "UseDNS no",
+		"SetEnv TMPDIR="+s.Home+" HOME="+dir), "\n")+"\n") // not the user's home, where files of shells may print and start programs
 	s.TrustKey(t, "host_key.pub")
 	accepting := make(chan struct{})
 	go func() {
