@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 // one subject.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+		Files:               scripts(t),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
@@ -58,6 +59,22 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(e.WorkDir+"/tmp", 0o755)
 		},
 	})
+}
+
+// scripts returns the scripts of testdata. In the small size a script about a detail is left out: history-prune, where there
+// is a script history.
+func scripts(t *testing.T) (list []string) {
+	all, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(all) == 0 {
+		t.Fatal("there are no scripts: ", err)
+	}
+	for _, file := range all {
+		subject, _, detail := strings.Cut(strings.TrimSuffix(file, ".txtar"), "-")
+		if sizetest.Chosen() > sizetest.Small || !detail || !slices.Contains(all, subject+".txtar") {
+			list = append(list, file)
+		}
+	}
+	return list
 }
 
 // receiver answers GET /FILE with that file, where there is one, else with 503. What is
