@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bufio"
 	"net"
 	"net/http"
 	"os"
@@ -32,23 +31,20 @@ func serveIn(t *testing.T, dir string, args ...string) *served {
 	s := &served{t: t, dir: dir, cmd: exec.Command("flowrun", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "s"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_TOKEN=a-token-for-tests")
-	errs, err := s.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.cmd.Stderr = s // with a pipe, Wait would lose what nobody has read yet
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.cmd.Process.Kill(); s.cmd.Wait() })
-	go func() {
-		for in := bufio.NewScanner(errs); in.Scan(); {
-			s.mu.Lock()
-			s.text.WriteString(in.Text() + "\n")
-			s.mu.Unlock()
-		}
-	}()
 	s.url = strings.TrimPrefix(s.says(`listening on (http://\S+)`), "listening on ")
 	return s
+}
+
+// Write adds what the service prints to stderr.
+func (s *served) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
 }
 
 // says waits for something on stderr.
