@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cgroup"
@@ -84,10 +85,14 @@ func (t *attempt) watchLimits(ctx context.Context) (_ context.Context, stop func
 	}
 	ctx, exceed := context.WithCancelCause(ctx)
 	t.printed.whenOver(func() { exceed(errLimit) })
+	var watch sync.WaitGroup
 	if countsCPU {
-		go watchCPU(ctx, t.limit, t.confine.MaxCPU, exceed)
+		watch.Go(func() { watchCPU(ctx, t.limit, t.confine.MaxCPU, exceed) })
 	}
-	return ctx, func() { exceed(nil) }
+	return ctx, func() {
+		exceed(nil)
+		watch.Wait() // the cgroup that it reads is removed next
+	}
 }
 
 // minCPUPoll is the shortest time between two looks at the CPU time of a step.
