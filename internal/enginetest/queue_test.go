@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 
 	"github.com/flowrun/flowrun"
@@ -34,15 +35,20 @@ func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish
 	}
 }
 
+// secondRun is the ID of a run that goes on later: it then removes what others of its ID have left in the temporary folder,
+// so no other test may use it.
+func secondRun(b *bed) string { return "second-" + filepath.Base(filepath.Dir(b.dir)) }
+
 // A run is told what it waits for, and that its turn has come.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	b, e, p, finish := queuedRun(t)
+	second := secondRun(b)
 	var told []string
-	res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("second"), flowrun.WithQueue(func(q flowrun.QueuePosition) {
+	res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID(second), flowrun.WithQueue(func(q flowrun.QueuePosition) {
 		told = append(told, q.Reason())
 		if len(told) == 1 {
-			if info, err := b.config.Store.Info(t.Context(), "second"); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
+			if info, err := b.config.Store.Info(t.Context(), second); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
 				t.Error(q, info, err)
 			}
 			finish()
@@ -60,6 +66,7 @@ func TestQueueLeft(t *testing.T) {
 	for name, release := range map[string]bool{"cancelled": false, "released": true} {
 		t.Run(name, func(t *testing.T) {
 			b, e, p, finish := queuedRun(t)
+			second := secondRun(b)
 			ctx, cancel := context.WithCancel(context.Background())
 			let := make(chan struct{})
 			leave := func(flowrun.QueuePosition) {
@@ -69,7 +76,7 @@ func TestQueueLeft(t *testing.T) {
 					cancel()
 				}
 			}
-			res, err := e.Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("second"), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
+			res, err := e.Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID(second), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
 			want := dag.Cancelled
 			if release {
 				want = dag.Interrupted
@@ -78,7 +85,7 @@ func TestQueueLeft(t *testing.T) {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			again := func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-				past, err := flowrun.LoadRun(t.Context(), b.config.Store, b.lib, "second")
+				past, err := flowrun.LoadRun(t.Context(), b.config.Store, b.lib, second)
 				if err != nil || past.Info.Status != want {
 					t.Fatalf("%+v, %v", past, err)
 				}
