@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,10 +52,4 @@ func TestLoopScale(t *testing.T) {
 			t.Errorf("%v prints\n%.2000s", args, out.String())
 		}
 	}
-}
-
-// raced says whether the test runs under the race detector, which takes memory.
-func raced() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

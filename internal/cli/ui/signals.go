@@ -73,8 +73,12 @@ func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	return s
 }
 
-// Stop restores the default handling of the signals.
+// Stop restores the default handling of the signals, unless one of them has ended the run. Then the program is about to
+// exit with the code of that signal, and another one, of somebody who presses Ctrl-C again and again, does not change it.
 func (s *Signals) Stop() {
+	if s.Code() != 0 {
+		return
+	}
 	signal.Stop(s.c)
 	close(s.c)
 }
