@@ -161,7 +161,7 @@ func TestBackground(t *testing.T) {
 	workspace := t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())
 	r := perform(t, t.Context(), Config{}, workspace, "run_shell_command",
-		map[string]any{"command": "echo $$ > pid; echo ready; sleep 1000 & wait", "is_background": true})
+		map[string]any{"command": "echo ready; echo $$ > pid; sleep 1000 & wait", "is_background": true})
 	want(t, r, false, "started in the background")
 	told := regexp.MustCompile(`(?s)Output: (\S+)\n.*kill -- -(\d+)`).FindStringSubmatch(r.Output)
 	if told == nil {
