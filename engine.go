@@ -74,8 +74,8 @@ type Config struct {
 	// What it cannot enforce is recorded with the run.
 	AllowUnenforced bool
 	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects as far
-	// as the request allows, and returns when ctx ends. If it is nil, such steps fail. It is a function because net/http would make every
-	// program that embeds the engine some megabytes larger. It must be safe for concurrent use.
+	// as the request allows, and returns when ctx ends. If it is nil, such steps fail. It is a function because net/http
+	// would make every program that embeds the engine some megabytes larger. It must be safe for concurrent use.
 	HTTP func(context.Context, StatusRequest) (status int, err error)
 	// Fetch sends the request of a script's fetch, or of a step of kind http. It is a function for the same reason as
 	// HTTP. A step is not retried after an error with a method Permanent() bool that returns true. If Fetch is nil,

@@ -12,10 +12,10 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
 // Limits of a proxy. A step that opens more connections waits until it closes some: each costs this process
@@ -235,16 +235,12 @@ func (p *proxy) dial(ctx context.Context, client netip.Addr, host, port string) 
 	if err := p.check(client, host, port); err != nil {
 		return nil, err
 	}
-	d := net.Dialer{Timeout: dialTimeout, Resolver: p.resolver, Control: func(_, to string, _ syscall.RawConn) error {
-		a, err := netip.ParseAddrPort(to)
-		if err == nil {
-			err = p.Address(host, port, a.Addr().WithZone(""))
-		}
-		if err != nil {
+	d := net.Dialer{Timeout: dialTimeout, Resolver: p.resolver, Control: privatenet.Control(func(to netip.Addr) error {
+		if err := p.Address(host, port, to); err != nil {
 			return &refusedError{err}
 		}
 		return nil
-	}}
+	})}
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
 	var refused *refusedError
 	if errors.As(err, &refused) {

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -195,13 +194,7 @@ func portTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 		err = CheckPort(address)
 	}
 	host, port, _ := net.SplitHostPort(address) // checked above
-	d := net.Dialer{Control: func(_, to string, _ syscall.RawConn) error {
-		a, err := netip.ParseAddrPort(to)
-		if err != nil {
-			return err
-		}
-		return reachIn(f)(host, port, a.Addr().WithZone(""))
-	}}
+	d := net.Dialer{Control: privatenet.Control(func(to netip.Addr) error { return reachIn(f)(host, port, to) })}
 	return target{"the port " + address, &url.URL{Scheme: "http", Host: address}, func(ctx context.Context) error {
 		conn, err := d.DialContext(ctx, "tcp", address)
 		if err != nil {
@@ -273,7 +266,10 @@ func CheckURL(text string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, errors.New("the url has no host; write http://HOST/PATH")
 	}
-	return u, privatenet.CheckHost(u.Hostname())
+	if err := privatenet.CheckHost(u.Hostname()); err != nil {
+		return nil, err
+	}
+	return u, nil
 }
 
 // connectionError returns the shortest reason why a connection failed: the timeout, or the error of

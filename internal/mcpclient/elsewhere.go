@@ -1,14 +1,12 @@
 package mcpclient
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
-	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/privatenet"
@@ -73,12 +71,12 @@ func (a *authorizationHosts) RoundTrip(req *http.Request) (*http.Response, error
 
 // publicOnly returns a transport that connects only to public addresses.
 func publicOnly() *http.Transport {
-	d := &net.Dialer{Timeout: elsewhereLimit, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		if a, err := netip.ParseAddrPort(address); err != nil || privatenet.IsPrivateAddress(a.Addr()) {
-			return privateError(address)
+	d := &net.Dialer{Timeout: elsewhereLimit, Control: privatenet.Control(func(to netip.Addr) error {
+		if privatenet.IsPrivateAddress(to) {
+			return privateError(to.String())
 		}
 		return nil
-	}}
+	})}
 	return &http.Transport{DialContext: d.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true}
 }
 

@@ -22,11 +22,11 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/httpstep"
+	"github.com/flowrun/flowrun/internal/privatenet"
 )
 
 const (
@@ -160,13 +160,7 @@ func limitConnections(t *http.Transport, proxyOf func(*http.Request) (*url.URL, 
 		}
 		d := net.Dialer{Timeout: 30 * time.Second}
 		if reach != nil && proxied.Load() != host {
-			d.Control = func(_, to string, _ syscall.RawConn) error {
-				a, err := netip.ParseAddrPort(to)
-				if err != nil {
-					return err
-				}
-				return reach(host, port, a.Addr().WithZone(""))
-			}
+			d.Control = privatenet.Control(func(to netip.Addr) error { return reach(host, port, to) })
 		}
 		return d.DialContext(ctx, network, address)
 	}

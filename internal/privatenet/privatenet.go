@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // NormalizeHost returns a host in the form in which hosts are compared: lower case, without
@@ -38,6 +39,17 @@ func CheckHost(host string) error {
 		return nil
 	}
 	return fmt.Errorf("%q is not a host: it ends with a number, but is not an address; write four numbers from 0 to 255, such as 192.0.2.1", host)
+}
+
+// Control returns what a net.Dialer calls before it connects to an IP address: reach, whose error stops it.
+func Control(reach func(netip.Addr) error) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		a, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		return reach(a.Addr().WithZone(""))
+	}
 }
 
 // IsPrivateHost reports whether a normalized host name or address belongs to this machine or to a
