@@ -27,6 +27,7 @@ package service
 import (
 	"context"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -187,6 +188,30 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 		return nil, ErrPath
 	}
 	return s.plans.plan(name, false)
+}
+
+// Offered implements API. A run is one of the offered tool of its name only if both have the same
+// file: flowrun run accepts any path, also of a file whose tool has the name of another.
+func (s *Service) Offered(_ context.Context, past *flowrun.RecordedRun) error {
+	name, file := past.Record.Tool, ""
+	if len(past.Record.Sources) > 0 {
+		file = past.Record.Sources[0].File
+	}
+	if _, offered, known := s.plans.find(name); !known || !sameFile(file, offered) {
+		return &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths are equal or lead to one file. A path that is equal may lead
+// nowhere now: a tool whose file was removed is offered until its folder is read again.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // Preview implements API.

@@ -173,6 +173,41 @@ func TestStart(t *testing.T) {
 	})
 }
 
+// TestOffered checks which recorded runs are those of an offered tool: not those of another file, also if its tool has
+// the same name.
+func TestOffered(t *testing.T) {
+	t.Parallel()
+	const text = "name: hello\nbash: exit 3\n"
+	b := newBench(t, map[string]string{"hello": text})
+	s := b.serve()
+	elsewhere := filepath.Join(b.dir, "hello.yaml")
+	other := filepath.Join(b.dir, "other.yaml")
+	linked := filepath.Join(b.dir, "linked")
+	if err := errors.Join(os.WriteFile(elsewhere, []byte(text), 0o644), os.WriteFile(other, []byte("name: other\nbash: exit 3\n"), 0o644),
+		os.Symlink(b.dir, linked)); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(b.dir, ".flowrun", "tools", "hello.yaml")
+	for file, want := range map[string]bool{"hello": true, own: true, filepath.Join(linked, ".flowrun", "tools", "hello.yaml"): true, elsewhere: false, other: false} {
+		plan, err := flowrun.Compile(b.library(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := flowrun.NewID(time.Now())
+		if _, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+			t.Fatal(err)
+		}
+		past, err := s.RecordedRun(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var missing *library.NotFoundError
+		if err := s.Offered(t.Context(), past); (err == nil) != want || err != nil && !errors.As(err, &missing) {
+			t.Errorf("a run of %s: %v, want offered %v", file, err, want)
+		}
+	}
+}
+
 // TestInvalidParameters checks that a request with invalid parameters is refused and is not a run, unless nobody
 // reads the answer.
 func TestInvalidParameters(t *testing.T) {

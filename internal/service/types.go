@@ -125,6 +125,9 @@ type API interface {
 	// one of them.
 	Tools(ctx context.Context) ([]Tool, error)
 	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
+	// Offered returns a tool.NotFoundError if a recorded run is not one of a tool that is offered to
+	// callers over the network: they neither resume nor retry it, as they could not start it.
+	Offered(ctx context.Context, past *flowrun.RecordedRun) error
 	// Preview returns what a run of a plan would do, without starting anything. If secrets of
 	// the tool are missing, the Preview names them.
 	Preview(ctx context.Context, plan *flowrun.Plan, params map[string]any) (*flowrun.Preview, error)

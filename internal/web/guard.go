@@ -134,9 +134,8 @@ func (d *server) authorize(rt route, r *http.Request, c caller) error {
 	return nil
 }
 
-// checkRunAccess checks the run that a route names against the caller's token. A run that
-// somebody else started of a tool without a file is not continued or retried over the
-// network, unless the service offers that tool.
+// checkRunAccess checks the run that a route names against the caller's token. A run of a tool
+// that the service does not offer is not continued or retried over the network.
 func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 	if !strings.Contains(rt.path, "/runs/{id}") || c.allTools() && (!rt.continuesRun || onSocket(r)) {
 		return nil
@@ -154,11 +153,10 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 		return nil
 	}
 	p, err := d.RecordedRun(r.Context(), id)
-	if err != nil || len(p.Record.Sources) > 0 {
+	if err != nil {
 		return err
 	}
-	_, err = d.Plan(r.Context(), p.Record.Tool)
-	return err
+	return d.Offered(r.Context(), p)
 }
 
 // isOwnHost reports whether the request's Host is a name of this service. Without this check, a

@@ -7,13 +7,17 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/library"
 )
 
 // faulty is a service that fails, or panics where it is asked for more than Start.
@@ -186,6 +190,44 @@ func TestTokenless(t *testing.T) {
 			t.Errorf("%s: %d %v %+v", url, res.StatusCode, err, record)
 		}
 		b.becomes(id, dag.Succeeded)
+	}
+}
+
+// TestUnofferedRun checks that a token neither resumes nor retries the run of a file that the service does not offer,
+// which only its user can: they come by the Unix socket.
+func TestUnofferedRun(t *testing.T) {
+	b := newBench(t, web.Options{})
+	file := filepath.Join(b.dir, "x.yaml")
+	if err := os.WriteFile(file, []byte("name: hello\nbash: exit 3\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lib := library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
+	plan, err := flowrun.Compile(lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := flowrun.NewID(time.Now())
+	if _, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+		t.Fatal(err)
+	}
+	socket := b.onSocket()
+	for _, c := range []struct{ method, path string }{{"GET", "/resume"}, {"GET", "/retry"}, {"POST", "/retry"}, {"POST", "/resume"}} {
+		body, preview := "", c.method == "GET"
+		if !preview {
+			body = "{}"
+		}
+		res, doc := b.ask(c.method, "/api/v1/runs/"+id+c.path, body)
+		if (res.StatusCode == 404) == preview { // what it would do may be seen, as the run itself
+			t.Errorf("%s %s: %d %s", c.method, c.path, res.StatusCode, doc)
+		}
+		own, err := socket.Do(b.request(c.method, "/api/v1/runs/"+id+c.path, body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.Body.Close()
+		if own.StatusCode >= 300 {
+			t.Errorf("%s %s on the socket: %d", c.method, c.path, own.StatusCode)
+		}
 	}
 }
 
