@@ -170,7 +170,7 @@ var house = map[string]struct {
 	"internal/cli/tools":          {7, []string{"library", "", "internal/lint", "internal/atomicfile", "internal/buildinfo", "internal/bundle", "internal/toolfiles", "internal/cli/launch", "internal/cli/tools/addition", "internal/cli/tools/npm", "internal/cli/tools/page", "internal/cli/ui", "internal/console", "internal/netclient", "internal/findings", "internal/funcschema", "internal/autofix", "internal/outcome", "internal/permtrace", "internal/textdiff", "internal/tooltest", "tool"}, []string{"github.com/spf13/cobra"}},
 	"internal/cli":                {8, []string{"", "internal/cli/author", "internal/cli/doctor", "internal/cli/models", "internal/cli/past", "internal/cli/runs", "internal/cli/schedules", "internal/cli/serve", "internal/cli/servers", "internal/cli/settings", "internal/cli/state", "internal/cli/tools", "internal/cli/ui", "internal/config", "internal/ownership", "internal/proc", "tool"}, []string{"github.com/spf13/cobra"}},
 
-	"registry":            {3, []string{"library", "", "dag", "tool", "internal/funcschema", "internal/outcome", "internal/argparse"}, nil},
+	"registry":            {3, []string{"library", "", "dag", "tool", "internal/funcschema", "internal/outcome", "internal/argparse", "steps"}, nil},
 	"internal/builtin":    {3, []string{"library", "", "expr", "tool", "internal/atomicfile", "internal/cache", "internal/home", "internal/privatenet", "internal/proc", "internal/textdiff"}, nil},
 	"internal/program":    {0.5, []string{"internal/proc", "internal/procid"}, nil},
 	"internal/sampling":   {1, []string{"expr", "internal/program"}, nil},

@@ -193,7 +193,7 @@ func (a *Args) Preview() (*Preview, error) {
 // PreviewFor is Preview for a run of that origin by an Engine with that Config.Enforce. It also says what this machine
 // enforces for the run.
 func (a *Args) PreviewFor(e Enforcement, origin string) (*Preview, error) {
-	v, err := preview.OfRun(a.ctx, a.bound, e.enforces(a.bound.Plan, origin))
+	v, err := preview.OfRun(a.ctx, a.bound, e.of(a.bound.Plan, origin))
 	return a.withLocks(v, err)
 }
 

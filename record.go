@@ -26,7 +26,7 @@ func (j *job) record() *Record {
 	a := j.args
 	w := a.RunEnv
 	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
-		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash},
+		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.Project},
 		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(a.Session().Mask().Value(v), v) {
@@ -93,7 +93,7 @@ func currentText(lib *library.Library, s *tool.Source) ([]byte, error) {
 // runEnvOf returns the RunEnv of a recorded run, with the environment variables of this process.
 func runEnvOf(r *Record) RunEnv {
 	w := r.RunEnv
-	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash}
+	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.TrustedProject}
 }
 
 // requestedName returns the name with which the run's tool was requested.

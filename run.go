@@ -395,7 +395,8 @@ func (j *job) checkStreamReceiver() error {
 // checkConfinement decides whether the permissions of the run's tools are enforced, and rejects a run whose confinement
 // cannot be enforced. If WithAround replaces the steps' work, each step checks that for itself.
 func (e *Engine) checkConfinement(j *job) error {
-	j.args.Confine.Enforced = j.args.Confine.Enforced || e.enforces(j)
+	enforcement := e.enforcement(j)
+	j.args.Enforce(enforcement)
 	if j.around != nil {
 		return nil
 	}
@@ -407,10 +408,10 @@ func (e *Engine) checkConfinement(j *job) error {
 			}
 		}
 	}
-	j.plan.Demands(steps.Confinement{Enforced: e.enforces(j)}, func(c steps.Confinement, step, ours string) {
+	j.plan.Demands(steps.Confinement{Enforced: enforcement != call.EnforceDemanded}, func(c steps.Confinement, step, problem string) {
 		if step != "" {
-			if why := plan.Unconfined(c, ours); why != "" {
-				problems = append(problems, "step "+step+": "+why)
+			if problem != "" {
+				problems = append(problems, "step "+step+": "+problem)
 			}
 			return
 		}
@@ -429,15 +430,26 @@ func (e *Engine) checkConfinement(j *job) error {
 	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
 }
 
-// enforces reports whether the engine enforces the permissions of the run's tool, whatever the tool demands. What was
-// enforced when the run started is enforced in all its parts.
-func (e *Engine) enforces(j *job) bool {
-	return j.enforced || j.resumes() && j.continuation.recorded.Record.Enforced || e.config.Enforce.enforces(j.plan, j.startedBy())
+// enforcement returns for which tools of the run the engine enforces permissions. What was enforced when the run
+// started is enforced in all its parts.
+func (e *Engine) enforcement(j *job) call.Enforcement {
+	wanted := e.config.Enforce.of(j.plan, j.startedBy())
+	if recorded := j.enforced || j.resumes() && j.continuation.recorded.Record.Enforced; recorded && wanted == call.EnforceDemanded {
+		return call.EnforceAll
+	}
+	return wanted
 }
 
-func (e Enforcement) enforces(p *plan.Plan, origin string) bool {
-	wanted := e == EnforceAlways || e == EnforceModels && CalledByModel(origin)
-	return wanted && p.HasPermissions()
+// of returns for which tools of a run permissions are enforced, if this is the setting.
+func (e Enforcement) of(p *plan.Plan, origin string) call.Enforcement {
+	switch {
+	case !p.HasPermissions():
+	case e == EnforceAlways:
+		return call.EnforceAll
+	case e == EnforceModels && CalledByModel(origin):
+		return call.EnforceModels
+	}
+	return call.EnforceDemanded
 }
 
 // startedBy returns the origin of the run. A resumed run keeps its own.

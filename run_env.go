@@ -17,6 +17,9 @@ type RunEnv struct {
 	Env       []string // K=V, the process environment of steps; nil = os.Environ()
 	// Time is when the run starts. {DATE}, {TIME} and {TIMESTAMP} are derived from it, in UTC, for the whole run.
 	Time time.Time
+	// TrustedProject is the folder of the project that the user trusts, "" for none. With EnforceModels, the steps of tools
+	// that do not set security.enforce can read it, whatever their permissions list.
+	TrustedProject string
 	// AllowDash lets all values of callers begin with a dash (run --allow-dash).
 	AllowDash bool
 	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, an Engine uses its own, and
@@ -50,5 +53,5 @@ func (w *RunEnv) bind(p *plan.Plan, params map[string]any) (*call.Params, error)
 
 // filled returns the environment of a call, with every gap filled from the process.
 func (w *RunEnv) filled() *call.RunEnv {
-	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, AllowDash: w.AllowDash, JavaScript: w.JavaScript, State: w.State}).Filled()
+	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, Project: w.TrustedProject, AllowDash: w.AllowDash, JavaScript: w.JavaScript, State: w.State}).Filled()
 }

@@ -50,10 +50,10 @@ type Texts interface {
 // Config.Enforce would enforce the permissions of the run, all Shares in it do.
 func (a *Args) Record(id, origin string, e Enforcement) (*Record, error) {
 	f := a.bound.Preview()
+	f.Enforce(e.of(a.bound.Plan, origin))
 	if err := f.OpenEnvironment(a.ctx); err != nil {
 		return nil, err
 	}
-	f.Confine.Enforced = f.Confine.Enforced || e.enforces(a.bound.Plan, origin)
 	j := &job{plan: a.bound.Plan, args: f}
 	j.id, j.origin = id, origin
 	return j.record(), nil

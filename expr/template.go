@@ -86,6 +86,19 @@ func (t *Template) Sources() []Ref {
 // Static reports whether the template has no placeholders.
 func (t *Template) Static() bool { return t.static }
 
+// LiteralText returns the text of the template without its placeholders, which are each a space.
+func (t *Template) LiteralText() string {
+	var b strings.Builder
+	for _, p := range t.pieces {
+		if p.placeholder != nil {
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(p.text)
+	}
+	return b.String()
+}
+
 // Text renders a Plain template. It fails if a reference has no value, or if the text would be too
 // large or contain a NUL byte.
 func (t *Template) Text(sc Scope) (string, error) {

@@ -161,6 +161,8 @@ type RecordedEnv struct {
 	Temp      string    `json:"temp"`
 	Time      time.Time `json:"time"`
 	AllowDash bool      `json:"allow_dash,omitempty"`
+	// TrustedProject is the project that its user trusted when the run started.
+	TrustedProject string `json:"trusted_project,omitempty"`
 }
 
 // RunInfo is a run in a list.

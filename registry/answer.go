@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // Status is the execution_status of an Answer.
@@ -213,8 +214,13 @@ func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Durati
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
+		for _, n := range res.Notices {
+			if n.Code == steps.NoticeWithheld { // the step went on without the value, which changes what it did
+				a.Warnings = append(a.Warnings, cutText(n.Message, maxErrorText))
+			}
+		}
 		if res.Reason == flowrun.ReasonCleanup {
-			a.Warnings = []string{cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText)}
+			a.Warnings = append(a.Warnings, cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText))
 		}
 		return a
 	case res.Status == dag.Waiting:

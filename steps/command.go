@@ -124,6 +124,8 @@ type attempt struct {
 	outputFile string        // file for the declared outputs; "": it has none
 	stateFile  string        // file for the values of State; "": none
 	network    *networkPlace // nil: it uses the network of this process
+	made       []string      // folders that were made for its permissions
+	withheld   []string      // inherited variables that its script names and that its permissions withhold
 	remote     *connection   // nil: it runs on this machine
 
 	// For interactive attempts.
@@ -431,7 +433,8 @@ func (t *attempt) environment() error {
 	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
 		return err
 	}
-	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
+	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
+	t.noteWithheld(base)
 	return nil
 }
 
@@ -729,6 +732,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		t.network.explain(&r)
 		t.explainEnforced(&r)
 	}
+	t.removeUnused(&r)
 	t.explainLimits(&r, stopped)
 	if err := t.addOutputs(&r); err != nil {
 		return r, err

@@ -86,6 +86,9 @@ func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
 	if len(reasons) > 0 {
 		return nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
 	}
+	if err := t.makeGranted(); err != nil {
+		return nil, err
+	}
 	c, err := t.session.rights(t.confine)
 	if err != nil {
 		return nil, err

@@ -107,6 +107,36 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 	return b, nil
 }
 
+// makeGranted makes the folders that the permissions let the attempt write and of which only the last component is
+// missing: a kernel grants rights only to what exists, and making that folder is often the purpose of the tool.
+func (t *attempt) makeGranted() error {
+	if !t.confine.sandboxed() {
+		return nil
+	}
+	_, write, _ := t.confine.Grants.Files()
+	for _, dir := range write {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			continue // it exists, or its folder does not, and then it grants nothing
+		}
+		t.made = append(t.made, dir)
+		if err := t.session.HandOver(dir, t.confine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeUnused removes the folders that makeGranted made for a failed attempt, unless there is something in them: the
+// permission could have meant a file.
+func (t *attempt) removeUnused(r *dag.Result) {
+	if r.Status == dag.Succeeded {
+		return
+	}
+	for _, dir := range t.made {
+		os.Remove(dir)
+	}
+}
+
 // tempFolder returns the temporary folder of enforced steps that have none of their own. Steps with
 // different rights do not share it: otherwise one with fewer rights could prepare files for another.
 func (s *Session) tempFolder(c Confinement) (string, error) {
@@ -164,6 +194,19 @@ func programFile(program, dir string) confine.FileRule {
 	return confine.FileRule{Path: permission.RealPath(program), Access: confine.Execute}
 }
 
+// gitVariables keeps git from failing because of the user's configuration: it ends if it cannot read that file, and does
+// without it if there is none.
+func (t *attempt) gitVariables() []string {
+	home := lookup(t.session.inherits.list, "HOME")
+	if !t.confine.sandboxed() || home == "" {
+		return nil
+	}
+	if _, _, err := t.confine.Grants.Readable(filepath.Join(home, ".gitconfig")); err == nil {
+		return nil
+	}
+	return []string{"GIT_CONFIG_GLOBAL=" + os.DevNull}
+}
+
 // inherited returns the inherited variables that the steps get.
 func (c Confinement) inherited(base environ) environ {
 	if !c.Enforced {
@@ -178,27 +221,4 @@ func (c Confinement) inherited(base environ) environ {
 		}
 	}
 	return newEnviron(keep)
-}
-
-// signsOfDenial are what programs print when the system denies them something.
-var signsOfDenial = []string{"permission denied", "operation not permitted", "eacces", "eperm", "name resolution", "could not resolve"}
-
-// explainEnforced adds a message to the Result of an enforced attempt that failed and printed that
-// something was denied.
-func (t *attempt) explainEnforced(r *dag.Result) {
-	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" || r.Stderr == nil {
-		return
-	}
-	printed := strings.ToLower(r.Stderr.Inline)
-	if !slices.ContainsFunc(signsOfDenial, func(sign string) bool { return strings.Contains(printed, sign) }) {
-		return
-	}
-	r.Message = "the permissions of this tool are enforced: its steps can use only what security.required-permissions lists"
-	_, write, _ := t.confine.Grants.Files()
-	for _, path := range write {
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			r.Message += fmt.Sprintf("; %s does not exist, so filesystem:write:%[1]s allows nothing: create it first, or list its folder", path)
-			return
-		}
-	}
 }

@@ -23,32 +23,33 @@ import (
 // change once the call has begun.
 type Frame struct {
 	*Params
-	RunEnv      *RunEnv // of the call: that in which its parameters were bound, or that of the run
-	session     *steps.Session
-	environ     []string          // K=V: from files, secrets and variables, in this order
-	files       []string          // K=V, from env-files
-	overrides   map[string]string // variables that {env.NAME} finds before those of the process
-	unknown     map[string]bool   // variables whose value only a run knows
-	secrets     map[string]string // values of secrets by key
-	secretCache *secretCache
-	preview     bool      // a preview: nothing may be started
-	missing     *[]string // see AllowMissing
-	Guessed     bool      // in a preview: some values are placeholders for what only a run knows
-	dir         string
-	temp        string
-	run         string        // id of the run; "" for a preview
-	Path        dag.ID        // of the step that uses the tool; "" for the run's own
-	Local       *Local        // names of the loop item in scope
-	Artifacts   *artifact.Run // nil: no files are kept
-	States      StateReader
-	Kept        map[string]any // the state of the tool, as {state.NAME} reads it; nil: it is not known yet
-	Cache       *Caching       // nil: results are neither stored nor reused
-	Answerable  bool           // a person could answer a question of the run, now or later
-	State       string         // the engine's state folder; "" for none
-	Tools       string         // folder for data of tools; "" for none
-	Calling     []string       // tools that call each other with api.callTool, outermost first
-	Confine     steps.Confinement
-	outer       *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
+	RunEnv       *RunEnv // of the call: that in which its parameters were bound, or that of the run
+	session      *steps.Session
+	environ      []string          // K=V: from files, secrets and variables, in this order
+	files        []string          // K=V, from env-files
+	overrides    map[string]string // variables that {env.NAME} finds before those of the process
+	unknown      map[string]bool   // variables whose value only a run knows
+	secrets      map[string]string // values of secrets by key
+	secretCache  *secretCache
+	preview      bool      // a preview: nothing may be started
+	missing      *[]string // see AllowMissing
+	Guessed      bool      // in a preview: some values are placeholders for what only a run knows
+	dir          string
+	temp         string
+	run          string        // id of the run; "" for a preview
+	Path         dag.ID        // of the step that uses the tool; "" for the run's own
+	Local        *Local        // names of the loop item in scope
+	Artifacts    *artifact.Run // nil: no files are kept
+	States       StateReader
+	Kept         map[string]any // the state of the tool, as {state.NAME} reads it; nil: it is not known yet
+	Cache        *Caching       // nil: results are neither stored nor reused
+	Answerable   bool           // a person could answer a question of the run, now or later
+	State        string         // the engine's state folder; "" for none
+	Tools        string         // folder for data of tools; "" for none
+	Calling      []string       // tools that call each other with api.callTool, outermost first
+	Confine      steps.Confinement
+	readsProject bool               // see Enforce
+	outer        *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
 }
 
 // Session returns the session of the run. Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make
@@ -80,11 +81,9 @@ func (a *Frame) Confinement() steps.Confinement { return a.Confine }
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {
 	a.session, a.run, a.Path = session, run, path
 	a.warnUndeclared()
-	a.enforceEarly()
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return err
 	}
-	a.EnforceAll()
 	if err := a.FindDir(); err != nil {
 		return err
 	}
@@ -110,8 +109,17 @@ func (a *Frame) FindDir() error {
 }
 
 // OpenEnvironment reads the tool's env files, fetches its secrets, renders its variables, and adds all secret values
-// to the mask.
+// to the mask. The commands of the call are then limited to its permissions, if they are enforced.
 func (a *Frame) OpenEnvironment(ctx context.Context) error {
+	a.enforceEarly()
+	if err := a.openEnvironment(ctx); err != nil {
+		return err
+	}
+	a.enforce()
+	return nil
+}
+
+func (a *Frame) openEnvironment(ctx context.Context) error {
 	if err := a.readEnvFiles(); err != nil {
 		return err
 	}
@@ -291,8 +299,10 @@ func (a *Frame) Inherit(outer *Frame) {
 
 // confineWithin takes the rights away that the tool which uses this one does not have.
 func (a *Frame) confineWithin(outer *Frame) {
-	a.Confine = a.Confine.Within(outer.Confine)
-	if outer.Confine.Enforced {
+	a.readsProject = outer.readsProject
+	confined := a.Plan.ConfinedBy(outer.Confine)
+	a.Confine = a.Confine.Within(confined)
+	if confined.Enforced {
 		a.outer = &outer.Confine.Grants
 	}
 }

@@ -30,14 +30,40 @@ func (a *Frame) withinOuter(list permission.Grants) permission.Grants {
 	return list.Within(*a.outer)
 }
 
-// EnforceAll limits the commands of the call to its permissions, if they are enforced.
-func (a *Frame) EnforceAll() {
+// Enforcement says for which tools of a run the permissions are enforced.
+type Enforcement int
+
+// The values of Enforcement.
+const (
+	EnforceDemanded Enforcement = iota // for those that demand it themselves
+	EnforceAll                         // for all
+	// EnforceModels is EnforceAll, but tools that do not demand it themselves may also read the project that the user
+	// trusts: a model can read it anyway, with the built-in tools.
+	EnforceModels
+)
+
+// Enforce sets for which tools the permissions are enforced, in this call and in those inside.
+func (a *Frame) Enforce(e Enforcement) {
+	a.Confine.Enforced = a.Confine.Enforced || e != EnforceDemanded
+	a.readsProject = e == EnforceModels && a.RunEnv.Project != ""
+}
+
+// enforce limits the commands of the call to its permissions, if they are enforced.
+func (a *Frame) enforce() {
 	if a.Confine.Enforced {
-		a.Confine.Grants = Grants(a)
+		a.Confine.Grants = a.withProject(Grants(a))
 	}
 }
 
-// enforceEarly is EnforceAll for commands and files that set the environment of the call. Permissions that depend on
+// withProject adds what a call by a model may read in addition to the permissions of its tool.
+func (a *Frame) withProject(list permission.Grants) permission.Grants {
+	if !a.readsProject || a.Plan.Definition.Security.Enforce {
+		return list
+	}
+	return slices.Concat(list, a.withinOuter(permission.Grants{permission.ReadPrefix + permission.RealPath(a.RunEnv.Project)}))
+}
+
+// enforceEarly is enforce for commands and files that set the environment of the call. Permissions that depend on
 // this environment do not count yet.
 func (a *Frame) enforceEarly() {
 	if a.session.Observed() { // what the permissions lack should be found out
@@ -52,7 +78,7 @@ func (a *Frame) enforceEarly() {
 			list = append(list, p.Resolved)
 		}
 	}
-	a.Confine.Grants = a.withinOuter(list)
+	a.Confine.Grants = a.withProject(a.withinOuter(list))
 }
 
 // Permissions returns the permissions that a call of the tool needs; a is nil if its parameters are not known.

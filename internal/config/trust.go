@@ -56,6 +56,17 @@ func (t Trust) Covers(project string) bool {
 	return err == nil && other.Trust.Folder == project && other.Trust.State == Trusted
 }
 
+// ProjectOf returns the folder of the project that contains a folder, "" if the user does not trust it now. Like Pins,
+// it reads the decision again.
+func (t Trust) ProjectOf(folder string) string {
+	o := t.options
+	o.WorkingDirectory = folder
+	if c, err := Load(o); err == nil && c.Trust.State == Trusted {
+		return c.Trust.Folder
+	}
+	return ""
+}
+
 // trust looks up the decision about the project, and marks the values that are ignored.
 func (l *loader) trust() {
 	t := &l.c.Trust

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,13 +135,17 @@ func TestGoStepUnconfined(t *testing.T) {
 				}
 			}
 			for name, step := range map[string]string{"go-step": "go-step", "user": "inner/go-step"} {
+				problem := c.problem
+				if name == "user" && c.name == "enforced" {
+					problem = `free cannot be limited to the permissions of the tool that uses it: to allow it without limits, list "tool:free" in security.required-permissions of that tool`
+				}
 				p, err := flowrun.Compile(lib, name)
 				if err != nil {
 					t.Fatal(err)
 				}
 				_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
 				var refused *flowrun.ConfinementError
-				if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.problem) {
+				if !errors.As(err, &refused) || !strings.Contains(err.Error(), problem) {
 					t.Errorf("%s: got %v", name, err)
 				}
 				v, err := p.Preview(flowrun.RunEnv{}, nil)
@@ -151,11 +156,52 @@ func TestGoStepUnconfined(t *testing.T) {
 				for _, s := range v.Steps {
 					shown[s.ID] = s.Problem
 				}
-				if shown[step] != c.problem {
-					t.Errorf("%s: the preview shows %q, want %q with %s", name, shown, c.problem, step)
+				if shown[step] != problem {
+					t.Errorf("%s: the preview shows %q, want %q with %s", name, shown, problem, step)
 				}
 			}
 		})
+	}
+}
+
+// TestNamedGoTool checks that an enforced tool may use a tool in Go that its permissions name, and no other; neither
+// may one that such a tool uses, if its own permissions alone name it.
+func TestNamedGoTool(t *testing.T) {
+	t.Parallel()
+	lib := library.New(library.Config{})
+	add := func(name, uses string, enforce bool, permissions ...string) {
+		d := &tool.Definition{Name: name, Description: "Uses another", Steps: []*tool.Step{{Name: "inner", Body: &tool.ToolUse{Tool: tool.Text{S: uses}}}}}
+		d.Security.Enforce = enforce
+		for _, p := range permissions {
+			d.Security.RequiredPermissions = append(d.Security.RequiredPermissions, tool.Text{S: p})
+		}
+		if err := lib.Add(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := lib.Add(flowrun.GoTool{Name: "free", Description: "In Go", Run: func(context.Context, *flowrun.StepInput) (any, error) { return "ran", nil }}.Definition()); err != nil {
+		t.Fatal(err)
+	}
+	add("named", "free", true, "tool:free")
+	add("pattern", "free", true, "tool:f*")
+	add("unnamed", "free", true, "tool:other", "network", "filesystem:write:.")
+	add("both", "named", true, "tool:free")
+	add("inner-alone", "named", true)
+	add("free-of-limits", "named", false)
+	for name, allowed := range map[string]bool{"named": true, "pattern": true, "unnamed": false, "both": true, "inner-alone": false, "free-of-limits": true} {
+		p, err := flowrun.Compile(lib, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), p, nil)
+		ran := err == nil && res.Status == dag.Succeeded && strings.Contains(res.Output, "ran")
+		said := fmt.Sprint(err)
+		if res != nil {
+			said += fmt.Sprintf(" %+v", res.Steps)
+		}
+		if ran != allowed || !ran && !strings.Contains(said, `list "tool:free"`) {
+			t.Errorf("%s: ran %v: %s", name, ran, said)
+		}
 	}
 }
 

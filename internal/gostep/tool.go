@@ -92,7 +92,7 @@ func (t GoTool) Definition() *tool.Definition {
 	return d
 }
 
-// Work describes the tool's step, see plan.Unconfined.
+// Work describes the tool's step, see plan.Plan.Unconfined.
 func (t GoTool) Work() string {
 	if t.Reads {
 		return plan.WorkReading
@@ -114,7 +114,7 @@ type Runner struct {
 // Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
 	a := c.Args().(*call.Frame)
-	if why := plan.Unconfined(a.Confine, g.Tool.Work()); why != "" {
+	if why := a.Plan.Unconfined(a.Confine, g.Tool.Work()); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	defer func() {

@@ -18,7 +18,7 @@ type Grants []string
 
 // The prefixes of permissions for files, which a path follows, and for variables, which a name follows.
 const (
-	readPrefix        = "filesystem:read:"
+	ReadPrefix        = "filesystem:read:"
 	writePrefix       = "filesystem:write:"
 	ExecutePrefix     = "filesystem:execute:"
 	EnvironmentPrefix = "environment:"
@@ -129,7 +129,7 @@ func splitTarget(target string) (host, port string) {
 // fails if no permission covers the path.
 func (g Grants) Readable(path string) (root, rest string, err error) {
 	read, _, _ := g.Files()
-	return covering(read, path, readPrefix)
+	return covering(read, path, ReadPrefix)
 }
 
 // Writable is Readable for files that are written.

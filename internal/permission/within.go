@@ -48,11 +48,15 @@ func common(p, o string) string {
 	return ""
 }
 
-// commonFiles returns what two permissions for files share: the inner path.
+// commonFiles returns what two permissions for files share: the inner path, to read if one of them is to write.
 func commonFiles(rest, outerRest string) string {
 	verb, file, _ := strings.Cut(rest, ":")
 	outerVerb, outerFile, _ := strings.Cut(outerRest, ":")
 	switch {
+	case verb == "write" && outerVerb == "read":
+		return commonFiles("read:"+file, outerRest)
+	case verb == "read" && outerVerb == "write":
+		return commonFiles(rest, "read:"+outerFile)
 	case verb != outerVerb:
 	case isBelow(outerFile, file):
 		return "filesystem:" + verb + ":" + file
@@ -87,17 +91,17 @@ func commonHost(p, o string) string {
 	return ""
 }
 
-// Files returns the paths that the permissions let programs read, write and execute. Paths that are
-// not known are left out.
+// Files returns the paths that the permissions let programs read, write and execute. What may be written may be read:
+// few programs change what they cannot see. Paths that are not known are left out.
 func (g Grants) Files() (read, write, execute []string) {
 	for _, p := range g {
-		for prefix, list := range map[string]*[]string{readPrefix: &read, writePrefix: &write, ExecutePrefix: &execute} {
+		for prefix, list := range map[string]*[]string{ReadPrefix: &read, writePrefix: &write, ExecutePrefix: &execute} {
 			if file, ok := strings.CutPrefix(p, prefix); ok && filepath.IsAbs(file) {
 				*list = append(*list, filepath.Clean(file))
 			}
 		}
 	}
-	return read, write, execute
+	return append(read, write...), write, execute
 }
 
 // Variables returns the names of the environment variables that the permissions name.

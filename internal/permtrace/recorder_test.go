@@ -62,12 +62,12 @@ func TestNeeded(t *testing.T) {
 			{Kind: systrace.Create, Target: "/tmp/flowrun-1m84ksk9c7v7v-step"}}, []string{}},
 		{"a parameter", []systrace.Access{{Kind: systrace.Read, Target: workspace + "/data/a.csv"}}, []string{"filesystem:read:{FILE}"}},
 		{"read and written", []systrace.Access{{Kind: systrace.Read, Target: workspace + "/x"}, {Kind: systrace.Write, Target: workspace + "/x"}},
-			[]string{"filesystem:read:{WORKSPACE}/x", "filesystem:write:{WORKSPACE}/x"}},
+			[]string{"filesystem:write:{WORKSPACE}/x"}},
 		{"created and read", []systrace.Access{{Kind: systrace.Create, Target: workspace + "/out/x"}, {Kind: systrace.Read, Target: workspace + "/out/x"},
 			{Kind: systrace.Write, Target: workspace + "/out/x"}, {Kind: systrace.Remove, Target: workspace + "/out/x"}},
-			[]string{"filesystem:read:{WORKSPACE}/out", "filesystem:write:{WORKSPACE}/out"}},
+			[]string{"filesystem:write:{WORKSPACE}/out"}},
 		{"read, then created", []systrace.Access{{Kind: systrace.Read, Target: workspace + "/x"}, {Kind: systrace.Create, Target: workspace + "/x"}},
-			[]string{"filesystem:read:{WORKSPACE}/x", "filesystem:write:{WORKSPACE}"}},
+			[]string{"filesystem:write:{WORKSPACE}"}},
 		{"in a new folder", []systrace.Access{{Kind: systrace.Create, Target: workspace + "/new"}, {Kind: systrace.Create, Target: workspace + "/new/sub/"},
 			{Kind: systrace.Create, Target: workspace + "/new/sub/x"}, {Kind: systrace.Execute, Target: workspace + "/new/sub/x"}},
 			[]string{"filesystem:execute:{WORKSPACE}", "filesystem:write:{WORKSPACE}"}},
@@ -174,7 +174,7 @@ func split(line string) (verb, string) {
 func covered(grants permission.Grants, v verb, path string) bool {
 	return slices.ContainsFunc(grants, func(line string) bool {
 		other, root := split(line)
-		return (other == v || v == read && other == execute) && contains(root, path)
+		return (other == v || v == read) && contains(root, path)
 	})
 }
 

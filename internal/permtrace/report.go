@@ -46,12 +46,12 @@ func traceable(entry string) bool {
 	return strings.HasPrefix(entry, "filesystem:") || strings.HasPrefix(entry, "network")
 }
 
-// fileEntries returns the permissions for files. Those to execute include reading.
+// fileEntries returns the permissions for files. Those to write and to execute include reading.
 func (r *Recorder) fileEntries() (entries []string) {
 	written, executed := r.files[write].list(), r.files[execute].list()
 	reads := newPathSet(r.options.Places)
 	for p := range r.files[read].paths {
-		if !r.files[execute].covers(p) {
+		if !r.files[execute].covers(p) && !r.files[write].covers(p) {
 			reads.add(p)
 		}
 	}

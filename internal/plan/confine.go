@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func limitsOf(r *tool.Resources) steps.Limits {
 		MaxOpenFiles: r.MaxOpenFiles, MaxOutput: r.MaxOutput}
 }
 
-// Descriptions of steps that flowrun executes itself, for messages of Unconfined.
+// Descriptions of steps that flowrun executes itself, for messages of Plan.Unconfined.
 const (
 	WorkInGo      = "a step in Go, because it runs inside this program"
 	WorkReading   = "a step in Go that only reads files" // see gostep.GoTool.Reads
@@ -34,12 +35,12 @@ const (
 )
 
 // Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step
-// that flowrun executes itself (with its name and description). The permissions are those of the definition, as they
-// are written.
-func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, work string)) {
+// that flowrun executes itself (with its name, and why it cannot have that confinement). The permissions are those of
+// the definition, as they are written.
+func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, problem string)) {
 	c := outer
 	if !p.Group {
-		c = p.Confinement().Within(outer)
+		c = p.Confinement().Within(p.ConfinedBy(outer))
 		c.Grants = p.written()
 	}
 	commands := p.Cleanup != nil && len(p.Cleanup.Commands) > 0
@@ -52,7 +53,7 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 		case s.Command != nil:
 			commands = true
 		case s.OwnWork != "":
-			visit(c, s.Def.Name, s.OwnWork)
+			visit(c, s.Def.Name, p.Unconfined(c, s.OwnWork))
 		}
 	}
 	if commands {
@@ -82,20 +83,31 @@ func (p *Plan) HasCommands() bool {
 	})
 }
 
-// Unconfined returns why a step that flowrun executes itself cannot have that confinement, "" if it can. max-memory
-// does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
+// ConfinedBy returns what the restrictions of a tool that uses this one mean for it. A tool without permissions of its
+// own cannot be limited to some: it is not, if those of outer name it (tool:NAME).
+func (p *Plan) ConfinedBy(outer steps.Confinement) steps.Confinement {
+	if outer.Enforced && !p.Group && !p.HasPermissions() && outer.Grants.CallTool(p.Name()) == nil {
+		outer.Enforced, outer.Grants = false, nil
+	}
+	return outer
+}
+
+// Unconfined returns why a step of the tool that flowrun executes itself cannot have that confinement, "" if it can.
+// max-memory does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
 // its own limit. Neither do enforced permissions matter for a script or a step that only reads files:
 // these always have only what is named.
-func Unconfined(c steps.Confinement, work string) string {
+func (p *Plan) Unconfined(c steps.Confinement, work string) string {
 	switch {
 	case c.Image != "":
 		return "isolation: container is not possible for " + work
 	case c.Reduced:
 		return "execution-privilege: reduced is not possible for " + work
-	case c.Enforced && work == WorkInGo:
+	case !c.Enforced || work != WorkInGo:
+		return ""
+	case p.HasPermissions() || p.Definition.Security.Enforce:
 		return "its permissions cannot be enforced: it is " + work
 	}
-	return ""
+	return fmt.Sprintf("%s cannot be limited to the permissions of the tool that uses it: to allow it without limits, list %q in security.required-permissions of that tool", p.Name(), "tool:"+p.Name())
 }
 
 // HasPermissions reports whether the tool has permissions that can be enforced for a model's call. Tools that no

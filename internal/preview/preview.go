@@ -92,18 +92,19 @@ func Of(ctx context.Context, params *call.Params) (*Preview, error) {
 	return v, err
 }
 
-// OfRun is Of that also says what is enforced. enforced means that the run enforces the permissions of its tools,
-// whatever they demand.
-func OfRun(ctx context.Context, params *call.Params, enforced bool) (*Preview, error) {
-	v, _, err := previewWithMask(ctx, params, &enforced)
+// OfRun is Of for a run that enforces permissions like this. It also says what this machine enforces.
+func OfRun(ctx context.Context, params *call.Params, e call.Enforcement) (*Preview, error) {
+	v, _, err := previewWithMask(ctx, params, &e)
 	return v, err
 }
 
 // previewWithMask is Of, or with enforced OfRun, that also returns the mask with the secrets of the call, even if there is
 // an error.
-func previewWithMask(ctx context.Context, params *call.Params, enforced *bool) (*Preview, *steps.Mask, error) {
+func previewWithMask(ctx context.Context, params *call.Params, ofRun *call.Enforcement) (*Preview, *steps.Mask, error) {
 	a := params.Preview()
-	a.Confine.Enforced = a.Confine.Enforced || enforced != nil && *enforced
+	if ofRun != nil {
+		a.Enforce(*ofRun)
+	}
 	mask := a.Session().Mask()
 	var done func()
 	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
@@ -113,11 +114,10 @@ func previewWithMask(ctx context.Context, params *call.Params, enforced *bool) (
 	if err := a.OpenEnvironment(ctx); err != nil {
 		return nil, mask, err
 	}
-	a.EnforceAll() // tools that this one uses have no more
 	if err := a.ReadState(ctx); err != nil {
 		return nil, mask, err
 	}
-	v := &previewer{ctx: ctx, ofRun: enforced != nil, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
+	v := &previewer{ctx: ctx, ofRun: ofRun != nil, out: &Preview{Schema: "flowrun/plan.v1", Tool: params.Plan.Name(), Params: a.Shown()}}
 	v.tool(params.Plan, a, "")
 	if ctx.Err() != nil {
 		return nil, mask, context.Cause(ctx)
@@ -386,7 +386,7 @@ func (v *previewer) body(s *plan.Step, a *call.Frame, step *PreviewStep) *call.F
 		return v.nested(s, a, step, mask)
 	}
 	if s.OwnWork != "" {
-		step.Problem = plan.Unconfined(a.Confine, s.OwnWork)
+		step.Problem = a.Plan.Unconfined(a.Confine, s.OwnWork)
 	}
 	return nil
 }
@@ -410,7 +410,6 @@ func (v *previewer) nested(s *plan.Step, a *call.Frame, step *PreviewStep, mask 
 		step.Problem = mask(err.Error())
 		return nil
 	}
-	inner.EnforceAll()
 	if err := inner.ReadState(v.ctx); err != nil {
 		step.Problem = mask(err.Error())
 		return nil

@@ -20,7 +20,7 @@ type Runner struct{ *plan.Script }
 // Run implements dag.Runner.
 func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	a := c.Args().(*call.Frame)
-	if why := plan.Unconfined(a.Confine, plan.WorkInScript); why != "" {
+	if why := a.Plan.Unconfined(a.Confine, plan.WorkInScript); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
 	res, err := r.Base.Do(ctx, c, func(w *steps.Work) (dag.Result, error) {

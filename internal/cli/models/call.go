@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -194,7 +195,11 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	}
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
-	o := registry.Options{Engine: flowrun.New(config), RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: env.JavaScript()}.Until(ctx) }, Files: true, Timeout: f.timeout,
+	runEnv := func(*flowrun.Plan) flowrun.RunEnv {
+		dir, _ := os.Getwd()
+		return flowrun.RunEnv{Workspace: dir, TrustedProject: f.Settings.Trust.ProjectOf(dir), JavaScript: env.JavaScript()}.Until(ctx)
+	}
+	o := registry.Options{Engine: flowrun.New(config), RunEnv: runEnv, Files: true, Timeout: f.timeout,
 		Refused: launch.RefusalTexts(f.Settings, env.Language()),
 		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []flowrun.RunOption {
 			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Keys: keys, Recorded: true, StateDir: config.StateDir})

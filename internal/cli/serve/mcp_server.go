@@ -65,7 +65,8 @@ func (m *mcpServer) open(ctx context.Context) {
 	m.Server = mcp.New(mcp.Config{
 		Library: m.library,
 		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, Refused: launch.RefusalTexts(m.flags.Settings, m.env.Language()), RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
-			return flowrun.RunEnv{Workspace: workspaceOf(p), JavaScript: scripts}.Until(ctx)
+			dir := workspaceOf(p)
+			return flowrun.RunEnv{Workspace: dir, TrustedProject: m.flags.Settings.Trust.ProjectOf(dir), JavaScript: scripts}.Until(ctx)
 		}},
 		Approver:   (*mcpApprover)(m),
 		Observe:    m.observe,
