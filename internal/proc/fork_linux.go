@@ -2,23 +2,27 @@ package proc
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"github.com/flowrun/flowrun/internal/cgroup"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/procid"
 	"github.com/flowrun/flowrun/internal/vfork"
 )
 
 // fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel
 // has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
-// kernels before 5.7. ForkExec cannot enter namespaces.
-func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
+// kernels before 5.7. ForkExec cannot enter namespaces. limited is that this process reaps its orphans, and finds those of
+// others by their birthmark: see procid.ChildLimits.
+func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) {
 	if s.Confine != nil && s.Confine.NeedsProcess() {
 		s = s.wrapped()
 	}
-	pid, pidfd, forked, err := fastFork(s, leaf)
+	pid, pidfd, forked, err := fastFork(s, leaf, limited)
 	switch {
 	case forked:
 		return pid, pidfd, err
@@ -35,8 +39,24 @@ func fork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
 	for _, f := range s.Files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
+	if limited {
+		defer procid.SetChildLimits(s.outlives())()
+	}
 	pid, err = syscall.ForkExec(s.Path, s.Args, &attr)
 	return pid, pidfd, err
+}
+
+// outlives reports whether the process may outlive this one.
+func (s *Spec) outlives() bool { return s.Detach && !s.Bound }
+
+// limitCalls returns the calls by which a child gives itself its limits. The child makes them, because this process would
+// have the limits too until its next turn: what the child starts meanwhile can use up all processes that they leave.
+func limitCalls(limits []procid.Limit) (calls []vfork.Call) {
+	for i := range limits {
+		l := &limits[i]
+		calls = append(calls, vfork.Call{Number: syscall.SYS_PRLIMIT64, Args: [4]uintptr{0, uintptr(l.Resource), uintptr(unsafe.Pointer(&l.Rlimit)), 0}, Optional: true})
+	}
+	return calls
 }
 
 // wrapped returns a Spec of a process that confines itself.
@@ -54,13 +74,14 @@ func (s *Spec) wrapped() *Spec {
 var arguments, environment cStrings
 
 // fastFork starts a process by package vfork. If forked is false, the kernel cannot make a process.
-func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err error) {
+func fastFork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, forked bool, err error) {
 	var v vfork.Spec
 	for i, f := range s.Files {
 		v.Files[i] = f.Fd()
 	}
 	path, args := s.Path, s.Args
 	var calls *confine.Calls
+	var own []vfork.Call // none of them fails
 	if s.Confine != nil {
 		calls, err = s.Confine.Calls(confine.Program{Path: path, Args: args, Dir: s.Dir, Files: v.Files, OwnUser: len(s.Enter) > 1})
 		if err != nil {
@@ -68,6 +89,12 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 		}
 		defer calls.Close()
 		v.Calls, path, args = calls.List, calls.Program.Path, calls.Program.Args
+	}
+	if limited {
+		limits := procid.ChildLimits(s.outlives())
+		defer runtime.KeepAlive(limits)
+		own = limitCalls(limits)
+		v.Calls = slices.Concat(own, v.Calls)
 	}
 	if v.Path, err = syscall.BytePtrFromString(path); err != nil {
 		return 0, -1, false, err
@@ -105,7 +132,7 @@ func fastFork(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, forked bool, err erro
 		_, err = syscall.Wait4(pid, nil, 0, nil)
 	}
 	if v.Failed > 0 {
-		return 0, -1, true, calls.Failed(v.Failed, syscall.Errno(errno))
+		return 0, -1, true, calls.Failed(v.Failed-len(own), syscall.Errno(errno))
 	}
 	return 0, -1, true, syscall.Errno(errno)
 }

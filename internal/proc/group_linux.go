@@ -146,10 +146,10 @@ func (g *Group) Start(s Spec) (Process, error) {
 
 // startFirst starts the first process of a step.
 func startFirst(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
-	pid, err = startChild(func() (pid int, err error) {
-		pid, pidfd, err = fork(s, leaf)
+	pid, err = startChild(func(limited bool) (pid int, err error) {
+		pid, pidfd, err = fork(s, leaf, limited)
 		return pid, err
-	}, false, s.Detach && !s.Bound)
+	}, false)
 	return pid, pidfd, err
 }
 

@@ -71,18 +71,16 @@ func countGroups(n int) {
 }
 
 // startChild calls start, which forks, and records the new child under the lock: otherwise a child
-// that ends at once could be reaped as an orphan. own means that the child belongs to no Group,
-// outlives that it may outlive this process. A reaper may change its own resource limits for a
-// moment, so it also gives the child a birthmark.
-func startChild(start func() (int, error), own, outlives bool) (int, error) {
+// that ends at once could be reaped as an orphan. own means that the child belongs to no Group. A child of a reaper is
+// limited: it has a birthmark.
+func startChild(start func(limited bool) (int, error), own bool) (int, error) {
 	reaper.Lock()
 	if !reaper.on {
 		reaper.Unlock()
-		return start()
+		return start(false)
 	}
 	defer reaper.Unlock()
-	defer procid.SetChildLimits(outlives)()
-	pid, err := start()
+	pid, err := start(true)
 	if err == nil {
 		reaper.roots[pid] = own
 	}

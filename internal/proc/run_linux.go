@@ -1,18 +1,25 @@
 package proc
 
-import "os/exec"
+import (
+	"os/exec"
+
+	"github.com/flowrun/flowrun/internal/procid"
+)
 
 // Run runs a program that belongs to no run, such as ripgrep or npm, until it ends. Like everything
 // that flowrun starts, it has a session of its own and no terminal. A reaper does not mistake it
 // for something that a step left behind.
 func Run(c *exec.Cmd) error {
 	c.SysProcAttr = newSession(false)
-	pid, err := startChild(func() (int, error) {
+	pid, err := startChild(func(limited bool) (int, error) {
+		if limited {
+			defer procid.SetChildLimits(false)()
+		}
 		if err := c.Start(); err != nil {
 			return 0, err
 		}
 		return c.Process.Pid, nil
-	}, true, false)
+	}, true)
 	if err != nil {
 		return err
 	}

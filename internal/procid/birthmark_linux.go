@@ -69,33 +69,46 @@ func prlimit(pid, which int, set, old *syscall.Rlimit) error {
 	return nil
 }
 
-// SetChildLimits sets the limits that the next child inherits: a birthmark, unless the child may
-// outlive the run, and fewer processes than this process may have. Call restore after the fork.
-// Until then other children of this program inherit the limits too, but none of them outlives it.
-func SetChildLimits(outlives bool) (restore func()) {
-	var old [2]syscall.Rlimit
-	var changed [2]bool
-	if mark := Birthmark(); mark != 0 && !outlives {
-		changed[0] = changeLimit(rlimitRealTime, &old[0], func(uint64) uint64 { return mark })
-	}
-	changed[1] = changeLimit(rlimitProcesses, &old[1], MaxStepProcesses)
-	return func() {
-		for i, which := range [2]int{rlimitRealTime, rlimitProcesses} {
-			if changed[i] {
-				_ = prlimit(0, which, &old[i], nil)
-			}
-		}
-	}
+// Limit is a resource limit of a process.
+type Limit struct {
+	Resource int
+	syscall.Rlimit
 }
 
-// changeLimit sets a soft limit of this process to to(limit), stores the old limit in old, and
-// reports whether the limit was changed.
-func changeLimit(which int, old *syscall.Rlimit, to func(uint64) uint64) bool {
-	if prlimit(0, which, nil, old) != nil {
-		return false
+// ChildLimits returns the limits of a child that differ from those of this process: a birthmark, unless the child may
+// outlive the run, and fewer processes than this process may have.
+func ChildLimits(outlives bool) (list []Limit) {
+	add := func(which int, to func(uint64) uint64) {
+		var now syscall.Rlimit
+		if prlimit(0, which, nil, &now) != nil {
+			return
+		}
+		if soft := to(now.Cur); soft != now.Cur && soft <= now.Max {
+			list = append(list, Limit{which, syscall.Rlimit{Cur: soft, Max: now.Max}})
+		}
 	}
-	lim := syscall.Rlimit{Cur: to(old.Cur), Max: old.Max}
-	return lim.Cur != old.Cur && lim.Cur <= lim.Max && prlimit(0, which, &lim, nil) == nil
+	if mark := Birthmark(); mark != 0 && !outlives {
+		add(rlimitRealTime, func(uint64) uint64 { return mark })
+	}
+	add(rlimitProcesses, MaxStepProcesses)
+	return list
+}
+
+// SetChildLimits gives this process the limits of a child, for a fork that cannot give it them itself. Call restore
+// after it. Until then this process may have fewer threads than it needs, and other children inherit the limits.
+func SetChildLimits(outlives bool) (restore func()) {
+	var old []Limit
+	for _, l := range ChildLimits(outlives) {
+		was := Limit{Resource: l.Resource}
+		if prlimit(0, l.Resource, &l.Rlimit, &was.Rlimit) == nil {
+			old = append(old, was)
+		}
+	}
+	return func() {
+		for _, l := range old {
+			_ = prlimit(0, l.Resource, &l.Rlimit, nil)
+		}
+	}
 }
 
 // reservedProcesses is how many of the processes and threads that its user may have this program
