@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,8 +17,8 @@ import (
 
 // stdio is the transport over stdin and stdout: one message a line. It differs from that of
 // the library in two ways. A line that is not a message is answered with an error, and the
-// session continues. And the end of the input ends the session only when all requests are
-// answered, so that a script can write its requests and close the pipe.
+// session continues. And the end of the input leaves the requests a while to be answered, so that a script can write
+// its requests and close the pipe; then their calls are cancelled, because nobody may be left to hear of them.
 type stdio struct {
 	in   io.ReadCloser
 	out  io.Writer
@@ -30,6 +31,10 @@ const (
 	maxLine = 4 << 20
 	// maxRequests limits the requests of a client that have no answer yet.
 	maxRequests = 2000
+	// endGrace is how long requests may take after the end of the input.
+	endGrace = 10 * time.Second
+	// readerInterval is the interval of checking, after the end of the input, whether somebody still reads.
+	readerInterval = 100 * time.Millisecond
 )
 
 // Connect implements mcp.Transport.
@@ -54,6 +59,9 @@ type stdioConn struct {
 	asked map[jsonrpc.ID]bool // requests to the client without an answer
 	fault error               // why nothing can be written any more
 	idle  chan struct{}       // closed and replaced after each message to the client
+
+	ended   bool               // the input has ended, and the grace is over; only Read uses it
+	cancels []*jsonrpc.Request // cancellations that Read makes up then
 }
 
 // SessionID implements mcp.Connection.
@@ -70,8 +78,7 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m, more := <-c.read:
 		if !more {
-			c.drain(ctx)
-			return nil, io.EOF
+			return c.atEnd(ctx)
 		}
 		return m, nil
 	case <-ctx.Done():
@@ -81,16 +88,53 @@ func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
+// atEnd returns what Read does after the end of the input: the requests that are not answered after the grace are
+// cancelled as if the client had said so, since it can no longer. Nobody waits for the answers if nobody reads.
+func (c *stdioConn) atEnd(ctx context.Context) (jsonrpc.Message, error) {
+	if !c.ended {
+		c.ended = true
+		grace, cancel := context.WithTimeout(ctx, endGrace)
+		c.drain(grace)
+		cancel()
+		c.cancels = c.cancelled()
+	}
+	if len(c.cancels) > 0 {
+		m := c.cancels[0]
+		c.cancels = c.cancels[1:]
+		return m, nil
+	}
+	last, cancel := context.WithTimeout(ctx, lastAnswers)
+	defer cancel()
+	c.drain(last)
+	return nil, io.EOF
+}
+
+// cancelled returns a cancellation for each request that is not answered.
+func (c *stdioConn) cancelled() (list []*jsonrpc.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id := range c.open {
+		params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": "the client closed its end"})
+		if err == nil {
+			list = append(list, &jsonrpc.Request{Method: "notifications/cancelled", Params: params})
+		}
+	}
+	return list
+}
+
 // drain waits until every request is answered that still can be. A call that asks the client
 // something cannot end after the end of the input.
 func (c *stdioConn) drain(ctx context.Context) {
+	look := time.NewTicker(readerInterval)
+	defer look.Stop()
 	for {
 		busy, changed := c.busy()
-		if !busy {
+		if !busy || readerGone(c.out) {
 			return
 		}
 		select {
 		case <-changed:
+		case <-look.C:
 		case <-ctx.Done():
 			return
 		case <-c.closed:

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -210,14 +211,16 @@ func logger(env *ui.Env, form string) *slog.Logger {
 // one.
 type stopSignals struct {
 	c             chan os.Signal
+	broken        chan os.Signal // SIGPIPE, which would end the program before its calls are cancelled; nobody reads it
 	first, second chan struct{}
 	work          sync.WaitGroup
 }
 
 func notifyStop(env *ui.Env) *stopSignals {
 	env.HandlesSignals()
-	o := &stopSignals{c: make(chan os.Signal, 4), first: make(chan struct{}), second: make(chan struct{})}
+	o := &stopSignals{c: make(chan os.Signal, 4), broken: make(chan os.Signal, 1), first: make(chan struct{}), second: make(chan struct{})}
 	signal.Notify(o.c, ui.TerminationSignals()...)
+	signal.Notify(o.broken, syscall.SIGPIPE)
 	o.work.Go(func() {
 		for _, c := range []chan struct{}{o.first, o.second} {
 			if _, more := <-o.c; !more {
@@ -233,6 +236,7 @@ func notifyStop(env *ui.Env) *stopSignals {
 
 func (o *stopSignals) end() {
 	signal.Stop(o.c)
+	signal.Stop(o.broken)
 	close(o.c)
 	o.work.Wait()
 }

@@ -27,6 +27,9 @@ func (d *CheckedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap returns the writer behind it.
+func (d *CheckedWriter) Unwrap() io.Writer { return d.To }
+
 // Err returns the error of the first write that failed, or nil.
 func (d *CheckedWriter) Err() error {
 	d.mu.Lock()
