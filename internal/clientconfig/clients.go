@@ -2,16 +2,13 @@
 //
 // A Client is one program with its settings files: one that a project shares, one of the user, or
 // both. Add returns the text of such a file with the server in it. It changes nothing else: comments,
-// order and formatting of the file stay as they are (json.go, toml.go). Add is a pure function;
-// reading and writing files is left to the caller.
+// order and formatting of the file stay as they are (json.go, toml.go), and a parser confirms that
+// the values do (add.go). Add is a pure function. Read and Write are for the files.
 package clientconfig
 
 import (
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Server is what a client starts.
@@ -93,39 +90,3 @@ func (c Client) ProjectFile(project string) string {
 
 // UserFile returns the path of the settings of a user.
 func (c Client) UserFile(d Dirs) string { return filepath.Join(c.user(d)...) }
-
-// Add returns the text of a settings file with the server in it. A server with the same name is
-// replaced. The error says why the text cannot be changed.
-func (c Client) Add(text []byte, s Server) ([]byte, error) {
-	if c.toml {
-		return addTOML(text, c.key, s)
-	}
-	return addJSON(text, c.key, s.Name, c.entry(s))
-}
-
-// entry returns the entry of a server in JSON, in one line.
-func (c Client) entry(s Server) string {
-	var members []string
-	for _, m := range append(c.extra, [2]string{"command", s.Command}) {
-		members = append(members, quote(m[0])+": "+quote(m[1]))
-	}
-	return "{" + strings.Join(append(members, `"args": `+quoteAll(s.Args)), ", ") + "}"
-}
-
-// quote returns a text in JSON, which is also a basic string of TOML.
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil { // never: a text can be encoded
-		return fmt.Sprintf("%q", s)
-	}
-	return string(b)
-}
-
-// quoteAll returns a list of texts in JSON, which is also an array of TOML.
-func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quote(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}

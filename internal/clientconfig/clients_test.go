@@ -28,18 +28,28 @@ func TestAdd(t *testing.T) {
 		"other settings":  {"cursor", "{\n\t// mine\n\t\"a\": 1\n}\n", "{\n\t// mine\n\t\"a\": 1,\n\t\"mcpServers\": {\n\t  " + entry + "\n\t}\n}\n"},
 		"other servers":   {"cursor", "{\n  \"mcpServers\": {\n    \"x\": {\"command\": \"x\"} // keep\n  }\n}\n", "{\n  \"mcpServers\": {\n    \"x\": {\"command\": \"x\"}, // keep\n    " + entry + "\n  }\n}\n"},
 		"trailing comma":  {"cursor", "{\n  \"mcpServers\": {\n    \"x\": {\"command\": \"x\"},\n  },\n}\n", "{\n  \"mcpServers\": {\n    \"x\": {\"command\": \"x\"},\n    " + entry + ",\n  },\n}\n"},
-		"replaced":        {"cursor", "{\"mcpServers\": {\"flowrun\": {\"command\": \"old\"}, \"x\": 1}}", "{\"mcpServers\": {" + entry + ", \"x\": 1}}"},
+		"replaced":        {"cursor", "{\"mcpServers\": {\"flowrun\": {\"command\": \"old\", \"args\": []}, \"x\": 1}}", "{\"mcpServers\": {" + entry + ", \"x\": 1}}"},
+		"its settings":    {"cursor", "{\"mcpServers\": {\n  \"flowrun\": {\n    \"env\": {\"A\": \"b\"}, // mine\n    \"command\": \"flowrun\"\n  }}}", "{\"mcpServers\": {\n  \"flowrun\": {\n    \"env\": {\"A\": \"b\"}, // mine\n    \"command\": \"flowrun\",\n    \"args\": [\"mcp\", \"--auto-approve\", \"tool:read\"]\n  }}}"},
+		"mark":            {"cursor", "\ufeff{}", "\ufeff{\n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
+		"CRLF":            {"cursor", "{\r\n  \"a\": \"//\"\r\n}\r\n", "{\r\n  \"a\": \"//\",\r\n  \"mcpServers\": {\n    " + entry + "\n  }\n}\r\n"},
+		"in a comment":    {"cursor", "{ /* \"mcpServers\": { */ \"a\": \"\\\"mcpServers\\\"\" }", "{ /* \"mcpServers\": { */ \"a\": \"\\\"mcpServers\\\"\", \n  \"mcpServers\": {\n    " + entry + "\n  }\n}"},
 		"with type":       {"vscode", "", "{\n  \"servers\": {\n    \"flowrun\": {\"type\": \"stdio\", \"command\": \"flowrun\", \"args\": [\"mcp\", \"--auto-approve\", \"tool:read\"]}\n  }\n}\n"},
 		"toml":            {"codex", "", table},
 		"toml, others":    {"codex", "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = \"y\"", "model = \"x\" # mine\n\n[mcp_servers.other]\ncommand = \"y\"\n\n" + table},
 		"toml, replaced":  {"codex", "[mcp_servers.flowrun]\ncommand = \"old\"\nargs = [\n  \"a\",\n]\nstartup_timeout_sec = 5\n\n[other]\na = 1\n", table + "startup_timeout_sec = 5\n\n[other]\na = 1\n"},
+		"toml, a string":  {"codex", "notes = \"\"\"\n[mcp_servers.flowrun]\ncommand = \"x\"\n\"\"\"\n", "notes = \"\"\"\n[mcp_servers.flowrun]\ncommand = \"x\"\n\"\"\"\n\n" + table},
+		"toml, literal":   {"codex", "notes = '''\n[mcp_servers.flowrun]\n'''\n[mcp_servers.flowrun]\ncommand = \"x\"\n", "notes = '''\n[mcp_servers.flowrun]\n'''\n" + table},
+		"toml, comment":   {"codex", "# [mcp_servers.flowrun]\n", "# [mcp_servers.flowrun]\n\n" + table},
+		"toml, mark":      {"codex", "\ufeff[a]\n", "\ufeff[a]\n\n" + table},
+		"toml, CRLF":      {"codex", "[mcp_servers.flowrun]\r\ncommand = \"old\"\r\nargs = []\r\n\r\n[other]\r\na = 1\r\n", table + "\r\n[other]\r\na = 1\r\n"},
+		"toml, head":      {"codex", "[mcp_servers]\nother = {command = \"x\"}\n", "[mcp_servers]\nother = {command = \"x\"}\n\n" + table},
 		"toml, its table": {"codex", table + "\n[mcp_servers.flowrun.env]\nA = \"b\"\n", table + "\n[mcp_servers.flowrun.env]\nA = \"b\"\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := client(t, test.client)
 			got, err := c.Add([]byte(test.was), server)
 			if err != nil || string(got) != test.want {
-				t.Fatalf("%v\n%s\nwant\n%s", err, got, test.want)
+				t.Fatalf("%v\n%q\nwant\n%q", err, got, test.want)
 			}
 			again, err := c.Add(got, server)
 			if err != nil || string(again) != string(got) {
@@ -52,19 +62,35 @@ func TestAdd(t *testing.T) {
 // TestAddRefused checks files that cannot be changed.
 func TestAddRefused(t *testing.T) {
 	for name, test := range map[string]struct{ client, was, want string }{
-		"broken":       {"cursor", "{", "invalid JSON"},
-		"a list":       {"cursor", "[]", "does not contain a JSON object"},
-		"servers list": {"cursor", `{"mcpServers": []}`, `"mcpServers" is not a JSON object`},
-		"inline":       {"codex", "mcp_servers = {flowrun = {command = \"x\"}}\n", "does not change"},
-		"dotted":       {"codex", "mcp_servers.flowrun.command = \"x\"\n", "does not change"},
-		"under a head": {"codex", "[mcp_servers]\nflowrun = {command = \"x\"}\n", "does not change"},
-		"quoted":       {"codex", "[ mcp_servers . \"flowrun\" ]\ncommand = \"x\"\n", "does not change"},
+		"broken":          {"cursor", "{", "invalid JSON"},
+		"a list":          {"cursor", "[]", "does not contain a JSON object"},
+		"servers list":    {"cursor", `{"mcpServers": []}`, `"mcpServers" is not an object`},
+		"null":            {"cursor", `{"mcpServers": null}`, `"mcpServers" is not an object`},
+		"no entry":        {"cursor", `{"mcpServers": {"flowrun": 1}}`, `"flowrun" is not an object`},
+		"servers twice":   {"cursor", `{"mcpServers": {"a": 1}, "mcpServers": {}}`, `an object has the name "mcpServers" twice`},
+		"twice, escaped":  {"cursor", `{"mcpServers": {"a": 1}, "mcp\u0053ervers": {}}`, `an object has the name "mcpServers" twice`},
+		"twice, deep":     {"cursor", `{"mcpServers": {}, "a": [{"b": 1, "b": 2}]}`, `an object has the name "b" twice`},
+		"toml, broken":    {"codex", "a = \n", "invalid TOML"},
+		"toml, twice":     {"codex", "[mcp_servers.flowrun]\n[mcp_servers.flowrun]\n", "invalid TOML"},
+		"array of tables": {"codex", "[[mcp_servers]]\na = 1\n", "not an object"},
+		"a string":        {"codex", "[mcp_servers.flowrun]\nnotes = '''\ncommand = \"mine\"\n[other]\n'''\n", "does not change"},
+		"its own string":  {"codex", "[mcp_servers.flowrun]\ncommand = '''\n[other]\n'''\n", "does not change"},
+		"inline":          {"codex", "mcp_servers = {flowrun = {command = \"x\"}}\n", "does not change"},
+		"inline, others":  {"codex", "mcp_servers = {}\n", "does not change"},
+		"dotted":          {"codex", "mcp_servers.flowrun.command = \"x\"\n", "does not change"},
+		"under a head":    {"codex", "[mcp_servers]\nflowrun = {command = \"x\"}\n", "does not change"},
+		"quoted":          {"codex", "[ mcp_servers . \"flowrun\" ]\ncommand = \"x\"\n", "does not change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := client(t, test.client).Add([]byte(test.was), server); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, %s", err, got)
 			}
 		})
+	}
+	for _, name := range []string{"cursor", "codex"} {
+		if got, err := client(t, name).Add(nil, clientconfig.Server{Name: "flowrun", Args: []string{"--directory", "/\xff"}}); err == nil || !strings.Contains(err.Error(), `"/\xff" is not UTF-8`) {
+			t.Errorf("%s: %v, %s", name, err, got)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package clientconfig
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,29 +10,106 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// addJSON sets one member of the object with the key at the top of a JSON text, which may have
-// comments and trailing commas.
-func addJSON(text []byte, key, name, entry string) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{\n}\n")
-	}
-	file, err := hujson.Parse(text)
+// readJSON returns the values of a JSON text, which may have comments and trailing commas. Literals
+// other than texts are kept as they are written.
+func readJSON(text []byte) (map[string]any, error) {
+	file, err := parseJSON(text)
 	if err != nil {
 		return nil, fmt.Errorf("invalid JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	top, ok := file.Value.(*hujson.Object)
+	value, err := valueOf(file.Value)
+	if err != nil {
+		return nil, err
+	}
+	top, ok := value.(map[string]any)
 	if !ok {
 		return nil, errors.New("the file does not contain a JSON object")
+	}
+	return top, nil
+}
+
+func parseJSON(text []byte) (hujson.Value, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{\n}\n")
+	}
+	return hujson.Parse(text)
+}
+
+// valueOf returns a value of JSON. It refuses a name that an object has twice: programs differ in
+// which of them counts.
+func valueOf(v hujson.ValueTrimmed) (any, error) {
+	switch v := v.(type) {
+	case *hujson.Object:
+		object := map[string]any{}
+		for _, m := range v.Members {
+			name := m.Name.Value.(hujson.Literal).String()
+			if _, twice := object[name]; twice {
+				return nil, fmt.Errorf("an object has the name %q twice", name)
+			}
+			var err error
+			if object[name], err = valueOf(m.Value.Value); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
+	case *hujson.Array:
+		list := make([]any, len(v.Elements))
+		for i, e := range v.Elements {
+			var err error
+			if list[i], err = valueOf(e.Value); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case hujson.Literal:
+		if v.Kind() == '"' {
+			return v.String(), nil
+		}
+		return json.Number(v), nil
+	}
+	return nil, fmt.Errorf("unknown JSON value %v", v)
+}
+
+// jsonEdits returns the text with the members of the server set. Everything else keeps its format.
+func jsonEdits(text []byte, key, name string, members []member) [][]byte {
+	file, err := parseJSON(text)
+	top, ok := file.Value.(*hujson.Object)
+	if err != nil || !ok {
+		return nil
 	}
 	if find(top, key) == nil {
 		set(top, "", key, "{}")
 	}
 	servers, ok := find(top, key).Value.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%q is not a JSON object", key)
+		return nil
 	}
-	set(servers, indentOf(top), name, entry)
-	return file.Pack(), nil
+	if m := find(servers, name); m != nil {
+		setEach(m, indentOf(servers), members)
+	} else {
+		set(servers, indentOf(top), name, entry(members))
+	}
+	return [][]byte{file.Pack()}
+}
+
+// entry returns the members of a new server, in one line.
+func entry(members []member) string {
+	list := make([]string, len(members))
+	for i, m := range members {
+		list[i] = quote(m.name) + ": " + quote(m.value)
+	}
+	return "{" + strings.Join(list, ", ") + "}"
+}
+
+// setEach sets members of the object that is the value of a member.
+func setEach(of *hujson.ObjectMember, outer string, members []member) {
+	o, ok := of.Value.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	for _, m := range members {
+		set(o, outer, m.name, quote(m.value))
+	}
 }
 
 // find returns the member of an object with a name, or nil.
@@ -48,7 +126,7 @@ func find(o *hujson.Object, name string) *hujson.ObjectMember {
 // object begins. A new member gets a line of its own.
 func set(o *hujson.Object, outer, name, value string) {
 	parsed, err := hujson.Parse([]byte(value))
-	if err != nil { // never: entry and addJSON make the value
+	if err != nil { // never: entry and quote make the value
 		panic(err)
 	}
 	if m := find(o, name); m != nil {

@@ -1,17 +1,33 @@
 package clientconfig
 
 import (
-	"errors"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/pelletier/go-toml/v2"
 )
 
-// addTOML sets the table KEY.NAME of a TOML text. It works on lines, so that everything else stays
-// as it is. If the server is written in another form than a table of its own, it is an error.
-func addTOML(text []byte, key string, s Server) ([]byte, error) {
-	header := "[" + key + "." + tableName(s.Name) + "]"
-	entry := header + "\ncommand = " + quote(s.Command) + "\nargs = " + quoteAll(s.Args) + "\n"
+// readTOML returns the values of a TOML text.
+func readTOML(text []byte) (map[string]any, error) {
+	values := map[string]any{}
+	if err := toml.Unmarshal(text, &values); err != nil {
+		return nil, fmt.Errorf("invalid TOML: %s", strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return values, nil
+}
+
+// tomlEdits returns texts that may be the text with the table KEY.NAME: for each line that looks like
+// its header, the text with another table there, and the text with a new table at the end. A line
+// can also be part of a string with several lines, which only a parser knows.
+func tomlEdits(text []byte, key, name string, members []member) (edits [][]byte) {
+	header := "[" + key + "." + tableName(name) + "]"
+	entry := header + "\n"
+	for _, m := range members {
+		entry += m.name + " = " + quote(m.value) + "\n"
+	}
 	lines := strings.SplitAfter(string(text), "\n")
 	for i, line := range lines {
 		if strings.TrimSpace(line) != header {
@@ -21,10 +37,7 @@ func addTOML(text []byte, key string, s Server) ([]byte, error) {
 		for end < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[end]), "[") {
 			end++
 		}
-		return []byte(strings.Join(lines[:i], "") + keepOthers(entry, lines[i+1:end]) + strings.Join(lines[end:], "")), nil
-	}
-	if otherForm(string(text), key, s.Name) {
-		return nil, errors.New("the file describes this server in a form that flowrun does not change")
+		edits = append(edits, []byte(strings.Join(lines[:i], "")+keepOthers(entry, lines[i+1:end], members)+strings.Join(lines[end:], "")))
 	}
 	before := string(text)
 	if before != "" && !strings.HasSuffix(before, "\n") {
@@ -33,18 +46,18 @@ func addTOML(text []byte, key string, s Server) ([]byte, error) {
 	if before != "" {
 		before += "\n"
 	}
-	return []byte(before + entry), nil
+	return append(edits, []byte(before+entry))
 }
 
-// keepOthers returns the entry of a server with what the table has besides command and args.
-func keepOthers(entry string, table []string) string {
+// keepOthers returns the entry of a server with what the table has besides its members.
+func keepOthers(entry string, table []string, members []member) string {
 	skip := false // inside an array with several lines
 	for _, line := range table {
 		name, value, assigned := strings.Cut(line, "=")
 		switch name = strings.TrimSpace(name); {
 		case skip:
 			skip = !strings.Contains(line, "]")
-		case assigned && (name == "command" || name == "args"):
+		case assigned && slices.ContainsFunc(members, func(m member) bool { return m.name == name }):
 			skip = strings.Contains(value, "[") && !strings.Contains(value, "]")
 		default:
 			entry += line
@@ -63,12 +76,4 @@ func tableName(name string) string {
 		return name
 	}
 	return quote(name)
-}
-
-// otherForm reports whether the text describes the server, or all servers, in an inline table or
-// with dotted keys.
-func otherForm(text, key, name string) bool {
-	n := regexp.QuoteMeta(name)
-	k := regexp.QuoteMeta(key)
-	return regexp.MustCompile(`(?m)^\s*(` + k + `\s*=|` + k + `\s*\.\s*["']?` + n + `["']?\s*[.=]|\[\s*` + k + `\s*\.\s*["']?` + n + `["']?\s*\]|\[\s*` + k + `\s*\]\s*$)`).MatchString(text)
 }
