@@ -2,9 +2,7 @@ package serve
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/clientconfig"
 	"github.com/flowrun/flowrun/internal/console"
@@ -36,8 +33,9 @@ Without --user, flowrun changes the settings in the project, for everyone who wo
 with --user, those of your user account, with this folder as the server's directory. FLAGS
 are passed to flowrun mcp.
 
-Comments and all other settings stay as they are. The file is kept as FILE.bak before it is
-changed. Running the command again changes nothing.
+Comments and all other settings stay as they are; a file for which flowrun cannot ensure that
+is not changed, and the message says what to add by hand. The file is kept as FILE.bak before
+it is changed. Running the command again changes nothing. In a project, links are not followed.
 
 Clients: ` + strings.Join(clientconfig.Names(), ", ") + `.`,
 		Example: `  flowrun mcp install --client claude-code
@@ -71,23 +69,32 @@ func install(env *ui.Env, c *cobra.Command, web Web, args []string, f installFla
 	if err := checkFlags(mcpCommand(env, web), args); err != nil {
 		return ui.Usagef(c, "flowrun mcp %s: %v", strings.Join(args, " "), err)
 	}
-	file, server, err := installation(c, client, args, f)
+	read, server, err := installation(c, client, args, f)
 	if err != nil {
 		return err
 	}
-	was, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot read the settings of %s: %w", client.Title, err)
-	}
-	text, err := client.Add(was, server)
+	file, err := read()
 	if err != nil {
-		return fmt.Errorf("cannot change %s: %w; correct the file, or add the server by hand: %s", console.Quote(file), err, strings.Join(append([]string{server.Command}, server.Args...), " "))
+		return fmt.Errorf("cannot read the settings of %s: %w%s", client.Title, err, byHand(client, server))
+	}
+	text, err := client.Add(file.Text, server)
+	if err != nil {
+		return fmt.Errorf("cannot change %s: %w%s", console.Quote(file.Path), err, byHand(client, server))
 	}
 	if f.print {
 		_, err := env.Stdout.Write(text)
 		return err
 	}
-	return writeSettings(env, client, file, was, text)
+	return writeSettings(env, client, file, text)
+}
+
+// byHand returns what to add to the settings if flowrun cannot do it.
+func byHand(client clientconfig.Client, s clientconfig.Server) string {
+	block, err := client.Add(nil, s)
+	if err != nil {
+		return ""
+	}
+	return "; correct that, or add the server by hand:\n\n" + strings.TrimSpace(string(block))
 }
 
 // checkFlags checks the arguments of a command as if it was run.
@@ -101,32 +108,33 @@ func checkFlags(c *cobra.Command, args []string) error {
 	return c.PreRunE(c, nil)
 }
 
-// installation returns the file to change, and what the client will start.
-func installation(c *cobra.Command, client clientconfig.Client, args []string, f installFlags) (file string, s clientconfig.Server, err error) {
+// installation returns how to read the file to change, and what the client will start.
+func installation(c *cobra.Command, client clientconfig.Client, args []string, f installFlags) (read func() (*clientconfig.File, error), s clientconfig.Server, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", s, err
+		return nil, s, err
 	}
 	s = clientconfig.Server{Name: f.name, Args: append([]string{"mcp"}, args...)}
 	if !f.user {
-		if file = client.ProjectFile(dir); file == "" {
-			return "", s, ui.Usagef(c, "%s has no settings for a project; use --user", client.Title)
+		path := client.ProjectFile(dir)
+		if path == "" {
+			return nil, s, ui.Usagef(c, "%s has no settings for a project; use --user", client.Title)
 		}
 		s.Command = sharedCommand()
-		return file, s, nil
+		return func() (*clientconfig.File, error) { return clientconfig.ReadProject(dir, path) }, s, nil
 	}
 	if s.Command, err = os.Executable(); err != nil {
-		return "", s, fmt.Errorf("cannot find the path of flowrun: %w", err)
+		return nil, s, fmt.Errorf("cannot find the path of flowrun: %w", err)
 	}
 	s.Args = append([]string{"mcp", "--directory", dir}, args...)
 	d := clientconfig.Dirs{System: runtime.GOOS}
 	if d.Home, err = home.Dir(); err != nil {
-		return "", s, err
+		return nil, s, err
 	}
 	if d.Config, err = os.UserConfigDir(); err != nil {
-		return "", s, err
+		return nil, s, err
 	}
-	return client.UserFile(d), s, nil
+	return func() (*clientconfig.File, error) { return clientconfig.ReadUser(client.UserFile(d)) }, s, nil
 }
 
 // sharedCommand returns how others can start flowrun: by its name if that is this program here.
@@ -148,25 +156,19 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// writeSettings writes the settings, and keeps the former ones in a backup.
-func writeSettings(env *ui.Env, client clientconfig.Client, file string, was, text []byte) error {
-	if bytes.Equal(was, text) {
-		fmt.Fprintf(env.Stdout, "%s already has this server\n", file)
+// writeSettings writes the settings, and reports where they are.
+func writeSettings(env *ui.Env, client clientconfig.Client, file *clientconfig.File, text []byte) error {
+	if bytes.Equal(file.Text, text) {
+		fmt.Fprintf(env.Stdout, "%s already has this server\n", file.Path)
 		return nil
 	}
-	if was == nil {
-		if err := atomicfile.Create(file, text); err != nil {
-			return fmt.Errorf("cannot write the settings of %s: %w", client.Title, err)
-		}
-		fmt.Fprintf(env.Stdout, "wrote %s\n", file)
+	if err := file.Write(text); err != nil {
+		return fmt.Errorf("cannot write the settings of %s: %w", client.Title, err)
+	}
+	if file.Text == nil {
+		fmt.Fprintf(env.Stdout, "wrote %s\n", file.Path)
 	} else {
-		if err := atomicfile.Save(file+".bak", was); err != nil {
-			return fmt.Errorf("cannot keep a copy of the settings of %s: %w", client.Title, err)
-		}
-		if err := atomicfile.Replace(file, was, text); err != nil {
-			return fmt.Errorf("cannot change the settings of %s: %w", client.Title, err)
-		}
-		fmt.Fprintf(env.Stdout, "changed %s; the former file is %s\n", file, filepath.Base(file)+".bak")
+		fmt.Fprintf(env.Stdout, "changed %s; the former file is %s\n", file.Path, filepath.Base(file.Backup()))
 	}
 	env.Notef("restart %s, or reload its servers; then ask it to list the tools of flowrun", client.Title)
 	return nil
