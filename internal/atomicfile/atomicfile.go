@@ -50,7 +50,7 @@ type File struct {
 	Exclusive bool         // the file must not exist yet; else Write fails with an *ExistsError
 	Unsynced  bool         // a power failure may leave an incomplete file: for content that is checked when it is read, or can be made again
 	Temporary string       // name of the temporary file, for callers that clean up after a killed process; "": a random name
-	Before    func() error // called after the content is written and before the file gets its name; an error stops Write
+	Before    func() error // called after the content is written and before the file gets its name; an error stops Write. Until the file has its name, no other Before is called in its folder
 }
 
 // Write creates the file with the content that fill writes. It returns errors of fill and Before
@@ -105,6 +105,11 @@ func (f File) temporary() string {
 // place gives the temporary file the name of the file.
 func (f File) place(in folder, temporary string) error {
 	if f.Before != nil {
+		unlock, err := f.lock(in)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		if err := f.Before(); err != nil {
 			return err
 		}
@@ -170,6 +175,7 @@ type folder interface {
 	Link(from, to string) error
 	Rename(from, to string) error
 	Remove(name string) error
+	Lstat(name string) (fs.FileInfo, error)
 }
 
 func (f File) folder() folder {
@@ -185,10 +191,11 @@ type osFolder struct{}
 func (osFolder) OpenFile(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	return os.OpenFile(name, flag, mode)
 }
-func (osFolder) Symlink(target, name string) error { return os.Symlink(target, name) }
-func (osFolder) Link(from, to string) error        { return os.Link(from, to) }
-func (osFolder) Rename(from, to string) error      { return os.Rename(from, to) }
-func (osFolder) Remove(name string) error          { return os.Remove(name) }
+func (osFolder) Symlink(target, name string) error      { return os.Symlink(target, name) }
+func (osFolder) Link(from, to string) error             { return os.Link(from, to) }
+func (osFolder) Rename(from, to string) error           { return os.Rename(from, to) }
+func (osFolder) Remove(name string) error               { return os.Remove(name) }
+func (osFolder) Lstat(name string) (fs.FileInfo, error) { return os.Lstat(name) }
 
 // syncFolder makes changes to the names in a directory durable.
 func syncFolder(in folder, dir string) error {
@@ -216,7 +223,8 @@ func Create(path string, text []byte) error {
 }
 
 // Replace changes the content of a file from was to text. It keeps the mode, and follows a symbolic
-// link. If the content is no longer was, it fails with a *ChangedError.
+// link. If the content is no longer was, it fails with a *ChangedError. Of callers that replace the
+// same content at once, goroutines or processes, one succeeds.
 func Replace(path string, was, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

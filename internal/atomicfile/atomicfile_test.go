@@ -227,3 +227,73 @@ func TestSaveAndOutput(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// If many callers replace the same content, one succeeds, and the file has its text.
+func TestReplaceAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.yaml")
+	if err := Create(path, []byte("start")); err != nil {
+		t.Fatal(err)
+	}
+	const many = 16
+	for round := range 30 {
+		was := []byte(read(t, path))
+		errs := make([]error, many)
+		text := func(i int) string { return fmt.Sprintf("round %d, writer %d", round, i) }
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() { errs[i] = Replace(path, was, []byte(text(i))) })
+		}
+		all.Wait()
+		var won []string
+		for i, err := range errs {
+			var changed *ChangedError
+			switch {
+			case err == nil:
+				won = append(won, text(i))
+			case !errors.As(err, &changed):
+				t.Fatal(err)
+			}
+		}
+		if len(won) != 1 || read(t, path) != won[0] {
+			t.Fatalf("%q were told that they are saved, the file holds %q", won, read(t, path))
+		}
+	}
+	only(t, dir, "a.yaml")
+}
+
+// A lock that a killed process left is used again. What is no lock is neither followed nor waited for.
+func TestLeftLock(t *testing.T) {
+	dir := t.TempDir()
+	path, lock := filepath.Join(dir, "a.yaml"), filepath.Join(dir, ".replace.lock")
+	if err := Create(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(path, []byte("old"), []byte("new")); err != nil {
+		t.Error(err)
+	}
+	only(t, dir, "a.yaml")
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	inRoot := File{Root: root, Path: "a.yaml", Mode: 0o644, Before: func() error { return nil }}
+	if err := inRoot.WriteText([]byte("new")); err != nil {
+		t.Error(err)
+	}
+	only(t, dir, "a.yaml")
+	if err := os.Symlink("elsewhere", lock); err != nil {
+		t.Skip("no links here:", err)
+	}
+	if err := Replace(path, []byte("new"), []byte("newer")); err == nil || read(t, path) != "new" {
+		t.Errorf("%v, %q", err, read(t, path))
+	}
+	if err := inRoot.WriteText([]byte("newer")); err == nil || read(t, path) != "new" {
+		t.Errorf("in a root: %v, %q", err, read(t, path))
+	}
+	only(t, dir, ".replace.lock", "a.yaml")
+}

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// openNoFollow makes opening a symbolic link fail, and opening a pipe not wait.
+const openNoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // lockFile waits until this process alone holds the lock on a file. Closing the file releases it.
 func lockFile(f *os.File) error {
 	for {

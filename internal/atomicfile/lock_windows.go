@@ -6,6 +6,9 @@ import (
 	"unsafe"
 )
 
+// openNoFollow has no effect: creating a symbolic link needs a privilege.
+const openNoFollow = 0
+
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
 // lockFile waits until this process alone holds the lock on a file. Closing the file releases it.
