@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -132,7 +133,15 @@ func TestScan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, target := range map[string]string{"in/link.csv": "../other/e.csv", "in/folder": "../other", "in/none.csv": "missing", "top": "other"} {
+		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil && runtime.GOOS != "windows" {
+			t.Fatal(err)
+		}
+	}
 	for pattern, want := range map[string]string{
+		"in/link.csv": "",
+		"in/*/e.csv":  "",
+		"top/**":      "",
 		"in/*.csv":    "in/a.csv",
 		"in/**/*.csv": "in/a.csv in/deep/c.csv",
 		"in":          "in/a.csv in/b.txt in/deep/c.csv",

@@ -32,7 +32,8 @@ func versionControl(name string) bool {
 }
 
 // Scan returns the files that a pattern selects, by absolute path. The pattern is a path, a folder, which means
-// everything below it, or a pattern as in cache.inputs; it is relative to folder. Files that cannot be read are left out.
+// everything below it, or a pattern as in cache.inputs; it is relative to folder. Files that cannot be read are left out,
+// and so are links: else who may write to the folder could choose any file that flowrun may read.
 func Scan(folder, pattern string) map[string]State {
 	found := map[string]State{}
 	base, rest, err := cache.Base(filepath.ToSlash(pattern))
@@ -60,7 +61,7 @@ func Scan(folder, pattern string) map[string]State {
 		if err != nil || rest != "" && !cache.Covers(rest, filepath.ToSlash(rel)) {
 			return nil
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			changed, _, _ := filestamp.Identity(info)
 			found[path] = State{info.Size(), info.ModTime().UnixNano(), changed}
 		}

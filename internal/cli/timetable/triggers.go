@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/schedule"
@@ -300,6 +301,8 @@ func (w *watcher) missed(e Entry, events []event, now time.Time) []string {
 		switch {
 		case e.Paused:
 			reasons[i] = "paused"
+		case !utf8.ValidString(ev.data["path"]): // the record could not keep it, and another file would be processed
+			reasons[i] = "missed: the name of the file is not UTF-8"
 		case ev.late:
 			late, ages = append(late, i), append(ages, now.Sub(ev.at))
 		}

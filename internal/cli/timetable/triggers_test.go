@@ -330,3 +330,11 @@ func TestFileEvents(t *testing.T) {
 		t.Errorf("%+v %v", f, err)
 	}
 }
+
+// A file whose name JSON cannot keep starts no run: the record would name another file.
+func TestMissedName(t *testing.T) {
+	events := []event{{data: map[string]string{"path": "/in/\xff.csv"}}, {data: map[string]string{"path": "/in/ü.csv"}}, {data: map[string]string{"run": "1"}}}
+	if got := (&watcher{}).missed(Entry{}, events, time.Now()); got[0] != "missed: the name of the file is not UTF-8" || got[1] != "" || got[2] != "" {
+		t.Errorf("%q", got)
+	}
+}
