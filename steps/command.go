@@ -121,8 +121,8 @@ type attempt struct {
 	container  *container    // nil: none
 	services   *services     // containers beside that of the command; nil: none
 	envFile    string        // env file of the container; "": none
-	outputFile string        // file for the declared outputs; "": it has none
-	stateFile  string        // file for the values of State; "": none
+	outputFile valueFile     // for the declared outputs
+	stateFile  valueFile     // for the values of State
 	network    *networkPlace // nil: it uses the network of this process
 	made       []string      // folders that were made for its permissions
 	withheld   []string      // inherited variables that its script names and that its permissions withhold
@@ -416,11 +416,11 @@ func (t *attempt) environment() error {
 	case t.Shell != "":
 		base = t.session.shells
 	}
-	if t.outputFile != "" {
-		own = append(own, outputVariable+"="+t.outputFile)
+	if t.outputFile.path != "" {
+		own = append(own, outputVariable+"="+t.outputFile.path)
 	}
-	if t.stateFile != "" {
-		own = append(own, stateVariable+"="+t.stateFile)
+	if t.stateFile.path != "" {
+		own = append(own, stateVariable+"="+t.stateFile.path)
 	}
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
@@ -767,9 +767,8 @@ func (t *attempt) cleanUp() {
 	if t.envFile != "" {
 		os.Remove(t.envFile)
 	}
-	for _, file := range t.valueFiles() {
-		os.Remove(file)
-	}
+	t.outputFile.remove()
+	t.stateFile.remove()
 	t.releaseLimit()
 	t.network.leave()
 }

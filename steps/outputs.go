@@ -21,7 +21,7 @@ func (s *Session) Outputs(values map[string]any) (*dag.Outputs, error) {
 // makeOutputFile creates the file for the outputs of an attempt, if it declares any.
 func (t *attempt) makeOutputFile() (err error) {
 	if len(t.Outputs) > 0 && t.Remote == nil {
-		t.outputFile, err = t.session.secretFile("output-*", "")
+		t.outputFile, err = t.session.newValueFile("output-*")
 	}
 	return err
 }

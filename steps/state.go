@@ -16,7 +16,7 @@ const stateVariable = "FLOWRUN_STATE"
 // makeStateFile creates the file for the state, if the tool has any.
 func (t *attempt) makeStateFile() (err error) {
 	if len(t.State) > 0 && t.Remote == nil {
-		t.stateFile, err = t.session.secretFile("state-*", "")
+		t.stateFile, err = t.session.newValueFile("state-*")
 	}
 	return err
 }

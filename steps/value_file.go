@@ -10,9 +10,35 @@ import (
 	"github.com/flowrun/flowrun/internal/stepfile"
 )
 
+// valueFile is a file in which an attempt writes values. The zero valueFile is none.
+type valueFile struct {
+	path string
+	made *os.File // open while the step runs, so that no other file can have its identity
+}
+
+// newValueFile creates an empty file that only this user can read. The caller removes it.
+func (s *Session) newValueFile(pattern string) (f valueFile, err error) {
+	if f.path, err = s.secretFile(pattern, ""); err != nil {
+		return f, err
+	}
+	if f.made, err = proc.OpenFile(f.path, os.O_RDONLY, 0); err != nil {
+		os.Remove(f.path)
+		return valueFile{}, fmt.Errorf("cannot open a file for a step: %w", err)
+	}
+	return f, nil
+}
+
+func (f valueFile) remove() {
+	if f.path == "" {
+		return
+	}
+	f.made.Close()
+	os.Remove(f.path)
+}
+
 // valueFiles returns the files in which the attempt writes values.
 func (t *attempt) valueFiles() (list []string) {
-	for _, file := range []string{t.outputFile, t.stateFile} {
+	for _, file := range []string{t.outputFile.path, t.stateFile.path} {
 		if file != "" {
 			list = append(list, file)
 		}
@@ -21,10 +47,10 @@ func (t *attempt) valueFiles() (list []string) {
 }
 
 // entries reads a file in which the attempt has written values. variable names the file in messages.
-func (t *attempt) entries(path, variable string) ([]stepfile.Entry, error) {
+func (t *attempt) entries(file valueFile, variable string) ([]stepfile.Entry, error) {
 	text, err := t.remote.valueFile(variable)
 	if t.remote == nil {
-		text, err = readValueFile(path, variable)
+		text, err = file.read(variable)
 	}
 	if err != nil {
 		return nil, err
@@ -36,15 +62,19 @@ func (t *attempt) entries(path, variable string) ([]stepfile.Entry, error) {
 	return entries, err
 }
 
-// readValueFile reads a file that a step has written. The step may have put something else in its place.
-func readValueFile(path, variable string) ([]byte, error) {
-	f, err := proc.OpenFile(path, os.O_RDONLY|openNoFollow, 0)
+// read reads the file that a step has written. It is an error if the step has put something else in its place.
+func (f valueFile) read(variable string) ([]byte, error) {
+	in, err := proc.OpenFile(f.path, os.O_RDONLY|openNoFollow, 0)
 	if err != nil {
 		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	defer in.Close()
+	mine, err := f.made.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if its, err := in.Stat(); err != nil || !os.SameFile(mine, its) {
 		return nil, fmt.Errorf("the step has replaced the file in $%s; write into it", variable)
 	}
-	return io.ReadAll(io.LimitReader(f, stepfile.Limit+1))
+	return io.ReadAll(io.LimitReader(in, stepfile.Limit+1))
 }

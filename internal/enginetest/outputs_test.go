@@ -30,6 +30,8 @@ var outputCases = map[string]struct{ before, step string }{
 	"wrote 1, and a name that is not declared":               {"", declaresV + writes(`v=1\\nw=2`) + `"`},
 	"wrote 1, and a line that cannot be read":                {"", declaresV + writes(`v=1\\nw`) + `"`},
 	"removed the file":                                       {"", declaresV + writes("v=1") + `; rm $FLOWRUN_OUTPUT"`},
+	"put another file in its place":                          {"", declaresV + writes("v=1") + `; cp $FLOWRUN_OUTPUT x; mv x $FLOWRUN_OUTPUT"`},
+	"removed the file, and wrote 1 to a new one":             {"", declaresV + writes("v=1") + `; rm $FLOWRUN_OUTPUT; echo v=1 > $FLOWRUN_OUTPUT"`},
 	"wrote 1, then failed":                                   {"", declaresV + writes("v=1") + `; exit 3"`},
 	"wrote text, then failed":                                {"", declaresV + writes("v=many") + `; exit 3"`},
 	"wrote 1, then failed with `continue-on-error`":          {"", "continue-on-error: true, " + declaresV + writes("v=1") + `; exit 3"`},

@@ -85,6 +85,11 @@ func TestValueFilesThatAreGone(t *testing.T) {
 			t.Errorf("%s: %q %q", script, r.Output, r.State)
 		}
 	}
+	for _, script := range []string{`echo v=1 >"$FLOWRUN_OUTPUT.x"; mv "$FLOWRUN_OUTPUT.x" "$FLOWRUN_OUTPUT"`, `rm "$FLOWRUN_OUTPUT"; echo v=1 >"$FLOWRUN_OUTPUT"`} {
+		if _, _, r := run(t, job(script)); len(r.Output) > 0 {
+			t.Errorf("%s: a file put in its place was read: %q", script, r.Output)
+		}
+	}
 }
 
 // TestBackground: what a script leaves in the background ends with it, also in a session of its own.

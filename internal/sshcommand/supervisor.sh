@@ -27,18 +27,19 @@ finish() {
 	done
 }
 
-# collect copies a file that the script has written, to which it may have done anything.
+# collect copies a file that the script has written, from standard input: the file that this script has made. A file
+# that was put in its place is not read.
 collect() {
 	: >"$d/$1.sent"
 	[ -f "$d/$1" ] && [ ! -L "$d/$1" ] || { size=missing; return; }
-	head -c "$limit" <"$d/$1" >"$d/$1.sent"
+	head -c "$limit" >"$d/$1.sent"
 	size=$(($(wc -c <"$d/$1.sent")))
 }
 
 report() {
-	collect output
+	collect output <&8
 	sizes=$size
-	collect state
+	collect state <&9
 	printf '%s %s %s %s\n' "$mark" "$1" "$sizes" "$size" >&2
 	cat "$d/output.sent" "$d/state.sent" >&2
 }
@@ -52,7 +53,7 @@ main() {
 	printf %s "$input" >"$d/input"
 	: >"$d/output"
 	: >"$d/state"
-	exec 3<&0 </dev/null
+	exec 3<&0 8<"$d/output" 9<"$d/state" </dev/null
 	umask "$u"
 	if ! cd -- "${dir:-$HOME}"; then
 		report 127
@@ -72,7 +73,7 @@ main() {
 		FLOWRUN_SSH=$d
 		export FLOWRUN_SSH
 		! command -v setsid >/dev/null 2>&1 || set -- setsid "$@"
-		exec "$@" "$d/script" <"$d/input" 3<&-
+		exec "$@" "$d/script" <"$d/input" 3<&- 8<&- 9<&-
 	) &
 	p=$!
 	set +m
