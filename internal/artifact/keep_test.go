@@ -152,6 +152,9 @@ func TestKeep(t *testing.T) {
 func TestKeepRefused(t *testing.T) {
 	dir := write(t, t.TempDir(), map[string]string{"in/f": "f", "secret": "../outside", "escape": "->../outside", "abs": "->/etc/passwd", "folder/out": "->../in/f",
 		"loop1": "->loop2", "loop2": "->loop1", "broken": "->nothing", "linked": "->in", "large": strings.Repeat("x", 200), "many/1": "", "many/2": "", "many/3": "", "many/4": "", "many/5": ""})
+	if runtime.GOOS == "linux" { // others may have no such names
+		write(t, dir, map[string]string{"bytes/\xff\xfe.bin": "", "bytes/\xfe\xff.bin": "", "byte-link/l": "->\xff"})
+	}
 	write(t, filepath.Dir(dir), map[string]string{"outside": "o"})
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
@@ -175,9 +178,15 @@ func TestKeepRefused(t *testing.T) {
 		{"*", "abs is a link to /etc/passwd, outside the step's working directory"},
 		{"large", `"large": it is larger than 100 bytes; keep a smaller file, or raise the setting artifacts.max-file-size`},
 		{"many", "many matches more than 4 files; name fewer files, or raise the setting artifacts.max-files"},
+		{"bytes", `the file name "bytes/\xfe\xff.bin" is not UTF-8, so it cannot be stored; rename the file`},
+		{"bytes/*", `the file name "bytes/\xfe\xff.bin" is not UTF-8`},
+		{"byte-link", `the file name "\xff" is not UTF-8`},
 		{"nothing", "missing nothing"},
 		{"no*", "missing no*"},
 	} {
+		if strings.HasPrefix(c.pattern, "byte") && runtime.GOOS != "linux" {
+			continue
+		}
 		state := t.TempDir()
 		_, err := keep(t, newRun(state, Limits{MaxFileSize: 100, MaxFiles: 4}), dir, c.pattern)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -493,6 +502,35 @@ func TestCopyTo(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(outside); len(left) > 0 {
 		t.Error(left)
+	}
+}
+
+// A copy that fails leaves the folder as it was: a new one does not exist, and of an old one nothing is added.
+func TestCopyToWhole(t *testing.T) {
+	state, dir := t.TempDir(), write(t, t.TempDir(), map[string]string{"out/a/f": "f", "out/b": "b", "out/c": "c", "out/empty/": ""})
+	kept, err := keep(t, newRun(state, Limits{}), dir, "out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(kept[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	taken := write(t, t.TempDir(), map[string]string{"c": "mine"})
+	if err := c.CopyTo(taken); !errors.Is(err, os.ErrExist) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(taken); len(left) != 1 {
+		t.Errorf("half of the artifact was copied: %v", left)
+	}
+	os.Remove(filepath.Join(kept[0].Path, "c"))
+	parent := t.TempDir()
+	if err := c.CopyTo(filepath.Join(parent, "new")); !errors.Is(err, ErrDamaged) {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(parent); len(left) > 0 {
+		t.Errorf("half of the artifact was copied: %v", left)
 	}
 }
 
