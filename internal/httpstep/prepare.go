@@ -79,8 +79,17 @@ func text(t *expr.Template, sc expr.Scope) (string, error) {
 
 // address renders the URL. A value is escaped for the place in which it is.
 func (r *Runner) address(sc expr.Scope) (*url.URL, error) {
-	text, err := r.URL.EncodedText(sc, encode)
+	var empty []int // places in the path with an empty value
+	text, err := r.URL.EncodedText(sc, func(before, value string) string {
+		if value == "" && inPath(before) {
+			empty = append(empty, len(before))
+		}
+		return encode(before, value)
+	})
 	if err != nil {
+		return nil, err
+	}
+	if err := checkParts(text, empty); err != nil {
 		return nil, err
 	}
 	u, err := ParseAddress(text)
@@ -105,10 +114,26 @@ func encode(before, value string) string {
 	switch {
 	case !expr.HasAuthority(before):
 		return value
-	case strings.ContainsAny(before, "?#"):
+	case !inPath(before):
 		return url.QueryEscape(value)
 	}
 	return url.PathEscape(value)
+}
+
+// inPath reports whether what follows before in a URL belongs to its path.
+func inPath(before string) bool {
+	return expr.HasAuthority(before) && !strings.ContainsAny(before, "?#")
+}
+
+// checkParts refuses a part of the path that is empty because of an empty value: DELETE of /users/ and an empty ID is
+// another request than DELETE of one user. empty are the places of such values in the URL.
+func checkParts(text string, empty []int) error {
+	for _, at := range empty {
+		if rest := text[at:]; text[at-1] == '/' && (rest == "" || strings.ContainsRune("/?#", rune(rest[0]))) {
+			return errors.New("an empty value makes a part of the path of the url empty, which would lead to another address")
+		}
+	}
+	return nil
 }
 
 // ParseAddress parses the URL of a request, which must lead where its author sees it lead.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 )
 
@@ -40,6 +41,52 @@ func TestParseAddress(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("ParseAddress(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+// parameters are the values of a request. Every name of one letter is a parameter.
+type parameters map[string]string
+
+func (p parameters) Symbol(id string) expr.Symbol {
+	if len(id) != 1 {
+		return expr.Symbol{}
+	}
+	return expr.Symbol{Class: expr.Parameter, Type: "string"}
+}
+
+func (p parameters) Lookup(r expr.Ref) (expr.Value, error) { return expr.Value{V: p[r.Root]}, nil }
+
+// TestEmptyPart checks that an empty value does not send a request to another address.
+func TestEmptyPart(t *testing.T) {
+	const refused = "an empty value makes a part of the path of the url empty, which would lead to another address"
+	for _, c := range []struct{ url, a, b, want string }{
+		{"https://h/users/{A}", "7", "", ""},
+		{"https://h/users/{A}", "", "", refused},
+		{"https://h/users/{A}/keys", "", "", refused},
+		{"https://h/users/{A}?x=1", "", "", refused},
+		{"https://h/users/{A}#x", "", "", refused},
+		{"https://h/{A}", "", "", refused},
+		{"https://h/{A}/{B}", "1", "", refused},
+		{"https://h/{A}{B}", "", "", refused},
+		{"https://h/{A}{B}", "", "1", ""},
+		{"https://h/{A}{B}", "1", "", ""},
+		{"https://h/v{A}", "", "", ""},
+		{"https://h/{A}.json", "", "", ""},
+		{"https://h//users/", "", "", ""},
+		{"https://h/users/?id={A}/", "", "", ""},
+		{"{B}/users/{A}", "", "https://h", refused},
+	} {
+		tpl, problems := expr.ParseTemplate(c.url, expr.Plain, parameters{})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		got := ""
+		if _, err := (&Runner{URL: tpl}).address(parameters{"A": c.a, "B": c.b}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s with %q and %q: %q, want %q", c.url, c.a, c.b, got, c.want)
 		}
 	}
 }
