@@ -293,7 +293,21 @@ func TestIdempotency(t *testing.T) {
 	if len(all) != 1 {
 		t.Errorf("at once they are %v", all)
 	}
-	if list, err := b.store.Runs(t.Context(), flowrun.Query{}); err != nil || len(list) != 3 {
+	statuses := make(chan int)
+	for i := range 8 {
+		go func() {
+			res, _ := b.ask("POST", "/api/v1/runs", fmt.Sprintf(`{"tool": "hello", "params": {"WHO": "w%d"}}`, i), "Idempotency-Key", "k4")
+			statuses <- res.StatusCode
+		}()
+	}
+	counts := map[int]int{}
+	for range 8 {
+		counts[<-statuses]++
+	}
+	if counts[202] != 1 || counts[409] != 7 {
+		t.Errorf("of different requests at once with one key, the answers are %v", counts)
+	}
+	if list, err := b.store.Runs(t.Context(), flowrun.Query{}); err != nil || len(list) != 4 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 }

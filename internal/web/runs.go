@@ -154,29 +154,33 @@ func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-key", "the Idempotency-Key must have 1 to 255 characters", "")
 		}
 		q.ID = derivedID("key", keys[0])
-		if err := d.sameRequest(r.Context(), q); err != nil {
-			return err
-		}
 	}
-	return d.start(w, r, q)
+	return d.start(w, r, q, "Idempotency-Key")
 }
 
 // start starts a run even if the caller disconnects: a caller that repeats the request must
-// find the run.
-func (d *server) start(w http.ResponseWriter, r *http.Request, q service.Request) error {
-	id, err := d.Start(context.WithoutCancel(r.Context()), q)
+// find the run. key is the header that the id in the request is made from.
+//
+// The request is compared with the record of the run afterwards, because of two different
+// requests at once with one key both could be the first until one has started.
+func (d *server) start(w http.ResponseWriter, r *http.Request, q service.Request, key string) error {
+	ctx := context.WithoutCancel(r.Context())
+	id, err := d.Start(ctx, q)
+	if err == nil && q.ID != "" {
+		err = d.sameRequest(ctx, q, key)
+	}
 	if err != nil {
 		return err
 	}
 	return accept(w, id)
 }
 
-// sameRequest rejects an Idempotency-Key that was used for a different request. Secret
-// parameters of the earlier request were not recorded and are not compared.
-func (d *server) sameRequest(ctx context.Context, q service.Request) error {
+// sameRequest rejects a key that was used for a different request. Secret parameters of the
+// earlier request were not recorded and are not compared.
+func (d *server) sameRequest(ctx context.Context, q service.Request, key string) error {
 	p, err := d.RecordedRun(ctx, q.ID)
 	if err != nil {
-		return nil // no such run yet; Start reports any other error
+		return err
 	}
 	other := p.Record.Tool != q.Tool
 	for name, v := range q.Params {
@@ -188,7 +192,7 @@ func (d *server) sameRequest(ctx context.Context, q service.Request) error {
 		other = other || !given
 	}
 	if other {
-		return refuse(409, "key-reused", fmt.Sprintf("the Idempotency-Key was already used for a different request, which started run %s", q.ID), "use a new key for a new request")
+		return refuse(409, "key-reused", fmt.Sprintf("the %s was already used for a different request, which started run %s", key, q.ID), "use a new key for a new request")
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (d *server) runSchedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	// A schedule may run tools that callers cannot start with parameters of their own.
-	return d.start(w, r, service.Request{Tool: s.Tool, Params: s.Params, Origin: "api", Unlisted: true})
+	return d.start(w, r, service.Request{Tool: s.Tool, Params: s.Params, Origin: "api", Unlisted: true}, "")
 }
 
 func (d *server) pause(w http.ResponseWriter, r *http.Request, paused bool) error {

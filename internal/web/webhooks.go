@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -23,7 +22,7 @@ import (
 
 var hookRoutes = []route{
 	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", auth: openToAll, anyBody: true,
-		doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started.",
+		doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started; with other parameters it is rejected (409).",
 		headers: []param{trace},
 		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*server).hook},
 }
@@ -59,12 +58,11 @@ func (d *server) hook(w http.ResponseWriter, r *http.Request) error {
 	if delivery := r.Header.Get(h.DeliveryHeader); h.DeliveryHeader != "" && delivery != "" {
 		q.ID = derivedID("webhook", h.Name, delivery)
 	}
-	id, err := d.Start(context.WithoutCancel(r.Context()), q)
+	err = d.start(w, r, q, h.DeliveryHeader)
 	if err != nil {
 		d.Log.Warn("webhook did not start a run", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
-		return err
 	}
-	return accept(w, id)
+	return err
 }
 
 // decoy returns a webhook in place of one that does not exist. It requires the same kind of

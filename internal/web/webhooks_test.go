@@ -117,6 +117,10 @@ func TestDeliveries(t *testing.T) {
 	if send("d1") != first || send("d2") == first {
 		t.Error("a delivery is not one run")
 	}
+	other := githubBody + " "
+	if res, doc := b.ask("POST", "/hooks/text", other, "Authorization", "", "X-Hub-Signature-256", signed(githubSecret, other), "X-GitHub-Delivery", "d1"); res.StatusCode != http.StatusConflict || problemIn(t, doc).Code != "key-reused" {
+		t.Errorf("another body with the same delivery: %d %s", res.StatusCode, doc)
+	}
 	if list, err := b.store.Runs(t.Context(), flowrun.Query{}); err != nil || len(list) != 2 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
