@@ -13,7 +13,7 @@ func TestRuns(t *testing.T) {
 		"GIT_COMMITTER_EMAIL": false, "GIT_TERMINAL_PROMPT": false, "GIT_BRANCH": false, "GLIBC_TUNABLES": true, "RUSTFLAGS": true,
 		"CARGO_HOME": true, "GOTOOLCHAIN": true, "JAVA_HOME": true, "KUBE_EDITOR": true, "AWS_PAGER": true, "FZF_DEFAULT_OPTS": true,
 		"BUN_OPTIONS": true, "ERL_FLAGS": true, "GTK_MODULES": true, "QT_PLUGIN_PATH": true, "SSH_SK_PROVIDER": true, "HGMERGE": true,
-		"PIP_INDEX_URL": true, "BUNDLE_PATH": true, "MAVEN_ARGS": true,
+		"PIP_INDEX_URL": true, "BUNDLE_PATH": true, "MAVEN_ARGS": true, "AWKPATH": true, "AWKLIBPATH": true, "CURL_HOME": true,
 		"HOME": false, "NODE_ENV": false, "Path": false, "ld_preload": false, "LDFLAGS": false, "": false,
 	} {
 		if got := runs(name, false); got != want {

@@ -39,7 +39,10 @@ func fakeRelease(t *testing.T, version, sums string) *httptest.Server {
 	w.Close()
 	z.Close()
 	if sums == "" {
-		sums = fmt.Sprintf("%x  %s.tar.gz\n", sha256.Sum256(b.Bytes()), name)
+		sums = "%x  %s.tar.gz\n"
+	}
+	if strings.Contains(sums, "%x") {
+		sums = fmt.Sprintf(sums, sha256.Sum256(b.Bytes()), name)
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -78,6 +81,7 @@ func TestInstall(t *testing.T) {
 	}{
 		{name: "the newest", want: "flowrun 1.2.3\n"},
 		{name: "one version", version: "v1.2.3", want: "flowrun 1.2.3\n"},
+		{name: "sha256sum -b", sums: "%x *%s.tar.gz\n", want: "flowrun 1.2.3\n"},
 		{name: "no such version", version: "9.9.9", want: "install.sh: there is no release 9.9.9 at "},
 		{name: "another checksum", sums: strings.Repeat("0", 64) + "  flowrun_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH + ".tar.gz\n", want: "; nothing was installed"},
 		{name: "not in the list", sums: "0  other.tar.gz\n", want: "SHA256SUMS does not list flowrun_1.2.3_"},
