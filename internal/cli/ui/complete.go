@@ -84,7 +84,7 @@ func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCo
 	}
 	var words []string
 	for _, v := range Candidates(d) {
-		if strings.HasPrefix(v, value) {
+		if strings.HasPrefix(v, value) && canOffer(v) {
 			words = append(words, name+"="+v)
 		}
 	}
@@ -94,6 +94,10 @@ func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCo
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
+
+// canOffer reports whether a shell can show a word. Each is one line for the shell, which prints it
+// as it is: a line break would make two words of it, and an escape sequence would reach the terminal.
+func canOffer(word string) bool { return console.Clean(word) == word }
 
 // maxFiles is how many files of a folder completion offers at most.
 const maxFiles = 200
@@ -114,7 +118,7 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if !strings.HasPrefix(e.Name(), base) || hidden || len(words) == maxFiles {
+		if !strings.HasPrefix(e.Name(), base) || hidden || !canOffer(e.Name()) || len(words) == maxFiles {
 			continue
 		}
 		word := before + dir + e.Name()
