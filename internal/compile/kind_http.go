@@ -66,7 +66,7 @@ func (c *stepCompiler) checkProxy(at *tool.Text, t *expr.Template) {
 
 // warnPlainSecret warns about a token or a password in the definition, where everybody can read it.
 func (c *stepCompiler) warnPlainSecret(at *tool.Text, key string, t *expr.Template) {
-	if t != nil && t.Static() && at.S != "" {
+	if t != nil && t.Static() && at.S != "" && !c.refuseShortSecret(*at, "http."+key, t) {
 		c.httpProblem(*at, key, "unknown-secret", tool.Warning, "the secret is in the definition, where everybody who can read it has it", "pass it as a secret, such as {env.TOKEN}")
 	}
 }

@@ -3,8 +3,10 @@ package compile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/mask"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -65,4 +67,22 @@ func (c *compiler) lintSecrets(p *plan.Plan) {
 			Message: fmt.Sprintf("the secret %s masks nothing: the tool has no parameter or variable with this name", s.S),
 			Hint:    fmt.Sprintf("did you mean %s? A variable of the flowrun process is masked if it is set", near[0])})
 	}
+}
+
+// refuseShortSecret reports a secret in the definition with which its step would fail, because it cannot be masked.
+func (c *stepCompiler) refuseShortSecret(at tool.Text, key string, t *expr.Template) bool {
+	if !t.Static() {
+		return false
+	}
+	text, err := t.Text(nil)
+	if err != nil {
+		return false
+	}
+	if err = new(mask.Mask).Add(text); err == nil {
+		return false
+	}
+	why, hint, _ := strings.Cut(err.Error(), "; ")
+	c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key),
+		Message: "cannot mask the secret: " + why, Hint: hint})
+	return true
 }

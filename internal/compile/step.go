@@ -125,6 +125,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	for i := range s.Output.MaskedValues {
 		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {
 			cmd.Masked = append(cmd.Masked, t)
+			c.refuseShortSecret(s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), t)
 		}
 	}
 	return cmd
