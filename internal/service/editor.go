@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,8 +23,9 @@ type Source struct {
 	Kind     string // as in Tool
 	File     string // its name, without the folder
 	Text     []byte
-	Digest   string // of Text, for Save
-	ReadOnly string // why the service does not change it; "" if it does
+	Digest   string           // of Text, for Save
+	ReadOnly string           // why the service does not change it; "" if it does
+	Warnings tool.Diagnostics // of Text, if Save has written it
 
 	path  string
 	scope tool.Scope
@@ -101,8 +103,31 @@ func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*f
 	if src.path == "" {
 		return nil, nil, &NotEditableError{Reason: src.ReadOnly}
 	}
-	_, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
+	_, plan, found := s.compile(lib, src, text)
 	return plan, withoutFolders(found), nil
+}
+
+// compile compiles a text in the place of a definition.
+func (s *Service) compile(lib *library.Library, src *Source, text []byte) (*tool.Definition, *flowrun.Plan, tool.Diagnostics) {
+	def, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
+	if d := s.renamed(src, def); d != nil {
+		found = append(found, *d).Sorted()
+	}
+	return def, plan, found
+}
+
+// renamed reports that a text gives the tool another name: the old one is found no longer, and the new one may be that
+// of another tool, of which then one is lost.
+func (s *Service) renamed(src *Source, def *tool.Definition) *tool.Diagnostic {
+	if def.Name == "" || def.Name == src.Name {
+		return nil
+	}
+	if listed, file, known := s.plans.find(def.Name); known && file != "" && file != src.path && listed.Scope == src.Scope {
+		return &tool.Diagnostic{Code: "duplicate-tool", Severity: tool.Error, Pos: def.Pos,
+			Message: fmt.Sprintf("the file %s defines a tool named %s already", filepath.Base(file), def.Name), Hint: "choose another name"}
+	}
+	return &tool.Diagnostic{Code: "name-differs", Severity: tool.Warning, Pos: def.Pos,
+		Message: fmt.Sprintf("the tool %s is named %s now; schedules, webhooks, aliases, other tools and callers that name %s do not find it", src.Name, def.Name, src.Name), Hint: "change the name there, too"}
 }
 
 // withoutFolders removes the folders of the machine from diagnostics.
@@ -133,7 +158,7 @@ func (s *Service) Save(ctx context.Context, name, digest string, text []byte) (*
 	case src.Digest != digest:
 		return nil, ErrSourceChanged
 	}
-	def, _, found := toolfiles.Compile(s.Library(), src.path, src.scope, text)
+	def, _, found := s.compile(s.Library(), src, text)
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
@@ -145,6 +170,6 @@ func (s *Service) Save(ctx context.Context, name, digest string, text []byte) (*
 		return nil, err
 	}
 	s.Log.Info("definition was changed by a caller", "tool", name)
-	src.Name, src.Text, src.Digest = def.Name, text, tool.DigestOf(text)
+	src.Name, src.Text, src.Digest, src.Warnings = def.Name, text, tool.DigestOf(text), withoutFolders(found)
 	return src, nil
 }

@@ -48,20 +48,12 @@ func diagnosticsOf(found tool.Diagnostics) (json.RawMessage, error) {
 	return doc.Diagnostics, err
 }
 
-func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source) error {
+func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source, found tool.Diagnostics) (err error) {
 	doc := sourceDoc{Name: s.Name, Scope: s.Scope, Kind: s.Kind, File: s.File, Text: string(s.Text), Digest: s.Digest, ReadOnly: s.ReadOnly}
 	if doc.ReadOnly == "" && !d.mayEdit(r) {
 		doc.ReadOnly = errMayNotEdit.Message
 	}
-	var found tool.Diagnostics
-	var err error
-	if s.File != "" {
-		_, found, err = d.Check(r.Context(), r.PathValue("name"), "", s.Text)
-	}
-	if err == nil {
-		doc.Diagnostics, err = diagnosticsOf(found)
-	}
-	if err != nil {
+	if doc.Diagnostics, err = diagnosticsOf(found); err != nil {
 		return err
 	}
 	return writeJSON(w, 200, doc)
@@ -76,7 +68,13 @@ func (d *server) readSource(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.writeSourceDoc(w, r, s)
+	var found tool.Diagnostics
+	if s.File != "" {
+		if _, found, err = d.Check(r.Context(), name, "", s.Text); err != nil {
+			return err
+		}
+	}
+	return d.writeSourceDoc(w, r, s, found)
 }
 
 func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
@@ -101,7 +99,7 @@ func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.writeSourceDoc(w, r, s)
+	return d.writeSourceDoc(w, r, s, s.Warnings) // its new name may not be known yet
 }
 
 func (d *server) validate(w http.ResponseWriter, r *http.Request) error {

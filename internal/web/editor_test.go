@@ -115,6 +115,32 @@ func TestSave(t *testing.T) {
 	refused("link", 403, "read-only-definition", good, tool.DigestOf([]byte(good+"# by hand\n")))
 }
 
+// TestRename checks that a text that renames the tool is saved with a warning, and not under the name of another tool.
+func TestRename(t *testing.T) {
+	b := newBench(t, web.Options{})
+	s := b.source("bare")
+	named := func(name string) string { return strings.Replace(s.Text, "name: bare", "name: "+name, 1) }
+	for name, want := range map[string]string{"renamed": "schedules, webhooks, aliases, other tools and callers that name bare do not find it", "hello": "the file hello.yaml defines a tool named hello already"} {
+		body, err := json.Marshal(map[string]string{"tool": "bare", "text": named(name)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, doc := b.ask("POST", "/api/v1/validate", string(body)); res.StatusCode != 200 || !strings.Contains(string(doc), want) || strings.Contains(string(doc), b.dir) {
+			t.Errorf("%s: %d %s", name, res.StatusCode, doc)
+		}
+	}
+	if status, code := b.save("bare", named("hello"), s.Digest); status != 422 || code != "invalid-definition" {
+		t.Errorf("the name of another tool: %d %s", status, code)
+	}
+	body, err := json.Marshal(map[string]string{"text": named("renamed"), "digest": s.Digest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, doc := b.ask("PUT", "/api/v1/tools/bare/source", string(body)); res.StatusCode != 200 || !strings.Contains(string(doc), `"name":"renamed"`) || !strings.Contains(string(doc), "callers that name bare") {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+}
+
 // TestEditorPaths checks that a name never becomes a path, and that no answer has a path of the
 // machine.
 func TestEditorPaths(t *testing.T) {

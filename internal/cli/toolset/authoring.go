@@ -49,7 +49,11 @@ func (c Config) draftOf(in *flowrun.StepInput, scope tool.Scope) (*draft, error)
 
 // check returns all problems of the definition as text, and whether it is valid.
 func (d *draft) check() (report string, valid bool) {
-	_, found := toolfiles.Check(d.lib, d.path, d.scope, d.text, false)
+	def, found := toolfiles.Check(d.lib, d.path, d.scope, d.text, false)
+	if name := tool.Stem(d.path); def.Name != "" && def.Name != name {
+		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos,
+			Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, name), Hint: "give both the same name"})
+	}
 	if len(found) == 0 {
 		return "the definition is valid", true
 	}
