@@ -48,10 +48,22 @@ func (r *Result) Add(what string, line int, to string, s Status, format string, 
 func (r *Result) Drop(t *Tool, reason string) {
 	for i, row := range r.Rows {
 		if row.To == t.Name || strings.HasPrefix(row.To, t.Name+"/") {
-			r.Rows[i].To, r.Rows[i].Status, r.Rows[i].Reason = "", LeftOut, reason
+			r.Rows[i].leaveOut(reason)
 		}
 	}
 }
+
+// DropSince leaves out everything that has a row from the row n on.
+func (r *Result) DropSince(n int, reason string) {
+	for i := n; i < len(r.Rows); i++ {
+		if r.Rows[i].Status != LeftOut {
+			r.Rows[i].leaveOut(reason)
+		}
+		r.Rows[i].To = ""
+	}
+}
+
+func (r *Row) leaveOut(reason string) { r.To, r.Status, r.Reason = "", LeftOut, reason }
 
 // Outcome adds a row that is exact if there are no reasons, and changed otherwise.
 func (r *Result) Outcome(what string, line int, to string, reasons []string) {
@@ -87,7 +99,8 @@ type Parameter struct {
 	Name, Description string
 	Default           string
 	HasDefault        bool
-	List              bool // an array
+	List              bool     // an array
+	Enum              []string // the allowed values, or nil
 }
 
 // Variable is an environment variable.
@@ -130,6 +143,23 @@ type Step struct {
 	MaxParallel int
 	FailFast    bool
 	Finally     []*Step
+	Declared    []string // names of outputs that it may write, which are texts
+	Container   *Container
+}
+
+// Container is the container of a step, which has a network.
+type Container struct {
+	Image    string
+	Services []Service
+}
+
+// Service is a container beside that of a step.
+type Service struct {
+	Name, Image       string
+	Env               []Variable
+	Health            string // a command, or ""
+	Interval, Timeout string // of the health check
+	Retries           int
 }
 
 // Axis is one list of a matrix.

@@ -145,6 +145,9 @@ func (w *writer) parameters(list []Parameter) tool.Value {
 		default:
 			e.add("required", yes())
 		}
+		if len(p.Enum) > 0 {
+			e.add("validation", tool.Value{Map: []tool.Entry{{Key: "enum", Value: texts(p.Enum)}}})
+		}
 		all.add(p.Name, tool.Value{Map: e})
 	}
 	return tool.Value{Map: all}
@@ -196,7 +199,15 @@ func (w *writer) step(s *Step) []tool.Entry {
 	e.text("run-condition", w.braces.write(s.When, false))
 	w.matrix(&e, s)
 	e.text("working-directory", w.braces.write(s.Dir, false))
+	w.container(&e, s.Container)
 	w.environment(&e, s.Environment, s.Secrets)
+	if len(s.Declared) > 0 {
+		outputs := entries{}
+		for _, name := range s.Declared {
+			outputs.add(name, tool.Value{Map: []tool.Entry{{Key: "type", Value: text("string")}, {Key: "required", Value: keytable.Scalar(false, "false")}}})
+		}
+		e.add("outputs", tool.Value{Map: outputs})
+	}
 	e.text("input", w.braces.write(s.Input, false))
 	e.text("timeout", s.Timeout)
 	if s.Attempts > 0 {
@@ -228,6 +239,46 @@ func (w *writer) step(s *Step) []tool.Entry {
 		e.add("finally", w.steps(s.Finally))
 	}
 	return e
+}
+
+func (w *writer) container(e *entries, c *Container) {
+	if c == nil {
+		return
+	}
+	v := entries{}
+	v.add("image", text(c.Image))
+	v.add("network", yes())
+	services := entries{}
+	for _, s := range c.Services {
+		services.add(s.Name, tool.Value{Map: w.service(s)})
+	}
+	if len(services) > 0 {
+		v.add("services", tool.Value{Map: services})
+	}
+	e.add("container", tool.Value{Map: v})
+}
+
+func (w *writer) service(s Service) []tool.Entry {
+	v := entries{}
+	v.add("image", text(s.Image))
+	env := entries{}
+	for _, x := range s.Env {
+		env.add(x.Name, text(w.braces.write(x.Value, true)))
+	}
+	if len(env) > 0 {
+		v.add("env", tool.Value{Map: env})
+	}
+	health := entries{}
+	health.text("command", w.braces.write(s.Health, false))
+	health.text("interval", s.Interval)
+	health.text("timeout", s.Timeout)
+	if s.Retries > 0 {
+		health.add("retries", number(s.Retries))
+	}
+	if len(health) > 0 {
+		v.add("health", tool.Value{Map: health})
+	}
+	return v
 }
 
 func retry(s *Step) tool.Value {

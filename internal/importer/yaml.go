@@ -7,8 +7,13 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// Node is a value of a YAML file. The zero Node is a value that is missing.
-type Node struct{ v tool.Value }
+// Node is a value of a YAML file. The zero Node is a value that is missing. A value whose shape is not the one that is
+// asked for is a fault of the file: see Unit and Faults. Callers that accept several shapes ask IsMap, IsList or IsScalar first.
+type Node struct {
+	v    tool.Value
+	key  string // the last key on the way to the value
+	file *file
+}
 
 // Pair is one key of a mapping.
 type Pair struct {
@@ -18,8 +23,8 @@ type Pair struct {
 }
 
 // ParseYAML reads a YAML file whose top is a mapping. The error is tool.Diagnostics.
-func ParseYAML(file string, src []byte) (Node, error) {
-	v, found := keytable.DecodeData(file, src)
+func ParseYAML(name string, src []byte) (Node, error) {
+	v, found := keytable.DecodeData(name, src)
 	for i := range found {
 		if found[i].Code == "empty-file" { // its hint is about definitions
 			found[i].Hint = "check that this is the right file"
@@ -31,14 +36,15 @@ func ParseYAML(file string, src []byte) (Node, error) {
 	if v.Map == nil {
 		return Node{}, tool.Diagnostics{{Code: "bad-type", Severity: tool.Error, Pos: v.Pos, Message: "expected a mapping of keys to values", Hint: "check that this is the right file and format"}}
 	}
-	return Node{v}, nil
+	return Node{v: v, file: &file{}}, nil
 }
 
-// Get returns the value of a key.
+// Get returns the value of a key of a mapping.
 func (n Node) Get(key string) Node {
+	n.expect("a mapping", n.v.Map != nil)
 	for _, e := range n.v.Map {
 		if e.Key == key {
-			return Node{e.Value}
+			return Node{e.Value, key, n.file}
 		}
 	}
 	return Node{}
@@ -49,9 +55,10 @@ func (n Node) Line() int { return n.v.Pos.Line }
 
 // Pairs are the keys of a mapping.
 func (n Node) Pairs() []Pair {
+	n.expect("a mapping", n.v.Map != nil)
 	var out []Pair
 	for _, e := range n.v.Map {
-		out = append(out, Pair{e.Key, e.Pos.Line, Node{e.Value}})
+		out = append(out, Pair{e.Key, e.Pos.Line, Node{e.Value, e.Key, n.file}})
 	}
 	return out
 }
@@ -60,7 +67,7 @@ func (n Node) Pairs() []Pair {
 func (n Node) Items() []Node {
 	var out []Node
 	for _, v := range n.v.List {
-		out = append(out, Node{v})
+		out = append(out, Node{v, n.key, n.file})
 	}
 	if n.v.List == nil && n.Exists() {
 		return []Node{n}
@@ -88,6 +95,7 @@ func (n Node) Quoted() bool { return n.v.Text != nil && n.v.Text.Pos != n.v.Pos 
 
 // Text is the text of a scalar as it is written.
 func (n Node) Text() string {
+	n.expect("a text", n.v.Scalar != nil)
 	if n.v.Text != nil {
 		return n.v.Text.S
 	}
@@ -103,8 +111,15 @@ func (n Node) Text() string {
 	return fmt.Sprint(n.v.Scalar)
 }
 
-// True reports whether the value is true.
-func (n Node) True() bool { return n.Text() == "true" }
+// True reports whether the value is true. Only true and false are booleans: each tool takes other words in its own way.
+func (n Node) True() bool {
+	if b, ok := n.v.Scalar.(bool); ok {
+		return b
+	}
+	s, _ := n.v.Scalar.(string)
+	n.expect("true or false", s == "true" || s == "false")
+	return s == "true"
+}
 
 // Texts are the texts of a list of scalars, or of one.
 func (n Node) Texts() []string {
