@@ -4,6 +4,7 @@ package taskfile
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,6 +26,7 @@ type reader struct {
 	missing []string // what the file says for all tasks and is left out
 	files   []string
 	set     []string
+	lost    importer.Lost
 }
 
 // value is what a variable of go-task is: a text, a parameter with a default, or something that is not known.
@@ -46,7 +48,11 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	}
 	for _, p := range doc.Pairs() {
 		switch p.Key {
-		case "version", "silent", "tasks", "output", "interval":
+		case "tasks", "output":
+		case "version", "interval":
+			p.Text()
+		case "silent":
+			p.True()
 		case "vars":
 			r.globals(p.Node)
 		case "env":
@@ -55,6 +61,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 				if text, why := b.variable(v.Node); why != "" || !importer.ValidVariable(v.Key) || strings.Contains(text, "\x01") {
 					r.result.Add("env "+v.Key, v.Line, "", importer.LeftOut, "its value is known only when it runs")
 					r.missing = append(r.missing, "env "+v.Key)
+					r.lost.Variable(v.Key, "env of the file sets to a value that is known only when it runs")
 				} else {
 					r.env = append(r.env, importer.Variable{Name: v.Key, Value: text})
 					r.result.Outcome("env "+v.Key, v.Line, "", []string{fileWins})
@@ -82,7 +89,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	for _, t := range doc.Get("tasks").Pairs() {
 		r.task(t, taken)
 	}
-	return &r.result, nil
+	return &r.result, doc.Faults()
 }
 
 // fileWins is what is different about variables of a file.
@@ -93,6 +100,7 @@ func (r *reader) dotenv(p importer.Pair) {
 		if strings.Contains(f, "{{") {
 			r.result.Add("dotenv "+f, p.Line, "", importer.LeftOut, "its path is known only when it runs")
 			r.missing = append(r.missing, "dotenv "+f)
+			r.lost.AnyVariable("dotenv of the file may set, and its path is known only when it runs")
 			continue
 		}
 		r.files = append([]string{f}, r.files...) // the first file wins, in flowrun the last
@@ -123,58 +131,89 @@ func (r *reader) globals(n importer.Node) {
 // task adds the tool of a task.
 func (r *reader) task(t importer.Pair, taken map[string]bool) {
 	what := "task " + t.Key
-	if t.Get("internal").True() {
+	b := &builder{reader: r, vars: maps.Clone(r.vars), top: true, names: map[string]bool{}, count: new(int)}
+	var tool *importer.Tool
+	why := t.Unit(func() (why string) {
+		tool, why = b.tool(t)
+		return why
+	})
+	switch {
+	case why != "":
+		r.result.Add(what, t.Line, "", importer.LeftOut, "%s", why)
+		return
+	case tool == nil:
 		r.result.Outcome(what, t.Line, "", []string{"internal: it is a step of the tasks that call it"})
 		return
 	}
-	if strings.Contains(t.Key, "*") {
-		r.result.Add(what, t.Line, "", importer.LeftOut, "flowrun has no wildcards in names")
-		return
+	tool.Name = importer.Unique(taken, importer.Name(t.Key))
+	reasons := append(tool.Reasons(), b.changed...)
+	for _, c := range reasons {
+		tool.Notes = append(tool.Notes, "Changed: "+c+".")
 	}
-	b := &builder{reader: r, vars: map[string]value{}, top: true, names: map[string]bool{}, count: new(int)}
-	for k, v := range r.vars {
-		b.vars[k] = v
+	r.result.Tools = append(r.result.Tools, tool)
+	r.result.Outcome(what, t.Line, tool.Name, reasons)
+}
+
+// tool returns the tool of a task, or nil if the task is internal.
+func (b *builder) tool(t importer.Pair) (tool *importer.Tool, why string) {
+	keys := t.Node
+	if !t.IsMap() { // a task can be its commands
+		keys = importer.Node{}
+	}
+	if keys.Get("internal").True() {
+		return nil, ""
+	}
+	if strings.Contains(t.Key, "*") {
+		return nil, "flowrun has no wildcards in names"
 	}
 	steps, why := b.task(t.Key, nil, 0)
 	if why == "" && len(steps) == 0 {
 		why = "it runs nothing"
 	}
-	if why != "" {
-		r.result.Add(what, t.Line, "", importer.LeftOut, "%s", why)
-		return
+	if why == "" {
+		why = b.lost.InSteps(steps)
 	}
-	if len(r.env)+len(r.files) > 0 {
+	if why != "" {
+		return nil, why
+	}
+	if len(b.env)+len(b.files) > 0 {
 		b.change("variables of the file replace those of the environment")
 	}
-	for _, m := range r.missing {
+	for _, m := range b.missing {
 		b.change("%s of the file is left out", m)
 	}
-	tool := &importer.Tool{Name: importer.Unique(taken, importer.Name(t.Key)), Line: t.Line, Steps: steps, Parameters: b.params, Environment: r.env, EnvFiles: r.files, Finally: b.finally}
-	tool.Description = t.Get("desc").Text()
+	tool = &importer.Tool{Line: t.Line, Steps: steps, Parameters: b.params, Environment: b.env, EnvFiles: b.files}
+	tool.Description = keys.Get("desc").Text()
 	if tool.Description == "" {
-		tool.Description = t.Get("summary").Text()
+		tool.Description = keys.Get("summary").Text()
 	}
 	if tool.Description == "" || strings.Contains(tool.Description, "{{") {
 		tool.Description = "The task " + t.Key + " of a Taskfile"
 	}
-	if t.Get("platforms").Exists() {
-		b.change("on another platform flowrun refuses to run it; go-task skips it and succeeds")
-	}
-	for _, p := range t.Get("platforms").Texts() {
+	tool.Platforms, why = b.platforms(keys.Get("platforms").Texts())
+	return tool, why
+}
+
+// platforms returns the platforms of flowrun. A task whose platforms have no counterpart would run everywhere.
+func (b *builder) platforms(names []string) (list []string, why string) {
+	for _, p := range names {
 		switch p {
 		case "linux", "windows":
-			tool.Platforms = append(tool.Platforms, p)
+			list = append(list, p)
 		case "darwin":
-			tool.Platforms = append(tool.Platforms, "macos")
+			list = append(list, "macos")
 		default:
 			b.change("the platform %s has no counterpart", p)
 		}
 	}
-	for _, c := range b.changed {
-		tool.Notes = append(tool.Notes, "Changed: "+c+".")
+	if len(names) == 0 {
+		return nil, ""
 	}
-	r.result.Tools = append(r.result.Tools, tool)
-	r.result.Outcome(what, t.Line, tool.Name, b.changed)
+	if len(list) == 0 {
+		return nil, "its platforms have no counterpart: " + short(strings.Join(names, ", "))
+	}
+	b.change("on another platform flowrun refuses to run it; go-task skips it and succeeds")
+	return list, ""
 }
 
 // builder makes the steps of one tool.
@@ -184,7 +223,7 @@ type builder struct {
 	top     bool // variables without a value become parameters
 	params  []importer.Parameter
 	names   map[string]bool // of steps
-	finally []*importer.Step
+	guards  int             // questions and preconditions so far
 	changed []string
 	count   *int
 }

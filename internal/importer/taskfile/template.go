@@ -115,8 +115,11 @@ const notFromEnvironment = "a variable of the environment does not give %s"
 
 // ownDefault returns the default of a global variable that the caller can set: NAME: '{{.NAME | default "x"}}'.
 func ownDefault(name string, n importer.Node) (fallback string, ok bool) {
+	if !n.IsScalar() {
+		return "", false
+	}
 	s := strings.TrimSpace(n.Text())
-	if !n.IsScalar() || !strings.HasPrefix(s, "{{") || !strings.HasSuffix(s, "}}") {
+	if !strings.HasPrefix(s, "{{") || !strings.HasSuffix(s, "}}") {
 		return "", false
 	}
 	s = strings.TrimSpace(s[2 : len(s)-2])
