@@ -13,10 +13,10 @@ func command(s *importer.Step, n stepNode, p importer.Pair) (why string) {
 	switch {
 	case p.IsMap():
 		return "its " + p.Key + " is a mapping"
-	case p.Key == "run" && importer.Plain(p.Text()) && !strings.HasPrefix(p.Text(), "/") && !strings.HasPrefix(p.Text(), "."):
-		return "its run is a DAG or a command, depending on the version of Dagu"
 	case p.IsList():
 		return "its " + p.Key + " is a list: one command and its arguments, or several commands, depending on the version of Dagu"
+	case p.Key == "run" && importer.Plain(p.Text()) && !strings.HasPrefix(p.Text(), "/") && !strings.HasPrefix(p.Text(), "."):
+		return "its run is a DAG or a command, depending on the version of Dagu"
 	case p.Key != "script" || !n.Get("command").Exists(): // otherwise the command is the interpreter of the script
 		s.Script = p.Text()
 	}
@@ -29,7 +29,7 @@ func (r *reader) script(s *importer.Step, n stepNode) (why string) {
 	both := script.Exists() && interpreter.Exists()
 	if both {
 		if s.Shell = shellOf(interpreter); s.Shell == "" {
-			return "flowrun has no steps for " + short(interpreter.Text())
+			return "flowrun has no steps for " + short(strings.Join(interpreter.Texts(), " "))
 		}
 		s.Script = script.Text()
 	}

@@ -15,7 +15,14 @@ func (r *reader) handlers(doc importer.Node) {
 }
 
 func (r *reader) handler(p importer.Pair) {
-	s, why := r.step(stepNode{p.Node, "on-" + p.Key}, r.outputs)
+	var s *importer.Step
+	why := p.Unit(func() (why string) {
+		s, why = r.step(stepNode{p.Node, "on-" + p.Key}, r.outputs)
+		return why
+	})
+	if why == "" {
+		why = r.lost.InSteps([]*importer.Step{s})
+	}
 	var differs []string
 	switch event := key(p.Key); {
 	case event == "init" && why != "":

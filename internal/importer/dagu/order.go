@@ -58,12 +58,12 @@ func (r *reader) plan(doc importer.Node) (all []*planned, waitFor bool) {
 		p := &planned{stepNode: n, name: r.names[n.name]}
 		all = append(all, p)
 		byName[p.name] = p
-		waitFor = waitFor || n.Get("depends").Exists()
+		waitFor = waitFor || n.get("depends").Exists()
 	}
 	graph := kind == "graph" || kind == "" && waitFor
 	free := false // a step waits for nothing
 	for i, p := range all {
-		depends := p.Get("depends")
+		depends := p.get("depends")
 		for _, d := range depends.Texts() {
 			if byName[r.names[d]] == nil {
 				p.why = "it depends on " + short(d) + ", which is not in the file"
@@ -100,18 +100,22 @@ func (r *reader) carry(p *planned) {
 		case p.why != "":
 		case !w.finished:
 			p.why = "its depends form a cycle"
-		case w.why != "" && p.Get("depends").Exists():
-			p.why = "it depends on " + w.stepNode.name + ", which is left out"
+		case p.get("depends").Exists():
+			p.why = r.lost.Needs(w.stepNode.name)
 		case w.why != "":
-			p.why = "it comes after " + w.stepNode.name + ", which is left out"
+			p.why = r.lost.After()
 		}
 		maps.Copy(outputs, w.outputs)
 		conditions = append(conditions, w.runs...)
 	}
 	if p.why == "" {
-		p.step, p.why = r.step(p.stepNode, outputs)
+		p.why = p.Unit(func() (why string) {
+			p.step, why = r.step(p.stepNode, outputs)
+			return why
+		})
 	}
 	if p.finished = true; p.why != "" {
+		r.leave(p)
 		return
 	}
 	for name, from := range r.outputs {
@@ -132,11 +136,27 @@ func (r *reader) carry(p *planned) {
 	}
 }
 
+// leave notes that a step and the variable with its output are left out.
+func (r *reader) leave(p *planned) {
+	r.lost.Part(p.stepNode.name, "")
+	for name, from := range r.outputs {
+		if from == p.name {
+			delete(r.outputs, name)
+			r.lost.Variable(name, "is the output of "+p.stepNode.name+", which is left out")
+		}
+	}
+}
+
 // runsOn reports whether the steps below run if this one is skipped.
 func (p *planned) runsOn() bool {
+	if !p.IsMap() {
+		return false
+	}
 	for _, k := range p.Pairs() {
-		if key(k.Key) == "continueon" {
-			return k.Text() == "skipped" || k.Get("skipped").True()
+		if key(k.Key) == "continueon" && k.IsMap() {
+			return k.Get("skipped").True()
+		} else if key(k.Key) == "continueon" {
+			return k.Text() == "skipped"
 		}
 	}
 	return false

@@ -40,7 +40,7 @@ func (r *reader) params(p importer.Pair) {
 
 // typed reports whether an element of params describes one parameter, with its name and more.
 func typed(item importer.Node) bool {
-	if !item.Get("name").Exists() {
+	if !item.IsMap() || !item.Get("name").Exists() {
 		return false
 	}
 	for _, k := range []string{"type", "default", "required", "description", "enum", "eval"} {
@@ -57,7 +57,7 @@ func (r *reader) typed(item importer.Node) (reasons []string) {
 	for _, k := range item.Pairs() {
 		switch {
 		case k.Key == "name":
-		case k.Key == "default" && k.IsScalar():
+		case k.Key == "default":
 			prm.Default = k.Text()
 		case k.Key == "description":
 			prm.Description = k.Text()
@@ -65,9 +65,16 @@ func (r *reader) typed(item importer.Node) (reasons []string) {
 			prm.HasDefault = !k.True() || item.Get("default").Exists()
 		case k.Key == "eval":
 			r.bad = "the parameter " + short(prm.Name) + " has eval"
+		case k.Key == "enum":
+			prm.Enum = k.Texts()
+		case k.Key == "type" && k.Text() == "string":
 		default:
 			reasons = append(reasons, "flowrun does not check the "+k.Key+" of "+prm.Name)
 		}
+	}
+	if prm.Enum != nil && !item.Get("default").Exists() {
+		prm.HasDefault = false
+		reasons = append(reasons, prm.Name+" has no default, and an empty text is not one of its values: it is required")
 	}
 	return append(reasons, r.param(prm)...)
 }

@@ -26,6 +26,7 @@ type reader struct {
 	unsure   map[string]bool // the steps whose shell depends on the environment of Dagu
 	active   int             // maxActiveRuns
 	bad      string          // why the whole DAG is left out
+	lost     importer.Lost
 	changed  []string
 }
 
@@ -36,11 +37,37 @@ func Read(file string, src []byte) (*importer.Result, error) {
 		return nil, err
 	}
 	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh", unsure: map[string]bool{}, fixed: map[string]string{"HOME": importer.Ref("HOME"), "PATH": importer.Ref("env.PATH")}}
+	r.tool = &importer.Tool{Line: 1}
+	why := doc.Unit(func() string {
+		r.read(file, doc)
+		return r.bad
+	})
+	if why == "" && len(r.tool.Steps) == 0 {
+		why = "it has no step that flowrun can carry out"
+	}
+	if why != "" {
+		r.result.DropSince(0, "the DAG is left out")
+		r.result.Add("DAG", 1, "", importer.LeftOut, "%s", why)
+		return &r.result, nil
+	}
+	if len(r.unsure) > 0 {
+		r.changed = append(r.changed, "flowrun runs steps without shell in sh, Dagu in the shell of $DAGU_DEFAULT_SHELL or $SHELL, if it has one")
+	}
+	for _, c := range r.changed {
+		r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
+	}
+	r.result.Tools = []*importer.Tool{r.tool}
+	r.result.Outcome("DAG", 1, r.tool.Name, r.changed)
+	return &r.result, nil
+}
+
+// read fills the tool. It sets bad if the whole DAG is left out.
+func (r *reader) read(file string, doc importer.Node) {
 	name := doc.Get("name").Text()
 	if name == "" {
 		name = strings.TrimSuffix(strings.TrimSuffix(file[strings.LastIndexAny(file, `/\`)+1:], ".yaml"), ".yml")
 	}
-	r.tool = &importer.Tool{Name: importer.Name(name), Line: 1, Description: doc.Get("description").Text()}
+	r.tool.Name, r.tool.Description = importer.Name(name), doc.Get("description").Text()
 	if r.tool.Description == "" {
 		r.tool.Description = "The DAG " + name
 	}
@@ -55,7 +82,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	for _, s := range stepNodes(doc.Get("steps")) {
 		label := s.name
 		r.names[label] = importer.Unique(r.taken, importer.Name(label))
-		if id := s.Get("id").Text(); id != "" {
+		if id := s.get("id").Text(); id != "" {
 			r.names[id] = r.names[label]
 		}
 	}
@@ -65,22 +92,6 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if r.bad == "" {
 		r.handlers(doc)
 	}
-	switch {
-	case r.bad != "":
-		r.result.Add("DAG", 1, "", importer.LeftOut, "%s", r.bad)
-	case len(r.tool.Steps) == 0:
-		r.result.Add("DAG", 1, "", importer.LeftOut, "it has no step that flowrun can carry out")
-	default:
-		if len(r.unsure) > 0 {
-			r.changed = append(r.changed, "flowrun runs steps without shell in sh, Dagu in the shell of $DAGU_DEFAULT_SHELL or $SHELL, if it has one")
-		}
-		for _, c := range r.changed {
-			r.tool.Notes = append(r.tool.Notes, "Changed: "+c+".")
-		}
-		r.result.Tools = []*importer.Tool{r.tool}
-		r.result.Outcome("DAG", 1, r.tool.Name, r.changed)
-	}
-	return &r.result, nil
 }
 
 // key returns a key as all spellings of Dagu write it: max_active_runs is maxActiveRuns.
@@ -110,19 +121,20 @@ func (r *reader) top(p importer.Pair) {
 	case "dotenv":
 		for _, f := range p.Texts() {
 			if f == "" || strings.Contains(f, "$") {
-				leave("its path is known only when it runs")
-				continue
+				r.bad = "it reads a file of variables whose path is known only when it runs"
 			}
 			r.tool.EnvFiles = append(r.tool.EnvFiles, f)
 		}
 	case "timeoutsec":
-		if p.Text() != "0" {
-			r.tool.Timeout = seconds(p.Node)
+		if why := seconds(p.Node, &r.tool.Timeout); why != "" {
+			r.bad = why
 		}
 	case "maxactiveruns":
-		if n, err := strconv.Atoi(p.Text()); err == nil && n > 0 {
-			r.tool.MaxActiveRuns = n
+		n, err := strconv.Atoi(p.Text())
+		if err != nil {
+			r.bad = "its maxActiveRuns is not a number"
 		}
+		r.tool.MaxActiveRuns = max(n, 0)
 	case "workingdir":
 		ok := false
 		if r.tool.Dir, ok = r.expand(p.Text()); !ok {
@@ -131,7 +143,7 @@ func (r *reader) top(p importer.Pair) {
 	case "shell":
 		r.ownShell = true
 		if r.shell = shellOf(p.Node); r.shell == "" {
-			r.bad = "flowrun has no steps for the shell " + short(p.Text())
+			r.bad = "flowrun has no steps for the shell " + short(strings.Join(p.Texts(), " "))
 		}
 	case "preconditions", "precondition":
 		r.bad = "flowrun has no precondition of a whole tool"
@@ -210,6 +222,7 @@ func (r *reader) variables(n importer.Node, what string) []importer.Variable {
 		if !item.IsMap() {
 			name, value, _ := strings.Cut(item.Text(), "=")
 			add(name, value, item.Line())
+			continue
 		}
 		for _, k := range item.Pairs() {
 			add(k.Key, k.Text(), k.Line)
@@ -235,9 +248,14 @@ func (r *reader) expand(s string) (value string, ok bool) {
 	return value, known && !strings.ContainsAny(value, "$`")
 }
 
-func seconds(n importer.Node) string {
-	if v, err := strconv.Atoi(n.Text()); err == nil && v > 0 && v < 1e9 {
-		return n.Text() + "s"
+// seconds reads a time limit in seconds. Without a limit it is 0.
+func seconds(n importer.Node, timeout *string) (why string) {
+	v, err := strconv.Atoi(n.Text())
+	switch {
+	case n.Exists() && (err != nil || v < 0 || v >= 1e9):
+		return "its timeoutSec is not a number of seconds: " + short(n.Text())
+	case v > 0:
+		*timeout = n.Text() + "s"
 	}
 	return ""
 }

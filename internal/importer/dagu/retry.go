@@ -15,6 +15,12 @@ func retry(s *importer.Step, n importer.Node) (why string) {
 	s.Delay = shortest
 	delay, longest := 0, 0
 	for _, p := range n.Pairs() {
+		if key(p.Key) == "exitcode" {
+			if s.ExitCodes = exitCodes(p.Node); s.ExitCodes == nil {
+				return p.Key + " of its retryPolicy is not understood"
+			}
+			continue
+		}
 		v, err := strconv.Atoi(p.Text())
 		switch key(p.Key) {
 		case "limit":
@@ -31,7 +37,7 @@ func retry(s *importer.Step, n importer.Node) (why string) {
 			}
 		case "backoff":
 			switch factor, err := strconv.ParseFloat(p.Text(), 64); {
-			case p.True(), err == nil && factor == 2:
+			case p.Text() == "true", err == nil && factor == 2:
 				s.Doubles = true
 			case p.Text() != "false":
 				return "flowrun doubles the interval of a retry, and does not multiply it by " + short(p.Text())
@@ -41,10 +47,6 @@ func retry(s *importer.Step, n importer.Node) (why string) {
 				return p.Key + " of its retryPolicy is not understood"
 			}
 			longest = v
-		case "exitcode":
-			if s.ExitCodes = exitCodes(p.Node); s.ExitCodes == nil {
-				return p.Key + " of its retryPolicy is not understood"
-			}
 		default:
 			return "flowrun has no counterpart for " + p.Key + " of its retryPolicy"
 		}

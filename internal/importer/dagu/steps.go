@@ -1,6 +1,7 @@
 package dagu
 
 import (
+	"cmp"
 	"maps"
 	"strconv"
 	"strings"
@@ -14,6 +15,14 @@ type stepNode struct {
 	name string
 }
 
+// get returns the value of a key. A step can also be its command, or a list of commands.
+func (s stepNode) get(key string) importer.Node {
+	if !s.IsMap() {
+		return importer.Node{}
+	}
+	return s.Get(key)
+}
+
 // stepNodes returns the steps of a list, or of a mapping from names to steps.
 func stepNodes(n importer.Node) []stepNode {
 	var list []stepNode
@@ -24,14 +33,9 @@ func stepNodes(n importer.Node) []stepNode {
 		return list
 	}
 	for i, s := range n.Items() {
-		name := s.Get("name").Text()
-		if name == "" {
-			name = s.Get("id").Text()
-		}
-		if name == "" {
-			name = "step-" + strconv.Itoa(i+1)
-		}
-		list = append(list, stepNode{s, name})
+		step := stepNode{Node: s}
+		step.name = cmp.Or(step.get("name").Text(), step.get("id").Text(), "step-"+strconv.Itoa(i+1))
+		list = append(list, step)
 	}
 	return list
 }
@@ -67,12 +71,14 @@ func (r *reader) step(n stepNode, outputs map[string]string) (*importer.Step, st
 // stepKey reads a key of a step. It returns why the step cannot be carried over.
 func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why string) {
 	switch key(p.Key) {
-	case "name", "id", "description", "depends", "args":
+	case "description":
+		p.Text()
+	case "name", "id", "depends", "args":
 	case "command", "run", "cmd", "script":
 		return command(s, n, p)
 	case "shell":
 		if s.Shell = shellOf(p.Node); s.Shell == "" {
-			return "flowrun has no steps for the shell " + short(p.Text())
+			return "flowrun has no steps for the shell " + short(strings.Join(p.Texts(), " "))
 		}
 	case "dir", "workingdir":
 		ok := false
@@ -84,8 +90,11 @@ func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why str
 		s.Environment = append(s.Environment, r.variables(p.Node, "step "+n.name+": env")...)
 		r.fixed = ofAll
 	case "output":
+		if !p.IsScalar() {
+			return "its output has a form that is not understood"
+		}
 		name := strings.TrimPrefix(p.Text(), "$")
-		if !p.IsScalar() || !importer.ValidVariable(name) {
+		if !importer.ValidVariable(name) {
 			return "its output has a form that is not understood"
 		}
 		r.outputs[name] = s.Name
@@ -94,7 +103,7 @@ func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why str
 	case "continueon":
 		return tolerate(s, p.Node)
 	case "timeoutsec":
-		s.Timeout = seconds(p.Node)
+		return seconds(p.Node, &s.Timeout)
 	case "preconditions", "precondition":
 		if n.Get("env").Exists() {
 			return "flowrun does not evaluate preconditions of a step that has env"
@@ -110,11 +119,14 @@ func (r *reader) stepKey(s *importer.Step, n stepNode, p importer.Pair) (why str
 
 // tolerate reads continueOn. What it says of a skipped step is for the steps below: see runsOn.
 func tolerate(s *importer.Step, n importer.Node) (why string) {
-	switch n.Text() {
-	case "failed", "failure":
-		s.Tolerate = true
-		return ""
-	case "skipped":
+	if n.IsScalar() {
+		switch n.Text() {
+		case "failed", "failure":
+			s.Tolerate = true
+		case "skipped":
+		default:
+			return "its continueOn is not understood"
+		}
 		return ""
 	}
 	for _, p := range n.Pairs() {
@@ -122,12 +134,10 @@ func tolerate(s *importer.Step, n importer.Node) (why string) {
 		case "failure", "failed":
 			s.Tolerate = p.True()
 		case "skipped":
+			p.True()
 		default:
 			return "flowrun has no counterpart for " + p.Key + " of its continueOn"
 		}
-	}
-	if !n.IsMap() {
-		return "its continueOn is not understood"
 	}
 	return ""
 }
@@ -136,6 +146,9 @@ func tolerate(s *importer.Step, n importer.Node) (why string) {
 func (r *reader) precondition(s *importer.Step, n importer.Node) (why string) {
 	var parts []string
 	for _, c := range n.Items() {
+		if !c.IsMap() {
+			return "flowrun does not evaluate its preconditions"
+		}
 		condition := strings.Trim(c.Get("condition").Text(), `"`)
 		name := strings.Trim(condition, "${}")
 		want := c.Get("expected").Text()
