@@ -46,6 +46,7 @@ type parser struct {
 	dotfile   string
 	dir       string   // set working-directory
 	missing   []string // what the file says for all recipes and is left out
+	lost      importer.Lost
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter *regexp.Regexp }) {
@@ -294,7 +295,6 @@ func (p *parser) attributes(r *recipe, text string) {
 			if value != "" {
 				r.confirm = value
 			}
-			r.changed = append(r.changed, "the question of [confirm] is an approval, which other entry points can answer as well")
 		case "group", "no-exit-message", "no-quiet", "default", "positional-arguments":
 			if name == "positional-arguments" {
 				r.bad = "flowrun has no positional arguments"

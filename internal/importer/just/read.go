@@ -36,11 +36,15 @@ func Read(src []byte) (*importer.Result, error) {
 		case total > maxSteps:
 			why = "the file has too many steps"
 		}
+		exported := b.exported()
+		if why == "" {
+			why = p.lost.InSteps(b.steps)
+		}
 		if why != "" {
 			p.result.Add("recipe "+name, r.line, "", importer.LeftOut, "%s", why)
 			continue
 		}
-		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Parameters: r.params, Platforms: r.platforms, Steps: b.steps, Environment: b.exported()}
+		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Parameters: r.params, Platforms: r.platforms, Steps: b.steps, Environment: exported}
 		if t.Description == "" {
 			t.Description = "The recipe " + name + " of a justfile"
 		}
@@ -55,11 +59,12 @@ func Read(src []byte) (*importer.Result, error) {
 		for _, m := range p.missing {
 			b.change("%s is left out", m)
 		}
-		for _, c := range b.changed {
+		reasons := append(t.Reasons(), b.changed...)
+		for _, c := range reasons {
 			t.Notes = append(t.Notes, "Changed: "+c+".")
 		}
 		p.result.Tools = append(p.result.Tools, t)
-		p.result.Outcome("recipe "+name, r.line, t.Name, b.changed)
+		p.result.Outcome("recipe "+name, r.line, t.Name, reasons)
 	}
 	return &p.result, nil
 }
@@ -91,7 +96,7 @@ func (b *builder) add(name string, top *recipe) (why string) {
 	case r.bad != "" && r == top:
 		return r.bad
 	case r.bad != "":
-		return "it needs " + name + ", which is left out: " + r.bad
+		return importer.Needs(name, r.bad)
 	case b.badAll != "":
 		return b.badAll
 	case len(b.steps) > maxSteps:
@@ -102,6 +107,9 @@ func (b *builder) add(name string, top *recipe) (why string) {
 		return "it needs " + name + ", which is for some platforms only"
 	}
 	b.done[name] = true
+	if r.confirm != "" { // just asks before the dependencies
+		b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, "confirm"), Approve: r.confirm})
+	}
 	for _, n := range r.before {
 		if why := b.add(n, top); why != "" {
 			return why
@@ -109,9 +117,6 @@ func (b *builder) add(name string, top *recipe) (why string) {
 	}
 	for _, c := range r.changed {
 		b.change("%s", c)
-	}
-	if r.confirm != "" {
-		b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, "confirm"), Approve: r.confirm})
 	}
 	params, end := r.params, func() {}
 	if r != top {
@@ -275,6 +280,7 @@ func (b *builder) exported() []importer.Variable {
 			}
 		} else if (v.exported || b.exportAll) && v.bad != "" {
 			b.change("the variable %s is not exported: %s", name, v.bad)
+			b.lost.Variable(name, "is not exported: "+v.bad)
 		}
 	}
 	slices.SortFunc(list, func(x, y importer.Variable) int { return strings.Compare(x.Name, y.Name) })

@@ -28,6 +28,9 @@ type parser struct {
 	depth   int     // of conditionals
 	ignored bool    // the recipe lines belong to a rule that is left out
 	above   string  // the comment above
+
+	elsewhere string // what is left out and may have the rules of targets that are not here
+	lost      importer.Lost
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, rule *regexp.Regexp }) {
@@ -114,6 +117,7 @@ func (p *parser) parse(src string) {
 		case first == "include" || first == "-include" || first == "sinclude":
 			p.result.Add(text, l.line, "", importer.LeftOut, "import the other file by itself; what it sets is unknown here")
 			p.changed = append(p.changed, "what "+short(text)+" sets is unknown")
+			p.elsewhere = short(text)
 			p.current = nil
 		case first == "vpath" || first == "undefine" || first == "load" || first == "unexport" || text == "export":
 			p.result.Add(text, l.line, "", importer.LeftOut, "flowrun has no counterpart")

@@ -35,11 +35,15 @@ func Read(src []byte) (*importer.Result, error) {
 		case total > maxSteps:
 			why = "the file has too many steps"
 		}
+		exported := b.exported()
+		if why == "" {
+			why = p.lost.InSteps(b.steps)
+		}
 		if why != "" {
 			p.result.Add("target "+name, r.line, "", importer.LeftOut, "%s", why)
 			continue
 		}
-		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Steps: b.steps, Environment: b.exported()}
+		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Steps: b.steps, Environment: exported}
 		if t.Description == "" {
 			t.Description = "The target " + name + " of a Makefile"
 		}
@@ -75,12 +79,12 @@ func (b *builder) add(name string) (why string) {
 		return ""
 	case b.open[name]:
 		return "its prerequisites form a cycle"
+	case r == nil && b.elsewhere != "":
+		return "it needs " + name + ", which may be a target of " + b.elsewhere + ", which is left out"
 	case r == nil:
-		b.done[name] = true
-		b.change("make checks that %s exists or makes it by a rule of its own", name)
-		return ""
+		return b.exists(name)
 	case r.bad != "":
-		return "it needs " + name + ", which is left out: " + r.bad
+		return importer.Needs(name, r.bad)
 	case len(b.steps) > maxSteps:
 		return "it has too many steps"
 	}
@@ -109,6 +113,17 @@ func (b *builder) add(name string) (why string) {
 		b.change("make skips %s if a file of that name is up to date; flowrun always runs it", name)
 	}
 	b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, importer.Name(name)), Shell: b.shell, Script: script})
+	return ""
+}
+
+// exists adds a step for a prerequisite that has no rule: make stops if there is no such file.
+func (b *builder) exists(name string) (why string) {
+	if !importer.Plain(name) {
+		return "it needs the file " + name + ", which has a name with special characters"
+	}
+	b.done[name] = true
+	b.change("the file %s must exist; make also knows rules of its own to make it", name)
+	b.steps = append(b.steps, &importer.Step{Name: importer.Unique(b.names, importer.Name(name)), Shell: "sh", Script: "test -e " + name})
 	return ""
 }
 
@@ -222,6 +237,7 @@ func (b *builder) exported() []importer.Variable {
 		}
 		if why != "" {
 			b.change("the variable %s is not exported: %s", name, why)
+			b.lost.Variable(name, "is not exported: "+why)
 			continue
 		}
 		for _, c := range unsure {

@@ -1,6 +1,7 @@
 package makefile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -32,8 +33,11 @@ func (p *parser) rule(l logical) {
 	head, about, _ := strings.Cut(l.text, "##")
 	head, inline, hasInline := strings.Cut(stripComment(head), ";")
 	m := patterns().rule.FindStringSubmatchIndex(head)
-	if m == nil {
-		p.result.Add("line", l.line, "", importer.LeftOut, "not understood: %s", short(strings.TrimSpace(l.text)))
+	if text := strings.TrimSpace(l.text); m == nil || strings.HasPrefix(text, "$(") && strings.HasSuffix(text, ")") {
+		p.result.Add("line", l.line, "", importer.LeftOut, "not understood: %s", short(text))
+		if !strings.HasPrefix(text, "$(info ") && !strings.HasPrefix(text, "$(warning ") { // these only print
+			p.badAll = fmt.Sprintf("line %d may stop make or add rules: %s", l.line, short(text))
+		}
 		return
 	}
 	names, colon, needsText := head[:m[3]], head[m[4]:m[5]], head[m[5]:]
@@ -41,6 +45,7 @@ func (p *parser) rule(l logical) {
 	if bad == "" && strings.Contains(names, "$") && strings.TrimSpace(targetText) == "" {
 		bad = "its name is empty"
 	}
+	unknown := bad
 	targets := strings.Fields(targetText)
 	if bad == "" && len(targets) == 1 && strings.HasPrefix(targets[0], ".") && strings.ToUpper(targets[0]) == targets[0] && !strings.Contains(targets[0], "/") {
 		p.special(targets[0], needsText, l.line)
@@ -66,6 +71,12 @@ func (p *parser) rule(l logical) {
 	}
 	if bad != "" {
 		p.result.Add("rule "+short(strings.TrimSpace(names)), l.line, "", importer.LeftOut, "%s", bad)
+		if unknown != "" {
+			p.badAll = fmt.Sprintf("line %d may be a rule of any target", l.line)
+		}
+		if strings.Contains(targetText, "%") {
+			p.elsewhere = "the rule " + short(strings.TrimSpace(names))
+		}
 		for _, t := range targets {
 			p.rules[t] = &rule{name: t, line: l.line, bad: bad}
 		}
