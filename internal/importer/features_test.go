@@ -57,7 +57,27 @@ func definitions(t *testing.T, r *importer.Result) string {
 		}
 		all = append(all, string(text))
 	}
+	for _, row := range r.Rows {
+		name, path, _ := strings.Cut(row.To, "/")
+		i := slices.IndexFunc(r.Tools, func(t *importer.Tool) bool { return t.Name == name })
+		if row.To != "" && (i < 0 || path != "" && !hasStep(r.Tools[i], path)) {
+			t.Errorf("a row names %s, which is not written: %+v", row.To, row)
+		}
+	}
 	return strings.Join(all, "---\n")
+}
+
+// hasStep reports whether a tool has a step at a path such as group/step.
+func hasStep(t *importer.Tool, path string) bool {
+	list := slices.Concat(t.Steps, t.OnSuccess, t.OnFailure, t.Finally)
+	for name := range strings.SplitSeq(path, "/") {
+		i := slices.IndexFunc(list, func(s *importer.Step) bool { return s.Name == name })
+		if i < 0 {
+			return false
+		}
+		list = list[i].Steps
+	}
+	return true
 }
 
 // feature is a row of a table in docs/reference/importing.md.
@@ -93,6 +113,7 @@ func features() []feature {
 		{"make", "targets that are files", "out:\n\techo x > out\n", changed, "flowrun always runs it"},
 		{"make", "recipe lines, each in a shell of its own; `@`, `-`", ".PHONY: a\na:\n\t@cd /tmp\n\t-false\n\tpwd\n", exact, "(\n      cd /tmp\n      ) || exit\n      false || true\n      pwd"},
 		{"make", "variables (`=` `:=` `?=` `+=`)", "V := x\n", changed, ""},
+		{"make", "prerequisites without a rule", ".PHONY: a\na: go.mod\n\techo a\n", changed, "sh: test -e go.mod\n  - name: a"},
 		{"make", "`$@`, `$<`, `$^`, `$$`", ".PHONY: a b\na: b\n\techo $@ $< $^ $$HOME\nb:\n\techo b\n", exact, "sh: echo a b b $HOME"},
 		{"make", "`$(MAKE)`", ".PHONY: a\na:\n\t$(MAKE) -C sub\n", exact, "sh: make -C sub"},
 		{"make", "functions: `$(shell ...)`, `$(wildcard ...)`", ".PHONY: a\na:\n\techo $(shell date)\n", left, ""},
@@ -113,10 +134,11 @@ func features() []feature {
 		{"taskfile", "`env`, `dotenv`", "env: {A: b}\ntasks:\n  a: {cmd: env}\n", changed, "A: b"},
 		{"taskfile", "`sources`, `generates`", "tasks:\n  a: {cmd: make, sources: [\"*.c\"], generates: [out]}\n", changed, "inputs:\n        - '*.c'"},
 		{"taskfile", "`preconditions`", "tasks:\n  a: {cmd: echo x, preconditions: [test -f x]}\n", exact, "bash: test -f x"},
+		{"taskfile", "`prompt`, also a list", "tasks:\n  a: {cmd: echo x, prompt: ['sure?', 'really?']}\n", changed, "approve: really?"},
 		{"taskfile", "`platforms`", "tasks:\n  a: {cmd: echo x, platforms: [linux, darwin]}\n", changed, "platforms: [linux, macos]"},
 		{"taskfile", "`ignore_error`", "tasks:\n  a:\n    cmds:\n      - {cmd: \"false\", ignore_error: true}\n", exact, "false || true"},
-		{"taskfile", "`defer`", "tasks:\n  a:\n    cmds:\n      - defer: echo bye\n      - echo hi\n", changed, "finally:"},
-		{"taskfile", "`status`", "tasks:\n  a: {cmd: echo x, status: [test -f x]}\n", changed, "it always runs"},
+		{"taskfile", "`defer`", "tasks:\n  a:\n    cmds:\n      - defer: echo bye\n      - echo hi\n", exact, "finally:"},
+		{"taskfile", "`status`", "tasks:\n  a: {cmd: echo x, status: [test -f x]}\n", exact, "run-condition: '{a-status.exit-code} != 0'"},
 		{"taskfile", "`sh:` variables", "tasks:\n  a: {cmd: \"echo {{.V}}\", vars: {V: {sh: date}}}\n", left, ""},
 		{"taskfile", "`for`", "tasks:\n  a:\n    cmds:\n      - {for: [x], cmd: echo}\n", left, ""},
 		{"taskfile", "`{{.CLI_ARGS}}`, functions of templates", "tasks:\n  a: {cmd: \"echo {{.CLI_ARGS}}\"}\n", left, ""},
@@ -127,7 +149,7 @@ func features() []feature {
 		{"dagu", "`depends`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b, depends: [a]}\n", exact, "wait-for: [a]"},
 		{"dagu", "steps without `depends` and `type`", "steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n", changed, "old versions start them together"},
 		{"dagu", "`env`, `params` with names", "params: A=b\nshell: sh\nsteps:\n  - {name: a, command: echo $A}\n", exact, "A: '{A}'"},
-		{"dagu", "`params` with `type`, `enum`", "params: [{name: A, type: string, enum: [x, y]}]\nsteps:\n  - {name: a, command: echo x}\n", changed, "A: '{A}'"},
+		{"dagu", "`params` with `type`, `enum`", "params: [{name: A, type: string, enum: [x, y]}]\nsteps:\n  - {name: a, command: echo x}\n", changed, "enum: [x, y]"},
 		{"dagu", "`output`", "shell: sh\nsteps:\n  - {name: a, command: date, output: D}\n  - {name: b, command: \"echo ${D}\", depends: [a]}\n", exact, "D: '{a.output}'"},
 		{"dagu", "`schedule`", "schedule: \"0 7 * * *\"\nsteps:\n  - {name: a, command: echo x}\n", changed, "cron: 0 7 * * *\n    overlap: skip"},
 		{"dagu", "`retryPolicy` with `limit`, `intervalSec`, `exitCode` and a `backoff` of 2", "steps:\n  - {name: a, command: echo x, retryPolicy: {limit: 3, intervalSec: 5, exitCode: [1], backoff: 2}}\n", exact, "backoff: exponential"},
@@ -152,9 +174,13 @@ func features() []feature {
 		{"github", "`working-directory`, `timeout-minutes`, `continue-on-error`", job + "      - {run: ./x, working-directory: sub, timeout-minutes: 2}\n", changed, "timeout: 120s"},
 		{"github", "`uses`", job + "      - uses: actions/checkout@v4\n      - run: echo x\n", left, "Left out: step 1"},
 		{"github", "`on: push` and other events", "on: push\njobs:\n  a: {steps: [{run: echo a}]}\n", left, ""},
-		{"github", "other expressions", job + "      - run: echo ${{ github.sha }}\n      - run: echo x\n", left, "Left out: step 1"},
-		{"github", "`$GITHUB_OUTPUT` and the like", job + "      - run: echo a=b >> $GITHUB_OUTPUT\n      - run: echo x\n", left, "Left out: step 1"},
-		{"github", "`services`, `container`", "jobs:\n  a: {container: alpine, steps: [{run: echo a}]}\n", left, "Left out: container"},
+		{"github", "other expressions", job + "      - run: echo x\n      - run: echo ${{ github.sha }}\n", left, "Left out: step 2"},
+		{"github", "`$GITHUB_OUTPUT` with names that can be found", job + "      - {id: a, run: echo v=b >> $GITHUB_OUTPUT}\n      - {run: echo x, if: \"steps.a.outputs.v == 'b'\"}\n", changed, "run-condition: '''{a-2.outputs.v}'' matches"},
+		{"github", "`$GITHUB_ENV`, `$GITHUB_PATH` and other outputs", job + "      - run: echo x\n      - run: echo a=b >> $GITHUB_ENV\n", left, "Left out: step 2"},
+		{"github", "`container`, and `services` of a job with a `container`", "jobs:\n  a: {container: alpine, services: {db: {image: 'redis:8'}}, steps: [{run: echo a}]}\n", changed, "image: redis:8"},
+		{"github", "`services` of a job without `container`", "jobs:\n  a: {services: {db: {image: 'redis:8'}}, steps: [{run: echo a}]}\n", left, ""},
+		{"github", "`concurrency`", "concurrency: deploy\njobs:\n  a: {steps: [{run: echo a}]}\n", changed, "max-active-runs: 1"},
+		{"github", "`environment` and other keys of a job", "jobs:\n  a: {environment: production, steps: [{run: echo a}]}\n", left, ""},
 
 		{"just", "recipes and dependencies, also after `&&`", "a: b && c\n  echo a\nb:\n  echo b\nc:\n  echo c\n", exact, "- name: b\n    sh: |-\n      set -u\n      echo b\n  - name: a"},
 		{"just", "lines, each in a shell of its own; `@`, `-`", "a:\n  @cd /tmp\n  -false\n  pwd\n", exact, "false || true"},

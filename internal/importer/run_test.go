@@ -47,6 +47,11 @@ var runs = []struct {
 	{"task: ignored commands", "taskfile", "tasks:\n  a:\n    cmds:\n      - {cmd: 'echo 1; false; echo never', ignore_error: true}\n      - {cmd: 'false', ignore_error: true}\n      - echo 2\n", "a", "1\n2\n", false},
 	{"task: calls", "taskfile", "tasks:\n  a:\n    cmds: [echo 1, {task: b, vars: {X: two}}, echo 3]\n  b: {cmds: ['echo {{.X}}']}\n", "a", "1\ntwo\n3\n", false},
 	{"task: a global variable with a default", "taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}', ALL: 'hi {{.NAME}}'}\ntasks:\n  a: {cmds: [{task: b}, 'echo {{.ALL}}', {task: b, vars: {NAME: eve}}]}\n  b: {cmds: ['echo {{.NAME}}']}\n", "a", "bob\nhi bob\neve\n", false},
+	{"task: status", "taskfile", "tasks:\n  a: {deps: [b], status: ['true', 'test -d /'], cmds: [echo no, {task: b}, {defer: echo no}, echo no]}\n  b: {cmds: [echo b]}\n", "a", "b\n", false},
+	{"task: a status that fails", "taskfile", "tasks:\n  a: {status: ['true', 'false'], dir: /tmp, cmds: [pwd, {task: b}]}\n  b: {status: ['exit 0'], cmds: [echo no]}\n", "a", "/tmp\n", false},
+	{"task: a defer that is reached", "taskfile", "tasks:\n  a: {cmds: [{defer: 'echo 4; exit 1'}, echo 1, {task: b}, {defer: echo 3}]}\n  b: {cmds: [echo 2]}\n", "a", "1\n2\n3\n4\n", false},
+	{"task: a defer that is not reached", "taskfile", "tasks:\n  a: {preconditions: ['false'], cmds: [{defer: echo no}, echo no]}\n", "a", "", true},
+	{"task: a defer below a command that fails", "taskfile", "tasks:\n  a: {cmds: ['echo 1; exit 1', {defer: echo no}, echo no]}\n", "a", "1\n", true},
 	{"dagu: params and outputs", "dagu", "params: WHO=you\ntype: graph\nsteps:\n  - {name: x, command: 'echo hello $WHO', output: TEXT}\n  - {name: y, command: 'echo \"<${TEXT}>\"', depends: [x]}\n", "dag", "hello you\n<hello you>\n", false},
 	{"dagu: -e in a command", "dagu", "steps:\n  - name: a\n    command: |\n      echo 1\n      false\n      echo 2\n", "dag", "1\n", true},
 	{"dagu: -e in one line", "dagu", "steps:\n  - 'false; echo 2'\n", "dag", "", true},
@@ -66,8 +71,9 @@ var runs = []struct {
 	{"dagu: variables in env", "dagu", "env:\n  - A: ${HOME}/x\n  - B: $A/y\n  - PATH: \"/nothing:${PATH}\"\nsteps:\n  - 'test \"$B\" = \"$HOME/x/y\" && echo yes'\n", "dag", "yes\n", false},
 	{"github: -e", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: |\n          echo 1\n          false\n          echo 2\n      - run: echo 3\n      - {run: echo 4, if: always()}\n", "w", "1\n4\n", true},
 	{"github: variables of a job", "github", "name: w\nenv: {A: w, B: w}\njobs:\n  j:\n    env: {B: j, C: j}\n    steps:\n      - run: echo $A $B $C\n        env: {C: s}\n      - run: echo $A $B $C\n", "w", "w j s\nw j j\n", false},
-	{"github: a variable that is not set here", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n      - run: echo kept\n", "w", "kept\n", false},
-	{"github: GITHUB_ENV", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo V=x >> $GITHUB_ENV\n      - run: echo \"/srv/$V\"\n      - {run: 'echo \"[$V]\"', env: {V: own}}\n      - run: echo end\n", "w", "[own]\nend\n", false},
+	{"github: what comes before a step that is left out", "github", "name: w\njobs:\n  j:\n    steps:\n      - run: echo kept\n      - run: echo \"V=1\" >> $GITHUB_ENV\n      - run: echo \"rm -rf /srv/$V\"\n", "w", "kept\n", false},
+	{"github: outputs", "github", "name: w\njobs:\n  j:\n    steps:\n      - {id: one, run: 'echo \"v=$((1+1)) x\" >> \"$GITHUB_OUTPUT\"; echo w=PROD >> ${GITHUB_OUTPUT}'}\n      - {run: 'echo $V ${{ steps.one.outputs.v }}', env: {V: '${{ steps.one.outputs.w }}'}}\n      - {run: echo yes, if: \"steps.one.outputs.w == 'prod'\"}\n      - {run: echo no, if: \"${{ steps.one.outputs.w != 'prod' }}\"}\n", "w", "PROD 2 x\nyes\n", false},
+	{"github: a condition ignores case", "github", "name: w\non: {workflow_dispatch: {inputs: {to: {default: PROD}}}}\njobs:\n  j:\n    steps:\n      - {run: echo no, if: \"inputs.to != 'prod'\"}\n      - {run: echo yes, if: \"inputs.to == 'Prod'\"}\n", "w", "yes\n", false},
 	{"github: env of a job", "github", "name: w\nenv: {A: 0, B: 0, C: 0}\njobs:\n  j:\n    env: {B: 1, C: 1}\n    steps:\n      - {run: 'echo $A $B $C', env: {C: 2}}\n      - run: echo $A $B $C ${{ env.C }}\n  k:\n    needs: j\n    steps: [{run: 'echo $A $B $C'}]\n", "w", "0 1 2\n0 1 1 1\n0 0 0\n", false},
 	{"cron: HOME", "cron", "HOME=/\n0 7 * * * pwd; echo $HOME\n", "pwd", "/\n/\n", false},
 	{"cron: percent signs", "cron", "0 7 * * * cat%a%b\n", "cat", "a\nb\n", false},
@@ -146,42 +152,60 @@ func TestLeftOutWithGitHub(t *testing.T) {
 		status              importer.Status
 		reason              string
 	}{
-		{"its variable", "run: echo V=x >> $GITHUB_ENV", `run: rm -rf "/srv/$V"`, left, "it reads V, which the step first sets"},
-		{"its variable in braces", "run: echo \"V=${{ github.sha }}\" >> $GITHUB_ENV", `run: rm -rf "/srv/${V:-x}"`, left, "it reads V"},
-		{"its variable in an expression", "run: echo V=x >> $GITHUB_ENV", `run: echo ${{ env.V }}`, left, "env.V"},
-		{"its variable in a folder", "run: echo V=x >> $GITHUB_ENV", `{run: ls, working-directory: $V}`, left, "it reads V"},
-		{"another variable", "run: echo V=x >> $GITHUB_ENV", `run: echo $VV`, changed, "do not find the variable V"},
-		{"names that are unknown", "run: cat x >> $GITHUB_ENV", `run: echo x`, left, "could read a variable"},
-		{"one of two names is unknown", "run: echo A=b >> $GITHUB_ENV; cat x >> $GITHUB_ENV", `run: echo x`, left, "could read a variable"},
-		{"PATH", "run: echo /x >> $GITHUB_PATH", `run: echo x`, changed, "PATH is not extended"},
-		{"its output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.v }}`, left, "steps.one.outputs.v"},
-		{"its output in env", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo $V, env: {V: "${{ steps.one.outputs.v }}"}}`, left, "its variable V"},
-		{"its output in a condition", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo x, if: "steps.one.outputs.v == 'x'"}`, left, "steps.one.outputs.v"},
+		{"a variable", "run: echo V=x >> $GITHUB_ENV", `run: rm -rf "/srv/$V"`, left, "it comes after first, which is left out"},
+		{"PATH", "run: echo /x >> $GITHUB_PATH", `run: echo x`, left, "it comes after first"},
+		{"a command", "run: npm ci ${{ github.sha }}", `run: npm test`, left, "it comes after first"},
+		{"a condition", "{run: ./verify, if: github.ref == 'x'}", `run: ./release`, left, "it comes after first"},
+		{"an action", "uses: verify/signature@v1", `run: ./release`, left, "it comes after first"},
+		{"an action, for what always runs", "uses: verify/signature@v1", `{run: ./release, if: always()}`, left, "it comes after first"},
+		{"a wrong shape", "{run: ./verify, shell: [bash]}", `run: ./release`, left, "it comes after first"},
+		{"outputs whose names are unknown", "run: cat x >> $GITHUB_OUTPUT", `run: echo x`, left, "it comes after first"},
+		{"one of two outputs", "run: echo v=x >> $GITHUB_OUTPUT; cat x >> $GITHUB_OUTPUT", `run: echo x`, left, "it comes after first"},
+		{"an output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.v }}`, changed, "a value is always one word"},
+		{"an output in env", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo $V, env: {V: "${{ steps.one.outputs.v }}"}}`, exact, ""},
+		{"an output in a condition", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo x, if: "steps.one.outputs.v == 'x'"}`, exact, ""},
+		{"another output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.w }}`, left, "steps.one.outputs.w"},
 		{"a variable of the job that is left out", "run: echo x", `run: echo $J`, left, "it reads J"},
-		{"an action", "uses: actions/setup-node@v4", `run: npm ci`, changed, "would have done: first (actions/setup-node@v4)"},
-		{"a command", "run: npm ci ${{ github.sha }}", `run: npm test`, changed, "would have done: first"},
+		{"what prepares the machine", "uses: actions/setup-node@v4", `run: npm ci`, changed, "would have done: first (actions/setup-node@v4)"},
 		{"the checkout", "uses: actions/checkout@v4\n        with: {fetch-depth: 0}", `run: npm ci`, exact, ""},
-		{"the checkout of something else", "uses: actions/checkout@v4\n        with: {repository: a/b}", `run: npm ci`, changed, "first (actions/checkout@v4)"},
+		{"the checkout of something else", "uses: actions/checkout@v4\n        with: {repository: a/b}", `run: npm ci`, left, "it comes after first"},
 		{"what does nothing for later steps", "uses: actions/upload-artifact@v4", `run: npm ci`, exact, ""},
+		{"a cache that must exist", "uses: actions/cache@v4\n        with: {fail-on-cache-miss: true}", `run: npm ci`, left, "it comes after first"},
+		{"what gets files", "uses: actions/download-artifact@v4", `run: npm ci`, left, "it comes after first"},
+		{"what runs only after a failure", "{uses: alarm/alarm@v1, if: failure()}", `run: npm ci`, exact, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := read("github", "name: w\njobs:\n  j:\n    env: {J: \"${{ needs.x.outputs.y }}\"}\n    steps:\n      - id: one\n        name: first\n        "+c.first+"\n      - "+
-				strings.Replace(c.second, "{run", "{name: second, run", 1)+"\n      - run: echo end\n")
+			first := "- id: one\n        name: first\n        " + c.first
+			if strings.HasPrefix(c.first, "{") {
+				first = "- {id: one, name: first, " + c.first[1:]
+			}
+			second := "{name: second, " + strings.Trim(c.second, "{}") + "}"
+			if strings.HasPrefix(c.second, "{") {
+				second = "{name: second, " + c.second[1:]
+			} else if strings.ContainsAny(c.second, `"{`) {
+				second = "name: second\n        " + c.second
+			}
+			r, err := read("github", "name: w\njobs:\n  j:\n    env: {J: \"${{ needs.x.outputs.y }}\"}\n    steps:\n      "+first+"\n      - "+second+"\n      - run: echo end\n")
 			if err != nil {
 				t.Fatal(err)
 			}
 			definitions(t, r)
-			var rows []importer.Row
-			for _, row := range r.Rows {
-				if strings.HasSuffix(row.What, ": second") || strings.HasSuffix(row.What, ": step 2") {
-					rows = append(rows, row)
-				}
-			}
-			if len(rows) != 1 || rows[0].Status != c.status || !strings.Contains(rows[0].Reason, c.reason) {
-				t.Errorf("got %+v, want %s: %s", rows, c.status, c.reason)
+			row := rowOf(t, r, "job j: second")
+			if row.Status != c.status || !strings.Contains(row.Reason, c.reason) {
+				t.Errorf("got %+v, want %s: %s", row, c.status, c.reason)
 			}
 		})
 	}
+}
+
+// rowOf returns the row of one part.
+func rowOf(t *testing.T, r *importer.Result, what string) importer.Row {
+	t.Helper()
+	i := slices.IndexFunc(r.Rows, func(row importer.Row) bool { return row.What == what })
+	if i < 0 {
+		t.Fatalf("no row %s: %+v", what, r.Rows)
+	}
+	return r.Rows[i]
 }
 
 // TestNeedsWithGitHub reads a job that needs another one, in both orders of the file.
@@ -192,11 +216,14 @@ func TestNeedsWithGitHub(t *testing.T) {
 		reason       string
 	}{
 		{"a job that is carried over", "steps: [{run: echo a}]", exact, ""},
-		{"a job without commands", "uses: ./.github/workflows/x.yaml", changed, "it does not wait for the job a, which is left out"},
-		{"a job with a condition", "{if: github.ref == 'x', steps: [{run: echo a}]}", changed, "it does not wait for the job a, which is left out"},
-		{"a job whose steps are left out", "steps: [{run: 'echo ${{ github.sha }}'}]", changed, "it does not wait for the job a, which is left out"},
-		{"a job that needs it", "{needs: b, steps: [{run: echo a}]}", changed, "which needs it too"},
-		{"no job", "", changed, "it does not wait for the job a, which is not in the file"},
+		{"a job that differs", "{timeout-minutes: 5, steps: [{uses: actions/checkout@v4}, {run: echo a}, {uses: alarm/alarm@v1, if: failure()}]}", exact, ""},
+		{"a job without commands", "uses: ./.github/workflows/x.yaml", left, "it needs a, which is left out"},
+		{"a job with a condition", "{if: github.ref == 'x', steps: [{run: echo a}]}", left, "it needs a, which is left out"},
+		{"a job with an environment", "{environment: production, steps: [{run: echo a}]}", left, "it needs a, which is left out"},
+		{"a job whose steps are left out", "steps: [{run: 'echo ${{ github.sha }}'}]", left, "it needs a, which is left out"},
+		{"a job of which one step is left out", "steps: [{run: echo a}, {name: verify, uses: verify/signature@v1}]", left, "it needs a, whose part verify is left out"},
+		{"a job that needs it", "{needs: b, steps: [{run: echo a}]}", left, "its needs form a cycle"},
+		{"no job", "", left, "it needs a, which is not in the file"},
 	} {
 		a, b := "", "  b: {needs: [a], steps: [{run: echo b}]}\n"
 		if c.needed != "" {
@@ -204,12 +231,16 @@ func TestNeedsWithGitHub(t *testing.T) {
 		}
 		for order, jobs := range map[string]string{"": a + b, ", further down": b + a} {
 			t.Run(c.name+order, func(t *testing.T) {
-				r, err := read("github", "name: w\njobs:\n"+jobs)
+				r, err := read("github", "name: w\njobs:\n"+jobs+"  c: {steps: [{run: echo c}]}\n")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if text := definitions(t, r); c.reason != "" && !strings.Contains(text, c.reason+".\n") {
+				text := definitions(t, r)
+				if c.reason != "" && !strings.Contains(text, c.reason+".\n") {
 					t.Errorf("the definition has no comment:\n%s", text)
+				}
+				if strings.Contains(text, "echo b") != (c.status == exact) {
+					t.Errorf("the job b: want %s:\n%s", c.status, text)
 				}
 				if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool {
 					return strings.HasPrefix(row.What, "job ") && row.Status == c.status && strings.HasSuffix(row.Reason, c.reason)
@@ -217,6 +248,40 @@ func TestNeedsWithGitHub(t *testing.T) {
 					t.Errorf("got %+v, want %s: %s", r.Rows, c.status, c.reason)
 				}
 			})
+		}
+	}
+}
+
+// TestGuardsOfGitHub holds which keys of a job and of a workflow leave it out, and what is written for the others.
+func TestGuardsOfGitHub(t *testing.T) {
+	for keys, has := range map[string]string{
+		"environment: production":                                             "",
+		"strange: x":                                                          "",
+		"services: {db: {image: postgres}}":                                   "",
+		"container: {image: debian, volumes: [/a]}":                           "",
+		"container: {image: debian, env: {A: '${{ secrets.A }}'}}":            "",
+		"container: '${{ matrix.image }}'":                                    "",
+		"continue-on-error: '${{ matrix.x }}'":                                "",
+		"timeout-minutes: soon":                                               "",
+		"container: debian, services: {db: {image: x, options: --memory 1g}}": "",
+		"container: debian, services: {db: {image: x, volumes: [a]}}":         "",
+		"outputs: {x: y}":                                                     "echo GUARDED",
+		"concurrency: {group: deploy}":                                        "max-active-runs: 1",
+		"concurrency: deploy":                                                 "max-active-runs: 1",
+		"container: debian:12":                                                "container:\n          image: debian:12\n          network: true\n        sh: |-\n          set -e\n          echo GUARDED",
+		"container: {image: debian, env: {A: c, B: c}}, env: {A: j}":          "variables:\n            A: j\n            B: c\n",
+		"container: debian, defaults: {run: {shell: bash}}":                   "bash: |-",
+		"container: debian, services: {db: {image: 'postgres:17', env: {P: x}, ports: ['5432:5432'], options: '--health-cmd \"pg_isready -U x\" --health-interval=10s --health-timeout 5s --health-retries 5'}}": "services:\n            db:\n              image: postgres:17\n              env:\n                P: x\n              health:\n                command: pg_isready -U x\n                interval: 10s\n                timeout: 5s\n                retries: 5",
+		"container: debian, services: {db: {image: x, options: \"--health-cmd 'ping || exit 1'\"}}":                                                                                                              "command: sh -c 'ping || exit 1'",
+	} {
+		r, err := read("github", "jobs:\n  a: {"+keys+", steps: [{run: echo GUARDED}]}\n  b: {steps: [{run: echo b}]}\n")
+		if err != nil {
+			t.Errorf("%s: %v", keys, err)
+			continue
+		}
+		text := definitions(t, r)
+		if strings.Contains(text, "GUARDED") != (has != "") || !strings.Contains(text, has) {
+			t.Errorf("%s: want %q:\n%s%+v", keys, has, text, r.Rows)
 		}
 	}
 }
@@ -230,7 +295,7 @@ func TestDaguReasons(t *testing.T) {
 		{"params: DATE=d\n", changed, "the parameter DATE is DATE_PARAM"},
 		{"params: {a-b: d}\n", left, "a name has up to 60 letters"},
 		{"schedule: 0 7 * * *\nmax_active_runs: 3\n", changed, "a run over the limit of 3 is queued"},
-		{"type: graph\nsteps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, executor: docker}\n  - {name: c, command: echo c}\n", left, "it depends on a, which is left out"},
+		{"type: graph\nsteps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, executor: docker}\n  - {name: c, command: echo c}\n", left, "it needs a, which is left out"},
 		{"steps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, depends: [b]}\n", left, "its depends form a cycle"},
 		{"steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n  - {name: c, command: echo b, depends: [a]}\n", changed, "the steps without depends start at once"},
 		{"steps:\n  - {name: a, run: etl/extract}\n", left, "a DAG or a command"},
@@ -241,7 +306,7 @@ func TestDaguReasons(t *testing.T) {
 		{"handlerOn: {Init: {command: echo x}}\n", changed, "it is the first step"},
 		{"params: A=b\nsteps: [{name: a, command: echo x, preconditions: [{condition: A, expected: b}]}]\n", left, "does not evaluate its preconditions"},
 		{"params: A=b\nsteps: [{name: a, command: 'echo ${{ params.A }}'}]\n", left, "Dagu replaces ${{ params.A }}, flowrun does not"},
-		{"params: [{name: A, type: string, required: true}]\n", changed, "flowrun does not check the type of A"},
+		{"params: [{name: A, type: integer, required: true}]\n", changed, "flowrun does not check the type of A"},
 		{"params: [{name: A, default: 3, description: How many}]\n", exact, ""},
 		{"params: [{name: A, eval: date}]\n", left, "the parameter A has eval"},
 		{"steps: ['[[ a == a ]]']\n", changed, "it has no shell"},

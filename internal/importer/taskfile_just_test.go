@@ -53,7 +53,20 @@ func TestTaskfileAndJustRows(t *testing.T) {
 
 		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}'}\ntasks:\n  a: {cmd: 'echo {{.NAME}} {{.NAME}}'}\n", "variable NAME", changed, "it is a parameter", "default: bob"},
 		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}', ALL: 'hi {{.NAME}}'}\ntasks:\n  a: {cmds: [{task: b}, 'echo {{.ALL}}']}\n  b: {internal: true, cmds: ['echo {{.NAME}}']}\n", "task a", changed, "", "echo hi {NAME}"},
-		{"taskfile", "vars: {NAME: '{{default \"bob\" .NAME}}'}\nenv: {N: '{{.NAME}}'}\ntasks:\n  a: {cmd: 'echo $N'}\n", "task a", changed, "env N of the file is left out", ""},
+		{"taskfile", "vars: {NAME: '{{default \"bob\" .NAME}}'}\nenv: {N: '{{.NAME}}'}\ntasks:\n  a: {cmd: 'echo x'}\n", "task a", changed, "env N of the file is left out", ""},
+		{"taskfile", "env: {N: {sh: date}}\ntasks:\n  a: {cmd: 'rm -rf /srv/$N'}\n", "task a", left, "it reads N, which env of the file sets to a value that is known only when it runs", ""},
+		{"taskfile", "env: {N: {sh: date}}\ntasks:\n  a: {cmd: 'echo $N', env: {N: x}}\n", "task a", changed, "env N of the file is left out", "echo $N"},
+		{"taskfile", "dotenv: ['{{.E}}']\ntasks:\n  a: {cmd: 'rm -rf /srv/$N'}\n", "task a", left, "it reads N, which dotenv of the file may set", ""},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, prompt: ['sure?', 'really?', '']}\n", "task a", changed, "its question is an approval", "approve: sure?\n  - name: confirm-2\n    approve: really?\n  - name: a\n"},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, prompt: ''}\n", "task a", exact, "", "echo x"},
+		{"taskfile", "tasks:\n  a: {cmds: [{task: b, ignore_error: true}, echo x]}\n  b: {cmd: echo b, prompt: 'sure?'}\n", "task a", left, "flowrun would ignore also the answer no", ""},
+		{"taskfile", "tasks:\n  a: {deps: [b], cmd: echo x}\n  b: {internal: true, cmd: echo b, prompt: {a: b}}\n", "task a", left, "it needs b, which is left out: line 3: prompt: expected a text, found a mapping", ""},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, platforms: [freebsd]}\n", "task a", left, "its platforms have no counterpart", ""},
+		{"taskfile", "tasks:\n  a: {cmd: 'echo {{.E}}', requires: {vars: [{name: E, enum: [dev, prod]}]}}\n", "task a", changed, "", "enum: [dev, prod]"},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, vars: {E: y}, requires: {vars: [{name: E, enum: [dev, prod]}]}}\n", "task a", left, "flowrun does not check the values of E", ""},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, sources: [x], status: [y]}\n", "task a", left, "status together with sources", ""},
+		{"taskfile", "tasks:\n  a: {cmd: echo x, cmds: [echo y]}\n", "task a", left, "it has cmd and cmds", ""},
+		{"taskfile", "tasks:\n  a: {cmds: [{cmd: echo x, task: b}]}\n  b: {cmd: echo b}\n", "task a", left, "a command has cmd and task", ""},
 		{"taskfile", "vars: {NAME: '{{.NAME | default \"bob\"}}'}\ntasks:\n  a: {cmd: 'echo x'}\n", "task a", exact, "", "bash: echo x"},
 	} {
 		t.Run(c.format+" "+c.what+" "+c.reason, func(t *testing.T) {

@@ -3,7 +3,6 @@ package github
 
 import (
 	"fmt"
-
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +20,8 @@ type reader struct {
 	done   map[string]bool   // the jobs that were read
 	names  map[string]bool
 	params map[string]bool
+	lost   importer.Lost // the jobs that are left out
+	bad    string        // why the whole workflow is left out
 }
 
 // Read reads a workflow.
@@ -35,53 +36,72 @@ func Read(file string, src []byte) (*importer.Result, error) {
 		name = "workflow"
 	}
 	r.tool = &importer.Tool{Name: importer.Name(strings.ToLower(name)), Line: 1, Description: "The workflow " + name}
-	c := context{reader: r, env: map[string]string{}, lost: lost{variables: map[string]string{}}}
+	c := context{reader: r, env: map[string]string{}}
 	for _, p := range doc.Pairs() {
-		switch p.Key {
-		case "name", "jobs":
-		case "on", "true":
-			r.triggers(p.Node)
-		case "env":
-			r.tool.Environment, r.tool.Secrets = c.environment(p.Node, "env")
-		case "defaults":
-			c.defaults(p.Node)
-		case "permissions", "run-name":
-			r.result.Outcome(p.Key, p.Line, "", []string{"flowrun needs no counterpart"})
-		default:
-			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "flowrun has no counterpart")
-		}
+		r.top(p, &c)
 	}
 	jobs := doc.Get("jobs").Pairs()
 	for _, j := range jobs { // names first: needs may name a job further down
 		r.jobs[j.Key] = importer.Unique(r.names, importer.Name(j.Key))
 	}
-	r.dropEmpty(jobs)
 	for _, j := range jobs {
 		r.inOrder(j, jobs, c)
 	}
-	if len(r.tool.Steps) == 0 {
-		r.result.Add("workflow", 1, "", importer.LeftOut, "it has no run step that flowrun can carry out")
-		return &r.result, nil
+	if r.bad == "" && len(r.tool.Steps) == 0 {
+		r.bad = "it has no run step that flowrun can carry out"
+	}
+	if r.bad != "" {
+		r.result.DropSince(0, "the workflow is left out")
+		r.result.Add("workflow", 1, "", importer.LeftOut, "%s", r.bad)
+		return &r.result, doc.Faults()
 	}
 	if len(r.tool.Steps) > 1 || len(jobs) > 1 {
 		r.tool.Notes = append(r.tool.Notes, "Changed: all jobs run on this machine, in the same folder.")
 	}
 	r.result.Tools = []*importer.Tool{r.tool}
 	r.result.Outcome("workflow", 1, r.tool.Name, []string{"jobs run on this machine and share its folder and environment; nothing is checked out"})
-	return &r.result, nil
+	return &r.result, doc.Faults()
 }
 
-// dropEmpty forgets the jobs that have no step to run, or that call another workflow.
-func (r *reader) dropEmpty(jobs []importer.Pair) {
-	for _, j := range jobs {
-		if r.jobs[j.Key] == "" {
-			continue
-		}
-		runs := slices.ContainsFunc(j.Get("steps").Items(), func(s importer.Node) bool { return s.Get("run").Exists() })
-		if !runs {
-			delete(r.jobs, j.Key)
-		}
+// top reads a key of the workflow.
+func (r *reader) top(p importer.Pair, c *context) {
+	none := []string{"flowrun needs no counterpart"}
+	switch p.Key {
+	case "name", "jobs":
+	case "on", "true":
+		r.triggers(p.Node)
+	case "env":
+		r.tool.Environment, r.tool.Secrets = c.environment(p.Node, "env", false)
+	case "defaults":
+		c.defaults(p.Node)
+	case "concurrency":
+		r.result.Outcome(p.Key, p.Line, r.tool.Name, []string{r.oneAtATime(p.Node)})
+	case "permissions":
+		permissions(p.Node)
+		r.result.Outcome(p.Key, p.Line, "", none)
+	case "run-name":
+		p.Text()
+		r.result.Outcome(p.Key, p.Line, "", none)
+	default:
+		r.bad = "flowrun has no counterpart for " + p.Key
 	}
+}
+
+// permissions reads the permissions of a token that flowrun does not make: a word, or a mapping.
+func permissions(n importer.Node) {
+	if !n.IsMap() {
+		n.Text()
+	}
+}
+
+// oneAtATime limits the tool as concurrency does, and returns how that differs.
+func (r *reader) oneAtATime(n importer.Node) string {
+	if n.IsMap() {
+		n = n.Get("group")
+	}
+	n.Text()
+	r.tool.MaxActiveRuns = 1
+	return "concurrency: the tool runs once at a time, and other runs of it wait; the name of the group does not count"
 }
 
 // inOrder reads a job after the jobs that it needs: only then is known which of them are left out.
@@ -98,19 +118,6 @@ func (r *reader) inOrder(j importer.Pair, jobs []importer.Pair, c context) {
 	}
 	r.job(j, c)
 	r.done[j.Key] = true
-}
-
-// notWaiting says why the group of a job cannot wait for another job, or "".
-func (r *reader) notWaiting(needed string) string {
-	switch {
-	case !r.begun[needed]:
-		return "which is not in the file"
-	case !r.done[needed]:
-		return "which needs it too"
-	case r.jobs[needed] == "":
-		return "which is left out"
-	}
-	return ""
 }
 
 func (r *reader) triggers(on importer.Node) {
@@ -158,24 +165,40 @@ func (r *reader) inputs(inputs importer.Node) {
 		}
 		d := p.Get("default")
 		prm := importer.Parameter{Name: p.Key, Description: p.Get("description").Text(), Default: d.Text(), HasDefault: d.Exists() || !p.Get("required").True()}
-		r.tool.Parameters = append(r.tool.Parameters, prm)
 		r.params[p.Key], r.names[strings.ToLower(p.Key)] = true, true
-		reasons := []string{}
-		if t := p.Get("type").Text(); t != "" && t != "string" {
-			reasons = append(reasons, "its type is text")
-		}
+		reasons := values(p.Node, &prm)
+		r.tool.Parameters = append(r.tool.Parameters, prm)
 		r.result.Outcome("input "+p.Key, p.Line, r.tool.Name, reasons)
 	}
+}
+
+// values limits a parameter to the values that the type of an input allows. It returns how the parameter differs.
+func values(input importer.Node, prm *importer.Parameter) (reasons []string) {
+	kind, options := input.Get("type").Text(), input.Get("options").Texts()
+	switch kind {
+	case "", "string":
+		return nil
+	case "choice":
+		prm.Enum = options
+	case "boolean":
+		prm.Enum = []string{"false", "true"}
+	}
+	if len(prm.Enum) > 0 && !input.Get("default").Exists() {
+		prm.HasDefault = !input.Get("required").True()
+		prm.Default = prm.Enum[0]
+	}
+	return []string{"its type is text"}
 }
 
 // context is what surrounds a step: variables, the shell and the folder.
 type context struct {
 	*reader
-	env    map[string]string // variables with a fixed value
-	shell  string
-	dir    string
-	matrix map[string][]string
-	lost   lost
+	env     map[string]string // variables with a fixed value
+	shell   string
+	dir     string
+	matrix  map[string][]string
+	lost    importer.Lost      // variables, and steps above
+	outputs map[string]written // of the steps above, by id
 }
 
 func (c *context) defaults(n importer.Node) {
@@ -188,33 +211,36 @@ func (c *context) defaults(n importer.Node) {
 }
 
 // environment reads env and returns the variables, and the names of those that are secrets of the same name.
-func (c *context) environment(n importer.Node, what string) (vars []importer.Variable, secrets []string) {
+// inStep says that they are those of a step, whose values can have placeholders.
+func (c *context) environment(n importer.Node, what string, inStep bool) (vars []importer.Variable, secrets []string) {
 	for _, p := range n.Pairs() {
 		if s := secretRef(p.Text()); s != "" {
 			if s != p.Key {
 				delete(c.env, p.Key)
-				c.lost.variables[p.Key] = "is a secret of another name"
+				c.lost.Variable(p.Key, "is a secret of another name")
 				c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "a secret of another name: write it in environment.secrets")
 				continue
 			}
 			delete(c.env, p.Key)
-			delete(c.lost.variables, p.Key)
+			c.lost.Set(p.Key)
 			secrets = append(secrets, s)
 			c.result.Outcome(what+" "+p.Key, p.Line, "", []string{"the secret is the environment variable " + s})
 			continue
 		}
 		value, _, why := c.expand(p.Text())
-		if why != "" || !importer.ValidVariable(p.Key) || strings.Contains(value, "\x01") {
+		if why != "" || !importer.ValidVariable(p.Key) || strings.Contains(value, "\x01") && !inStep {
 			if why == "" {
 				why = "its value is known only when it runs"
 			}
 			delete(c.env, p.Key)
-			c.lost.variables[p.Key] = "could not be carried over"
+			c.lost.Variable(p.Key, "could not be carried over")
 			c.result.Add(what+" "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
 			continue
 		}
-		c.env[p.Key] = value
-		delete(c.lost.variables, p.Key)
+		if c.env[p.Key] = value; strings.Contains(value, "\x01") {
+			delete(c.env, p.Key)
+		}
+		c.lost.Set(p.Key)
 		vars = append(vars, importer.Variable{Name: p.Key, Value: value})
 	}
 	return vars, secrets
@@ -259,6 +285,9 @@ func (c *context) expand(s string) (text string, changed bool, why string) {
 			changed = changed || slices.ContainsFunc(c.matrix[name], func(v string) bool { return !importer.Plain(v) })
 		case (scope == "inputs" || strings.HasPrefix(e, "github.event.inputs.")) && c.params[strings.TrimPrefix(name, "event.inputs.")]:
 			b.WriteString(importer.Ref(strings.TrimPrefix(name, "event.inputs.")))
+			changed = true
+		case c.output(e) != "":
+			b.WriteString(c.output(e))
 			changed = true
 		case e == "github.workspace":
 			b.WriteString(importer.Ref("WORKSPACE"))

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/importer"
 )
 
-// step adds a step of a job to its group.
-func (c *context) step(s importer.Node, n int, g *importer.Step, what string) {
+// step adds a step of the job to its group.
+func (j *job) step(s importer.Node, n int) {
 	label := s.Get("name").Text()
 	if label == "" {
 		label = s.Get("id").Text()
@@ -18,21 +18,29 @@ func (c *context) step(s importer.Node, n int, g *importer.Step, what string) {
 	if strings.Contains(label, "${{") || label == "" {
 		label = "step " + strconv.Itoa(n)
 	}
-	what += ": " + label
-	out, reasons, why := c.command(s, what)
+	what := j.what + ": " + label
+	var out *importer.Step
+	var reasons []string
+	why := s.Unit(func() (why string) {
+		out, reasons, why = j.command(s, what)
+		return why
+	})
 	if why != "" {
-		c.result.Add(what, s.Line(), "", importer.LeftOut, "%s", why)
-		g.Notes = append(g.Notes, "Left out: "+label+": "+why+".")
-		c.leave(s, label)
+		j.result.Add(what, s.Line(), "", importer.LeftOut, "%s", why)
+		j.group.Notes = append(j.group.Notes, "Left out: "+label+": "+why+".")
+		j.leave(s, label)
 		return
 	}
-	for _, why := range c.lost.reasons() {
+	for _, why := range j.differs() {
 		out.Notes = append(out.Notes, "Changed: "+why+".")
 		reasons = append(reasons, why)
 	}
-	out.Name = importer.Unique(c.names, importer.Name(label))
-	g.Steps = append(g.Steps, out)
-	c.result.Outcome(what, s.Line(), c.tool.Name+"/"+g.Name+"/"+out.Name, reasons)
+	out.Name = importer.Unique(j.names, importer.Name(label))
+	if len(out.Declared) > 0 {
+		j.outputs[s.Get("id").Text()] = written{out.Name, out.Declared}
+	}
+	j.group.Steps = append(j.group.Steps, out)
+	j.result.Outcome(what, s.Line(), j.tool.Name+"/"+j.group.Name+"/"+out.Name, reasons)
 }
 
 // command returns the step for a command and how it differs, or why it is left out.
@@ -43,7 +51,15 @@ func (c *context) command(s importer.Node, what string) (out *importer.Step, rea
 	if !s.Get("run").Exists() {
 		return nil, nil, "it has no command"
 	}
-	run, changed, why := c.expand(s.Get("run").Text())
+	if why := c.lost.After(); why != "" {
+		return nil, nil, why
+	}
+	command := s.Get("run").Text()
+	out = &importer.Step{}
+	if s.Get("id").Text() != "" {
+		command, out.Declared = declared(command)
+	}
+	run, changed, why := c.expand(command)
 	if why != "" {
 		return nil, nil, "its command: " + why
 	}
@@ -51,10 +67,10 @@ func (c *context) command(s importer.Node, what string) (out *importer.Step, rea
 		reasons = append(reasons, "a value is always one word, and the shell never reads it as code")
 	}
 	inner := *c // what the step sets for itself
-	inner.env, inner.lost = maps.Clone(c.env), c.lost.clone()
-	out = &importer.Step{Script: run}
+	inner.env, inner.lost = maps.Clone(c.env), c.lost.Clone()
+	out.Script = run
 	for _, p := range s.Pairs() {
-		if why := inner.stepKey(out, s, p, what); why != "" {
+		if why := inner.stepKey(out, command, p, what); why != "" {
 			return nil, nil, why
 		}
 	}
@@ -64,14 +80,14 @@ func (c *context) command(s importer.Node, what string) (out *importer.Step, rea
 	if why := runnerOnly(run); why != "" {
 		return nil, nil, why
 	}
-	if why := inner.lost.of(s.Get("run").Text(), inner.dir); why != "" {
+	if why := inner.lost.Reads(command, inner.dir); why != "" {
 		return nil, nil, why
 	}
 	return out, reasons, setShell(out, inner.shell)
 }
 
 // stepKey reads a key of a step. It returns why the step is left out.
-func (c *context) stepKey(out *importer.Step, s importer.Node, p importer.Pair, what string) (why string) {
+func (c *context) stepKey(out *importer.Step, command string, p importer.Pair, what string) (why string) {
 	switch p.Key {
 	case "name", "id", "run":
 	case "shell":
@@ -80,22 +96,20 @@ func (c *context) stepKey(out *importer.Step, s importer.Node, p importer.Pair, 
 		c.dir = p.Text()
 	case "env":
 		before := len(c.result.Rows)
-		out.Environment, out.Secrets = c.environment(p.Node, what+": env")
+		out.Environment, out.Secrets = c.environment(p.Node, what+": env", true)
 		for _, r := range c.result.Rows[before:] {
 			if r.Status == importer.LeftOut {
 				return "its variable " + strings.TrimPrefix(r.What, what+": env ") + " could not be carried over"
 			}
 		}
 		// A value of the step's own env is fixed too.
-		if again, _, why := c.expand(s.Get("run").Text()); why == "" {
+		if again, _, why := c.expand(command); why == "" {
 			out.Script = again
 		}
 	case "timeout-minutes":
 		out.Timeout, why = minutes(p.Node)
 	case "continue-on-error":
-		if out.Tolerate = p.True(); p.Text() != "true" && p.Text() != "false" {
-			why = "flowrun does not evaluate its continue-on-error"
-		}
+		out.Tolerate = p.True()
 	case "if":
 		out.When, why = c.condition(p.Text())
 	default:

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,11 @@ import (
 func (c *context) strategy(n importer.Node, g *importer.Step) (why string) {
 	if !n.Exists() {
 		return ""
+	}
+	for _, p := range n.Pairs() {
+		if !slices.Contains([]string{"matrix", "fail-fast", "max-parallel"}, p.Key) {
+			return "flowrun has no counterpart for " + p.Key
+		}
 	}
 	m := n.Get("matrix")
 	if !m.IsMap() {
@@ -53,11 +59,8 @@ func (c *context) strategy(n importer.Node, g *importer.Step) (why string) {
 		c.matrix[p.Key] = append(c.matrix[p.Key], a.Values...)
 		g.Matrix = append(g.Matrix, a)
 	}
-	if f := n.Get("fail-fast"); !f.Exists() || f.True() {
-		g.FailFast = true
-	} else if f.Text() != "false" {
-		return "fail-fast is known only when it runs"
-	}
+	f := n.Get("fail-fast")
+	g.FailFast = !f.Exists() || f.True()
 	if p := n.Get("max-parallel"); p.Exists() {
 		v, err := strconv.Atoi(p.Text())
 		if err != nil || v < 1 {
@@ -66,43 +69,4 @@ func (c *context) strategy(n importer.Node, g *importer.Step) (why string) {
 		g.MaxParallel = v
 	}
 	return ""
-}
-
-// condition returns the condition of flowrun for an if.
-func (c *context) condition(s string) (when, why string) {
-	e := strings.TrimSpace(s)
-	if strings.HasPrefix(e, "${{") && strings.HasSuffix(e, "}}") && strings.Count(e, "${{") == 1 {
-		e = strings.TrimSpace(e[3 : len(e)-2])
-	}
-	switch e {
-	case "always()", "failure()", "cancelled()", "success()":
-		return e, ""
-	case "!cancelled()":
-		return "success() || failure()", ""
-	case "true":
-		return "", ""
-	}
-	for _, op := range []string{"==", "!="} {
-		left, right, ok := strings.Cut(e, op)
-		left, right = strings.TrimSpace(left), strings.TrimSpace(right)
-		scope, name, _ := strings.Cut(left, ".")
-		literal := len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' && importer.Plain(right[1:len(right)-1])
-		switch {
-		case !ok || !literal:
-		case scope == "matrix" && c.matrix[name] != nil, scope == "inputs" && c.params[name]:
-			if scope == "inputs" {
-				left = name
-			}
-			// == of GitHub ignores case.
-			if strings.ToLower(right) != strings.ToUpper(right) {
-				for _, v := range c.matrix[name] {
-					if v != right[1:len(right)-1] && strings.EqualFold(v, right[1:len(right)-1]) {
-						return "", "its comparison ignores case"
-					}
-				}
-			}
-			return "'" + importer.Ref(left) + "' " + op + " " + right, ""
-		}
-	}
-	return "", "flowrun does not evaluate " + short(e)
 }
