@@ -31,7 +31,7 @@ var keys = []struct {
 	keys         map[string]string // a key and its shape
 }{
 	{"taskfile", "KEY: VALUE\ntasks: {a: {cmd: echo GUARDED}}\n", map[string]string{
-		"version": aText, "vars": aMap, "env": aMap, "dotenv": texts, "set": texts, "silent": aBool, "interval": aText}},
+		"version": aText, "vars": aMap, "env": aMap, "dotenv": texts, "set": texts, "silent": aBool, "interval": aText, "run": aText}},
 	{"taskfile", "tasks: VALUE\n", map[string]string{"tasks": aMap}},
 	{"taskfile", "tasks: {a: {cmd: echo GUARDED, KEY: VALUE}}\n", taskKeys},
 	{"taskfile", "tasks: {a: {cmds: [{task: b}]}, b: {internal: true, cmd: echo GUARDED, KEY: VALUE}}\n", taskKeys},

@@ -25,6 +25,7 @@ type reader struct {
 	ownShell bool            // the DAG sets its shell
 	unsure   map[string]bool // the steps whose shell depends on the environment of Dagu
 	active   int             // maxActiveRuns
+	skips    bool            // skipIfSuccessful
 	bad      string          // why the whole DAG is left out
 	lost     importer.Lost
 	changed  []string
@@ -71,9 +72,12 @@ func (r *reader) read(file string, doc importer.Node) {
 	if r.tool.Description == "" {
 		r.tool.Description = "The DAG " + name
 	}
-	for _, p := range doc.Pairs() { // first: the schedule, which can stand above it, depends on it
-		if key(p.Key) == "maxactiveruns" {
+	for _, p := range doc.Pairs() { // first: the schedule, which can stand above them, depends on them
+		switch key(p.Key) {
+		case "maxactiveruns":
 			r.active, _ = strconv.Atoi(p.Text())
+		case "skipifsuccessful":
+			r.skips = p.True()
 		}
 	}
 	for _, p := range doc.Pairs() {
@@ -184,9 +188,13 @@ func (r *reader) schedule(p importer.Pair) {
 				err = zone
 			}
 		}
-		if err != nil {
-			r.result.Add("schedule "+text, p.Line, "", importer.LeftOut, "flowrun cannot use it")
-			r.tool.Notes = append(r.tool.Notes, "Left out: the schedule "+text+": flowrun cannot use it.")
+		if err != nil || r.skips {
+			why := "flowrun cannot use it"
+			if err == nil {
+				why = "flowrun cannot skip a scheduled time because a run has succeeded"
+			}
+			r.result.Add("schedule "+text, p.Line, "", importer.LeftOut, "%s", why)
+			r.tool.Notes = append(r.tool.Notes, "Left out: the schedule "+text+": "+why+".")
 			continue
 		}
 		s.Overlap = "skip"

@@ -135,6 +135,7 @@ func (p *parser) skip(lines []string, i int, name, text string) int {
 	p.vars[name] = &variable{bad: "its value has several lines"}
 	for i+1 < len(lines) {
 		i++
+		p.mayStop(name, lines[i])
 		if strings.HasSuffix(strings.TrimSpace(lines[i]), end) {
 			break
 		}
@@ -213,10 +214,20 @@ func (p *parser) setShell(value string, line int) {
 	p.result.Outcome("set shell", line, "", nil)
 }
 
+// stops matches the functions that stop just: it evaluates all variables of the file before it runs a recipe.
+var stops = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(error|assert|require)\s*\(`) })
+
+func (p *parser) mayStop(name, value string) {
+	if stops().MatchString(value) {
+		p.badAll = "the variable " + name + " can stop just before it runs a recipe"
+	}
+}
+
 func (p *parser) assign(name, value string, exported bool, line int) {
 	v := &variable{exported: exported}
 	v.value, v.bad = p.expression(strings.TrimSpace(value), nil)
 	p.vars[name] = v
+	p.mayStop(name, value)
 	if v.bad != "" {
 		p.result.Add("variable "+name, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
 		return

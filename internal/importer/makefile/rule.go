@@ -163,6 +163,9 @@ func prerequisites(text string) []need {
 	var list []need
 	normal, orderOnly, _ := strings.Cut(text, "|")
 	for _, name := range strings.Fields(normal) {
+		if name == ".WAIT" { // the steps run one after the other
+			continue
+		}
 		list = append(list, need{name, false})
 	}
 	for _, name := range strings.Fields(strings.ReplaceAll(orderOnly, "|", " ")) {

@@ -27,6 +27,7 @@ type reader struct {
 	files   []string
 	set     []string
 	lost    importer.Lost
+	run     string // how often a task runs that does not say so
 }
 
 // value is what a variable of go-task is: a text, a parameter with a default, or something that is not known.
@@ -70,14 +71,13 @@ func Read(file string, src []byte) (*importer.Result, error) {
 		case "dotenv":
 			r.dotenv(p)
 		case "set":
-			r.set = p.Texts()
-			var reasons []string
-			for _, o := range r.set {
-				if !slices.Contains([]string{"e", "errexit", "u", "nounset", "pipefail", "x", "xtrace"}, o) { // see builder.step
-					reasons = append(reasons, short(o)+" is left out")
-				}
+			if r.set = p.Texts(); unknownOption(r.set) != "" {
+				r.result.Add(p.Key, p.Line, "", importer.LeftOut, "%s", unknownOption(r.set))
+			} else {
+				r.result.Outcome(p.Key, p.Line, "", nil)
 			}
-			r.result.Outcome(p.Key, p.Line, "", reasons)
+		case "run":
+			r.run = p.Text()
 		case "includes":
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "import the other files by themselves; tasks that call them are left out")
 		default:
@@ -131,7 +131,7 @@ func (r *reader) globals(n importer.Node) {
 // task adds the tool of a task.
 func (r *reader) task(t importer.Pair, taken map[string]bool) {
 	what := "task " + t.Key
-	b := &builder{reader: r, vars: maps.Clone(r.vars), top: true, names: map[string]bool{}, count: new(int)}
+	b := &builder{reader: r, vars: maps.Clone(r.vars), top: true, names: map[string]bool{}, ran: map[string]bool{}, count: new(int)}
 	var tool *importer.Tool
 	why := t.Unit(func() (why string) {
 		tool, why = b.tool(t)
@@ -166,6 +166,10 @@ func (b *builder) tool(t importer.Pair) (tool *importer.Tool, why string) {
 	if strings.Contains(t.Key, "*") {
 		return nil, "flowrun has no wildcards in names"
 	}
+	if why := unknownOption(b.set); why != "" {
+		return nil, why
+	}
+	b.ran[t.Key] = true
 	steps, why := b.task(t.Key, nil, 0)
 	if why == "" && len(steps) == 0 {
 		why = "it runs nothing"
@@ -223,6 +227,7 @@ type builder struct {
 	top     bool // variables without a value become parameters
 	params  []importer.Parameter
 	names   map[string]bool // of steps
+	ran     map[string]bool // the tasks so far
 	guards  int             // questions and preconditions so far
 	changed []string
 	count   *int
