@@ -16,6 +16,7 @@ func (r *reader) handlers(doc importer.Node) {
 
 func (r *reader) handler(p importer.Pair) {
 	var s *importer.Step
+	rows := len(r.result.Rows)
 	why := p.Unit(func() (why string) {
 		s, why = r.step(stepNode{p.Node, "on-" + p.Key}, r.outputs)
 		return why
@@ -41,6 +42,7 @@ func (r *reader) handler(p importer.Pair) {
 		why = "flowrun has no counterpart"
 	}
 	if why != "" {
+		r.result.DropSince(rows, "its handler is left out")
 		r.result.Add("handlerOn: "+p.Key, p.Line, "", importer.LeftOut, "%s", why)
 		r.tool.Notes = append(r.tool.Notes, "Left out: handlerOn: "+p.Key+": "+why+".")
 		return

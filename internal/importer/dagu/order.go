@@ -108,6 +108,7 @@ func (r *reader) carry(p *planned) {
 		maps.Copy(outputs, w.outputs)
 		conditions = append(conditions, w.runs...)
 	}
+	rows := len(r.result.Rows)
 	if p.why == "" {
 		p.why = p.Unit(func() (why string) {
 			p.step, why = r.step(p.stepNode, outputs)
@@ -115,6 +116,7 @@ func (r *reader) carry(p *planned) {
 		})
 	}
 	if p.finished = true; p.why != "" {
+		r.result.DropSince(rows, "its step is left out")
 		r.leave(p)
 		return
 	}

@@ -1,7 +1,5 @@
 package taskfile
 
-import ()
-
 // options are the options of set that go-task has: their letters, or their names if bash has no letter.
 func options() map[string]string {
 	known := map[string]string{"pipefail": "pipefail"}
