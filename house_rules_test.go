@@ -21,6 +21,7 @@ func TestWholeFiles(t *testing.T) {
 		"remove":     "a whole folder of kept results, which goes at once",
 		"publish":    "a response, which os.Root keeps below the folder that is permitted",
 		"replace":    "a whole folder of artifacts",
+		"CopyTo":     "a whole folder of copied artifacts",
 	}
 	used := map[string]bool{}
 	eachFunction(t, func(pkg, file string, f *ast.FuncDecl) {

@@ -19,26 +19,65 @@ import (
 // otherwise not run. Values of other steps are not known yet and are replaced by an innocuous text. The same checks
 // apply again when the commands run, because the parameters of a nested tool are known only then.
 func (b *binder) checkCommands() {
-	options := b.params.mayBeOption()
-	check := func(cmd *steps.Command, where string, unconditional bool) {
-		if cmd != nil && len(b.problems) == 0 && (options || unconditional && cmd.Template.Guarded()) {
-			b.checkCommand(cmd, where, unconditional)
-		}
-	}
-	b.plan.Each(func(s *plan.Step) {
-		unconditional := s.When == nil // a condition may guard against this value
-		check(s.Command, "step "+s.Def.Name, unconditional)
-		if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
-			check(cmd, "the fallback of step "+s.Def.Name, unconditional)
-		}
-		if w, ok := s.Runner.(waiter); ok && unconditional && len(b.problems) == 0 {
-			b.checkWait(w, "step "+s.Def.Name)
-		}
-	})
+	c := &commandCheck{b, b.params.mayBeOption()}
+	c.steps(b.plan.Steps, b.frame)
 	if b.plan.Cleanup != nil {
 		for i, cmd := range b.plan.Cleanup.Commands {
-			check(cmd, fmt.Sprintf("cleanup command %d", i+1), true)
+			c.command(cmd, b.frame, fmt.Sprintf("cleanup command %d", i+1), true)
 		}
+	}
+}
+
+// commandCheck is checkCommands while it goes through the steps.
+type commandCheck struct {
+	*binder
+	options bool // a caller's value begins with a dash
+}
+
+func (c *commandCheck) steps(list []*plan.Step, frame *Frame) {
+	for _, s := range list {
+		for _, frame := range c.frames(s, frame) {
+			c.step(s, frame)
+		}
+	}
+}
+
+// maxCheckedItems is how many items of a loop are checked before the run.
+const maxCheckedItems = 1000
+
+// frames returns the frame of a step, or that of each item of a loop over values of the caller.
+func (c *commandCheck) frames(s *plan.Step, frame *Frame) []*Frame {
+	if s.Loop == nil {
+		return []*Frame{frame}
+	}
+	items, _, caller, err := LoopItems(s.Loop, Scope{Frame: frame})
+	if err != nil || !caller { // they come from a step or from the author
+		return []*Frame{frame}
+	}
+	var frames []*Frame
+	for i, item := range items[:min(len(items), maxCheckedItems)] {
+		frames = append(frames, frame.WithItem(s.Loop, item, i, true))
+	}
+	return frames
+}
+
+func (c *commandCheck) step(s *plan.Step, frame *Frame) {
+	unconditional := s.When == nil // a condition may guard against this value
+	c.command(s.Command, frame, "step "+s.Def.Name, unconditional)
+	if cmd, ok := s.Policy.Fallback.(*steps.Command); ok {
+		c.command(cmd, frame, "the fallback of step "+s.Def.Name, unconditional)
+	}
+	if w, ok := s.Runner.(waiter); ok && unconditional && len(c.problems) == 0 {
+		c.checkWait(w, frame, "step "+s.Def.Name)
+	}
+	if s.Nested != nil && s.Nested.Group {
+		c.steps(s.Nested.Steps, frame)
+	}
+}
+
+func (c *commandCheck) command(cmd *steps.Command, frame *Frame, where string, unconditional bool) {
+	if cmd != nil && len(c.problems) == 0 && (c.options || frame.Local != nil || unconditional && cmd.Template.Guarded()) {
+		c.checkCommand(cmd, frame, where, unconditional)
 	}
 }
 
@@ -49,12 +88,12 @@ type waiter interface {
 }
 
 // checkWait reports a caller's value for which a step cannot wait.
-func (b *binder) checkWait(w waiter, where string) {
+func (b *binder) checkWait(w waiter, frame *Frame, where string) {
 	t, check := w.WaitsFor()
 	if t == nil || t.Static() {
 		return
 	}
-	watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
+	watch := &CallerWatch{Scope: Scope{Frame: frame}}
 	text, err := t.Text(watch)
 	if err != nil || !watch.Caller {
 		return // the value comes from a step or from the author
@@ -64,10 +103,22 @@ func (b *binder) checkWait(w waiter, where string) {
 	}
 }
 
+// parameterOf returns the name of the parameter that a reference reads: an item is a part of that of its loop.
+func parameterOf(r expr.Ref, l *Local) string {
+	for ; l != nil && r.Class != expr.Parameter; l = l.Outer {
+		for _, from := range l.loop.Refs() {
+			if from.Class == expr.Parameter {
+				return from.Root
+			}
+		}
+	}
+	return r.Root
+}
+
 // checkCommand reports a value that a command rejects. unconditional says that the command runs whatever the values are.
-func (b *binder) checkCommand(cmd *steps.Command, where string, unconditional bool) {
+func (b *binder) checkCommand(cmd *steps.Command, frame *Frame, where string, unconditional bool) {
 	var err error
-	if sc := (placeholderScope{Scope{Frame: b.frame}}); cmd.Shell == "" {
+	if sc := (placeholderScope{Scope{Frame: frame}}); cmd.Shell == "" {
 		_, err = cmd.Template.Argv(sc)
 	} else {
 		_, err = cmd.Template.Script(sc)
@@ -76,10 +127,10 @@ func (b *binder) checkCommand(cmd *steps.Command, where string, unconditional bo
 	var refused *expr.RefusedError
 	switch {
 	case errors.As(err, &dash):
-		b.problem(dash.Ref.Root, "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash"+optionsHint(dash),
+		b.problem(parameterOf(dash.Ref, frame.Local), "dash", "put `--` before it in the command, set allow-dash: true on the parameter, or use run --allow-dash"+optionsHint(dash),
 			"%s begins with a dash and would be read as an option by %s", b.quoted(dash.Ref, dash.Value), where)
-	case unconditional && errors.As(err, &refused) && refused.Ref.Class == expr.Parameter:
-		b.problem(refused.Ref.Root, "refused", "", "%s cannot be used in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
+	case unconditional && errors.As(err, &refused) && (refused.Ref.Class == expr.Parameter || frame.Local != nil):
+		b.problem(parameterOf(refused.Ref, frame.Local), "refused", "", "%s cannot be used in %s: %s", b.quoted(refused.Ref, refused.Value), where, refused.Why)
 	}
 }
 

@@ -378,6 +378,8 @@ type Local struct {
 	Index  int
 	Matrix bool
 	Outer  *Local
+
+	loop *plan.Loop
 }
 
 // Lookup implements expr.Scope.

@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/keptstate"
 	"github.com/flowrun/flowrun/internal/plan"
@@ -90,26 +89,16 @@ func (l *loopItems) Digest() string {
 
 // Args returns the arguments of the tool with the item in scope.
 func (l *loopItems) Args(i int) dag.Args {
-	a := *l.args
-	a.Local = &call.Local{Name: l.loop.Name, Item: expr.Value{V: l.list[i], Author: !l.fromCaller, Caller: l.fromCaller, Text: true},
-		Index: i, Matrix: l.loop.Matrix != nil, Outer: l.args.Local}
-	return &a
+	return l.args.WithItem(l.loop, l.list[i], i, l.fromCaller)
 }
 
 // ListItems computes the items.
-func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
-	watch := &call.CallerWatch{Scope: call.UntruncatedScope{Scope: sc}}
-	items := &loopItems{loop: l}
-	var err error
-	if l.Matrix != nil {
-		items.list, items.keys, err = l.Matrix.Combinations(watch)
-	} else {
-		items.list, err = l.Items.List(watch)
-	}
+func ListItems(l *plan.Loop, sc call.Scope) (items *loopItems, err error) {
+	items = &loopItems{loop: l}
+	items.list, items.keys, items.fromCaller, err = call.LoopItems(l, sc)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the items: %w", err)
+		return nil, err
 	}
-	items.fromCaller = watch.Caller
 	return items, nil
 }
 

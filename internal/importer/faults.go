@@ -15,7 +15,7 @@ func (n Node) expect(what string, ok bool) {
 	if ok || n.file == nil || !n.Exists() {
 		return
 	}
-	n.file.faults = append(n.file.faults, tool.Diagnostic{Code: "bad-type", Severity: tool.Error, Pos: n.v.Pos,
+	n.file.faults = append(n.file.faults, tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: n.v.Pos,
 		Message: fmt.Sprintf("%s: expected %s, found %s", n.key, what, n.shape()), Hint: "check that this is the right file and format"})
 }
 

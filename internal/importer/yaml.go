@@ -34,7 +34,7 @@ func ParseYAML(name string, src []byte) (Node, error) {
 		return Node{}, err
 	}
 	if v.Map == nil {
-		return Node{}, tool.Diagnostics{{Code: "bad-type", Severity: tool.Error, Pos: v.Pos, Message: "expected a mapping of keys to values", Hint: "check that this is the right file and format"}}
+		return Node{}, tool.Diagnostics{{Code: "wrong-type", Severity: tool.Error, Pos: v.Pos, Message: "expected a mapping of keys to values", Hint: "check that this is the right file and format"}}
 	}
 	return Node{v: v, file: &file{}}, nil
 }

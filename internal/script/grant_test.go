@@ -110,7 +110,7 @@ func TestGrantFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(parts ...string) string { return filepath.Join(append([]string{top}, parts...)...) }
-	for _, name := range []string{"data/in/a.txt", "secret/key", "one.txt", "data-other/b.txt"} {
+	for _, name := range []string{"data/in/a.txt", "secret/key", "written/c.txt", "one.txt", "data-other/b.txt"} {
 		if err := os.MkdirAll(filepath.Dir(at(name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -123,12 +123,13 @@ func TestGrantFiles(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	g := permission.Grants{"filesystem:read:" + at("data"), "filesystem:read:" + at("one.txt"), "filesystem:write:" + at("secret")}
+	g := permission.Grants{"filesystem:read:" + at("data"), "filesystem:read:" + at("one.txt"), "filesystem:write:" + at("written")}
 	for path, want := range map[string]string{
 		at("data/in/a.txt"):               "text of data/in/a.txt",
 		at("data") + "/in/../in/./a.txt":  "text of data/in/a.txt",
 		at("data/inner"):                  "text of data/in/a.txt",
 		at("one.txt"):                     "text of one.txt",
+		at("written/c.txt"):               "text of written/c.txt",
 		at("secret/key"):                  "PermissionDenied",
 		at("data/out/key"):                "PermissionDenied",
 		at("data") + "/../secret/key":     "PermissionDenied",

@@ -95,8 +95,7 @@ func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCo
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// canOffer reports whether a shell can show a word. Each is one line for the shell, which prints it
-// as it is: a line break would make two words of it, and an escape sequence would reach the terminal.
+// canOffer reports whether a shell can show a word, which it prints as it is: without control characters.
 func canOffer(word string) bool { return console.Clean(word) == word }
 
 // maxFiles is how many files of a folder completion offers at most.
