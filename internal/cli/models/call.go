@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/outcome"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 )
 
@@ -241,6 +242,8 @@ func reportUsage(env *ui.Env, err error) error {
 func printAnswer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if answer.Advice != "" && ui.IsTerminal(env.Stderr) { // elsewhere a model may read it
 		env.Notef("%s", answer.Advice)
+	} else if missing := (*library.NotFoundError)(nil); errors.As(answer.Err, &missing) && missing.Note != "" {
+		env.Notef("warning: %s", missing.Note) // what is ignored because nobody trusts the project could have the tool
 	}
 	if err := ui.WriteJSON(env, answer); err != nil {
 		return err
