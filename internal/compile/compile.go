@@ -97,6 +97,7 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	c.permissions(p, n)
 	c.checkNotify(def)
 	c.steps(p, n, outputRead, inherited)
+	markScripts(p)
 	c.countSteps(p)
 	c.checkSchedules(p)
 	c.checkTriggers(p)

@@ -50,7 +50,7 @@ type Plan struct {
 	Size            int64           // how many steps a run has, at most MaxSize
 	HasCleanup      bool            // this tool or one it uses has a cleanup
 	KeepsState      bool            // this tool or one it uses keeps values between runs
-	Scripts         map[string]bool // JavaScript steps, those in groups included
+	Scripts         map[string]bool // steps whose results a script makes, perhaps of a caller's value; those in groups included
 	Group           bool            // the plan holds the steps of a group: a graph within its tool's
 	Cleanup         *Cleanup        // nil means nothing to clean up
 	Permissions     []Permission    // required-permissions
