@@ -50,6 +50,7 @@ var practices = []Practice{
 	{"unvalidated-parameter", "S1-398", unvalidated},
 	{"unmasked-secret", "S1-399", unmasked},
 	{"no-network-permission", "S1-400", networkPermission},
+	{"no-write-permission", "S1-237", writePermission},
 	{"no-security-tag", "S1-224", securityTag},
 	{"parallel-steps", "S1-401", parallelSteps},
 	{"stream-output", "S1-402", streamOutput},

@@ -195,7 +195,7 @@ func TestCommands(t *testing.T) {
 		"a \\\n  b":                          "",
 		"f=$(mktemp); rm $f":                 "",
 		"f=$(mktemp)":                        "no-cleanup",
-		"echo x > /tmp/y":                    "no-cleanup",
+		"echo x > /tmp/y":                    "no-cleanup no-write-permission",
 		"brew install x && pbcopy":           "platform-command",
 		"ffmpeg -i x y":                      "no-memory-limit",
 		"journalctl -u x":                    "stream-output",
@@ -274,6 +274,36 @@ func TestPages(t *testing.T) {
 	for _, p := range lint.Practices() {
 		if pages := explain.Find(p.Code); len(pages) != 1 || pages[0].Kind != explain.Practice || pages[0].Wrong == "" {
 			t.Errorf("%s has no page with an example", p.Code)
+		}
+	}
+}
+
+// TestForModels: what a model's call of a tool could not do is said with what allows it.
+func TestForModels(t *testing.T) {
+	const network, write = `cannot reach the network ("network:external:HOST" in security.required-permissions allows it)`, `cannot write files ("filesystem:write:PATH" in security.required-permissions allows it)`
+	for tools, want := range map[string]string{
+		"bash: curl -sf https://x":                                  network,
+		"http: {url: 'https://x'}":                                  network,
+		"bash: echo x > out.txt":                                    write,
+		"bash: echo x >>{FILE}\nparameters: {FILE: {type: string}}": write,
+		"bash: mkdir -p out && git clone x out":                     network + " and " + write,
+		"steps: [{name: a, bash: 'true'}, {name: b, steps: [{name: c, bash: 'rm -f x'}]}]": write,
+		"bash: grep -rn x src 2>/dev/null":                                                 "",
+		"bash: echo x >&2; d=$(mktemp -d); echo y > $d/z.txt":                              "",
+		"bash: awk '$1 > 5' data":                                                          "",
+		"bash: test 1 -gt {N}\nparameters: {N: {type: number}}":                            "",
+		"bash: echo x > out.txt\nsecurity: {required-permissions: ['filesystem:write:.']}": "",
+		"bash: curl x\nsecurity: {required-permissions: [network]}":                        "",
+	} {
+		def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: d\n"+tools+"\n"))
+		if found.Err() != nil {
+			t.Fatal(found)
+		}
+		if want != "" {
+			want = "a model's call of t " + want
+		}
+		if got := lint.ForModels(def); got != want {
+			t.Errorf("%s: %q, want %q", tools, got, want)
 		}
 	}
 }

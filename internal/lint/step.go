@@ -196,21 +196,6 @@ func portableStep(r *checker) {
 	}
 }
 
-func networkPermission(r *checker) {
-	for _, p := range r.def.Security.RequiredPermissions {
-		if strings.HasPrefix(p.S, "network:") {
-			return
-		}
-	}
-	for _, s := range r.steps {
-		if program := programIn(s, networkPrograms()); program != "" {
-			r.stepNote(s, fmt.Sprintf("%s runs %s, but the tool declares no network permission", r.subject(s), program),
-				"add security: {required-permissions: [\"network:external:HOST\"]}")
-			return
-		}
-	}
-}
-
 func parallelSteps(r *checker) {
 	steps := r.def.Steps
 	for i := 1; i < len(steps); i++ {

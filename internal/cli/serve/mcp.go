@@ -133,6 +133,7 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 		defer stop.end()
 		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), force: stop.second}
 		return m.serve(ctx, stop, func(ctx context.Context) error {
+			m.noteLimits()
 			if len(f.listen) > 0 {
 				return m.serveHTTP(at, web, stop)
 			}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/flowrun/flowrun"
@@ -78,6 +79,13 @@ func (m *mcpServer) open(ctx context.Context) {
 		Log:        m.log,
 	})
 	go m.follow(ctx, files, before)
+}
+
+// noteLimits says what calls of the offered tools could not do.
+func (m *mcpServer) noteLimits() {
+	offered := slices.DeleteFunc(m.library.List(), func(e library.Listed) bool { return !m.Offers(e.Name) })
+	launch.NoteUntrusted(m.env, m.flags.Settings)
+	launch.NoteModelLimits(m.env, launch.ListedDefinitions(m.library, offered), false)
 }
 
 // onDemand returns a handler that opens the Server at the first request: most services have no

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -168,7 +169,11 @@ func printList(env *ui.Env, list []library.Listed, format string) error {
 	for i, d := range docs {
 		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
 	}
-	return console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	if err := console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
+		return err
+	}
+	launch.NoteModelLimits(env, launch.ListedDefinitions(env.Library(), list), true)
+	return nil
 }
 
 // ListProject lists the tools of the project, if it has any, and reports whether it has.

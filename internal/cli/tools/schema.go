@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/funcschema"
@@ -73,6 +74,7 @@ func toolSchema(env *ui.Env, name string, f funcschema.Format) error {
 		return found.Sorted()
 	}
 	env.Diagnose(found.Sorted())
+	launch.NoteModelLimits(env, []*tool.Definition{plan.Definition}, false)
 	return ui.WriteJSON(env, fn)
 }
 
@@ -85,7 +87,7 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 	if sources {
 		listed = (*library.Library).ListAll
 	}
-	list := []*funcschema.Function{}
+	list, tools := []*funcschema.Function{}, []*tool.Definition{}
 	problems := lib.Unreadable("")
 	for _, e := range listed(lib) {
 		if e.ShadowedBy != "" {
@@ -104,13 +106,14 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 		}
 		fn, found := funcschema.Of(plan.Definition, plan.Secret, f)
 		problems = append(problems, found...)
-		list = append(list, fn)
+		list, tools = append(list, fn), append(tools, plan.Definition)
 	}
 	problems = append(problems, funcschema.Collisions(list)...).Sorted()
 	if problems.Err() != nil {
 		return problems
 	}
 	env.Diagnose(problems)
+	launch.NoteModelLimits(env, tools, false)
 	return ui.WriteJSON(env, list)
 }
 

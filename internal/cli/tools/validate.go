@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/buildinfo"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/findings"
 	"github.com/flowrun/flowrun/internal/lint"
@@ -191,6 +192,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	if err := printDiagnostics(env, all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
+	launch.NoteModelLimits(env, v.sound, false)
 	switch {
 	case len(failed) > 0:
 		return reportAllButLast(env, failed)
@@ -241,6 +243,7 @@ type validation struct {
 	lib   *library.Library
 	older map[string]*tool.Definition // by name
 	found tool.Diagnostics
+	sound []*tool.Definition // those without errors
 	ids   namesInFolders
 	texts map[string][]byte // fixed texts that were not written, by file
 }
@@ -276,6 +279,9 @@ func (v *validation) validateTarget(t target) error {
 
 // lintDefinition adds notes and breaking changes, if the flags demand them.
 func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
+	if sound {
+		v.sound = append(v.sound, def)
+	}
 	if v.flags.detailed && sound {
 		v.found = append(v.found, lint.Of(def)...)
 		v.found = append(v.found, unusedPermissions(def)...)

@@ -1,0 +1,66 @@
+package launch
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/lint"
+	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/tool"
+)
+
+// maxLimitNotes is how many tools NoteModelLimits names.
+const maxLimitNotes = 10
+
+// ListedDefinitions returns the definitions of listed tools that can be read.
+func ListedDefinitions(lib *library.Library, list []library.Listed) (defs []*tool.Definition) {
+	for _, e := range list {
+		if e.ShadowedBy != "" || e.Path == "" {
+			continue
+		}
+		if def, found, err := lib.Load(e.Path); err == nil && def != nil && found.Err() == nil {
+			defs = append(defs, def)
+		}
+	}
+	return defs
+}
+
+// NoteUntrusted says that models' calls cannot read the project, if they could if the user trusted it.
+func NoteUntrusted(env *ui.Env, c *config.Config) {
+	if t := c.Trust; t.Folder != "" && Enforcement(c) == flowrun.EnforceModels && t.State != config.Trusted {
+		env.Notef("models' calls cannot read the files of %s, because you do not trust it; to trust it: flowrun trust", console.Quote(t.Folder))
+	}
+}
+
+// NoteModelLimits says which of the tools could not do everything when a model calls them, and what allows it. Otherwise
+// their authors, who run them as people, would learn it from a failed call. brief names only the tools.
+func NoteModelLimits(env *ui.Env, tools []*tool.Definition, brief bool) {
+	c, err := ui.LoadSettings(false)
+	if err != nil || Enforcement(c) == "" {
+		return
+	}
+	var names, limits []string
+	for _, def := range tools {
+		if limit := lint.ForModels(def); limit != "" {
+			names, limits = append(names, def.Name), append(limits, limit)
+		}
+	}
+	more := max(len(limits)-maxLimitNotes, 0)
+	switch {
+	case len(names) == 0:
+	case brief && more > 0:
+		env.Notef("models' calls cannot do everything with %s and %d more; flowrun validate says what allows it", strings.Join(names[:maxLimitNotes], ", "), more)
+	case brief:
+		env.Notef("models' calls cannot do everything with %s; flowrun validate says what allows it", strings.Join(names, ", "))
+	default:
+		for _, limit := range limits[:len(limits)-more] {
+			env.Notef("%s", limit)
+		}
+		if more > 0 {
+			env.Notef("models' calls of %d more tools are limited too", more)
+		}
+	}
+}
