@@ -282,11 +282,11 @@ func TestPages(t *testing.T) {
 func TestForModels(t *testing.T) {
 	const network, write = `cannot reach the network ("network:external:HOST" in security.required-permissions allows it)`, `cannot write files ("filesystem:write:PATH" in security.required-permissions allows it)`
 	for tools, want := range map[string]string{
-		"bash: curl -sf https://x":                                  network,
-		"http: {url: 'https://x'}":                                  network,
-		"bash: echo x > out.txt":                                    write,
-		"bash: echo x >>{FILE}\nparameters: {FILE: {type: string}}": write,
-		"bash: mkdir -p out && git clone x out":                     network + " and " + write,
+		"bash: curl -sf https://x":                                                         network,
+		"steps: [{name: a, http: {url: 'https://x'}}]":                                     network,
+		"bash: echo x > out.txt":                                                           write,
+		"bash: echo x >>{FILE}\nparameters: {FILE: {type: string}}":                        write,
+		"bash: mkdir -p out && git clone x out":                                            network + " and " + write,
 		"steps: [{name: a, bash: 'true'}, {name: b, steps: [{name: c, bash: 'rm -f x'}]}]": write,
 		"bash: grep -rn x src 2>/dev/null":                                                 "",
 		"bash: echo x >&2; d=$(mktemp -d); echo y > $d/z.txt":                              "",
