@@ -3,6 +3,7 @@ package steps
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -165,8 +166,9 @@ func (s *Session) HandOver(dir string, c Confinement) error {
 }
 
 // WithRights calls f with the rights to files that steps with this confinement have. It is for
-// files that a definition names: flowrun must not read or write what the steps could not.
-func (s *Session) WithRights(c Confinement, f func() error) error {
+// files that a definition names: flowrun must not read or write what the steps could not. access is what f does, read or
+// write; an error says which permission it lacked.
+func (s *Session) WithRights(c Confinement, access string, f func() error) error {
 	rights, err := s.rights(c)
 	if err != nil {
 		return err
@@ -174,7 +176,11 @@ func (s *Session) WithRights(c Confinement, f func() error) error {
 	if rights.Sandbox == nil && !c.ChangesUser() {
 		return f()
 	}
-	return rights.WithRights(f)
+	err = rights.WithRights(f)
+	if file := new(fs.PathError); c.Enforced && errors.Is(err, fs.ErrPermission) && errors.As(err, &file) {
+		return fmt.Errorf("%w: the permissions of the tool are enforced, and it lacks %q", fs.ErrPermission, "filesystem:"+access+":"+file.Path)
+	}
+	return err
 }
 
 // ChangesUser reports whether steps run as another user than this process: reduced steps of root

@@ -137,6 +137,9 @@ func (t *attempt) missingFile(line string) string {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(t.dir, path)
 		}
+		if len(t.launch.argv) > 0 && word == t.launch.argv[0] {
+			continue // the program itself, which it may use
+		}
 		if _, err := os.Lstat(path); err != nil {
 			last = path
 			continue

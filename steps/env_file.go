@@ -48,7 +48,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 		}
 		path = files.Resolve(path)
 		var text string
-		err = s.WithRights(files.Confinement, func() (err error) {
+		err = s.WithRights(files.Confinement, "read", func() (err error) {
 			text, err = dotenv.Read(path)
 			return err
 		})

@@ -164,7 +164,7 @@ func (t *attempt) openFile() error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.dir, path)
 	}
-	err = t.session.WithRights(t.confine, func() (err error) {
+	err = t.session.WithRights(t.confine, "write", func() (err error) {
 		t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt)
 		return err
 	})

@@ -77,7 +77,7 @@ func (s Step) keep(ctx context.Context, c *dag.Call, a *call.Frame, ok bool) ([]
 	session := a.Session()
 	from := artifact.Source{Step: c.Path, Dir: dir}
 	if from.Reduced = a.Confine.ChangesUser(); from.Reduced || a.Confine.Enforced {
-		from.Rights = func(f func() error) error { return session.WithRights(a.Confine, f) }
+		from.Rights = func(f func() error) error { return session.WithRights(a.Confine, "read", f) }
 	}
 	if !session.Mask().Empty() {
 		from.Secret = session.Mask().Holds

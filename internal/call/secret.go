@@ -171,7 +171,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 		return "", fmt.Errorf("%s is outside the workspace, and the tool's container cannot read it; take the value from a variable (env)", path)
 	}
 	return a.secretCache.once(fmt.Sprintf("file %v\x00%s", a.Confine.Reduced, path), func() (text string, err error) {
-		err = a.session.WithRights(a.Confine, func() (err error) {
+		err = a.session.WithRights(a.Confine, "read", func() (err error) {
 			text, err = dotenv.ReadBounded(path, maxSecret)
 			return err
 		})
