@@ -45,7 +45,7 @@ func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation
 	if err != nil {
 		return nil, err
 	}
-	rules := dag.Rules{From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
+	rules := dag.Rules{Anew: true, From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
 		return n.Cleanup || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
 	}}
 	var only []dag.ID

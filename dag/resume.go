@@ -5,10 +5,13 @@ import (
 	"time"
 )
 
-// Rules select the steps that run again when a run is resumed. With the zero Rules, steps run
-// again that failed without being tolerated, or were cancelled; an interrupted step does
-// not.
+// Rules select the steps that run again when a run is continued. With the zero Rules, an interrupted step does not. In a
+// run that has ended, steps run again that failed without being tolerated, or were cancelled. A run that has not ended is
+// carried on: what has ended in it stays as it ended, because nobody ordered anything else.
 type Rules struct {
+	// Anew treats a run that has not ended as one that has: it is retried as another run.
+	Anew bool
+
 	// From are the paths of steps that run again whatever their result was.
 	From []ID
 	// Rerun reports whether an interrupted step runs again: one that was running when
@@ -47,7 +50,7 @@ func (s *State) Remainder(rules Rules) *Remainder {
 	for _, path := range rules.From {
 		w.from[path] = true
 	}
-	w.plan(s.root, true).addTo(r)
+	w.plan(s.root, rules.Anew || s.result != nil).addTo(r)
 	return r
 }
 
@@ -84,7 +87,7 @@ type framePlan struct {
 }
 
 // plan decides about the nodes of a frame. counted means that failures in it count; it is
-// false inside a graph that succeeded, or whose failure is tolerated.
+// false in a run that is carried on, and inside a graph that succeeded, or whose failure is tolerated.
 func (w *planner) plan(f *frame, counted bool) *framePlan {
 	o := &framePlan{planner: w, f: f, fates: make([]fate, len(f.nodes)), inner: map[int32]*framePlan{}}
 	for i := range f.nodes {
