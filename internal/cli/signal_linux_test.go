@@ -8,11 +8,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
 
@@ -120,7 +123,7 @@ func TestOneSignal(t *testing.T) {
 	}
 }
 
-// TestHangup: the kernel and the shell both report a closed terminal, which counts as one signal.
+// TestHangup: the kernel and the shell both report a closed terminal, which is one request.
 // Under nohup it has no effect.
 func TestHangup(t *testing.T) {
 	hearHangups()
@@ -157,26 +160,85 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// TestSecondSignal: the second signal stops at once what the first one let continue: steps that
+// atTerminal gives a command a terminal as stderr, which nobody looks at.
+func atTerminal(t *testing.T) func(*exec.Cmd) {
+	return func(c *exec.Cmd) {
+		person, terminal, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { terminal.Close(); person.Close() })
+		go io.Copy(io.Discard, person)
+		c.Stderr = terminal
+	}
+}
+
+// TestSecondInterrupt: a person's second Ctrl-C stops at once what the first one let continue: steps that
 // ignore TERM, always() steps, background processes.
-func TestSecondSignal(t *testing.T) {
+func TestSecondInterrupt(t *testing.T) {
 	for name, definition := range map[string]string{
 		"deaf step":   "bash: trap 'touch cancelling' TERM; touch ready; while :; do sleep 0.01; done\n",
 		"always step": "steps:\n  - name: a\n    bash: touch ready; sleep 300\n  - name: b\n    bash: trap '' TERM; touch cancelling; sleep 300; touch never\n    run-condition: always()\n",
 		"background":  "steps:\n  - name: a\n    bash: (trap '' TERM; touch deaf; exec setsid sleep 300) & until [ -e deaf ]; do sleep 0.01; done\n  - name: b\n    bash: trap 'touch cancelling; exit 1' TERM; touch ready; sleep 300 & wait\n",
 	} {
-		s := begin(t, definition, nil)
+		s := begin(t, definition, atTerminal(t))
 		s.cmd.Process.Signal(os.Interrupt)
 		s.await("cancelling")
-		time.Sleep(50 * time.Millisecond) // b of the background ends meanwhile, or is killed
-		began := time.Now()
-		s.cmd.Process.Signal(syscall.SIGTERM)
+		ended := make(chan struct{})
+		go func() { // a person presses it until something happens
+			for {
+				select {
+				case <-time.After(400 * time.Millisecond):
+					s.cmd.Process.Signal(os.Interrupt)
+				case <-ended:
+					return
+				}
+			}
+		}()
 		s.ends(130)
-		if took := time.Since(began); took > waittest.Limit {
-			t.Errorf("%s: it took %v", name, took)
-		}
+		close(ended)
 		if s.has("never") {
 			t.Errorf("%s: a step went on", name)
+		}
+	}
+}
+
+// TestRepeatedSignals: whatever arrives after the first signal, from timeout(1), from a session that is closed, or from a
+// person who cannot have read yet how to force, is the same request: the cleanup runs to its end.
+func TestRepeatedSignals(t *testing.T) {
+	const cleans = "steps: [{name: work, bash: 'touch ready; exec sleep 300'}]\nfinally: [{name: release, bash: 'touch releasing; sleep 0.7; touch released'}]\n"
+	again := func(p *os.Process, list ...syscall.Signal) {
+		for _, sig := range list {
+			p.Signal(sig)
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	for name, c := range map[string]struct {
+		terminal bool
+		send     func(p *os.Process)
+		code     int
+	}{
+		"TERM ten times":         {false, func(p *os.Process) { again(p, slices.Repeat([]syscall.Signal{syscall.SIGTERM}, 10)...) }, 143},
+		"TERM and HUP":           {false, func(p *os.Process) { p.Signal(syscall.SIGTERM); p.Signal(syscall.SIGHUP) }, 0},
+		"INT without a terminal": {false, func(p *os.Process) { again(p, slices.Repeat([]syscall.Signal{syscall.SIGINT}, 10)...) }, 130},
+		"INT at once":            {true, func(p *os.Process) { p.Signal(syscall.SIGINT); p.Signal(syscall.SIGINT) }, 130},
+		"TERM at a terminal":     {true, func(p *os.Process) { again(p, slices.Repeat([]syscall.Signal{syscall.SIGTERM}, 10)...) }, 143},
+		"to the group":           {false, func(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGTERM); p.Signal(syscall.SIGTERM) }, 143},
+	} {
+		for range sizetest.Of(1, 3, 30) {
+			s := begin(t, cleans, func(cmd *exec.Cmd) {
+				if c.terminal {
+					atTerminal(t)(cmd)
+				}
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			})
+			c.send(s.cmd.Process)
+			if err := s.cmd.Wait(); err == nil || !s.has("released") {
+				t.Errorf("%s: %v, released %v; stderr:\n%s", name, err, s.has("released"), &s.stderr)
+			}
+			if got := s.cmd.ProcessState.ExitCode(); c.code != 0 && got != c.code {
+				t.Errorf("%s: exit code %d, want %d", name, got, c.code)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -260,6 +261,7 @@ steps:
 		s.waits("2 running")
 		s.types("\x03")
 		s.waits("● cleanup")
+		time.Sleep(400 * time.Millisecond) // before, nobody can have read how to force
 		s.types("\x03")
 		s.leaves(130)
 	})

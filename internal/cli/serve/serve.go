@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/console"
 	"github.com/flowrun/flowrun/internal/policy"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/sqlite"
@@ -117,8 +118,8 @@ service reports this and keeps using the last valid version. Active runs keep th
 that they started with.
 
 On the first SIGTERM or Ctrl-C, the service gives running steps the time of --drain to
-finish, then stops them. The next service resumes unfinished runs. On the second signal,
-the service stops the steps at once.`,
+finish, then stops them. The next service resumes unfinished runs. On a second Ctrl-C at a
+terminal, the service stops the steps at once.`,
 		Example: `  flowrun serve
   flowrun serve --listen 127.0.0.1:9000 --token-file ~/.flowrun-token
   flowrun serve --listen 0.0.0.0:7878 --tls-cert cert.pem --tls-key key.pem --token-file token
@@ -222,13 +223,17 @@ func notifyStop(env *ui.Env) *stopSignals {
 	signal.Notify(o.c, ui.TerminationSignals()...)
 	signal.Notify(o.broken, syscall.SIGPIPE)
 	o.work.Go(func() {
-		for _, c := range []chan struct{}{o.first, o.second} {
-			if _, more := <-o.c; !more {
-				return
+		var began time.Time
+		forced := false
+		for sig := range o.c {
+			switch {
+			case began.IsZero():
+				began = time.Now()
+				close(o.first)
+			case !forced && console.Forces(sig, ui.IsTerminal(env.Stderr), time.Since(began)):
+				forced = true
+				close(o.second)
 			}
-			close(c)
-		}
-		for range o.c {
 		}
 	})
 	return o

@@ -8,11 +8,13 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/console"
 )
 
-// Signals cancels on the first interrupt and kills on the second. A closed terminal (SIGHUP) and
-// Ctrl-\ (SIGQUIT) count as interrupts. Steps are not in the process group of the terminal, so if
-// these signals killed flowrun, the steps would keep running.
+// Signals cancels on the first signal and kills on a second Ctrl-C (console.Forces). Steps are not in the process group of
+// the terminal, so if these signals killed flowrun, the steps would keep running.
 type Signals struct {
 	c     chan os.Signal
 	Force chan struct{}
@@ -20,8 +22,7 @@ type Signals struct {
 	first os.Signal
 }
 
-// TerminationSignals returns the signals that end a command. Under nohup, a closed terminal
-// (SIGHUP) does not.
+// TerminationSignals returns the signals that end a command. Under nohup, a closed terminal (SIGHUP) does not.
 func TerminationSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -43,31 +44,31 @@ func signalCode(sig os.Signal) int {
 // the program.
 func (env *Env) HandlesSignals() { env.handlesSignals.Store(true) }
 
-// Signals starts to handle signals: the first calls stop, the second closes Force.
+// Signals starts to handle signals: the first calls stop, a second Ctrl-C closes Force.
 func (env *Env) Signals(stop context.CancelCauseFunc) *Signals {
 	env.HandlesSignals()
 	s := &Signals{c: make(chan os.Signal, 4), Force: make(chan struct{})}
 	signal.Notify(s.c, append(TerminationSignals(), syscall.SIGPIPE)...)
 	go func() {
+		var began time.Time
 		for sig := range s.c {
 			if sig == syscall.SIGPIPE {
 				continue // the write that caused it returns EPIPE
 			}
 			s.mu.Lock()
-			first := s.first
-			if first == nil {
-				s.first = sig
+			again := s.first != nil
+			if !again {
+				s.first, began = sig, time.Now()
 			}
 			s.mu.Unlock()
-			if first == syscall.SIGHUP && sig == syscall.SIGHUP {
-				continue // the kernel and the shell both report a closed terminal
-			}
-			if first != nil {
+			switch {
+			case !again:
+				stop(fmt.Errorf("received %v", sig))
+				env.scripts.loading.stop(fmt.Errorf("received %v", sig))
+			case console.Forces(sig, IsTerminal(env.Stderr), time.Since(began)):
 				close(s.Force)
 				return
 			}
-			stop(fmt.Errorf("received %v", sig))
-			env.scripts.loading.stop(fmt.Errorf("received %v", sig))
 		}
 	}()
 	return s
