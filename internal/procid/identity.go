@@ -10,7 +10,7 @@ import (
 // to another machine every Identity looks like one of an earlier boot.
 type Identity struct {
 	PID       int    `json:"pid"`
-	Start     uint64 `json:"start"`               // clock ticks from boot to the start; 0 if unknown
+	Start     uint64 `json:"start"`               // clock ticks from boot to the start, as Namespace counts them; 0 if unknown
 	Boot      string `json:"boot"`                // BootID when the process ran
 	Namespace string `json:"namespace,omitempty"` // in which PID and Start are valid
 }

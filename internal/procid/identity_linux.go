@@ -1,6 +1,7 @@
 package procid
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -61,9 +62,13 @@ var bootID = sync.OnceValue(func() string {
 })
 
 // Uptime returns the time since boot, including time in which the machine was suspended. It does
-// not jump when the wall clock is set, and all processes of a boot agree on it. On platforms other
-// than Linux it is the wall clock's time since 1970.
-func Uptime() time.Duration {
+// not jump when the wall clock is set, and all processes of a boot agree on it, in all time
+// namespaces. On platforms other than Linux it is the wall clock's time since 1970.
+func Uptime() time.Duration { return bootClock() - bootOffset() }
+
+// bootClock returns the time since boot as the time namespace of this process counts it. The start
+// times in /proc are counted so, too.
+func bootClock() time.Duration {
 	const clockBoottime = 7
 	var t syscall.Timespec
 	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&t)), 0)
@@ -72,3 +77,16 @@ func Uptime() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// bootOffset returns what the time namespace of this process adds to the time since boot. Without
+// it a lease would have expired at once, or never, for a process in another time namespace.
+var bootOffset = sync.OnceValue(func() time.Duration {
+	text, _ := os.ReadFile("/proc/self/timens_offsets") // older kernels have no time namespaces
+	for line := range strings.Lines(string(text)) {
+		var seconds, nanoseconds int64
+		if _, err := fmt.Sscanf(line, "boottime %d %d", &seconds, &nanoseconds); err == nil {
+			return time.Duration(seconds)*time.Second + time.Duration(nanoseconds)
+		}
+	}
+	return 0
+})

@@ -157,11 +157,11 @@ func ReadInto(path string, buf []byte) (int, error) {
 	return got, nil
 }
 
-// Now returns the current time in the unit of start times: clock ticks since boot, a hundred a
-// second on every architecture.
+// Now returns the current time as start times are counted: clock ticks since boot in the time
+// namespace of this process, a hundred a second on every architecture.
 func Now() uint64 {
 	const tick = 10 * time.Millisecond
-	return uint64(Uptime() / tick)
+	return uint64(bootClock() / tick)
 }
 
 // SameUser reports whether a process belongs to the user of this process.
