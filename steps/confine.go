@@ -157,8 +157,42 @@ func (s *Session) shareFiles(files []string) error {
 	return nil
 }
 
-// HandOver makes a folder belong to the user that steps with this confinement run as.
-func (s *Session) HandOver(dir string, c Confinement) error {
+// MakeTemp makes a folder that only steps with this confinement can use, and those above it. A step that runs as another
+// user must be able to enter them, whatever the umask. Close removes the folder, but not those above it.
+func (s *Session) MakeTemp(dir string, c Confinement) error {
+	if parent := filepath.Dir(dir); !isFolder(parent) {
+		if err := makeParents(parent, c.ChangesUser()); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !isFolder(dir) {
+		return err
+	}
+	s.RemoveAtClose(dir)
+	return s.handOver(dir, c)
+}
+
+// makeParents makes a folder and those above it. With enterable every user can enter them.
+func makeParents(dir string, enterable bool) error {
+	if parent := filepath.Dir(dir); !isFolder(parent) && parent != dir {
+		if err := makeParents(parent, enterable); err != nil {
+			return err
+		}
+	}
+	switch err := os.Mkdir(dir, 0o711); {
+	case err != nil && isFolder(dir): // another run has made it
+		return nil
+	case err != nil:
+		return err
+	}
+	if enterable {
+		return os.Chmod(dir, 0o711)
+	}
+	return nil
+}
+
+// handOver makes a folder belong to the user that steps with this confinement run as.
+func (s *Session) handOver(dir string, c Confinement) error {
 	if !c.ChangesUser() {
 		return nil
 	}

@@ -119,7 +119,7 @@ func (t *attempt) makeGranted() error {
 			continue // it exists, or its folder does not, and then it grants nothing
 		}
 		t.made = append(t.made, dir)
-		if err := t.session.HandOver(dir, t.confine); err != nil {
+		if err := t.session.handOver(dir, t.confine); err != nil {
 			return err
 		}
 	}

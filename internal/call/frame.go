@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -274,12 +273,8 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // characters that no step's name has
 	}
 	a.temp = filepath.Join(parent, name)
-	if err := os.MkdirAll(a.temp, 0o700); err != nil {
+	if err := a.session.MakeTemp(a.temp, a.Confine); err != nil {
 		return fmt.Errorf("cannot create the temporary directory: %w", err)
-	}
-	a.session.RemoveAtClose(a.temp)
-	if err := a.session.HandOver(a.temp, a.Confine); err != nil {
-		return fmt.Errorf("cannot give reduced steps access to the temporary directory: %w", err)
 	}
 	return nil
 }
