@@ -35,6 +35,7 @@ type runOptions struct {
 	prompt          func(context.Context, Prompt) (string, error)
 	console, stream func(StreamChunk)
 	queued          func(QueuePosition)
+	noticed         func(Notice)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -171,6 +172,13 @@ func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o
 // what it waits for changes; and once more, without Obstacles, when it is admitted. There is one call at a time; a
 // slow f delays the run.
 func WithQueue(f func(QueuePosition)) RunOption { return func(o *runOptions) { o.queued = f } }
+
+// Notice is a problem that did not make a run fail.
+type Notice = steps.Notice
+
+// WithNotices calls f for each notice as soon as it arises, such as that a step has to wait until the system can start
+// it. Result.Notices has them all. f may be called by several goroutines at once.
+func WithNotices(f func(Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
 
 // WithApproval calls ask for every question of the run's approve steps, as soon as it is asked, each in its own
 // goroutine. In a resumed run it also gets the questions that were already open. The Answer that it returns is

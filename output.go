@@ -26,6 +26,7 @@ type outputTee struct {
 	short    bool     // the result holds only the beginning of the output
 	terminal Terminal // nil: there is no terminal
 	console  func(StreamChunk)
+	noticed  func(Notice)
 
 	mu       sync.Mutex
 	notices  []steps.Notice
@@ -33,7 +34,7 @@ type outputTee struct {
 }
 
 func newOutputTee(p *plan.Plan, o runOptions) *outputTee {
-	l := &outputTee{terminal: o.terminal, console: o.console, attached: map[dag.ID]bool{}}
+	l := &outputTee{terminal: o.terminal, console: o.console, noticed: o.noticed, attached: map[dag.ID]bool{}}
 	if o.stdout != nil {
 		l.w, l.path = &lineWriter{Writer: o.stdout}, p.LastStep()
 	}
@@ -81,15 +82,23 @@ const maxNotices = 100
 
 // notify is steps.Options.Notify. It drops repeated notices.
 func (l *outputTee) notify(n steps.Notice) {
+	if l.addNotice(n) && l.noticed != nil {
+		l.noticed(n)
+	}
+}
+
+// addNotice reports whether the run keeps the notice.
+func (l *outputTee) addNotice(n steps.Notice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.notices) == maxNotices {
-		return
+		return false
 	}
 	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
-		return
+		return false
 	}
 	l.notices = append(l.notices, n)
+	return true
 }
 
 // follow is steps.Options.Follow. It returns the writer that copies a step's output while it is printed, nil for

@@ -63,6 +63,7 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 		f := s.unusedFiles[last]
 		s.unusedFiles = s.unusedFiles[:last]
 		s.mu.Unlock()
+		spareDescriptors().Release(1)
 		return f
 	}
 	s.mu.Unlock()
@@ -76,19 +77,28 @@ func (s *Session) recycle(l *logFile) {
 	}
 }
 
-// maxUnused is how many files a Session keeps for reuse. More would be descriptors that other steps
-// need.
+// maxUnused is how many files a Session keeps for reuse. More than its steps use at the same time help
+// nobody.
 const maxUnused = 64
 
 // keepUnused reports whether the file is kept for reuse.
 func (s *Session) keepUnused(f *os.File) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.unusedFiles) >= maxUnused {
+	if len(s.unusedFiles) >= maxUnused || !spareDescriptors().TryAcquire(1) {
 		return false
 	}
 	s.unusedFiles = append(s.unusedFiles, f)
 	return true
+}
+
+// closeUnused closes the files that are kept for reuse. The lock is held.
+func (s *Session) closeUnused() {
+	for _, f := range s.unusedFiles {
+		f.Close()
+	}
+	spareDescriptors().Release(int64(len(s.unusedFiles)))
+	s.unusedFiles = nil
 }
 
 // makeEmpty truncates a file if necessary and reports whether it is empty.

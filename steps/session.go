@@ -174,13 +174,12 @@ func Open(o Options) (*Session, error) {
 		o.Grace = 0
 	}
 	proc.FillReserve()
-	null, err := proc.OpenFile(os.DevNull, os.O_RDWR, 0)
+	null, err := nullDevice()
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the null device: %w", err)
 	}
 	if o.LogDir != "" {
 		if err := os.MkdirAll(o.LogDir, 0o700); err != nil {
-			null.Close()
 			return nil, fmt.Errorf("cannot create the log folder %q: %w", o.LogDir, err)
 		}
 	}
@@ -195,7 +194,7 @@ func Open(o Options) (*Session, error) {
 	}
 	s.shells = s.inherits.without("BASH_ENV", "ENV")
 	if err := s.startObserver(); err != nil {
-		return nil, errors.Join(err, null.Close(), os.RemoveAll(s.private))
+		return nil, errors.Join(err, os.RemoveAll(s.private))
 	}
 	return s, nil
 }
@@ -281,13 +280,11 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	for p := range s.pipes {
 		p.abandon()
 	}
-	for _, f := range s.unusedFiles {
-		f.Close()
-	}
+	s.closeUnused()
 	s.mu.Unlock()
 	s.copying.Wait()
 	notices = append(notices, s.waitForListeners(ctx)...)
-	err = errors.Join(err, s.null.Close(), s.observer.close())
+	err = errors.Join(err, s.observer.close())
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}

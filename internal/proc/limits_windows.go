@@ -1,5 +1,8 @@
 package proc
 
+// SpareDescriptors returns how many handles may be held only because that is faster.
+func SpareDescriptors() int { return 0 }
+
 // StepDescriptors returns how many handles the running steps may have together.
 func StepDescriptors() int { return MaxFiles() }
 

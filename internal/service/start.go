@@ -159,6 +159,14 @@ func (r *running) onRecorded() {
 	close(r.started)
 }
 
+// onNotice logs that the system is too short of something to start a step: such a run looks as if it worked. The step is
+// not named, because its path can have values of the caller.
+func (r *running) onNotice(n flowrun.Notice) {
+	if n.Code == "shortage" && n.Step != "" {
+		r.log.Warn("a step waits until this process may open more files or start more processes")
+	}
+}
+
 // launch starts do in a goroutine and returns when the run has started. Its error is the
 // reason why the run did not start.
 func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) error {
@@ -223,6 +231,7 @@ func (s *Service) execute(r *running, do func(...flowrun.RunOption) (*flowrun.Re
 	options := []flowrun.RunOption{
 		flowrun.WithOnRecorded(r.onRecorded), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
 		flowrun.WithRelease(s.drainStarted, s.drainOver), flowrun.WithForce(s.force), flowrun.WithTrace(s.Trace),
+		flowrun.WithNotices(r.onNotice),
 	}
 	if s.Waited != nil {
 		options = append(options, flowrun.WithQueue(s.observeQueue))
