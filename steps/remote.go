@@ -54,6 +54,7 @@ func (r *Remote) Describe(show func(*expr.Template) string) string {
 type connection struct {
 	environ []string // variables of the definition, for the script
 	files   []string // files to remove
+	private *os.File // private key in memory; nil: none
 	key     string   // digest of the private key, "" if the definition has none
 	log     string   // file with the messages of the ssh client
 	control *os.File // the other end of stdin of the ssh client; closing it ends the script
@@ -206,7 +207,8 @@ func orPort(port string) string {
 	return port
 }
 
-// writeKey writes the text of a private key to a file, because the ssh client reads keys from files only.
+// writeKey sets the file in which the ssh client finds a private key, because it reads keys from files only. The file is in
+// memory, where that is possible, so that no key stays behind when flowrun is killed.
 func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
 	if t.Remote.Key == nil {
 		return nil
@@ -219,8 +221,14 @@ func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
 	}
 	// The client rejects a key without its last newline, which variables and commands often lose.
 	t.remote.key = digestOf([]byte(key))
-	target.KeyFile, err = t.session.secretFile("key-*", strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n"))+"\n")
-	t.remote.files = append(t.remote.files, target.KeyFile)
+	text := strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n")) + "\n"
+	if t.remote.private, target.KeyFile, err = memoryFile(text); err != nil {
+		return fmt.Errorf("cannot keep ssh.key in memory: %w", err)
+	}
+	if t.remote.private == nil {
+		target.KeyFile, err = t.session.secretFile("key-*", text)
+		t.remote.files = append(t.remote.files, target.KeyFile)
+	}
 	return err
 }
 
@@ -387,7 +395,7 @@ func (c *connection) close() {
 	if c == nil {
 		return
 	}
-	for _, f := range []*os.File{c.control, c.writer} {
+	for _, f := range []*os.File{c.control, c.writer, c.private} {
 		if f != nil {
 			f.Close()
 		}
