@@ -179,11 +179,18 @@ func sweepOnce(ctx context.Context) (wait func()) {
 	return sweeping.Wait
 }
 
+// EndLeftovers ends the processes that killed programs with the StateDir of this one have left, and removes their temporary
+// files that hold values. A program does so before its first run; one that runs for long calls it again when a run of
+// another program is interrupted. It ends nothing of a living program.
+func (e *Engine) EndLeftovers(ctx context.Context) error {
+	return errors.Join(sweep(ctx, e.grace()), steps.SweepAbandoned())
+}
+
 // sweep ends the processes that killed programs have left. The error names those that could not be stopped.
 func sweep(ctx context.Context, grace time.Duration) error {
 	report, err := proc.Sweep(ctx, grace)
 	if err == nil && len(report.Escaped) > 0 {
-		err = fmt.Errorf("cannot stop processes of a run that was killed, and that run may have held locks that this one needs: %s; stop the processes yourself", proc.Names(report.Escaped))
+		err = fmt.Errorf("cannot stop processes of a run that was killed: %s; stop them yourself, because that run may have held locks", proc.Names(report.Escaped))
 	}
 	return err
 }

@@ -142,7 +142,7 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 		return nil, &InterruptedError{Run: g.recorded.Record.ID, Steps: g.Asks}
 	}
 	if !g.Retry && g.Nothing() {
-		return e.endLeftovers(ctx, g)
+		return e.endLeftoversOf(ctx, g)
 	}
 	j := &job{plan: g.plan, args: g.args.Frame(), continuation: g}
 	for _, opt := range options {

@@ -191,10 +191,10 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	return nil
 }
 
-// endLeftovers ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but
+// endLeftoversOf ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but
 // its background processes were not ended. The run gets no event. A run that is live, or has continued meanwhile, is
 // left alone: its own engine does this.
-func (e *Engine) endLeftovers(ctx context.Context, g *Continuation) (*Result, error) {
+func (e *Engine) endLeftoversOf(ctx context.Context, g *Continuation) (*Result, error) {
 	j := &job{continuation: g}
 	j.id = g.recorded.Record.ID
 	err := e.claim(ctx, j)

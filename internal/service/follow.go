@@ -121,6 +121,7 @@ func (f *follower) poll(ctx context.Context) {
 		}
 	}
 	s.storeCounts(open)
+	s.endLeftovers(ctx, open)
 	s.adopt(ctx, open)
 	s.resumeWaiting(ctx, open)
 }

@@ -102,6 +102,7 @@ type Service struct {
 	stopPolling                    chan struct{} // closed when the polling goroutines must end
 
 	waitingRuns   map[string]*waitConditions // used only by the follower's goroutine
+	interrupted   map[string]int             // epochs of the interrupted runs at the last poll; likewise
 	work, pollers sync.WaitGroup
 
 	mu       sync.Mutex

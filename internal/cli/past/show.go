@@ -95,6 +95,7 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		err = showFailure(env, r)
 	}
 	if err == nil {
+		reportLeftovers(env, r)
 		runview.SuggestNext(env, r)
 	}
 	return err
