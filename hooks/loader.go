@@ -97,6 +97,8 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	if kept.Bundled {
 		def.Files = m.Files
 		def.HistoryText = storedBundle(m, kept.Answer)
+	} else if m.Node {
+		def.Files = requiredFiles(file, src)
 	}
 	def.Cacheable = !kept.Bundled && !m.Node && len(m.Dependencies) == 0
 	return def, append(bad, found...).Sorted()

@@ -144,6 +144,33 @@ func TestLoaderNodeModules(t *testing.T) {
 	}
 }
 
+// TestLoaderNodeFiles: the files that Node.js reads for a tool are known, as those of a bundle are.
+func TestLoaderNodeFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"helper.js": "require('./lib'); require('fs'); require('./helper')", "lib/index.js": "require('../data')", "data.json": "{}", "other.js": ""} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Bundle: func(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+		return &tool.Module{File: r.File, Code: r.Source}, nil
+	}})
+	def, found := load(filepath.Join(dir, "mine.tool.js"), []byte("const h = () => require('./helper')\n"+answering(`getMetadata: () => ({ description: 'd', runtime: 'node' })`)))
+	var names []string
+	for _, part := range def.Files {
+		text, err := os.ReadFile(part.Path)
+		if name, bad := filepath.Rel(dir, part.Path); err != nil || bad != nil || part.Digest != tool.DigestOf(text) {
+			t.Errorf("%+v: %v", part, err)
+		} else {
+			names = append(names, filepath.ToSlash(name))
+		}
+	}
+	if want := []string{"helper.js", "lib/index.js", "data.json"}; !slices.Equal(names, want) || found.Err() != nil {
+		t.Errorf("%q, want %q: %v", names, want, found)
+	}
+}
+
 func inProcess(t *testing.T) *hooks.Runtime {
 	t.Helper()
 	rt := hooks.New(hooks.Config{InProcess: true})

@@ -101,11 +101,11 @@ func (c cachedFile) stale() bool {
 }
 
 // stampsOf returns the stamps of those files that exist.
-func stampsOf(files []string) map[string]fileStamp {
+func stampsOf(files []tool.Part) map[string]fileStamp {
 	stamps := make(map[string]fileStamp, len(files))
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil {
-			stamps[file] = stampOf(info)
+		if info, err := os.Stat(file.Path); err == nil {
+			stamps[file.Path] = stampOf(info)
 		}
 	}
 	return stamps

@@ -31,7 +31,7 @@ func TestLoaderFiles(t *testing.T) {
 		if err != nil {
 			return def, tool.Diagnostics{{Code: "unreadable", Severity: tool.Error, Message: err.Error()}}
 		}
-		def.Description, def.Files = string(text), []string{part}
+		def.Description, def.Files = string(text), []tool.Part{{Path: part}}
 		return def, nil
 	})
 	if _, found, _ := lib.Load(file); found.Err() == nil {

@@ -25,11 +25,11 @@ type Definition struct {
 	DisplayName string // the name to show, in formats that have an id and a name; "" = Name
 	Description string
 	Author      string
-	Pos         Pos      // position of the document
-	File        string   // path of the file; empty for tools registered from Go
-	Scope       Scope    // the scope in which the tool was found; ScopeFile if it was named by path
-	Source      []byte   // contents of the file, for snippets and for history
-	Files       []string // further files that the definition was made of; if one of them changes, the definition is read again
+	Pos         Pos    // position of the document
+	File        string // path of the file; empty for tools registered from Go
+	Scope       Scope  // the scope in which the tool was found; ScopeFile if it was named by path
+	Source      []byte // contents of the file, for snippets and for history
+	Files       []Part // further files that the definition was made of; if one of them changes, the definition is read again
 	// SourceTrusted reports that the user trusts where the tool comes from as a whole, such as an MCP server. No key of a
 	// file sets it.
 	SourceTrusted bool
@@ -134,11 +134,11 @@ const (
 
 // Module is the program of a .tool.js file, and what the file declares about itself.
 type Module struct {
-	File  string   // the file that the author wrote, for positions in errors
-	Code  []byte   // CommonJS; includes the dependencies if there are any
-	Map   []byte   // source map from Code to the files it was made of; nil if Code is the text of File
-	Node  bool     // runtime: node (runs under Node.js, in a supervised process)
-	Files []string // further files that Code was made of
+	File  string // the file that the author wrote, for positions in errors
+	Code  []byte // CommonJS; includes the dependencies if there are any
+	Map   []byte // source map from Code to the files it was made of; nil if Code is the text of File
+	Node  bool   // runtime: node (runs under Node.js, in a supervised process)
+	Files []Part // further files that Code was made of
 	// Packages is a node_modules folder beside those that Node.js searches; "" = none.
 	Packages string
 

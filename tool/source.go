@@ -17,8 +17,11 @@ type Source struct {
 	Original string `json:"original,omitempty"`
 	Text     []byte `json:"-"`
 	// Files are the further files that Text was made of, if they are known.
-	Files []string `json:"-"`
+	Files []Part `json:"-"`
 }
+
+// Part is a file that a definition was made of, with the DigestOf its text.
+type Part struct{ Path, Digest string }
 
 // DigestOf returns "sha256:" and the SHA-256 checksum of text in hexadecimal.
 func DigestOf(text []byte) string {

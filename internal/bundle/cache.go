@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/tool"
 )
 
 // maxKept is the maximum size of the cache in bytes; the oldest bundles are removed first.
@@ -23,12 +24,11 @@ type File struct {
 	Path   string
 	Size   int64
 	Time   time.Time // time of its last change; zero if it is not reliable
-	Digest string    // SHA-256 of the text, in hexadecimal
+	Digest string    // tool.DigestOf the text
 }
 
 func fileOf(path string, text []byte) File {
-	sum := sha256.Sum256(text)
-	f := File{Path: path, Size: int64(len(text)), Digest: hex.EncodeToString(sum[:])}
+	f := File{Path: path, Size: int64(len(text)), Digest: tool.DigestOf(text)}
 	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > minAge {
 		f.Time = info.ModTime()
 	}
@@ -50,8 +50,7 @@ func (f File) Fresh() bool {
 		return true
 	}
 	text, err := os.ReadFile(f.Path)
-	sum := sha256.Sum256(text)
-	return err == nil && hex.EncodeToString(sum[:]) == f.Digest
+	return err == nil && tool.DigestOf(text) == f.Digest
 }
 
 // builder identifies the program that makes bundles: another version may make different

@@ -62,7 +62,38 @@ func (t Trust) Pins(def *tool.Definition) bool {
 		return false
 	}
 	r, err := loadDecision(t.options.StateDir, project)
-	return err == nil && r.Trusted && r.Definitions[name] == tool.DigestOf(def.Source)
+	return err == nil && r.Trusted && r.Definitions[name] == tool.DigestOf(def.Source) && r.pinsParts(project, def.Files)
+}
+
+// pinsParts reports whether those of the files that are in a tool folder of a project are as the user trusted them. Other
+// files have not been recorded.
+func (r Record) pinsParts(project string, parts []tool.Part) bool {
+	if len(parts) == 0 {
+		return true
+	}
+	recorded := map[string]string{} // digests by the files that the names lead to: who imports a link has read its target
+	for name, digest := range r.Definitions {
+		recorded[realPath(filepath.Join(project, name))] = digest
+	}
+	for _, part := range parts {
+		path := realPath(part.Path)
+		digest, known := recorded[path]
+		added := !known && slices.ContainsFunc(toolFolders(), func(folder string) bool {
+			return filepath.Dir(path) == realPath(filepath.Join(project, folder))
+		})
+		if added || known && digest != part.Digest {
+			return false
+		}
+	}
+	return true
+}
+
+// realPath follows links. It returns the path itself if that is not possible.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // FileState says whether the user trusted a file in a tool folder as it is now.

@@ -389,8 +389,11 @@ func (c *planCache) stamps() map[string]stamp {
 func (e *entry) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, src := range e.sources {
-			for _, file := range append([]string{src.File}, src.Files...) {
-				if !yield(file) {
+			if !yield(src.File) {
+				return
+			}
+			for _, part := range src.Files {
+				if !yield(part.Path) {
 					return
 				}
 			}

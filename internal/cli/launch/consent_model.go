@@ -58,7 +58,7 @@ func (f *ConsentFlags) pathOnly(def *tool.Definition) (file, why string) {
 }
 
 // definitionChanged is why the name and tags of a tool do not count whose definition the user has not trusted.
-const definitionChanged = "it is new or has changed since its project was trusted"
+const definitionChanged = "it, or a file in its folder that it imports, is new or has changed since its project was trusted"
 
 // trusts reports whether the project of a tool is trusted.
 func (f *ConsentFlags) trusts(def *tool.Definition) bool {

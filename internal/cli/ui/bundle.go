@@ -33,7 +33,7 @@ func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
 	for _, f := range result.Files {
 		if f.Path != file {
-			m.Files = append(m.Files, f.Path)
+			m.Files = append(m.Files, tool.Part{Path: f.Path, Digest: f.Digest})
 		}
 	}
 	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
