@@ -2,13 +2,13 @@ package hooks
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -43,7 +43,7 @@ func (l *loader) readDescription(key string) (d cachedDescription, ok bool) {
 	if l.Cache == "" {
 		return d, false
 	}
-	text, err := os.ReadFile(filepath.Join(l.Cache, key))
+	text, err := ownership.ReadFile(filepath.Join(l.Cache, key))
 	if err != nil {
 		return d, false
 	}

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -58,7 +58,7 @@ func (l *loader) knownFailure(key string, m *tool.Module) *tool.Diagnostic {
 	u, ok := l.failures.known[key]
 	l.failures.mu.Unlock()
 	if !ok && l.Cache != "" {
-		text, err := os.ReadFile(filepath.Join(l.Cache, key))
+		text, err := ownership.ReadFile(filepath.Join(l.Cache, key))
 		ok = err == nil && json.Unmarshal(text, &u) == nil
 	}
 	if age := time.Since(u.At); !ok || age < 0 || age > unloadableFor {

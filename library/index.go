@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -105,7 +106,7 @@ func (l *Library) readIndex(dir string) index {
 	if file == "" {
 		return nil
 	}
-	data, _, err := readRegularFile(file)
+	data, err := ownership.ReadFile(file)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/proc"
 )
 
@@ -65,6 +66,9 @@ func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is not a regular file", o.File)
 	case info.Size() < o.Size, info.Size() > o.Size && o.Digest == "":
 		return nil, fmt.Errorf("%s has %d bytes, but the step printed %d", o.File, info.Size(), o.Size)
+	}
+	if err := ownership.CheckFile(o.File); err != nil {
+		return nil, err
 	}
 	f, err := proc.OpenFile(o.File, os.O_RDONLY, 0)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -86,7 +87,7 @@ func folderOf(a dag.Artifact) string {
 
 // readManifest reads the manifest of the artifact in a folder.
 func readManifest(folder string) (m Manifest, err error) {
-	text, err := os.ReadFile(folder + manifestExt)
+	text, err := ownership.ReadFile(folder + manifestExt)
 	if err == nil {
 		err = json.Unmarshal(text, &m)
 	}
@@ -107,6 +108,11 @@ func (c *Content) File(path string) (*os.File, File, error) {
 	for _, f := range c.Files {
 		if f.Path == path && f.Digest != "" {
 			file, err := c.root.Open(filepath.FromSlash(path))
+			if err == nil {
+				if err = ownership.CheckOpen(file); err != nil {
+					file.Close()
+				}
+			}
 			return file, f, err
 		}
 	}

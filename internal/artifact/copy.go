@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 const storeFolder = "artifacts"
@@ -184,7 +186,10 @@ func (w *writer) place(temp, to string, sum []byte, f File) error {
 
 // holds reports whether a stored content is what its name says.
 func holds(path string, f File) bool {
-	in, err := os.Open(path)
+	in, err := ownership.OpenFile(path)
+	if _, foreign := errors.AsType[*ownership.ForeignError](err); foreign {
+		return false // who owns it can change it later
+	}
 	if err != nil {
 		return true // there is none any more
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -159,7 +160,7 @@ func sizeOf(dir string) (sum int64) {
 	manifests, _ := filepath.Glob(filepath.Join(strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir), "*"+manifestExt))
 	for _, file := range manifests {
 		var m Manifest
-		if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &m) == nil {
+		if text, err := ownership.ReadFile(file); err == nil && json.Unmarshal(text, &m) == nil {
 			sum += m.result("").Size
 		}
 	}

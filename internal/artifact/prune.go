@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 const (
@@ -76,7 +77,7 @@ func removeExpired(state, store string, now time.Time) error {
 			continue
 		}
 		file := filepath.Join(dir, n.Name())
-		folder, bad := os.ReadFile(file)
+		folder, bad := ownership.ReadFile(file)
 		if place := string(folder); bad == nil && within(state, place) && expired(place, now) {
 			bad = errors.Join(os.Remove(place+manifestExt), os.RemoveAll(place))
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -90,7 +91,7 @@ func (b *Bundler) cached(r Request) (Result, bool) {
 	if b.Cache == "" {
 		return result, false
 	}
-	text, err := os.ReadFile(filepath.Join(b.Cache, r.key()+".json"))
+	text, err := ownership.ReadFile(filepath.Join(b.Cache, r.key()+".json"))
 	if err != nil || json.Unmarshal(text, &result) != nil || len(result.Code) == 0 {
 		return Result{}, false
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -52,7 +53,7 @@ func (f Folder) Modules() string {
 		return ""
 	}
 	dir := filepath.Join(string(f), "node_modules")
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || ownership.CheckFile(dir) != nil || ownership.CheckFile(string(f)) != nil {
 		return ""
 	}
 	return dir

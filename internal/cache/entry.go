@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Version is the version of the layout and of the hashes. It must be part of every key.
@@ -75,7 +77,7 @@ func (st *Step) Latest() (*Entry, error) {
 
 func (st *Step) load(name string) (*Entry, error) {
 	e := &Entry{store: st.store, dir: filepath.Join(st.dir, name)}
-	text, err := os.ReadFile(filepath.Join(e.dir, manifestFile))
+	text, err := ownership.ReadFile(filepath.Join(e.dir, manifestFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNone
@@ -137,7 +139,7 @@ func (e *Entry) stream(ctx context.Context, name string, s *Stream) (string, err
 		return "", nil
 	}
 	file := filepath.Join(e.dir, name)
-	f, err := os.Open(file)
+	f, err := ownership.OpenFile(file)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes. Other files
@@ -110,7 +111,7 @@ func putFolder(root *os.Root, item *Item) error {
 
 // putFile copies a stored file and verifies the copy.
 func (e *Entry) putFile(ctx context.Context, file atomicfile.File, i int) error {
-	from, err := os.Open(e.copyOf(i))
+	from, err := ownership.OpenFile(e.copyOf(i))
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -46,7 +47,7 @@ func (e *Entry) note(dir string, present []bool) (temp string, done func()) {
 // cleanUpRestore removes what a killed process has left in the directory. It does nothing if that process may be
 // alive. For a process that worked in another directory, the note is kept until the step runs there.
 func (st *Step) cleanUpRestore(file, dir string, old bool) {
-	text, err := os.ReadFile(file)
+	text, err := ownership.ReadFile(file)
 	if err != nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Store is a folder of cached results.
@@ -77,7 +78,7 @@ func (s *Store) ready() error {
 func (s *Store) keyFile() string { return filepath.Join(s.dir, "key") }
 
 func (s *Store) readKey() error {
-	key, err := os.ReadFile(s.keyFile())
+	key, err := ownership.ReadFile(s.keyFile())
 	if err == nil && len(key) != keySize {
 		err = fmt.Errorf("the key has %d bytes, not %d; remove the folder", len(key), keySize)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // State is the decision of a person about a project.
@@ -194,7 +195,7 @@ func loadDecision(stateDir, folder string) (r Record, err error) {
 	if stateDir == "" {
 		return r, fs.ErrNotExist
 	}
-	b, err := read(decisionFile(stateDir, folder))
+	b, err := ownership.ReadFile(decisionFile(stateDir, folder))
 	if err != nil {
 		return r, err
 	}
@@ -251,7 +252,7 @@ func Records(stateDir string) (list []Record, err error) {
 			continue
 		}
 		r := Record{Vouched: ext == ".owner"}
-		b, bad := read(filepath.Join(dir, e.Name()))
+		b, bad := ownership.ReadFile(filepath.Join(dir, e.Name()))
 		if bad == nil {
 			bad = json.Unmarshal(b, &r)
 		}

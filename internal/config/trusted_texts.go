@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // maxTrustedTexts limits the texts that are kept of one project, in bytes.
@@ -39,7 +40,7 @@ func keepTexts(stateDir, folder string, texts map[string][]byte) error {
 
 // trustedTexts returns the texts that are kept of a project.
 func trustedTexts(stateDir, folder string) (texts map[string][]byte) {
-	if b, err := os.ReadFile(textsFile(stateDir, folder)); err == nil && json.Unmarshal(b, &texts) != nil {
+	if b, err := ownership.ReadFile(textsFile(stateDir, folder)); err == nil && json.Unmarshal(b, &texts) != nil {
 		return nil
 	}
 	return texts

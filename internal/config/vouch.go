@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Vouching is the stored decision to use a folder's .flowrun and .cycod although they
@@ -47,7 +48,7 @@ func Vouched(stateDir, folder string, uid int) bool {
 	if stateDir == "" {
 		return false
 	}
-	b, err := read(vouchingFile(stateDir, folder))
+	b, err := ownership.ReadFile(vouchingFile(stateDir, folder))
 	var v Vouching
 	if err != nil || json.Unmarshal(b, &v) != nil {
 		return false

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/oauth2"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // tokens is the file with the token for a server.
@@ -47,7 +47,7 @@ func (r *remote) tokens(c ServerConfig) tokens {
 
 // read returns what is stored; without a file, nothing is.
 func (t tokens) read() (in stored, err error) {
-	text, err := os.ReadFile(t.file)
+	text, err := ownership.ReadFile(t.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return in, nil
 	}
@@ -69,6 +69,9 @@ func (t tokens) decode(text []byte) (in stored, err error) {
 
 // update changes what is stored, one process at a time.
 func (t tokens) update(change func(*stored) error) error {
+	if err := ownership.CheckFile(t.file); err != nil {
+		return err
+	}
 	return atomicfile.Update(t.file, func(was []byte) ([]byte, error) {
 		in, err := t.decode(was)
 		if err != nil {

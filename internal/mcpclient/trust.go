@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // The tools of a trusted server need no approval as long as they look as they did when the server
@@ -69,7 +69,7 @@ func (r *remote) accept(listed []*mcp.Tool) error {
 }
 
 func (r *remote) accepted() (a accepted, err error) {
-	text, err := os.ReadFile(r.acceptedFile())
+	text, err := ownership.ReadFile(r.acceptedFile())
 	if err != nil {
 		return a, err
 	}

@@ -41,6 +41,15 @@ func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	return uid, ""
 }
 
+// checkInfo returns a *ForeignError if a file belongs to a user other than this one and root.
+func checkInfo(path string, info os.FileInfo) error {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid() {
+		return nil
+	}
+	return &ForeignError{path, userName(int(st.Uid))}
+}
+
 // isPrivateGroup reports whether a group is the private group of the owner of a file: it has the
 // same number, or, if it is the group of this process, the same name. Systems with an umask of 002
 // give each user such a group. Root has none.

@@ -3,6 +3,8 @@
 // directory. A person who can write them decides what flowrun runs, so they are used only if no
 // user other than this one and root can write them.
 //
+// Files that flowrun itself keeps in the state directory are read through ReadFile, OpenFile and CheckFile.
+//
 // On Windows, where modes do not show who can write, all files are used: the access control lists
 // of the directories protect them.
 package ownership

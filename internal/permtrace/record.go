@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // Record is a Report as it is kept in the folder of its run.
@@ -39,7 +39,7 @@ func Records(stateDir, file string) (list []Record) {
 	paths, _ := filepath.Glob(filepath.Join(stateDir, "runs", "*", recordName))
 	for _, path := range slices.Backward(paths) { // names are ids, which sort by time
 		var r Record
-		text, err := os.ReadFile(path)
+		text, err := ownership.ReadFile(path)
 		if err == nil && json.Unmarshal(text, &r) == nil && r.File == file {
 			list = append(list, r)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/value"
@@ -142,7 +143,7 @@ func (k *keeper) result(e *cache.Entry, stdout, stderr string) (res dag.Result, 
 	if stdout == "" {
 		return res, nil
 	}
-	text, err := os.ReadFile(stdout)
+	text, err := ownership.ReadFile(stdout)
 	if err != nil {
 		return res, err
 	}

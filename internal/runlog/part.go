@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -88,7 +89,7 @@ func (p Part) Open() (*OpenPart, error) {
 	}
 	o := &OpenPart{}
 	for _, path := range p.files {
-		f, err := os.Open(path)
+		f, err := ownership.OpenFile(path)
 		if err != nil {
 			o.Close()
 			return nil, fmt.Errorf("cannot read a log: %w", err)

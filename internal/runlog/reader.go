@@ -9,12 +9,12 @@ package runlog
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -135,7 +135,7 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 
 // copyOutput writes the output in a result: its file, or its beginning if there is no such file.
 func copyOutput(to io.Writer, o *dag.Output) error {
-	file, err := os.Open(o.File)
+	file, err := ownership.OpenFile(o.File)
 	if err != nil {
 		_, err = io.WriteString(to, o.Inline)
 		return err
@@ -146,7 +146,7 @@ func copyOutput(to io.Writer, o *dag.Output) error {
 }
 
 func (r *Reader) copyFile(f steps.LogFile, to io.Writer) error {
-	file, err := os.Open(f.Path)
+	file, err := ownership.OpenFile(f.Path)
 	if err != nil {
 		return fmt.Errorf("cannot read a log: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // lastCommitName is a file with the number of the newest commit that was on disk when a
@@ -47,7 +48,7 @@ func (s *Store) saveLastCommit() {
 // readLastCommit returns the number in the file, 0 if there is none. Another text is an error, because what it was is lost,
 // and with it the proof that the history is complete.
 func (s *Store) readLastCommit() (uint64, error) {
-	text, err := os.ReadFile(filepath.Join(s.dir, lastCommitName))
+	text, err := ownership.ReadFile(filepath.Join(s.dir, lastCommitName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}

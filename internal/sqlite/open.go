@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/procid"
 )
 
@@ -180,6 +181,11 @@ func (s *Store) checkFiles() (marked, created bool, err error) {
 // statFiles reports whether the marker exists and how large history.db is, -1 if there is
 // none.
 func (s *Store) statFiles() (marked bool, size int64, err error) {
+	for _, file := range []string{s.file, s.file + "-wal", s.file + "-shm", filepath.Join(s.dir, markerName), filepath.Join(s.dir, lockName)} {
+		if err := ownership.CheckFile(file); err != nil {
+			return false, 0, err
+		}
+	}
 	_, err = os.Stat(filepath.Join(s.dir, markerName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, 0, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 	"github.com/flowrun/flowrun/internal/dotenv"
 	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/tool"
@@ -49,7 +49,7 @@ func OpenEnv(file string, outer map[string]string, secrets *mask.Mask, m *tool.M
 	if e.file == "" {
 		return e, nil
 	}
-	text, err := os.ReadFile(e.file)
+	text, err := ownership.ReadFile(e.file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -147,6 +147,9 @@ func (e *Env) update(change func(own map[string]string)) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if err := ownership.CheckFile(e.file); err != nil {
+		return err
+	}
 	return atomicfile.Update(e.file, func(was []byte) ([]byte, error) {
 		own, err := e.parse(was)
 		if err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // storageLimit is the maximum size of the storage of one tool, in bytes of JSON.
@@ -23,7 +23,7 @@ func (s *Storage) read() (map[string]json.RawMessage, error) {
 	if s.File == "" {
 		return nil, errNoStorage
 	}
-	text, err := os.ReadFile(s.File)
+	text, err := ownership.ReadFile(s.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -80,6 +80,9 @@ func (s *Storage) Clear() error {
 func (s *Storage) update(change func(map[string]json.RawMessage)) error {
 	if s.File == "" {
 		return errNoStorage
+	}
+	if err := ownership.CheckFile(s.File); err != nil {
+		return err
 	}
 	return atomicfile.Update(s.File, func(was []byte) ([]byte, error) {
 		values, err := parseStorage(s.File, was)

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -51,7 +51,7 @@ func Remember(stateDir string, list []Outcome, now time.Time) error {
 // be read counts as none.
 func LastResults(stateDir, file string) map[string]Last {
 	all := map[string]Last{}
-	if text, err := os.ReadFile(lastFile(stateDir, file)); err != nil || json.Unmarshal(text, &all) != nil {
+	if text, err := ownership.ReadFile(lastFile(stateDir, file)); err != nil || json.Unmarshal(text, &all) != nil {
 		return map[string]Last{}
 	}
 	return all

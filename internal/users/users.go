@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -24,6 +23,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/ownership"
 )
 
 // User is a user of a service.
@@ -56,7 +56,7 @@ func Path(stateDir string) string { return filepath.Join(stateDir, "users.json")
 // change the file.
 func List(stateDir string) ([]User, error) {
 	path := Path(stateDir)
-	f, err := os.Open(path)
+	f, err := ownership.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -106,6 +106,9 @@ func Remove(stateDir, name string) error {
 
 // change changes the list of users.
 func change(stateDir string, f func([]User) ([]User, error)) error {
+	if err := ownership.CheckFile(Path(stateDir)); err != nil {
+		return err
+	}
 	return atomicfile.Update(Path(stateDir), func(was []byte) ([]byte, error) {
 		var all file
 		if was != nil {

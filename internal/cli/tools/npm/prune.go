@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/sqlite"
 	"github.com/flowrun/flowrun/library"
 )
@@ -49,7 +50,7 @@ func (d dependencies) recordUser() error {
 
 // recordedUsers returns the files of the tools that are recorded in a folder of packages.
 func recordedUsers(folder string) []string {
-	text, _ := os.ReadFile(filepath.Join(folder, usersFile))
+	text, _ := ownership.ReadFile(filepath.Join(folder, usersFile))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 }
 
