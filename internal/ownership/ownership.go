@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 )
@@ -141,9 +142,14 @@ func ForeignOwner(folder string) (uid int, foreign bool) {
 	return uid, foreign
 }
 
-// Check returns an error if users other than this one and root can write a directory. For root it
-// must belong to root.
+// Check returns an error if users other than this one and root can write a directory, or make it
+// another one because they own the link that leads to it. For root it must belong to root.
 func Check(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if foreign, ok := errors.AsType[*ForeignError](checkInfo(path, info)); ok {
+			return errors.New("it is a link that belongs to user " + foreign.Owner)
+		}
+	}
 	if _, why := checkOwner(path, false); why != "" {
 		return errors.New(why)
 	}

@@ -85,6 +85,19 @@ func TestCheck(t *testing.T) {
 	if err := Check(dir); err == nil {
 		t.Error("everybody may write it, and it is taken")
 	}
+	if os.Geteuid() != 0 {
+		return // only root can give links away
+	}
+	must(t, os.Chmod(dir, 0o700))
+	link := filepath.Join(t.TempDir(), "link")
+	must(t, os.Symlink(dir, link))
+	if err := Check(link); err != nil {
+		t.Error(err)
+	}
+	must(t, os.Lchown(link, 65534, 65534))
+	if err := Check(link); err == nil {
+		t.Error("another user can make the link lead elsewhere, and it is taken")
+	}
 }
 
 func must(t *testing.T, err error) {
