@@ -1,12 +1,18 @@
 package users
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
+	"time"
 )
+
+// watchInterval is how often the file is checked while somebody waits for a change.
+const watchInterval = 500 * time.Millisecond
 
 // Registry finds the users of a state directory. It reads the file again when it has changed, so
 // that users can be added and removed while a service runs. If the file cannot be read, there are no
@@ -17,6 +23,13 @@ type Registry struct {
 	mu       sync.Mutex
 	read     fs.FileInfo // of the file that was read; nil for none
 	users    []User
+	lives    map[User]life // of those who are current
+}
+
+// life is a context that ends when a user is removed or changed.
+type life struct {
+	context.Context
+	end context.CancelFunc
 }
 
 // NewRegistry returns the Registry of a state directory. report is called when the file cannot be
@@ -47,21 +60,66 @@ func (r *Registry) ByName(name string) (User, bool) {
 	return list[at], true
 }
 
+// Life returns a context that ends within about watchInterval after the user was removed or has got
+// another role or token. All callers with the same user get the same context: one check serves all
+// streams.
+func (r *Registry) Life(u User) context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l, known := r.lives[u]
+	if !known {
+		l.Context, l.end = context.WithCancel(context.Background())
+		if len(r.lives) == 0 {
+			r.lives = map[User]life{}
+			time.AfterFunc(watchInterval, r.watch)
+		}
+		r.lives[u] = l
+		r.endLives() // the user may have been removed since u was returned
+	}
+	return l.Context
+}
+
+// watch ends the lives of users who are not current any more, again and again as long as there are any.
+func (r *Registry) watch() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.current(); len(r.lives) > 0 {
+		time.AfterFunc(watchInterval, r.watch)
+	}
+}
+
+// endLives ends the lives of users who are not among r.users. r.mu must be held.
+func (r *Registry) endLives() {
+	for u, l := range r.lives {
+		if !slices.Contains(r.users, u) {
+			l.end()
+			delete(r.lives, u)
+		}
+	}
+}
+
 // list returns the current users. It must not be changed.
 func (r *Registry) list() []User {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.current()
+}
+
+// current is list with r.mu held.
+func (r *Registry) current() []User {
 	info, err := os.Stat(Path(r.stateDir))
 	if err != nil {
 		r.read, r.users = nil, nil
+		r.endLives()
 		return nil
 	}
-	if r.read != nil && os.SameFile(info, r.read) && info.ModTime().Equal(r.read.ModTime()) && info.Size() == r.read.Size() {
+	if r.read != nil && os.SameFile(info, r.read) && info.ModTime().Equal(r.read.ModTime()) && info.Size() == r.read.Size() && info.Mode() == r.read.Mode() {
 		return r.users
 	}
 	r.read = info
 	if r.users, err = List(r.stateDir); err != nil {
 		r.report(err)
 	}
+	r.endLives()
 	return r.users
 }

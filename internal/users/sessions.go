@@ -38,10 +38,11 @@ type Session struct {
 	// Credential is what the person signed in with. The session is valid only as long as that is.
 	Credential Credential
 	// Context ends with the session.
-	Context context.Context
-	end     context.CancelFunc
-	started time.Time
-	used    time.Time
+	Context  context.Context
+	end      context.CancelFunc
+	started  time.Time
+	used     time.Time
+	requests int // in progress
 }
 
 // NewSessions returns no sessions.
@@ -72,18 +73,19 @@ func (s *Sessions) Redeem(code string) (secret string, ok bool) {
 		return "", false
 	}
 	delete(s.links, hash(code))
-	return s.start(Credential{}), true
+	return s.start(context.Background(), Credential{}), true
 }
 
-// Start starts a session for somebody who has sent a valid token. It returns the session's secret.
-func (s *Sessions) Start(c Credential) (secret string) {
+// Start starts a session for somebody who has sent a valid token. The session ends with ctx. It returns
+// the session's secret.
+func (s *Sessions) Start(ctx context.Context, c Credential) (secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
-	return s.start(c)
+	return s.start(ctx, c)
 }
 
-func (s *Sessions) start(c Credential) (secret string) {
+func (s *Sessions) start(ctx context.Context, c Credential) (secret string) {
 	same := map[Credential]*Session{}
 	for k, o := range s.open {
 		if o.Credential == c {
@@ -95,7 +97,7 @@ func (s *Sessions) start(c Credential) (secret string) {
 	}
 	secret = rand.Text()
 	n := &Session{Credential: c, started: s.now(), used: s.now()}
-	n.Context, n.end = context.WithCancel(context.Background())
+	n.Context, n.end = context.WithTimeout(ctx, maxAge)
 	s.open[hash(secret)] = n
 	return secret
 }
@@ -113,6 +115,19 @@ func (s *Sessions) Find(secret string) *Session {
 	return found
 }
 
+// Use records a request of a session that may last: until done is called, the session is in use.
+func (s *Sessions) Use(o *Session) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o.requests++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		o.requests--
+		o.used = s.now()
+	}
+}
+
 // End ends the session with a secret.
 func (s *Sessions) End(secret string) {
 	s.mu.Lock()
@@ -124,7 +139,7 @@ func (s *Sessions) End(secret string) {
 func (s *Sessions) prune() {
 	now := s.now()
 	for k, o := range s.open {
-		if now.Sub(o.used) >= maxIdle || now.Sub(o.started) >= maxAge {
+		if o.requests == 0 && now.Sub(o.used) >= maxIdle || now.Sub(o.started) >= maxAge || o.Context.Err() != nil {
 			s.remove(k)
 		}
 	}

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -48,7 +49,7 @@ func TestLinks(t *testing.T) {
 func TestSessions(t *testing.T) {
 	s, now := clocked()
 	one, other := Credential{1}, Credential{2}
-	secret := s.Start(one)
+	secret := s.Start(t.Context(), one)
 	if s.Find(secret) == nil || s.Find("x") != nil || s.Find("") != nil {
 		t.Error("the wrong sessions are found")
 	}
@@ -57,12 +58,29 @@ func TestSessions(t *testing.T) {
 	if s.Find(secret) != nil || ended.Err() == nil {
 		t.Error("a session that was ended is valid")
 	}
-	secret = s.Start(one)
+	secret = s.Start(t.Context(), one)
 	*now = now.Add(maxIdle)
 	if s.Find(secret) != nil {
 		t.Error("an unused session is valid")
 	}
-	secret = s.Start(one)
+	secret = s.Start(t.Context(), one)
+	done := s.Use(s.Find(secret))
+	*now = now.Add(maxIdle)
+	if s.Find(secret) == nil {
+		t.Error("a session ends during a request")
+	}
+	done()
+	*now = now.Add(maxIdle / 2)
+	if s.Find(secret) == nil {
+		t.Error("the end of a request is no use of the session")
+	}
+	life, end := context.WithCancel(t.Context())
+	secret = s.Start(life, one)
+	ended = s.Find(secret).Context
+	if end(); s.Find(secret) != nil || ended.Err() == nil {
+		t.Error("a session outlasts its user")
+	}
+	secret = s.Start(t.Context(), one)
 	for d := time.Duration(0); d < maxAge; d += maxIdle / 2 {
 		if s.Find(secret) == nil {
 			t.Fatalf("a session in use ended after %v", d)
@@ -72,10 +90,10 @@ func TestSessions(t *testing.T) {
 	if s.Find(secret) != nil {
 		t.Error("an old session is valid")
 	}
-	first, theirs := s.Start(one), s.Start(other)
+	first, theirs := s.Start(t.Context(), one), s.Start(t.Context(), other)
 	*now = now.Add(time.Second)
 	for range maxSessions {
-		secret = s.Start(one)
+		secret = s.Start(t.Context(), one)
 	}
 	if s.Find(first) != nil || s.Find(secret) == nil || s.Find(theirs) == nil || len(s.open) != maxSessions+1 {
 		t.Errorf("%d sessions", len(s.open))

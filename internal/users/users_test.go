@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/users"
 )
@@ -103,4 +104,55 @@ func TestRoles(t *testing.T) {
 			t.Errorf("%s includes %s: %v", c.has, c.needs, !c.ok)
 		}
 	}
+}
+
+// What belongs to a user ends when the user is removed, or has another role or token, and not when
+// others are.
+func TestLife(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(dir string) error
+		ends   bool
+	}{
+		"removed":       {func(dir string) error { return users.Remove(dir, "anna") }, true},
+		"another role":  {func(dir string) error { return readd(dir, users.Viewer) }, true},
+		"another token": {func(dir string) error { return readd(dir, users.Operator) }, true},
+		"unreadable":    {func(dir string) error { return os.Chmod(users.Path(dir), 0o644) }, true},
+		"no file":       {func(dir string) error { return os.Remove(users.Path(dir)) }, true},
+		"another user":  {func(dir string) error { _, err := users.Add(dir, "ben", users.Viewer); return err }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if _, err := users.Add(dir, "anna", users.Operator); err != nil {
+				t.Fatal(err)
+			}
+			r := users.NewRegistry(dir, func(error) {})
+			anna, _ := r.ByName("anna")
+			life := r.Life(anna)
+			if life != r.Life(anna) || life.Err() != nil {
+				t.Fatal("not one life")
+			}
+			if err := c.change(dir); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-life.Done():
+			case <-time.After(map[bool]time.Duration{true: 10 * time.Second, false: 1200 * time.Millisecond}[c.ends]):
+			}
+			if (life.Err() != nil) != c.ends {
+				t.Errorf("ended: %v", !c.ends)
+			}
+			if c.ends && r.Life(anna).Err() == nil {
+				t.Error("somebody who is gone has a life")
+			}
+		})
+	}
+}
+
+func readd(dir string, role users.Role) error {
+	err := users.Remove(dir, "anna")
+	if err == nil {
+		_, err = users.Add(dir, "anna", role)
+	}
+	return err
 }
