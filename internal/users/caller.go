@@ -18,6 +18,9 @@ func IdentityOf(name string) Identity { return Identity("user " + name) }
 // IdentityOfToken returns the Identity of those who share a token that belongs to no user.
 func IdentityOfToken(c Credential) Identity { return Identity("token " + hex.EncodeToString(c[:])) }
 
+// IdentityOfWebhook returns the Identity of those who know the secret of a webhook.
+func IdentityOfWebhook(name string) Identity { return Identity("webhook " + name) }
+
 // Caller is the sender of a request.
 type Caller struct {
 	Identity Identity

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -73,19 +74,19 @@ func (s *Sessions) Redeem(code string) (secret string, ok bool) {
 		return "", false
 	}
 	delete(s.links, hash(code))
-	return s.start(context.Background(), Credential{}), true
+	return s.start(nil, Credential{}), true
 }
 
-// Start starts a session for somebody who has sent a valid token. The session ends with ctx. It returns
-// the session's secret.
-func (s *Sessions) Start(ctx context.Context, c Credential) (secret string) {
+// Start starts a session for somebody who has sent a valid token. The session ends with their life
+// (Caller.Life). It returns the session's secret.
+func (s *Sessions) Start(life context.Context, c Credential) (secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
-	return s.start(ctx, c)
+	return s.start(life, c)
 }
 
-func (s *Sessions) start(ctx context.Context, c Credential) (secret string) {
+func (s *Sessions) start(life context.Context, c Credential) (secret string) {
 	same := map[Credential]*Session{}
 	for k, o := range s.open {
 		if o.Credential == c {
@@ -97,7 +98,7 @@ func (s *Sessions) start(ctx context.Context, c Credential) (secret string) {
 	}
 	secret = rand.Text()
 	n := &Session{Credential: c, started: s.now(), used: s.now()}
-	n.Context, n.end = context.WithTimeout(ctx, maxAge)
+	n.Context, n.end = context.WithTimeout(cmp.Or(life, context.Background()), maxAge)
 	s.open[hash(secret)] = n
 	return secret
 }

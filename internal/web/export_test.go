@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -29,3 +30,17 @@ var DerivedID = derivedID
 
 // BriefEncodings returns how many brief documents of runs were encoded.
 func BriefEncodings(h http.Handler) int { return len(h.(*server).briefRuns.docs) }
+
+// Streams returns the requests, each a method and a path, whose responses are streams. A route is one if any of
+// its responses is.
+func Streams(h http.Handler) (list []string) {
+	for _, rt := range h.(*server).routes() {
+		switch {
+		case slices.ContainsFunc(rt.answers, func(a answer) bool { return a.media == asStream }):
+			list = append(list, rt.method+" "+rt.path)
+		case slices.ContainsFunc(rt.query, func(p param) bool { return p.name == follow }):
+			list = append(list, rt.method+" "+rt.path+"?follow=1")
+		}
+	}
+	return list
+}

@@ -93,6 +93,9 @@ func (d *server) handler(rt route) http.Handler {
 		r, c, end := d.withCaller(r)
 		defer end()
 		err := d.authorize(rt, r, c)
+		if err == nil && c.authenticated() && rt.auth != openToAll {
+			err = d.enter(r, c.Caller, rt.lasts(r))
+		}
 		if err == errToken && r.Header.Get("Authorization") != "" {
 			d.delayResponse(r)
 		}
@@ -124,12 +127,12 @@ const (
 func (d *server) authorize(rt route, r *http.Request, c caller) error {
 	open := rt.auth == openToAll || rt.auth == openOnLoopback && onLoopback(r)
 	switch {
-	case !c.authenticated && !open:
+	case !c.authenticated() && !open:
 		return errToken
 	case d.isReadOnly(r) && changes(r.Method) && !rt.signsIn:
 		return errReadOnly
-	case c.authenticated && !open && !c.role.Includes(rt.role()):
-		return errRole(c.role, rt.role())
+	case c.authenticated() && !open && !c.Role.Includes(rt.role()):
+		return errRole(c.Role, rt.role())
 	}
 	return nil
 }

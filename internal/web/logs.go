@@ -24,7 +24,7 @@ var logRoutes = []route{
 			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
 			{name: "attempt", kind: "integer", doc: "Only this attempt. Default: all."},
 			{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}},
-			{name: "follow", kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
+			{name: follow, kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
 		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*server).runLogs},
 }
 
@@ -60,7 +60,7 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	l.bare, l.lines = s, console.NewPrefixer(s, names, console.PrefixOptions{})
-	return d.copyLogs(r, s, l, past, in.Get("follow") == "1")
+	return d.copyLogs(r, s, l, past, in.Get(follow) == "1")
 }
 
 // logFileName returns the name under which a browser saves a log.
@@ -74,14 +74,14 @@ func logFileName(id string, in url.Values) string {
 	return strings.ReplaceAll(name, "/", "-") + ".log"
 }
 
-// copyLogs sends the logs of a run. If follow is set, it continues until the run ends.
-func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, follow bool) error {
+// copyLogs sends the logs of a run. If toEnd is set, it continues until the run ends.
+func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, toEnd bool) error {
 	info, events := past.Info, past.Events
 	for {
 		if err := l.reader.Copy(events, l.to); err != nil {
 			return err
 		}
-		if !follow || info.Status.Settled() || d.stopping() || !d.isAdmitted(r) {
+		if !toEnd || info.Status.Settled() || d.stopping() {
 			return l.lines.Flush()
 		}
 		if err := s.flush(); err != nil {

@@ -18,7 +18,7 @@ import (
 // secret. Those are in the cause, which is logged.
 type problem struct {
 	status int
-	header []string // one header, its name and value
+	header []string // names and values of headers
 	cause  error
 
 	Code     string                 `json:"code"`
@@ -103,8 +103,8 @@ func (d *server) fail(w *response, r *http.Request, err error) {
 	if w.started {
 		return // the stream just ends
 	}
-	if len(p.header) > 0 {
-		w.Header().Set(p.header[0], p.header[1])
+	for i := 0; i < len(p.header); i += 2 {
+		w.Header().Set(p.header[i], p.header[i+1])
 	}
 	if p.status == http.StatusUnauthorized && r.ContentLength != 0 {
 		w.Header().Set("Connection", "close") // the body stays unread

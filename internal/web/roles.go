@@ -45,12 +45,12 @@ func changes(method string) bool { return method != http.MethodGet && method != 
 // anything, so a token for some tools is not enough.
 func (d *server) mayEdit(r *http.Request) bool {
 	c := callerFrom(r)
-	return c.role.Includes(users.Admin) && c.allTools() && !d.isReadOnly(r)
+	return c.Role.Includes(users.Admin) && c.allTools() && !d.isReadOnly(r)
 }
 
 // mayRun reports whether the caller of a request may start and stop runs, and answer questions.
 func (d *server) mayRun(r *http.Request) bool {
-	return callerFrom(r).role.Includes(users.Operator) && !d.isReadOnly(r)
+	return callerFrom(r).Role.Includes(users.Operator) && !d.isReadOnly(r)
 }
 
 // isReadOnly reports whether the caller of a request can change nothing, whatever the role.

@@ -44,6 +44,7 @@ type answer struct {
 const (
 	asStream = "text/event-stream"
 	asText   = "text/plain; charset=utf-8"
+	follow   = "follow" // the query parameter that makes a response a stream
 )
 
 var (
@@ -86,6 +87,12 @@ func (d *server) routes() []route {
 		list = append(list, mcpRoutes...)
 	}
 	return list
+}
+
+// lasts reports whether the response to a request can last as long as the client likes.
+func (rt route) lasts(r *http.Request) bool {
+	isStream := slices.ContainsFunc(rt.answers, func(a answer) bool { return a.media == asStream })
+	return r.Method == http.MethodGet && (isStream || r.URL.Query().Get(follow) == "1")
 }
 
 // checkQuery rejects query parameters that the route does not have, instead of ignoring

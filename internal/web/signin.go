@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
 	"html"
 	"mime"
@@ -51,15 +50,21 @@ var (
 // page serves the pages of the web UI with a pattern to those who have signed in, and sends others to
 // sign in. The assets are the same for everyone, and public: the form is made of them too.
 func (d *server) page(pattern string, pages http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(pattern, "/assets/"):
-		case d.callerOf(r).authenticated:
-			d.Trust(r.Context())
+	public := strings.HasSuffix(pattern, "/assets/")
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := rw.(*response)
+		r, c, end := d.withCaller(r)
+		defer end()
+		if !public {
+			if !c.authenticated() {
+				http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+				return
+			}
+			if err := d.enter(r, c.Caller, false); err != nil {
+				d.fail(w, r, err)
+				return
+			}
 			w.Header().Set("Referrer-Policy", "same-origin")
-		default:
-			http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
-			return
 		}
 		pages.ServeHTTP(w, r)
 	})
@@ -69,7 +74,7 @@ func (d *server) page(pattern string, pages http.Handler) http.Handler {
 func (d *server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
 	next := localPath(in.Get("next"))
-	if !in.Has("code") && d.signedIn(r).authenticated {
+	if !in.Has("code") && callerFrom(r).session != nil {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil
 	}
@@ -103,8 +108,8 @@ func (d *server) signIn(w http.ResponseWriter, r *http.Request) error {
 	if code := strings.TrimSpace(form.Get("code")); code != "" {
 		secret, ok = d.Sessions.Redeem(code)
 		message = "This link was already used or has expired. For a new link, run: flowrun ui"
-	} else if sum := sha256.Sum256([]byte(strings.TrimSpace(form.Get("token")))); d.holderOf(sum).authenticated {
-		secret, ok = d.Sessions.Start(sum), true
+	} else if c, sum := d.holder(form.Get("token")); c.authenticated() {
+		secret, ok = d.Sessions.Start(c.Life, sum), true
 	}
 	if !ok {
 		d.delayResponse(r)
@@ -187,7 +192,7 @@ type session struct {
 
 func (d *server) showSession(w http.ResponseWriter, r *http.Request) error {
 	c := callerFrom(r)
-	return writeJSON(w, 200, session{User: c.user, Role: string(c.role), ReadOnly: d.isReadOnly(r), MayRun: d.mayRun(r), MayEdit: d.mayEdit(r), SignedIn: c.session != nil, Version: d.Version})
+	return writeJSON(w, 200, session{User: c.user, Role: string(c.Role), ReadOnly: d.isReadOnly(r), MayRun: d.mayRun(r), MayEdit: d.mayEdit(r), SignedIn: c.session != nil, Version: d.Version})
 }
 
 // createLoginLink creates a link for the owner of the service.

@@ -174,9 +174,6 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		case <-beat.C:
-			if !d.isAdmitted(r) {
-				return errToken
-			}
 			if err := s.keepAlive(skipped); err != nil {
 				return err
 			}
@@ -303,7 +300,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 			}
 			return false, nil
 		case <-beat:
-			return !f.isAdmitted(r), f.keepAlive(0)
+			return false, f.keepAlive(0)
 		case <-f.Stopping:
 			return true, nil
 		case <-r.Context().Done():

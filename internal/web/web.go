@@ -57,9 +57,10 @@ type Options struct {
 	// Stopping is closed when the service begins to stop; streams end then. nil never
 	// closes.
 	Stopping <-chan struct{}
-	// Trust is called with the context of each request that sent a valid token or the proof
-	// of a webhook; nil for nothing.
-	Trust func(context.Context)
+	// Enter reports whether there is a place for a request of an authenticated caller. The place is
+	// taken until ctx, the context of the request, ends. lasts says that the response can last as long as
+	// the client likes. nil means that there is always a place.
+	Enter func(ctx context.Context, c users.Caller, lasts bool) bool
 	// Log receives internal errors; nil for none. No token, header, query or body is
 	// logged.
 	Log *slog.Logger
@@ -107,8 +108,8 @@ func New(s service.API, o Options) (http.Handler, error) {
 	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
 		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: encodedDocs[flowrun.Plan]{max: maxGraphBytes}, briefRuns: encodedDocs[flowrun.RecordedRun]{max: maxBriefBytes},
 		timeouts: timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
-	if d.Trust == nil {
-		d.Trust = func(context.Context) {}
+	if d.Enter == nil {
+		d.Enter = func(context.Context, users.Caller, bool) bool { return true }
 	}
 	d.MaxBody = cmp.Or(d.MaxBody, 1<<20)
 	if d.Sessions == nil {

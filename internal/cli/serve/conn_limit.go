@@ -12,12 +12,18 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/users"
 )
 
 const (
 	// maxConnections is how many TCP connections a service has open at the same time, even if the
-	// limits of the process allow more.
+	// limits of the process allow more. Unix sockets have as many of their own.
 	maxConnections = 1024
+	// maxStreams is how many streams one caller can have.
+	maxStreams = 64
+	// minShare is how many connections one caller can use, even if that is more than a tenth. A browser
+	// uses six.
+	minShare = 8
 	// anonymousIdle is how long an unauthenticated connection may be idle.
 	anonymousIdle = 3 * time.Second
 	// arrivalTime protects a connection on which a request is arriving from being closed for a new
@@ -27,24 +33,50 @@ const (
 	arrivalInterval = 5 * time.Millisecond
 )
 
-// connLimit limits the number of connections over all TCP listeners of a service. When the limit is
-// reached, a new connection replaces an unauthenticated one, that is, one on which no token was
-// sent. It chooses an address with the most of these connections, so that one address cannot
-// displace others, and there the connection that is least useful. So new clients can always
+// connLimit limits the number of connections over all TCP listeners of a service, or over all its Unix
+// sockets. When the limit is reached, a new connection replaces an unauthenticated one, that is, one on
+// which no token was sent. It chooses an address with the most of these connections, so that one address
+// cannot displace others, and there the connection that is least useful. So new clients can always
 // connect, and clients with a token are served no matter how many silent connections there are.
+// Authenticated callers have shares (enter), so that none of them can displace the others either.
 // Safe for concurrent use.
 type connLimit struct {
 	max       int
+	share     int // of the connections that one caller uses at the same time
 	mu        sync.Mutex
-	open      []*limitedConn       // oldest first
-	anonymous map[netip.Prefix]int // number of unauthenticated connections, by address
-	freed     chan struct{}        // receives a value after a connection was closed
+	open      []*limitedConn         // oldest first
+	anonymous map[netip.Prefix]int   // number of unauthenticated connections, by address
+	streams   map[users.Identity]int // by caller
+	freed     chan struct{}          // receives a value after a connection was closed
 }
 
 // newConnLimit returns a limit of a quarter of the file descriptors that the process may have, at
-// most maxConnections.
+// most maxConnections. With one limit for TCP and one for Unix sockets, half of the descriptors are left
+// to runs.
 func newConnLimit() *connLimit {
-	return &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), anonymous: map[netip.Prefix]int{}, freed: make(chan struct{}, 1)}
+	l := &connLimit{max: max(min(proc.MaxFiles()/4, maxConnections), 4), anonymous: map[netip.Prefix]int{}, streams: map[users.Identity]int{}, freed: make(chan struct{}, 1)}
+	l.share = max(l.max/10, minShare)
+	return l
+}
+
+// newSocketLimit returns the limit of Unix sockets. Their clients are programs of one user, who need not
+// share with others.
+func newSocketLimit() *connLimit {
+	l := newConnLimit()
+	l.share = l.max
+	return l
+}
+
+// placesFor returns how many connections may be in use when a caller with a role wants one more. The
+// rest is for callers with more rights, and for those who are not authenticated, such as health checks.
+func (l *connLimit) placesFor(r users.Role) int {
+	switch r {
+	case users.Admin:
+		return l.max - max(l.max/16, 1)
+	case users.Operator:
+		return l.max * 3 / 4
+	}
+	return l.max / 2
 }
 
 // limitedListener is a listener whose connections are limited.
@@ -73,10 +105,12 @@ type limitedConn struct {
 	limit         *connLimit
 	from          netip.Prefix
 	since         time.Time
-	reading       atomic.Bool // its goroutine has started to read
-	received      atomic.Bool // something was received
-	authenticated bool        // a token was sent on it
-	idle          *time.Timer // closes the connection; nil while a request is in progress
+	reading       atomic.Bool    // its goroutine has started to read
+	received      atomic.Bool    // something was received
+	authenticated bool           // a token was sent on it
+	used          bool           // an authenticated request is in progress, which has a place
+	user          users.Identity // who has the place
+	idle          *time.Timer    // closes the connection; nil while a request is in progress
 	closed        bool
 }
 
@@ -126,7 +160,7 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 }
 
 // victim returns the connection to close for a new one, and how long to wait before that. It
-// returns nil if all connections are in use by clients with a token.
+// returns nil if all connections are in use by authenticated callers.
 func (l *connLimit) victim(now time.Time) (_ *limitedConn, wait time.Duration) {
 	maxOfAddress := 0
 	for _, n := range l.anonymous {
@@ -155,13 +189,13 @@ const (
 	anonymousIdling     = iota // unauthenticated, between two requests
 	anonymousSilent            // unauthenticated, nothing received yet
 	anonymousActive            // unauthenticated, with a request or handshake in progress or not yet read
-	authenticatedIdling        // authenticated, between two requests
-	authenticatedActive        // authenticated, with a request in progress
+	authenticatedIdling        // authenticated, between two requests, or with one that has no place
+	authenticatedActive        // authenticated, with a request in progress that has a place
 )
 
 func (c *limitedConn) usage() int {
 	switch {
-	case c.authenticated && c.idle == nil:
+	case c.used:
 		return authenticatedActive
 	case c.authenticated:
 		return authenticatedIdling
@@ -207,16 +241,18 @@ func (l *connLimit) setIdle(c *limitedConn, after time.Duration) {
 		c.idle = nil
 	}
 	if after > 0 {
+		c.used = false
 		c.idle = time.AfterFunc(after, func() { c.Close() })
 	}
 }
 
 // connState implements http.Server.ConnState.
-func (l *connLimit) connState(conn net.Conn, s http.ConnState) {
+func connState(conn net.Conn, s http.ConnState) {
 	c := limitedOf(conn)
 	if c == nil {
 		return
 	}
+	l := c.limit
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -234,26 +270,58 @@ func (l *connLimit) connState(conn net.Conn, s http.ConnState) {
 type connKey struct{}
 
 // connContext implements http.Server.ConnContext.
-func (l *connLimit) connContext(ctx context.Context, conn net.Conn) context.Context {
+func connContext(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, limitedOf(conn))
 }
 
-// markAuthenticated notes that a request on the connection has sent a valid token.
-func (l *connLimit) markAuthenticated(ctx context.Context) {
+// enter implements WebOptions.Enter: it reports whether there is a place for the request of an
+// authenticated caller with that context.
+func enter(ctx context.Context, who users.Caller, lasts bool) bool {
 	c, _ := ctx.Value(connKey{}).(*limitedConn)
-	if c == nil {
-		return
-	}
+	return c == nil || c.limit.enter(ctx, c, who, lasts)
+}
+
+func (l *connLimit) enter(ctx context.Context, c *limitedConn, who users.Caller, lasts bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !c.authenticated && !c.closed {
+	if c.closed || !c.used && !l.hasPlace(who) || lasts && l.streams[who.Identity] >= min(maxStreams, max(l.max/2, 1)) {
+		return false
+	}
+	if lasts {
+		l.streams[who.Identity]++
+		context.AfterFunc(ctx, func() { l.endStream(who.Identity) })
+	}
+	if !c.authenticated {
 		l.removeAnonymous(c)
 		c.authenticated = true
 	}
+	c.used, c.user = true, who.Identity
+	return true
 }
 
-// limitedOf returns the limited connection below a connection of the server, or nil for a Unix
-// socket.
+// hasPlace reports whether a caller may use one more connection.
+func (l *connLimit) hasPlace(who users.Caller) bool {
+	all, own := 0, 0
+	for _, o := range l.open {
+		if o.used {
+			all++
+			if o.user == who.Identity {
+				own++
+			}
+		}
+	}
+	return own < l.share && all < l.placesFor(who.Role)
+}
+
+func (l *connLimit) endStream(who users.Identity) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.streams[who]--; l.streams[who] == 0 {
+		delete(l.streams, who)
+	}
+}
+
+// limitedOf returns the limited connection below a connection of the server.
 func limitedOf(conn net.Conn) *limitedConn {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()

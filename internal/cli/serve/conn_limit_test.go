@@ -1,10 +1,15 @@
 package serve
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // fakeConn is a connection from an address.
@@ -44,7 +49,7 @@ func TestConnLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newConnLimit()
-			l.max = len(c.open)
+			l.max = 100
 			var conns []*fakeConn
 			for _, m := range c.open {
 				f := &fakeConn{from: m.from}
@@ -54,12 +59,13 @@ func TestConnLimit(t *testing.T) {
 				lc.reading.Store(true)
 				lc.received.Store(m.state != "silent")
 				if m.state == "used" || m.state == "resting" {
-					l.markAuthenticated(l.connContext(t.Context(), lc))
+					enter(connContext(t.Context(), lc), users.Caller{Identity: users.Identity(fmt.Sprint(len(conns))), Role: users.Admin}, false)
 				}
 				if m.state == "answered" || m.state == "resting" {
 					l.setIdle(lc, time.Hour)
 				}
 			}
+			l.max = len(c.open)
 			lc := l.admit(&fakeConn{from: c.from})
 			if (lc == nil) != (c.closed < 0) {
 				t.Errorf("admitted: %v", lc != nil)
@@ -76,5 +82,78 @@ func TestConnLimit(t *testing.T) {
 				t.Errorf("left: %v, %v", l.open, l.anonymous)
 			}
 		})
+	}
+}
+
+// TestShares: how many requests of callers at the same time get a place, and that a new connection always does.
+func TestShares(t *testing.T) {
+	type group struct {
+		role            users.Role
+		callers, each   int // each caller sends a request on so many connections
+		places, streams int // how many of them get a place if their responses are documents, or streams
+	}
+	for name, groups := range map[string][]group{
+		"one viewer":         {{users.Viewer, 1, 1600, 160, 64}, {users.Admin, 1, 10, 10, 10}},
+		"one administrator":  {{users.Admin, 1, 1600, 160, 64}, {users.Viewer, 1, 10, 10, 10}},
+		"many viewers":       {{users.Viewer, 1600, 1, 800, 800}, {users.Operator, 1, 10, 10, 10}, {users.Admin, 1, 10, 10, 10}},
+		"many operators":     {{users.Operator, 1600, 1, 1200, 1200}, {users.Viewer, 1, 10, 0, 0}, {users.Admin, 1, 10, 10, 10}},
+		"many tokens":        {{users.Admin, 1600, 1, 1500, 1500}, {users.Operator, 1, 10, 0, 0}},
+		"share of each role": {{users.Viewer, 100, 5, 500, 500}, {users.Viewer, 1, 200, 160, 64}, {users.Operator, 1, 200, 160, 64}, {users.Admin, 1, 200, 160, 64}},
+	} {
+		for _, lasts := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, lasts), func(t *testing.T) {
+				l := newConnLimit()
+				l.max, l.share = 1600, 160
+				ctx, end := context.WithCancel(t.Context())
+				for n, g := range groups {
+					got := 0
+					for caller := range g.callers {
+						who := users.Caller{Identity: users.Identity(fmt.Sprint(n, caller)), Role: g.role}
+						for range g.each {
+							c := l.admit(&fakeConn{from: "192.0.2.1:1"})
+							if c == nil {
+								t.Fatal("a new connection is refused")
+							}
+							c.since = time.Now().Add(-time.Minute)
+							if enter(connContext(ctx, c), who, lasts) {
+								got++
+							} else {
+								c.Close() // as after errBusy
+							}
+						}
+					}
+					if want := map[bool]int{false: g.places, true: g.streams}[lasts]; got != want {
+						t.Errorf("group %d: %d requests have a place, want %d", n, got, want)
+					}
+				}
+				if l.admit(&fakeConn{from: "192.0.2.2:1"}) == nil {
+					t.Error("a health check is refused")
+				}
+				end()
+				waittest.Until(t, "the end of the streams", func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.streams) == 0 }, func() any { return l.streams })
+			})
+		}
+	}
+}
+
+// Programs of the owner on the Unix socket need not share, but streams leave room for others.
+func TestSocketShares(t *testing.T) {
+	l := newSocketLimit()
+	l.max, l.share = 40, 40
+	places := func(lasts bool) (n int) {
+		for range 100 {
+			if c := l.admit(&fakeConn{from: "192.0.2.1:1"}); c != nil && enter(connContext(t.Context(), c), users.Caller{Identity: users.Owner, Role: users.Admin}, lasts) {
+				n++
+			} else if c != nil {
+				c.Close()
+			}
+		}
+		return n
+	}
+	if streams := places(true); streams != 20 {
+		t.Errorf("%d streams", streams)
+	}
+	if others := places(false); others != 18 {
+		t.Errorf("%d other requests", others)
 	}
 }

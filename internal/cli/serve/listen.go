@@ -39,6 +39,8 @@ type listeners struct {
 	tls            *tls.Config
 	hosts          []string
 	server         *http.Server
+	limit          *connLimit // of TCP connections
+	socketLimit    *connLimit // of connections to Unix sockets
 	failed         chan error
 	work           sync.WaitGroup
 }
@@ -161,18 +163,15 @@ func (ls *listeners) add(l net.Listener, url string) {
 
 // serve accepts connections and serves requests in the background, until shutdown is called.
 func (ls *listeners) serve(sv service.API, web Web, o WebOptions) error {
-	limit := newConnLimit()
-	o.Tokens, o.Hosts, o.Trust, o.Sessions, o.URL = ls.tokens, ls.hosts, limit.markAuthenticated, ls.sessions, ls.browserURL()
+	o.Tokens, o.Hosts, o.Enter, o.Sessions, o.URL = ls.tokens, ls.hosts, enter, ls.sessions, ls.browserURL()
 	handler, err := web(sv, o)
 	if err != nil {
 		return err
 	}
 	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: authenticatedIdle, MaxHeaderBytes: 32 << 10,
-		TLSConfig: ls.tls, ErrorLog: discardLogger(), ConnState: limit.connState, ConnContext: limit.connContext}
+		TLSConfig: ls.tls, ErrorLog: discardLogger(), ConnState: connState, ConnContext: connContext}
+	ls.limit, ls.socketLimit = newConnLimit(), newSocketLimit()
 	for _, l := range ls.all {
-		if _, unix := l.(*net.UnixListener); !unix {
-			l = limitedListener{l, limit}
-		}
 		ls.serveListener(l)
 	}
 	return nil
@@ -188,10 +187,13 @@ func (ls *listeners) serveStateSocket(dir string, log *slog.Logger) {
 func (ls *listeners) serveListener(l net.Listener) {
 	ls.work.Go(func() {
 		var err error
-		if _, unix := l.(*net.UnixListener); ls.tls != nil && !unix {
-			err = ls.server.ServeTLS(l, "", "")
-		} else {
-			err = ls.server.Serve(l)
+		switch _, unix := l.(*net.UnixListener); {
+		case unix:
+			err = ls.server.Serve(limitedListener{l, ls.socketLimit})
+		case ls.tls != nil:
+			err = ls.server.ServeTLS(limitedListener{l, ls.limit}, "", "")
+		default:
+			err = ls.server.Serve(limitedListener{l, ls.limit})
 		}
 		if err != nil && !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			ls.failed <- ui.ServiceErrorf("cannot accept connections: %w", err)

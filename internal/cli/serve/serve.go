@@ -39,8 +39,9 @@ type WebOptions struct {
 	Version  string          // of the program
 	Webhooks []config.Webhook
 	Stopping <-chan struct{} // closed when the service starts to shut down
-	// Trust is called with the context of each request that has sent a valid token.
-	Trust func(context.Context)
+	// Enter reports whether there is a place for a request of an authenticated caller until ctx, its
+	// context, ends. lasts says that the response can last as long as the client likes.
+	Enter func(ctx context.Context, c users.Caller, lasts bool) bool
 	Log   *slog.Logger
 	// MCP serves clients of the Model Context Protocol; nil means that they are not served.
 	MCP http.Handler
