@@ -143,7 +143,7 @@ var house = map[string]struct {
 	"internal/docsite/site": {4, []string{"docs", "internal/docsite"}, nil},
 	"internal/ui/bundle":    {3, nil, []string{"github.com/evanw/esbuild"}},
 	"internal/clientconfig": {3, []string{"internal/atomicfile"}, []string{"github.com/pelletier/go-toml", "github.com/tailscale/hujson"}},
-	"internal/mcp":          {3.5, []string{"library", "", "dag", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate"}},
+	"internal/mcp":          {3.5, []string{"library", "", "dag", "history", "internal/console", "internal/funcschema", "internal/rundocs", "internal/runlog", "internal/users", "registry", "steps", "tool"}, []string{"github.com/modelcontextprotocol/go-sdk", "github.com/yosida95/uritemplate"}},
 	"internal/mcpclient":    {3.5, []string{"library", "", "internal/atomicfile", "internal/privatenet", "internal/proc", "internal/procid", "internal/sampling", "internal/value", "tool", "internal/ownership"}, []string{"github.com/modelcontextprotocol/go-sdk", "golang.org/x/oauth2"}},
 	"cmd/flowrun":           {9, []string{"", "internal/startup", "internal/cli", "internal/cli/serve", "internal/proc", "internal/service", "internal/web", "internal/confine"}, nil},
 

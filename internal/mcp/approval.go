@@ -15,15 +15,15 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// Approver decides which calls are allowed, and keeps a record of decisions. It must be safe
-// for concurrent use.
+// Approver decides which calls are allowed, and keeps a record of decisions, for the person of the
+// context (history.ActorOf). It must be safe for concurrent use.
 type Approver interface {
 	// Decide returns the decision of the policy. canAsk says whether a person can be asked.
-	Decide(i *registry.Invocation, canAsk bool) registry.Decision
+	Decide(ctx context.Context, i *registry.Invocation, canAsk bool) registry.Decision
 	// Card returns what a person is shown before they decide.
 	Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error)
 	// Record is called with the answer of a person. If it fails, the call is not carried out.
-	Record(i *registry.Invocation, approved bool) error
+	Record(ctx context.Context, i *registry.Invocation, approved bool) error
 }
 
 // decide implements registry.Options.Decide.
@@ -32,7 +32,7 @@ func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.De
 	if !s.Offers(i.Tool.Name()) {
 		return registry.Decision{Action: registry.Refuse, Reason: "this server does not offer the tool", Hint: "call one of the listed tools"}
 	}
-	return s.config.Approver.Decide(i, c.canAsk())
+	return s.config.Approver.Decide(ctx, i, c.canAsk())
 }
 
 // Offers reports whether clients can see a tool.
@@ -68,7 +68,7 @@ func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flo
 	c := callOf(ctx)
 	about := openApproval{tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
 	if c.state != "" {
-		return s.answered(c, i, s.approvals.take(c.state, about))
+		return s.answered(ctx, c, i, s.approvals.take(c.state, about))
 	}
 	card, err := s.config.Approver.Card(i, shown)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flo
 
 // answered returns the decision of a person. known reports whether they were asked about
 // exactly this call.
-func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry.Decision, error) {
+func (s *Server) answered(ctx context.Context, c *call, i *registry.Invocation, known bool) (registry.Decision, error) {
 	reply, _ := c.answers[approvalID].(*mcp.ElicitResult)
 	switch {
 	case !known:
@@ -93,7 +93,7 @@ func (s *Server) answered(c *call, i *registry.Invocation, known bool) (registry
 		return registry.Decision{Action: registry.Cancel}, nil
 	}
 	approved := reply.Action == "accept" && reply.Content[decisionField] == "approve"
-	if err := s.config.Approver.Record(i, approved); err != nil {
+	if err := s.config.Approver.Record(ctx, i, approved); err != nil {
 		return registry.Decision{}, err
 	}
 	if !approved {

@@ -83,6 +83,8 @@ func argumentsText(raw json.RawMessage) string {
 func (s *Server) call(ctx context.Context, name, text string, r request) (*registry.Answer, *question) {
 	ctx, leave := s.active.enter(ctx)
 	defer leave()
+	ctx, end := enterCall(ctx)
+	defer end()
 	c := &call{request: r, ctx: ctx, text: text, news: newNews(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
 	c.news.end(ctx)

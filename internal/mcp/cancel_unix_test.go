@@ -77,6 +77,93 @@ func TestClose(t *testing.T) {
 	s.Close(now) // once more is harmless
 }
 
+// TestClientsGone checks that the calls of HTTP clients that were killed, or are not allowed to go on, end, and those of
+// others do not.
+func TestClientsGone(t *testing.T) {
+	const clients = 10
+	for name, c := range map[string]struct {
+		stateless bool
+		gone      func(kill, endLife func(), one peer, session string)
+	}{
+		"killed":             {false, func(kill, _ func(), _ peer, _ string) { kill() }},
+		"killed, no session": {true, func(kill, _ func(), _ peer, _ string) { kill() }},
+		"removed":            {false, func(_, endLife func(), _ peer, _ string) { endLife() }},
+		"session ended":      {false, func(_, _ func(), one peer, session string) { one.send(t.Context(), "DELETE", session, "").Body.Close() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, nil)
+			s.write(t, "hold", `{name: hold, description: Holds, tags: [free], parameters: {FILE: {type: string, required: true}}, bash: 'echo $$ > {FILE}; sleep 4246'}`)
+			s.Refresh()
+			life, end := context.WithCancel(t.Context())
+			h := s.overHTTP(t, c.stateless, map[string]context.Context{"anna": life})
+			begin := func(one peer) (kill func(), session string, pid int) {
+				session, _ = one.post("", initialize)
+				ctx, cancel := context.WithCancel(t.Context())
+				file := filepath.Join(t.TempDir(), "started")
+				go func() {
+					r := one.send(ctx, "POST", session, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hold","arguments":{"FILE":"`+file+`"}}}`)
+					io.Copy(io.Discard, r.Body)
+					r.Body.Close()
+				}()
+				return cancel, session, waitForFile(t, file)
+			}
+			anna, ben := peer{t, h.URL, "anna"}, peer{t, h.URL, "ben"}
+			killBen, _, other := begin(ben)
+			var pids []int
+			for range clients {
+				kill, session, pid := begin(anna)
+				pids = append(pids, pid)
+				c.gone(kill, end, anna, session)
+				if name == "removed" {
+					break // there is nobody any more who could begin another
+				}
+			}
+			for _, pid := range pids {
+				waitForExit(t, pid)
+			}
+			time.Sleep(time.Second)
+			if syscall.Kill(other, 0) != nil {
+				t.Error("the call of another client has ended")
+			}
+			killBen()
+			waitForExit(t, other)
+			end()
+		})
+	}
+}
+
+// TestClientReturns checks that a call goes on while its client has another connection.
+func TestClientReturns(t *testing.T) {
+	s := serve(t, nil)
+	file := filepath.Join(t.TempDir(), "started")
+	s.write(t, "hold", `{name: hold, description: Holds, tags: [free], bash: 'echo $$ > `+file+`; sleep 4246'}`)
+	s.Refresh()
+	one := peer{t, s.overHTTP(t, false, nil).URL, "anna"}
+	session, _ := one.post("", initialize)
+	listening, hangUp := context.WithCancel(t.Context())
+	ctx, kill := context.WithCancel(t.Context())
+	stream := make(chan struct{})
+	go func() {
+		defer close(stream)
+		defer one.send(listening, "GET", session, "").Body.Close()
+		<-listening.Done()
+	}()
+	go func() {
+		r := one.send(ctx, "POST", session, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hold","arguments":{}}}`)
+		<-ctx.Done()
+		r.Body.Close()
+	}()
+	pid := waitForFile(t, file)
+	kill()
+	time.Sleep(time.Second)
+	if syscall.Kill(pid, 0) != nil {
+		t.Error("the call has ended although its client listens")
+	}
+	hangUp()
+	<-stream
+	waitForExit(t, pid)
+}
+
 // waitForFile waits until a file contains a number.
 func waitForFile(t *testing.T, path string) (pid int) {
 	t.Helper()

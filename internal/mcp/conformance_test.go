@@ -23,7 +23,7 @@ import (
 // freely allows every call.
 type freely struct{ approver }
 
-func (*freely) Decide(*registry.Invocation, bool) registry.Decision {
+func (*freely) Decide(context.Context, *registry.Invocation, bool) registry.Decision {
 	return registry.Decision{Action: registry.Proceed}
 }
 

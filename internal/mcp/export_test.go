@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -27,6 +28,9 @@ func CheckExpiry(t *testing.T) {
 		t.Error("expired questions are not dropped")
 	}
 }
+
+// Hasten shortens the time for which calls go on without a connection to their client.
+func Hasten(h http.Handler, grace time.Duration) { h.(*sessions).grace = grace }
 
 // MaxSessions is the limit of sessions over HTTP.
 const MaxSessions = maxSessions

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/console"
 )
 
@@ -30,7 +32,7 @@ func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, err
 	if err != nil {
 		return flowrun.Answer{}, flowrun.ErrNoApprover
 	}
-	answer := flowrun.Answer{Approve: reply.Action == "accept", By: "a client (MCP)"}
+	answer := flowrun.Answer{Approve: reply.Action == "accept", By: cmp.Or(history.ActorOf(c.ctx), "a client (MCP)")}
 	if q.Form == nil {
 		answer.Approve = answer.Approve && reply.Content[decisionField] == "approve"
 		return answer, nil

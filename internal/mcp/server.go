@@ -118,12 +118,14 @@ var lastAnswers = 2 * time.Second // shorter in tests
 // and waits for their cleanup.
 func (s *Server) Close(now <-chan struct{}) { s.active.close(now) }
 
-// Handler returns the handler of the streamable HTTP transport. It authenticates nobody.
-// With stateless, every request stands alone and the server can ask clients nothing during
-// a call.
+// Handler returns the handler of the streamable HTTP transport. It authenticates nobody: the
+// context of a request says who sent it (users.WithCaller). With stateless, every request stands
+// alone and the server can ask clients nothing during a call.
 func (s *Server) Handler(stateless bool) http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
 		&mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
 			MaxRequestBodyBytes: maxLine, PropagateRequestCancellation: true})
-	return &sessionLimit{Handler: h, server: s.sdk, used: map[string]*sessionUse{}}
+	l := &sessions{Handler: h, server: s.sdk, stateless: stateless, grace: endGrace, open: map[string]*session{}}
+	s.sdk.AddReceivingMiddleware(l.opening)
+	return l
 }

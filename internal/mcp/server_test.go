@@ -34,7 +34,7 @@ type approver struct {
 	fail     error // of Record
 }
 
-func (a *approver) Decide(i *registry.Invocation, canAsk bool) registry.Decision {
+func (a *approver) Decide(_ context.Context, i *registry.Invocation, canAsk bool) registry.Decision {
 	tags := i.Tool.Plan().Definition.Tags
 	switch {
 	case slices.Contains(tags, "free"):
@@ -49,7 +49,7 @@ func (a *approver) Card(i *registry.Invocation, shown *flowrun.Confirmation) (st
 	return "Approve? " + i.Describe(), nil
 }
 
-func (a *approver) Record(i *registry.Invocation, approved bool) error {
+func (a *approver) Record(_ context.Context, i *registry.Invocation, approved bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.recorded = append(a.recorded, map[bool]string{true: "approved ", false: "rejected "}[approved]+i.Tool.Name())

@@ -1,11 +1,15 @@
 package mcp
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/users"
 )
 
 const (
@@ -17,81 +21,216 @@ const (
 	sessionHeader = "Mcp-Session-Id"
 )
 
-// sessionLimit passes on requests over HTTP. Before there would be too many sessions, it ends the one that was not used
-// for the longest time; its client has to open a new one. Many clients never end theirs.
-type sessionLimit struct {
+// errClientGone is the cause with which the calls of a client end that cannot receive their results.
+var errClientGone = errors.New("the client is gone")
+
+// sessions are the sessions of HTTP clients. A session belongs to the caller who opened it: for others it does not
+// exist. Before there would be too many, it ends the one that was not used for the longest time; its client has to open
+// a new one. Many clients never end theirs.
+type sessions struct {
 	http.Handler
-	server *mcp.Server
+	server    *mcp.Server
+	stateless bool          // ids of sessions are ignored: each request stands alone
+	grace     time.Duration // how long calls go on without a connection to their client
 
 	mu   sync.Mutex
-	used map[string]*sessionUse // by the id of the session
+	open map[string]*session // by id
 }
 
-// sessionUse says when a session was used.
-type sessionUse struct {
-	last   time.Time
-	active int // requests in progress
+// session is the session of an HTTP client.
+type session struct {
+	owner  users.Caller
+	ended  func() bool // stops waiting for the end of the owner
+	last   time.Time   // when it was used
+	active int         // requests in progress that can receive something
+	alone  *time.Timer // cancels the calls, while there are none of these
+	calls  sessionCalls
 }
+
+type sessionKey struct{}
 
 // ServeHTTP implements http.Handler.
-func (l *sessionLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id := r.Header.Get(sessionHeader)
-	if id == "" && !l.makeRoom() {
-		w.Header().Set("Retry-After", "60")
-		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
+func (l *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, owner := r.Header.Get(sessionHeader), users.CallerOf(r.Context())
+	if id == "" || l.stateless {
+		if !l.makeRoom() {
+			w.Header().Set("Retry-After", "60")
+			http.Error(w, "too many sessions", http.StatusServiceUnavailable)
+			return
+		}
+		s := &session{owner: owner}
+		defer l.enter(r.Context(), s)()
+		// The library keeps the values of this context for all requests of the session, so they find it there.
+		l.Handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), sessionKey{}, s)))
 		return
 	}
-	l.use(id, 1)
-	l.Handler.ServeHTTP(w, r)
-	l.use(id, -1)
-	if opened := w.Header().Get(sessionHeader); opened != id {
-		l.use(opened, 0)
+	s := l.find(id, owner)
+	switch {
+	case s == nil:
+		http.Error(w, "session not found", http.StatusNotFound)
+	case r.Method == http.MethodDelete:
+		s.calls.cancel(errClientGone) // the end of a session waits for its calls
+		l.Handler.ServeHTTP(w, r)
+		l.forget(id)
+	default:
+		defer l.enter(r.Context(), s)()
+		l.Handler.ServeHTTP(w, r)
 	}
 }
 
-// use records that a session is used, and counts its requests in progress. It ignores sessions that do not exist: a
-// client can write any id.
-func (l *sessionLimit) use(id string, requests int) {
+// opening is middleware of the server that records a new session before its client gets to know the id.
+func (l *sessions) opening(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		if s, ok := ctx.Value(sessionKey{}).(*session); ok && method == "initialize" {
+			l.add(r.GetSession().ID(), s)
+		}
+		return next(ctx, method, r)
+	}
+}
+
+func (l *sessions) add(id string, s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.used[id]
-	if u == nil {
-		if requests != 0 || id == "" {
-			return
-		}
-		u = &sessionUse{}
-		l.used[id] = u
+	if id == "" || l.open[id] != nil {
+		return
 	}
-	u.last = time.Now()
-	u.active += requests
+	l.open[id] = s
+	s.ended = s.owner.AfterLife(func() { l.end(id) })
+}
+
+// find returns the session with an id, nil if the caller has none.
+func (l *sessions) find(id string, owner users.Caller) *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.open[id]; s != nil && s.owner.Identity == owner.Identity {
+		return s
+	}
+	return nil
+}
+
+// enter notes that a client is connected until ctx, the context of its request, ends or leave is called.
+func (l *sessions) enter(ctx context.Context, s *session) (leave func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.last = time.Now()
+	s.active++
+	if s.alone != nil {
+		s.alone.Stop()
+	}
+	stop := context.AfterFunc(ctx, func() { l.leave(s) }) // a request without a session ends only with its call
+	return func() {
+		if stop() {
+			l.leave(s)
+		}
+	}
+}
+
+// leave notes that one connection of a client has ended. Results cannot be received later, so the calls are cancelled
+// if the client does not come back: without another connection, it is more likely gone.
+func (l *sessions) leave(s *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.last = time.Now()
+	if s.active--; s.active == 0 {
+		s.alone = time.AfterFunc(l.grace, func() { s.calls.cancel(errClientGone) })
+	}
+}
+
+// end ends a session whose owner is not allowed to use it any more, with its calls.
+func (l *sessions) end(id string) {
+	s := l.forget(id)
+	if s == nil {
+		return
+	}
+	s.calls.cancel(errClientGone)
+	for o := range l.server.Sessions() {
+		if o.ID() == id {
+			o.Close()
+		}
+	}
+}
+
+// forget removes a session, and returns it.
+func (l *sessions) forget(id string) *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.remove(id)
+}
+
+// remove is forget with l.mu held.
+func (l *sessions) remove(id string) *session {
+	s := l.open[id]
+	if s != nil {
+		s.ended()
+		delete(l.open, id)
+	}
+	return s
 }
 
 // makeRoom reports whether there can be one more session.
-func (l *sessionLimit) makeRoom() bool {
+func (l *sessions) makeRoom() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.used) < maxSessions {
+	if len(l.open) < maxSessions {
 		return true
 	}
-	open := map[string]*mcp.ServerSession{}
+	current := map[string]*mcp.ServerSession{}
 	for s := range l.server.Sessions() {
-		open[s.ID()] = s
+		current[s.ID()] = s
 	}
 	oldest := ""
-	for id, u := range l.used {
-		if open[id] == nil {
-			delete(l.used, id)
-		} else if u.active == 0 && (oldest == "" || u.last.Before(l.used[oldest].last)) {
+	for id, s := range l.open {
+		if current[id] == nil {
+			l.remove(id)
+		} else if s.active == 0 && (oldest == "" || s.last.Before(l.open[oldest].last)) {
 			oldest = id
 		}
 	}
-	if len(l.used) < maxSessions {
+	if len(l.open) < maxSessions {
 		return true
 	}
 	if oldest == "" {
 		return false
 	}
-	delete(l.used, oldest)
-	go open[oldest].Close() // it waits for what is in progress
+	l.remove(oldest)
+	go current[oldest].Close() // it waits for what is in progress
 	return true
+}
+
+// sessionCalls are the calls of one session in progress.
+type sessionCalls struct {
+	mu   sync.Mutex
+	open map[context.Context]context.CancelCauseFunc
+}
+
+// enterCall returns the context of a call, which ends when the calls of its session are cancelled. Call leave when the
+// call has ended.
+func enterCall(ctx context.Context) (_ context.Context, leave func()) {
+	s, _ := ctx.Value(sessionKey{}).(*session)
+	if s == nil { // not over HTTP
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	l := &s.calls
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open == nil {
+		l.open = map[context.Context]context.CancelCauseFunc{}
+	}
+	l.open[ctx] = cancel
+	return ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.open, ctx)
+		cancel(nil)
+	}
+}
+
+// cancel cancels the calls in progress.
+func (l *sessionCalls) cancel(why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, stop := range l.open {
+		stop(why)
+	}
 }

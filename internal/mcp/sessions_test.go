@@ -1,46 +1,120 @@
 package mcp_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/users"
 	"github.com/flowrun/flowrun/internal/waittest"
 )
+
+// peer is an HTTP client of a Server.
+type peer struct {
+	testing.TB
+	url string
+	who string // sent in the header Who
+}
+
+// overHTTP serves a Server over HTTP. A request says itself who its caller is; lives have the contexts of callers.
+func (s *served) overHTTP(t testing.TB, stateless bool, lives map[string]context.Context) *httptest.Server {
+	h := s.Handler(stateless)
+	mcp.Hasten(h, 200*time.Millisecond)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who := r.Header.Get("Who")
+		h.ServeHTTP(w, r.WithContext(users.WithCaller(r.Context(), users.Caller{Identity: users.IdentityOf(who), Life: lives[who]})))
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// send sends a message in a session, and returns the response, whose body is open.
+func (p peer) send(ctx context.Context, method, session, body string) *http.Response {
+	p.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, p.url, strings.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Who", p.who)
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.Error(err)
+		}
+		return &http.Response{Header: http.Header{}, Body: http.NoBody} // the test has hung up before the answer began
+	}
+	return r
+}
+
+// post sends a message, and reads the answer.
+func (p peer) post(session, body string) (id string, status int) {
+	p.Helper()
+	r := p.send(p.Context(), http.MethodPost, session, body)
+	defer r.Body.Close()
+	io.Copy(io.Discard, r.Body)
+	return r.Header.Get("Mcp-Session-Id"), r.StatusCode
+}
+
+const (
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
+	ping       = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+)
+
+// TestSessionOwner checks that a session exists only for the caller who opened it, and not longer than the caller, and
+// that an id that nobody got does not exist.
+func TestSessionOwner(t *testing.T) {
+	life, end := context.WithCancel(t.Context())
+	h := serve(t, nil).overHTTP(t, false, map[string]context.Context{"adam": life})
+	adam, otto := peer{t, h.URL, "adam"}, peer{t, h.URL, "otto"}
+	first := adam.send(t.Context(), http.MethodPost, "", initialize)
+	defer first.Body.Close()
+	of := first.Header.Get("Mcp-Session-Id")
+	ottos, _ := otto.post("", initialize)
+	for _, c := range []struct {
+		who     peer
+		session string
+		status  int
+	}{{adam, of, 200}, {otto, of, 404}, {peer{t, h.URL, ""}, of, 404}, {adam, ottos, 404}, {adam, "made-up", 404}, {otto, ottos, 200}} {
+		if _, status := c.who.post(c.session, ping); status != c.status {
+			t.Errorf("%s in a session of somebody: status %d, want %d", c.who.who, status, c.status)
+		}
+		for _, method := range []string{http.MethodGet, http.MethodDelete} {
+			if c.status == 200 {
+				continue
+			}
+			r := c.who.send(t.Context(), method, c.session, "")
+			text, _ := io.ReadAll(r.Body)
+			if r.Body.Close(); r.StatusCode != 404 || string(text) != "session not found\n" {
+				t.Errorf("%s by %s: %d %s", method, c.who.who, r.StatusCode, text)
+			}
+		}
+	}
+	end()
+	waittest.Until(t, "the end of the session", func() bool { _, status := adam.post(of, ping); return status == 404 }, func() any { return of })
+	if _, status := otto.post(ottos, ping); status != 200 {
+		t.Errorf("the session of another: status %d", status)
+	}
+}
 
 // TestSessionLimit checks that a client that opens sessions without end gets only so many, and ends only sessions that
 // nobody uses.
 func TestSessionLimit(t *testing.T) {
 	s := serve(t, nil)
-	h := httptest.NewServer(s.Handler(false))
-	defer h.Close()
-	post := func(session, body string) (id string, status int) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		if session != "" {
-			req.Header.Set("Mcp-Session-Id", session)
-		}
-		r, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Body.Close()
-		io.Copy(io.Discard, r.Body)
-		return r.Header.Get("Mcp-Session-Id"), r.StatusCode
-	}
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`
-	const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
-	used, _ := post("", hello)
-	unused, _ := post("", hello)
+	post := peer{t, s.overHTTP(t, false, nil).URL, ""}.post
+	used, _ := post("", initialize)
+	unused, _ := post("", initialize)
 	for i := range mcp.MaxSessions + 200 {
-		if id, status := post("", hello); id == "" || status != http.StatusOK {
+		if id, status := post("", initialize); id == "" || status != http.StatusOK {
 			t.Fatalf("session %d: %q, status %d", i, id, status)
 		}
 		if i%100 == 0 {

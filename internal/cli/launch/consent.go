@@ -240,7 +240,8 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	if d.Action == "approved" && !what.Unrecorded {
 		id = cmp.Or(what.Run, flowrun.NewID(time.Now()))
 	}
-	if err := RecordDecision(env, s, cmp.Or(id, what.Run), d); err != nil {
+	// The person at the terminal is the user of this process.
+	if err := RecordDecision(context.Background(), env, s, cmp.Or(id, what.Run), d); err != nil {
 		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
 	}
 	if d.Action != "approved" {
@@ -255,17 +256,18 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	return id, nil
 }
 
-// RecordDecision writes a decision to the audit log.
-func RecordDecision(env *ui.Env, s *sqlite.Store, run string, d Decision) error {
+// RecordDecision writes a decision to the audit log, for the person of history.WithActor or else for the
+// user of this process. It does so even if ctx has ended.
+func RecordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	note := func(ctx context.Context, s *sqlite.Store) error {
-		return s.Audit(ctx, map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
+	note := func(_ context.Context, s *sqlite.Store) error {
+		return s.Audit(context.WithoutCancel(ctx), map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
 	}
 	if s != nil {
-		return note(context.Background(), s)
+		return note(ctx, s)
 	}
 	return env.WriteHistory(note)
 }

@@ -33,7 +33,7 @@ type approver struct {
 }
 
 // decide implements registry.Options.Decide.
-func (d *approver) decide(_ context.Context, i *registry.Invocation) registry.Decision {
+func (d *approver) decide(ctx context.Context, i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
 	d.decision = d.policyDecision(d.env.CanAsk(d.flags.InteractionFlags))
 	switch d.decision.Action {
@@ -43,7 +43,7 @@ func (d *approver) decide(_ context.Context, i *registry.Invocation) registry.De
 		return registry.Decision{Action: registry.Ask}
 	}
 	j := registry.Decision{Action: registry.Refuse, Advice: strings.TrimSpace(d.decision.Reason + ".\n" + d.advice())}
-	if err := d.record(i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
+	if err := d.record(ctx, i, "policy", false); err != nil && ui.Verbose(d.flags.Progress) {
 		d.env.Notef("cannot record the refusal: %v", err)
 	}
 	return j
@@ -88,7 +88,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 	if err != nil {
 		return no, err
 	}
-	if err := d.record(i, "terminal", yes); err != nil {
+	if err := d.record(ctx, i, "terminal", yes); err != nil {
 		return no, fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)
 	}
 	if !yes {
@@ -98,7 +98,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *f
 }
 
 // record writes the decision to the audit log.
-func (d *approver) record(i *registry.Invocation, by string, approved bool) error {
+func (d *approver) record(ctx context.Context, i *registry.Invocation, by string, approved bool) error {
 	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.decision.Reason}
 	if src := d.plan.Definition.Source; src != nil {
 		doc.Definition = tool.DigestOf(src)
@@ -110,7 +110,7 @@ func (d *approver) record(i *registry.Invocation, by string, approved bool) erro
 	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
 		doc.Describe(preview)
 	}
-	return launch.RecordDecision(d.env, d.store, run, doc)
+	return launch.RecordDecision(ctx, d.env, d.store, run, doc)
 }
 
 // show prints what the call would do, in the tool's own words.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 type mcpApprover mcpServer
 
 // Decide implements mcp.Approver.
-func (m *mcpApprover) Decide(i *registry.Invocation, canAsk bool) registry.Decision {
+func (m *mcpApprover) Decide(ctx context.Context, i *registry.Invocation, canAsk bool) registry.Decision {
 	v := m.decision(i, canAsk)
 	switch v.Action {
 	case policy.Allow:
@@ -26,7 +27,7 @@ func (m *mcpApprover) Decide(i *registry.Invocation, canAsk bool) registry.Decis
 	case policy.Ask:
 		return registry.Decision{Action: registry.Ask}
 	}
-	if err := m.record(i, v, "policy", false); err != nil {
+	if err := m.record(ctx, i, v, "policy", false); err != nil {
 		m.log.Warn("cannot record a refusal", "tool", i.Tool.Name(), "error", err.Error())
 	}
 	return registry.Decision{Action: registry.Refuse} // the reason is in the audit log
@@ -63,15 +64,15 @@ func (m *mcpApprover) Card(i *registry.Invocation, shown *flowrun.Confirmation) 
 }
 
 // Record implements mcp.Approver.
-func (m *mcpApprover) Record(i *registry.Invocation, approved bool) error {
-	if err := m.record(i, m.decision(i, true), "client", approved); err != nil {
+func (m *mcpApprover) Record(ctx context.Context, i *registry.Invocation, approved bool) error {
+	if err := m.record(ctx, i, m.decision(i, true), "client", approved); err != nil {
 		return fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", i.Tool.Name(), err)
 	}
 	return nil
 }
 
 // record writes a decision to the audit log.
-func (m *mcpApprover) record(i *registry.Invocation, v policy.Decision, by string, approved bool) error {
+func (m *mcpApprover) record(ctx context.Context, i *registry.Invocation, v policy.Decision, by string, approved bool) error {
 	plan := i.Tool.Plan()
 	doc := launch.Decision{Tool: plan.Name(), EntryPoint: string(policy.MCP), Action: "refused", By: by, Reason: v.Reason}
 	if src := plan.Definition.Source; src != nil {
@@ -84,7 +85,7 @@ func (m *mcpApprover) record(i *registry.Invocation, v policy.Decision, by strin
 	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
 		doc.Describe(preview)
 	}
-	return launch.RecordDecision(m.env, m.store, run, doc)
+	return launch.RecordDecision(ctx, m.env, m.store, run, doc)
 }
 
 // readOnly reports whether a tool and all tools that it uses may only read.
