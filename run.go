@@ -81,7 +81,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())
 	}
-	j.broker = waiting.NewBroker(j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, tee.notify)
+	j.broker = waiting.NewBroker(ctx, j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, tee.notify)
 	j.args.Answerable = j.broker.CanAnswer()
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()

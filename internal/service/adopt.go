@@ -86,7 +86,7 @@ func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) erro
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
 	}
-	base, first := context.Background(), func() {}
+	base, first := onBehalf(ctx), func() {}
 	if cancelFor == nil && cancelled(past.Events) { // its cancellation is completed: cleanup that has run does not run again
 		cancelFor = errCancelled
 	}

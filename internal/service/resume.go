@@ -108,6 +108,7 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 
 // Cancel implements API.
 func (s *Service) Cancel(ctx context.Context, id, reason string) error {
+	recorded := false
 	for until := time.Now().Add(maxAnswerPoll); ; {
 		info, err := s.Store.Info(ctx, id)
 		switch {
@@ -119,6 +120,12 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 			return nil
 		case info.Status != dag.Waiting:
 			return s.Store.Cancel(ctx, id, reason)
+		}
+		if !recorded { // for the audit log: nobody sees the request
+			if err := s.Store.Cancel(ctx, id, reason); err != nil {
+				return err
+			}
+			recorded = true
 		}
 		// It has no owner that would see the request. If it gets one now, that one may.
 		err = s.adoptRun(ctx, id, errors.New(reason))

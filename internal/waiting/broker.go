@@ -52,11 +52,11 @@ type openQuestion struct {
 func (k *Broker) CanAnswer() bool { return k.ask != nil || k.store != nil }
 
 // NewBroker returns the Broker of a run. ask and store may be nil; ledger is nil if the run is not
-// kept. notify gets warnings.
-func NewBroker(run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
+// kept. notify gets warnings. ctx says for whom the run is (history.ActorOf); its end does not matter.
+func NewBroker(ctx context.Context, run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
 	k := &Broker{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,
 		open: map[uint64]openQuestion{}, earlyAnswers: map[uint64]history.Answer{}}
-	k.ctx, k.cancel = context.WithCancel(context.Background())
+	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return k
 }
 
