@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -193,6 +194,7 @@ func (v *served) descriptors() int {
 type crowdOf struct {
 	Address, Says string
 	TLS           bool
+	Socket        bool // on service.sock, whose path is Address
 	Size          int
 }
 
@@ -246,12 +248,14 @@ func (c crowdOf) gather() {
 	io.Copy(io.Discard, os.Stdin)
 }
 
+func (c crowdOf) network() string { return map[bool]string{false: "tcp", true: "unix"}[c.Socket] }
+
 func (c crowdOf) dial() (net.Conn, error) {
 	d := &net.Dialer{Timeout: waittest.Limit}
 	if c.TLS {
 		return tls.DialWithDialer(d, "tcp", c.Address, &tls.Config{InsecureSkipVerify: true})
 	}
-	return d.Dial("tcp", c.Address)
+	return d.Dial(c.network(), c.Address)
 }
 
 // crowd surrounds the service with connections until the test has ended, and waits until
@@ -259,7 +263,10 @@ func (c crowdOf) dial() (net.Conn, error) {
 func (v *served) crowd(c crowdOf) {
 	v.Helper()
 	const processes = 2
-	c.Address, c.Size = v.address(), c.Size/processes
+	c.Size /= processes
+	if c.Address = v.address(); c.Socket {
+		c.Address = filepath.Join(v.dir, "state", "service.sock")
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		v.Fatal(err)
@@ -361,6 +368,82 @@ func TestCrowd(t *testing.T) {
 			s.write("go", "")
 			waittest.Until(t, "the end of the run", func() bool { return v.status(run) == "succeeded" })
 			t.Logf("%d MB, %d descriptors", v.memory(), v.descriptors())
+		})
+	}
+}
+
+// refuses reports whether a stream is refused because its caller has too many.
+func (v *served) refuses(path, token string) bool {
+	r, err := http.NewRequest("GET", v.url+path, nil)
+	if err != nil {
+		v.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := v.client().Do(r)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	if res.StatusCode == 200 {
+		return false
+	}
+	text, _ := io.ReadAll(res.Body)
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(string(text), `"code":"too-many-requests"`) {
+		v.Errorf("a stream too many is answered %d %s", res.StatusCode, text)
+	}
+	return true
+}
+
+// TestCrowdOfOne: the connections of one caller, however many, neither end a run nor keep others from being answered.
+func TestCrowdOfOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		path        string
+		descriptors int
+		size        int
+		socket      bool
+	}{
+		"a viewer's streams":            {"/api/v1/events", 0, 1100, false},
+		"a viewer's streams, few files": {"/api/v1/events", 300, 400, false},
+		"a viewer's streams of a run":   {"/api/v1/runs/RUN/events", 300, 400, false},
+		"streams on the socket":         {"/api/v1/events", 300, 450, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			steps := "  - {name: a, bash: 'until [ -e go ]; do sleep 0.05; done'}\n"
+			for n := range 14 {
+				steps += fmt.Sprintf("  - {name: s%d, bash: echo x}\n", n)
+			}
+			s.write(".flowrun/tools/long.yaml", "name: long\ndescription: x\nsteps:\n"+steps)
+			viewer := s.addUser("vera", "viewer")
+			v := s.serve(c.descriptors)
+			run := v.begin(`{"tool": "long"}`)
+			path := strings.ReplaceAll(c.path, "RUN", run)
+			proof := "Authorization: Bearer " + viewer + "\r\n"
+			if c.socket {
+				proof = ""
+			}
+			v.crowd(crowdOf{Says: "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n" + proof + "\r\n", Size: c.size, Socket: c.socket})
+			for range 10 {
+				if status, answer := v.holder("GET", "/api/v1/tools", ""); status != 200 {
+					t.Fatalf("an administrator is answered %d %s", status, answer)
+				}
+				if status, answer, err := v.ask("GET", "/healthz", ""); err != nil || status != 200 {
+					t.Fatalf("a health check is answered %d %s %v", status, answer, err)
+				}
+				if status, answer, err := v.askBy(&http.Client{Timeout: waittest.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, Transport: v.client().Transport}, "POST", v.url+"/login", "token="+theToken, "Content-Type", "application/x-www-form-urlencoded"); err != nil || status != 303 {
+					t.Fatalf("somebody who signs in is answered %d %s %v", status, answer, err)
+				}
+			}
+			if out := s.run("run", "long", "--detach"); out.code != 0 {
+				t.Errorf("a run that is handed over by the socket:\n%s", out)
+			}
+			waittest.Until(t, "a stream too many is refused", func() bool {
+				return c.socket || v.refuses(path, viewer)
+			})
+			s.write("go", "")
+			waittest.Until(t, "the end of the run", func() bool { return v.status(run) == "succeeded" }, func() any { return v.status(run) })
+			t.Logf("%d descriptors", v.descriptors())
 		})
 	}
 }
