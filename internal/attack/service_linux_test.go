@@ -506,24 +506,57 @@ func TestBodies(t *testing.T) {
 	t.Logf("%d MB, from %d", v.memory(), before)
 }
 
-// TestHookNames: who has no proof does not learn which webhooks there are.
+// TestHookNames: who has no proof does not learn which webhooks there are, or of which scheme, from the answer to a
+// body of any size.
 func TestHookNames(t *testing.T) {
 	t.Parallel()
 	s := hooked(t)
 	v := s.serve(0)
-	for _, header := range [][]string{nil, {"X-Hub-Signature-256", "sha256=00"}, {"X-Flowrun-Token", "wrong"}} {
-		answers := map[string]bool{}
-		for _, name := range []string{"signed", "shown", "nothing", "other", "third"} {
-			status, answer, err := v.ask("POST", "/hooks/"+name, `{"a": 1}`, header...)
-			if err != nil {
-				t.Fatal(err)
+	large := strings.Repeat("x", 2<<20)
+	for _, header := range [][]string{nil, {"X-Hub-Signature-256", "sha256=" + strings.Repeat("0", 64)}, {"X-Flowrun-Token", "wrong"}} {
+		for size, body := range map[string]func() io.Reader{
+			"small":            func() io.Reader { return strings.NewReader(`{"a": 1}`) },
+			"large":            func() io.Reader { return strings.NewReader(large) },
+			"large, in chunks": func() io.Reader { return struct{ io.Reader }{strings.NewReader(large)} },
+			"without an end":   func() io.Reader { return struct{ io.Reader }{io.MultiReader(strings.NewReader("{"), endless{})} },
+		} {
+			answers := map[string]bool{}
+			for _, name := range []string{"signed", "shown", "nothing", "other", "third", "fourth", "fifth"} {
+				waittest.Until(v, "an answer", func() bool { // which the end of the connection may overtake
+					status, answer, err := v.hook(name, body(), header)
+					if err == nil {
+						answers[fmt.Sprint(status, answer)] = true
+					}
+					return err == nil
+				})
 			}
-			answers[fmt.Sprint(status, answer)] = true
-		}
-		if len(answers) != 1 {
-			t.Errorf("with %v: %v", header, answers)
+			if len(answers) != 1 {
+				t.Errorf("%s, with %v: %v", size, header, answers)
+			}
 		}
 	}
+}
+
+// endless is a body without end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
+
+func (v *served) hook(name string, body io.Reader, header []string) (status int, answer string, err error) {
+	r, err := http.NewRequest("POST", v.url+"/hooks/"+name, body)
+	if err != nil {
+		return 0, "", err
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := v.client().Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), err
 }
 
 // TestAPITools: a token starts what the service lists, and what its patterns name.
