@@ -676,13 +676,15 @@ func TestWeakTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		variable, file string
 		mode           os.FileMode
+		owner          int // of the file; 0 is who runs the tests
 	}{
-		"one letter":          {"a", "", 0},
-		"15 characters":       {"0123456789abcde", "", 0},
-		"a file for all":      {"", theToken, 0o644},
-		"a file all may fill": {"", theToken, 0o622},
-		"short in a file":     {"", "0123456789abcde", 0o600},
-		"short with patterns": {"", "abc hello world and more", 0o600},
+		"one letter":          {"a", "", 0, 0},
+		"15 characters":       {"0123456789abcde", "", 0, 0},
+		"a file for all":      {"", theToken, 0o644, 0},
+		"a file all may fill": {"", theToken, 0o622, 0},
+		"a file of another":   {"", theToken, 0o600, 65534},
+		"short in a file":     {"", "0123456789abcde", 0o600, 0},
+		"short with patterns": {"", "abc hello world and more", 0o600, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -691,6 +693,9 @@ func TestWeakTokens(t *testing.T) {
 			args := []string{"serve", "--listen", "127.0.0.1:0"}
 			if c.file != "" {
 				os.Chmod(s.write("~token", c.file), c.mode)
+				if c.owner != 0 && os.Chown(s.path("~token"), c.owner, -1) != nil {
+					t.Skip("only root can give a file away")
+				}
 				args = append(args, "--token-file", s.path("~token"))
 			}
 			if out := s.run(args...); out.code != 2 {

@@ -17,6 +17,15 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s is not used: it belongs to user %s; make yourself its owner (chown), or remove it", e.Path, e.Owner)
 }
 
+// OtherOwner says to whom a file belongs if that is neither this user nor root, who could change it
+// whatever its mode is; "" otherwise.
+func OtherOwner(info fs.FileInfo) string {
+	if err := new(ForeignError); errors.As(checkInfo("", info), &err) {
+		return "it belongs to user " + err.Owner
+	}
+	return ""
+}
+
 // ReadFile reads a file of the state directory. The error is a *ForeignError if the file, or the folder that it is in,
 // belongs to a user other than this one and root: the mode of the state directory alone does not show who has written it,
 // because it can have been another one earlier.

@@ -22,17 +22,16 @@ func checkOwner(path string, allowSudo bool) (uid int, why string) {
 	if !ok {
 		return 0, ""
 	}
-	me := os.Geteuid()
 	caller := -1
-	if allowSudo && me == 0 {
+	if allowSudo && os.Geteuid() == 0 {
 		if n, err := strconv.Atoi(os.Getenv("SUDO_UID")); err == nil {
 			caller = n
 		}
 	}
 	uid = int(st.Uid)
 	switch mode := info.Mode().Perm(); {
-	case uid != 0 && uid != me && uid != caller:
-		return uid, fmt.Sprintf("it belongs to user %s", userName(uid))
+	case uid != caller && OtherOwner(info) != "":
+		return uid, OtherOwner(info)
 	case mode&0o002 != 0:
 		return uid, "every user can write to it"
 	case mode&0o020 != 0 && !isPrivateGroup(uid, int(st.Gid)):

@@ -71,6 +71,9 @@ func List(stateDir string) ([]User, error) {
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return nil, fmt.Errorf("the mode of %s is %04o, so others could read or change it: chmod 600 %[1]s", path, mode)
 	}
+	if why := ownership.OtherOwner(info); why != "" {
+		return nil, fmt.Errorf("cannot use %s: %s, who could change it", path, why)
+	}
 	var all file
 	if err := json.NewDecoder(f).Decode(&all); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -88,7 +89,7 @@ func tokenProblem(text string) string {
 }
 
 // readPrivate reads a file with secrets. It returns an error if other users can read or change the
-// file, or if its group can change it.
+// file, such as its owner if that is neither this user nor root, or if its group can change it.
 func readPrivate(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -101,6 +102,9 @@ func readPrivate(file string) ([]byte, error) {
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && info.Mode().IsRegular() && mode&0o027 != 0 {
 		return nil, fmt.Errorf("its mode is %04o, so other users can read or change it; chmod 600 %s, and replace its tokens", mode, file)
+	}
+	if why := ownership.OtherOwner(info); why != "" && info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s, who can read and change it; make it yours with chown, and replace its tokens", why)
 	}
 	const most = 1 << 20
 	return io.ReadAll(io.LimitReader(f, most))
