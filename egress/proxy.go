@@ -47,7 +47,8 @@ func serve(e flowrun.Egress, names *net.Resolver) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	quiet := log.New(io.Discard, "", 0)
 	p := &proxy{Egress: e, ctx: ctx, resolver: names, slots: make(chan struct{}, maxConnections)}
-	transport := &http.Transport{DialContext: p.dialPlain, DisableCompression: true, IdleConnTimeout: idleTimeout, MaxIdleConns: maxConnections / 4}
+	// Connections are not kept for another request: net/http prints what a server sends on one that is idle.
+	transport := &http.Transport{DialContext: p.dialPlain, DisableCompression: true, DisableKeepAlives: true}
 	p.forward = httputil.ReverseProxy{Rewrite: rewrite, Transport: transport, FlushInterval: -1, ErrorLog: quiet,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, err) }}
 	p.server = http.Server{Handler: p, ErrorLog: quiet, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, DisableGeneralOptionsHandler: true,
@@ -65,7 +66,6 @@ func serve(e flowrun.Egress, names *net.Resolver) (stop func()) {
 		}
 		serving.Wait()
 		p.work.Wait()
-		transport.CloseIdleConnections()
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -117,6 +119,48 @@ func TestProxy(t *testing.T) {
 	}
 	if got := s.refusals(); len(got) > 0 {
 		t.Errorf("refused %v", got)
+	}
+}
+
+// TestSecondAnswer checks that nothing is printed of what a server sends that nobody asked for.
+func TestSecondAnswer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	answered := make(chan struct{})
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		http.ReadRequest(bufio.NewReader(c))
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		time.Sleep(200 * time.Millisecond) // the proxy has the first one
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\x1b[31msecond")
+		time.Sleep(200 * time.Millisecond)
+		close(answered)
+	}()
+	var printed strings.Builder
+	log.SetOutput(&printed)
+	defer log.SetOutput(os.Stderr)
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	s := serveGrants(t, nil, nil, "network:local:localhost:"+port)
+	proxy, _ := url.Parse("http://" + s.address)
+	transport := &http.Transport{Proxy: http.ProxyURL(proxy)}
+	defer transport.CloseIdleConnections()
+	a, err := (&http.Client{Transport: transport}).Get("http://localhost:" + port + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := io.ReadAll(a.Body); a.Body.Close() != nil || string(text) != "ok" {
+		t.Errorf("%q", text)
+	}
+	<-answered
+	if printed.Len() > 0 {
+		t.Errorf("printed: %s", printed.String())
 	}
 }
 

@@ -12,6 +12,7 @@ package cli
 
 import (
 	"io"
+	"log"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,7 @@ func Main(p Process) int {
 	out := &ui.CheckedWriter{To: p.Stdout}
 	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
 	defer env.EndPrograms()
+	log.SetOutput(io.Discard) // net/http prints there what other machines send
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },
 		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
