@@ -135,7 +135,7 @@ func userRemoveCommand(env *ui.Env) *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Remove a user",
 		Long: `Remove a user. The user's token and sessions are invalid from then on. Runs that the user
-started continue.`,
+started continue, except calls over MCP.`,
 		Example: `  flowrun user remove anna`,
 		Args:    cobra.ExactArgs(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
