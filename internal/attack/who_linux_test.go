@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"os/user"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,7 +98,7 @@ func (m mcpSession) call(tool, arguments, answer string) string {
 		}
 		switch {
 		case message.Method == "elicitation/create":
-			m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"decision":%q}}}`, message.ID, answer)).Body.Close()
+			m.answer(message.ID, answer)
 		case message.Method == "":
 			return string(message.Result)
 		}
@@ -129,6 +132,62 @@ func (p person) answers(run, answer string) {
 
 // cancels cancels a run over the API.
 func (p person) cancels(run string) { p.Helper(); p.over("POST", "/api/v1/runs/"+run+"/cancel", "") }
+
+// TestKilledClients: what clients of the Model Context Protocol had called ends after they were killed, with its processes.
+func TestKilledClients(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	sleep := fmt.Sprintf("sleep 5%07d", os.Getpid()) // no other process has these arguments
+	s.write(".flowrun/tools/hold.yaml", "name: hold\ndescription: x\nbash: "+sleep+"\n")
+	count := regexp.MustCompile(`"status": ?"([a-z]+)"`)
+	status := func(name string) (n int) {
+		for _, found := range count.FindAllStringSubmatch(s.run("runs", "-o", "json").stdout, -1) {
+			if found[1] == name {
+				n++
+			}
+		}
+		return n
+	}
+	v := s.serve(0)
+	var kill []func()
+	for n := range 10 {
+		m := person{v, "", theToken}.openMCP()
+		res := m.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"hold","arguments":{}}}`)
+		kill = append(kill, func() { res.Body.Close() })
+		m.approveFirst(res.Body)
+		waittest.Until(t, "the call", func() bool { return status("running") == n+1 }, func() any { return s.run("runs") })
+	}
+	for _, k := range kill {
+		k()
+	}
+	waittest.Until(t, "the end of the calls", func() bool { return status("cancelled") == 10 }, func() any { return s.run("runs") })
+	if out, err := exec.Command("pgrep", "-xf", sleep).Output(); err == nil {
+		t.Errorf("processes are left: %s", out)
+	}
+}
+
+// approveFirst reads the stream of a call until it asks, and approves.
+func (m mcpSession) approveFirst(stream io.Reader) {
+	m.Helper()
+	for lines := bufio.NewScanner(stream); lines.Scan(); {
+		var message struct {
+			ID     json.RawMessage
+			Method string
+		}
+		text, found := strings.CutPrefix(lines.Text(), "data: ")
+		if found && json.Unmarshal([]byte(text), &message) == nil && message.Method == "elicitation/create" {
+			m.answer(message.ID, "approve")
+			return
+		}
+	}
+	m.Fatal("the call asks nothing")
+}
+
+// answer answers a question.
+func (m mcpSession) answer(id json.RawMessage, decision string) {
+	m.Helper()
+	m.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"decision":%q}}}`, id, decision)).Body.Close()
+}
 
 // audits returns the audit log, oldest entry first, as "who action".
 func (s *site) audits() (list []string) {

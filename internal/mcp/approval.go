@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/users"
 	"github.com/flowrun/flowrun/registry"
 )
 
@@ -66,7 +67,7 @@ func (c *call) canAsk() bool {
 // the result; in the second round it reads the answer.
 func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 	c := callOf(ctx)
-	about := openApproval{tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
+	about := openApproval{asked: users.CallerOf(ctx).Identity, tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
 	if c.state != "" {
 		return s.answered(ctx, c, i, s.approvals.take(c.state, about))
 	}
@@ -138,8 +139,8 @@ func digestOfCall(definition, arguments string, shown *flowrun.Confirmation) [sh
 }
 
 // approvals holds the questions that clients were asked to show. Each can be answered once. Only
-// the client that was asked knows the state of a question, and nobody can guess it. It is not
-// bound to a session, because some versions of the protocol have none.
+// the client that was asked knows the state of a question, nobody can guess it, and only the caller who
+// was asked can answer. It is not bound to a session, because some versions of the protocol have none.
 type approvals struct {
 	mu   sync.Mutex
 	open map[string]openApproval // by the state that the client returns
@@ -147,6 +148,7 @@ type approvals struct {
 
 // openApproval is the call that a question is about.
 type openApproval struct {
+	asked   users.Identity // whose client was asked
 	tool    string
 	call    [sha256.Size]byte
 	expires time.Time

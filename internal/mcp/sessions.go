@@ -132,7 +132,16 @@ func (l *sessions) leave(s *session) {
 	defer l.mu.Unlock()
 	s.last = time.Now()
 	if s.active--; s.active == 0 {
-		s.alone = time.AfterFunc(l.grace, func() { s.calls.cancel(errClientGone) })
+		s.alone = time.AfterFunc(l.grace, func() { l.giveUp(s) })
+	}
+}
+
+// giveUp cancels the calls of a client that has not come back.
+func (l *sessions) giveUp(s *session) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.active == 0 {
+		s.calls.cancel(errClientGone)
 	}
 }
 

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -103,6 +104,44 @@ func TestSessionOwner(t *testing.T) {
 	waittest.Until(t, "the end of the session", func() bool { _, status := adam.post(of, ping); return status == 404 }, func() any { return of })
 	if _, status := otto.post(ottos, ping); status != 200 {
 		t.Errorf("the session of another: status %d", status)
+	}
+}
+
+// TestAnswerOfAnother checks that only the caller whose client was asked about a call can answer, also without sessions.
+func TestAnswerOfAnother(t *testing.T) {
+	s := serve(t, nil)
+	h := s.overHTTP(t, true, nil)
+	call := func(who, more string) (result struct {
+		RequestState string
+		IsError      bool
+	}) {
+		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{}` + more + `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}}}`
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, h.URL, strings.NewReader(body))
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Who": who, "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ask"} {
+			r.Header.Set(name, value)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		_, data, _ := strings.Cut(string(text), "data: ")
+		answer := struct{ Result any }{&result}
+		if err := json.Unmarshal([]byte(data), &answer); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return result
+	}
+	for _, who := range []string{"adam", "otto"} {
+		asked := call("adam", "")
+		if asked.RequestState == "" {
+			t.Fatal("nobody is asked")
+		}
+		answer := call(who, `,"requestState":"`+asked.RequestState+`","inputResponses":{"approval":{"action":"accept","content":{"decision":"approve"}}}`)
+		if answer.IsError != (who != "adam") {
+			t.Errorf("the answer of %s: refused %v", who, answer.IsError)
+		}
 	}
 }
 
