@@ -24,6 +24,7 @@ type Registry struct {
 	read     fs.FileInfo // of the file that was read; nil for none
 	users    []User
 	lives    map[User]life // of those who are current
+	watching bool          // a check of the file is due
 }
 
 // life is a context that ends when a user is removed or changed.
@@ -69,23 +70,29 @@ func (r *Registry) Life(u User) context.Context {
 	l, known := r.lives[u]
 	if !known {
 		l.Context, l.end = context.WithCancel(context.Background())
-		if len(r.lives) == 0 {
+		if r.lives == nil {
 			r.lives = map[User]life{}
-			time.AfterFunc(watchInterval, r.watch)
 		}
 		r.lives[u] = l
 		r.endLives() // the user may have been removed since u was returned
+		r.watchLater()
 	}
 	return l.Context
 }
 
-// watch ends the lives of users who are not current any more, again and again as long as there are any.
-func (r *Registry) watch() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.current(); len(r.lives) > 0 {
-		time.AfterFunc(watchInterval, r.watch)
+// watchLater checks the file after a while, as long as there are lives that can end. r.mu must be held.
+func (r *Registry) watchLater() {
+	if r.watching || len(r.lives) == 0 {
+		return
 	}
+	r.watching = true
+	time.AfterFunc(watchInterval, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.watching = false
+		r.current()
+		r.watchLater()
+	})
 }
 
 // endLives ends the lives of users who are not among r.users. r.mu must be held.
