@@ -441,6 +441,9 @@ func TestCrowdOfOne(t *testing.T) {
 			waittest.Until(t, "a stream too many is refused", func() bool {
 				return c.socket || v.refuses(path, viewer)
 			})
+			if n := v.descriptors(); c.descriptors > 0 && n > c.descriptors*3/4 {
+				t.Errorf("the crowd leaves %d of %d descriptors to runs", c.descriptors-n, c.descriptors)
+			}
 			s.write("go", "")
 			waittest.Until(t, "the end of the run", func() bool { return v.status(run) == "succeeded" }, func() any { return v.status(run) })
 			t.Logf("%d descriptors", v.descriptors())
