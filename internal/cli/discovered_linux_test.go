@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -13,9 +12,9 @@ import (
 // TestInterruptedDiscovery: Ctrl-C during the discovery command stops the command with its child
 // processes, and flowrun.
 func TestInterruptedDiscovery(t *testing.T) {
-	s := begin(t, "steps: [{name: x, use-tool: nowhere}]\n", func(c *exec.Cmd) {
+	s := begin(t, "steps: [{name: x, use-tool: nowhere}]\n", func(s *session) {
 		settings := "tools: {callCommand: x, discoveryCommand: \"sh -c 'sleep 600 & echo $! > new; mv new alive; touch ready; wait'\"}\n"
-		if err := os.WriteFile(filepath.Join(c.Dir, "config/flowrun/config.yaml"), []byte(settings), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(s.dir, "config/flowrun/config.yaml"), []byte(settings), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	})

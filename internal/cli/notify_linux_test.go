@@ -4,6 +4,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestNoticeIsInterrupted: Ctrl-C stops a slow notification, and does not change the run.
@@ -27,10 +28,11 @@ bash: touch ready; sleep 300
 notify:
   - {command: "sh -c 'echo $FLOWRUN_EVENT $FLOWRUN_STATUS > told'", on: cancelled}
   - {command: "sh -c 'touch telling; sleep 300 & wait'", on: cancelled}
-`, nil)
+`, (*session).atTerminal)
 	s.cmd.Process.Signal(syscall.SIGINT)
 	s.await("telling")
 	s.await("told")
+	time.Sleep(400 * time.Millisecond) // before, nobody can have read how to force
 	s.cmd.Process.Signal(syscall.SIGINT)
 	s.ends(130)
 	if !strings.Contains(s.stderr.String(), ": interrupted") {

@@ -28,10 +28,17 @@ type served struct {
 
 func serveIn(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
+	return serveWith(t, func(*served) {}, dir, args...)
+}
+
+// serveWith is serveIn with a change of the command before it starts.
+func serveWith(t *testing.T, change func(*served), dir string, args ...string) *served {
+	t.Helper()
 	s := &served{t: t, dir: dir, cmd: exec.Command("flowrun", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+filepath.Join(dir, "s"), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "FLOWRUN_TOKEN=a-token-for-tests")
 	s.cmd.Stderr = s // with a pipe, Wait would lose what nobody has read yet
+	change(s)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +114,11 @@ func TestServeSignals(t *testing.T) {
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
 
-	s := serveIn(t, dir, "--drain", "1h")
+	s := serveWith(t, func(s *served) { // only a person can end the wait
+		terminal, done := openTerminal(t, s)
+		s.cmd.Stderr = terminal
+		t.Cleanup(done)
+	}, dir, "--drain", "1h")
 	if code := s.start(`{"tool":"stubborn"}`); code != 202 {
 		t.Fatalf("status %d", code)
 	}
@@ -121,7 +132,11 @@ func TestServeSignals(t *testing.T) {
 	if code := s.start(`{"tool":"stubborn"}`); code != 503 {
 		t.Errorf("a start while it stops is answered with %d", code)
 	}
-	s.cmd.Process.Signal(syscall.SIGTERM)
+	for range 3 { // the same request
+		s.cmd.Process.Signal(syscall.SIGTERM)
+	}
+	time.Sleep(400 * time.Millisecond) // before, nobody can have read how to force
+	s.cmd.Process.Signal(syscall.SIGINT)
 	if code := s.ends(); code != 0 {
 		t.Errorf("it ends in %d\n%s", code, s.text.String())
 	}

@@ -26,6 +26,8 @@ type session struct {
 	cmd    *exec.Cmd
 	stdout bytes.Buffer
 	stderr bytes.Buffer
+
+	closeTerminal func() // that stderr is, with all that it shows in the buffer
 }
 
 // hangups receives the SIGHUP that this program gets.
@@ -41,9 +43,9 @@ const config = "grace: 10m\n"
 
 // begin starts flowrun run on a definition and waits until its file "ready" is
 // there. The test program is flowrun (see TestMain).
-func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...string) *session {
+func begin(t *testing.T, definition string, setup func(*session), flags ...string) *session {
 	t.Helper()
-	s := &session{T: t, dir: t.TempDir()}
+	s := &session{T: t, dir: t.TempDir(), closeTerminal: func() {}}
 	if err := os.WriteFile(filepath.Join(s.dir, "it.yaml"), []byte("name: it\ndescription: Under test\n"+definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func begin(t *testing.T, definition string, setup func(*exec.Cmd), flags ...stri
 	s.cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+s.dir+"/state", "TMPDIR="+s.dir, "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir+"/config")
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if setup != nil {
-		setup(s.cmd)
+		setup(s)
 	}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -84,6 +86,7 @@ func (s *session) ends(code int) {
 	if err := s.cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		s.Error(err)
 	}
+	s.closeTerminal()
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.Errorf("exit code %d, want %d; stderr:\n%s", got, code, &s.stderr)
 	}
@@ -151,7 +154,7 @@ func TestHangup(t *testing.T) {
 // TestTerminalInterrupt: Ctrl-C at a terminal reaches the whole foreground process group, but steps
 // get it only from flowrun.
 func TestTerminalInterrupt(t *testing.T) {
-	own := func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+	own := func(s *session) { s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 	s := begin(t, strings.Replace(interrupted, "trap '", "trap 'touch hit' INT; trap '", 1), own)
 	syscall.Kill(-s.cmd.Process.Pid, syscall.SIGINT)
 	s.ends(130)
@@ -160,18 +163,27 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 }
 
-// atTerminal gives a command a terminal as stderr, which nobody looks at.
-func atTerminal(t *testing.T) func(*exec.Cmd) {
-	return func(c *exec.Cmd) {
-		person, terminal, err := pty.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { terminal.Close(); person.Close() })
-		go io.Copy(io.Discard, person)
-		c.Stderr = terminal
+// openTerminal returns a terminal for the output of a command. What it shows goes to w until done is called.
+func openTerminal(t *testing.T, w io.Writer) (terminal *os.File, done func()) {
+	t.Helper()
+	person, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := make(chan struct{})
+	go func() {
+		io.Copy(w, person)
+		close(copied)
+	}()
+	return terminal, func() {
+		terminal.Close()
+		<-copied
+		person.Close()
 	}
 }
+
+// atTerminal gives a session a terminal as stderr.
+func (s *session) atTerminal() { s.cmd.Stderr, s.closeTerminal = openTerminal(s.T, &s.stderr) }
 
 // TestSecondInterrupt: a person's second Ctrl-C stops at once what the first one let continue: steps that
 // ignore TERM, always() steps, background processes.
@@ -181,7 +193,7 @@ func TestSecondInterrupt(t *testing.T) {
 		"always step": "steps:\n  - name: a\n    bash: touch ready; sleep 300\n  - name: b\n    bash: trap '' TERM; touch cancelling; sleep 300; touch never\n    run-condition: always()\n",
 		"background":  "steps:\n  - name: a\n    bash: (trap '' TERM; touch deaf; exec setsid sleep 300) & until [ -e deaf ]; do sleep 0.01; done\n  - name: b\n    bash: trap 'touch cancelling; exit 1' TERM; touch ready; sleep 300 & wait\n",
 	} {
-		s := begin(t, definition, atTerminal(t))
+		s := begin(t, definition, (*session).atTerminal)
 		s.cmd.Process.Signal(os.Interrupt)
 		s.await("cancelling")
 		ended := make(chan struct{})
@@ -226,14 +238,15 @@ func TestRepeatedSignals(t *testing.T) {
 		"to the group":           {false, func(p *os.Process) { syscall.Kill(-p.Pid, syscall.SIGTERM); p.Signal(syscall.SIGTERM) }, 143},
 	} {
 		for range sizetest.Of(1, 3, 30) {
-			s := begin(t, cleans, func(cmd *exec.Cmd) {
+			s := begin(t, cleans, func(s *session) {
 				if c.terminal {
-					atTerminal(t)(cmd)
+					s.atTerminal()
 				}
-				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			})
 			c.send(s.cmd.Process)
-			if err := s.cmd.Wait(); err == nil || !s.has("released") {
+			err := s.cmd.Wait()
+			if s.closeTerminal(); err == nil || !s.has("released") {
 				t.Errorf("%s: %v, released %v; stderr:\n%s", name, err, s.has("released"), &s.stderr)
 			}
 			if got := s.cmd.ProcessState.ExitCode(); c.code != 0 && got != c.code {
@@ -259,7 +272,7 @@ func TestReaderGoesAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := begin(t, "bash: touch ready; while :; do echo y; done\n", func(c *exec.Cmd) { c.Stdout = w })
+	s := begin(t, "bash: touch ready; while :; do echo y; done\n", func(s *session) { s.cmd.Stdout = w })
 	w.Close()
 	if _, err := io.ReadFull(r, make([]byte, 100)); err != nil {
 		t.Fatal(err)
@@ -276,7 +289,7 @@ func TestOutputIsLost(t *testing.T) {
 	}
 	defer full.Close()
 	for _, form := range []string{"text", "json", "combined"} {
-		s := begin(t, "bash: touch ready; echo lost\n", func(c *exec.Cmd) { c.Stdout = full }, "-o", form)
+		s := begin(t, "bash: touch ready; echo lost\n", func(s *session) { s.cmd.Stdout = full }, "-o", form)
 		s.ends(1)
 		if !strings.Contains(s.stderr.String(), "flowrun: ") || !strings.Contains(s.stderr.String(), "no space left") {
 			t.Errorf("%s: stderr:\n%s", form, &s.stderr)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/procid"
@@ -469,6 +471,25 @@ func command(t *testing.T, flowrun, config string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// atTerminal gives a command a terminal as stderr, and copies to w what it shows there until done is called.
+func atTerminal(t *testing.T, c *exec.Cmd, w io.Writer) (done func()) {
+	person, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stderr = terminal
+	copied := make(chan struct{})
+	go func() {
+		io.Copy(w, person)
+		close(copied)
+	}()
+	return func() {
+		terminal.Close()
+		<-copied
+		person.Close()
+	}
+}
+
 // testCommandTrees stops trees by signals. Trees that ignore TERM take the whole grace
 // period, so many commands run at once.
 func testCommandTrees(t *testing.T, flowrun string) {
@@ -497,6 +518,10 @@ func testCommandTrees(t *testing.T, flowrun string) {
 		cmd := command(t, flowrun, config, "run", f.file, "--progress", "plain", "--max-parallel", strconv.Itoa(width))
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
+		closeTerminal := func() {}
+		if way.again { // only a person can force
+			closeTerminal = atTerminal(t, cmd, &stderr)
+		}
 		all.Go(func() {
 			atOnce <- struct{}{}
 			defer func() { <-atOnce }()
@@ -526,6 +551,7 @@ func testCommandTrees(t *testing.T, flowrun string) {
 			}
 			cmd.Wait()
 			close(ended)
+			closeTerminal()
 			f.gone(t, way.name)
 			if code := cmd.ProcessState.ExitCode(); code != way.code {
 				t.Errorf("%s: exit code %d, want %d:\n%s", way.name, code, way.code, &stderr)
