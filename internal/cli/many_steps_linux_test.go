@@ -128,9 +128,9 @@ steps:
       test $(ls | grep -c ^here-) -lt 60 || : > all
       until [ -e all ]; do sleep 0.2; done
 `)
-	c := b.command("sh", "-c", "ulimit -n 400 && exec flowrun run --max-parallel 100 ./together.yaml")
+	c := b.command("sh", "-c", "ulimit -n 440 && exec flowrun run --max-parallel 100 ./together.yaml")
 	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "max-parallel is reduced from 100 to 66: this process may have only 400 open files") {
+	if err != nil || !strings.Contains(string(out), "max-parallel is reduced from 100 to 70: this process may have only 440 open files") {
 		t.Errorf("%v\n%.3000s", err, out)
 	}
 }
