@@ -107,6 +107,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if outErr := tee.finish(res); err == nil {
 		err = outErr
 	}
+	if waits || errors.Is(err, dag.ErrReleased) {
+		j.session.KeepTemps()
+	}
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
 	err = cmp.Or(err, j.reportPermissions(res))
 	res.Notices = append(tee.notices, notices...)
