@@ -36,29 +36,27 @@ type commandCheck struct {
 
 func (c *commandCheck) steps(list []*plan.Step, frame *Frame) {
 	for _, s := range list {
-		for _, frame := range c.frames(s, frame) {
-			c.step(s, frame)
+		if s.Loop != nil {
+			c.items(s, frame)
+			continue
 		}
+		c.step(s, frame)
 	}
 }
 
 // maxCheckedItems is how many items of a loop are checked before the run.
 const maxCheckedItems = 1000
 
-// frames returns the frame of a step, or that of each item of a loop over values of the caller.
-func (c *commandCheck) frames(s *plan.Step, frame *Frame) []*Frame {
-	if s.Loop == nil {
-		return []*Frame{frame}
-	}
+// items checks a step in a loop: for each item, if they are values of the caller.
+func (c *commandCheck) items(s *plan.Step, frame *Frame) {
 	items, _, caller, err := LoopItems(s.Loop, Scope{Frame: frame})
 	if err != nil || !caller { // they come from a step or from the author
-		return []*Frame{frame}
+		c.step(s, frame)
+		return
 	}
-	var frames []*Frame
 	for i, item := range items[:min(len(items), maxCheckedItems)] {
-		frames = append(frames, frame.WithItem(s.Loop, item, i, true))
+		c.step(s, frame.WithItem(s.Loop, item, i, true))
 	}
-	return frames
 }
 
 func (c *commandCheck) step(s *plan.Step, frame *Frame) {
