@@ -27,9 +27,9 @@ const (
 	// anonymousIdle is how long an unauthenticated connection may be idle.
 	anonymousIdle = 3 * time.Second
 	// arrivalTime protects a connection on which a request is arriving from being closed for a new
-	// connection. It is enough for a TLS handshake and a small request from the same machine. If
+	// connection. It is enough for a TLS handshake and a small request, also on a busy machine. If
 	// there are only such connections, they are checked every arrivalInterval.
-	arrivalTime     = 50 * time.Millisecond
+	arrivalTime     = 500 * time.Millisecond
 	arrivalInterval = 5 * time.Millisecond
 )
 
@@ -42,7 +42,8 @@ const (
 // Safe for concurrent use.
 type connLimit struct {
 	max       int
-	share     int // of the connections that one caller uses at the same time
+	share     int  // of the connections that one caller uses at the same time
+	patient   bool // a new connection waits until another one has ended, and replaces none
 	mu        sync.Mutex
 	open      []*limitedConn         // oldest first
 	anonymous map[netip.Prefix]int   // number of unauthenticated connections, by address
@@ -60,10 +61,10 @@ func newConnLimit() *connLimit {
 }
 
 // newSocketLimit returns the limit of Unix sockets. Their clients are programs of one user, who need not
-// share with others.
+// share with others. A request that has just arrived, such as a run that is handed over, is not given up for the next one.
 func newSocketLimit() *connLimit {
 	l := newConnLimit()
-	l.share = l.max
+	l.patient = true
 	return l
 }
 
@@ -145,8 +146,11 @@ func (l *connLimit) admit(c net.Conn) *limitedConn {
 		}
 		victim, wait := l.victim(time.Now())
 		l.mu.Unlock()
+		if l.patient {
+			wait = arrivalInterval
+		}
 		switch {
-		case victim == nil:
+		case victim == nil && !l.patient:
 			return nil
 		case wait > 0:
 			select {
@@ -301,6 +305,9 @@ func (l *connLimit) enter(ctx context.Context, c *limitedConn, who users.Caller,
 
 // hasPlace reports whether a caller may use one more connection.
 func (l *connLimit) hasPlace(who users.Caller) bool {
+	if l.patient {
+		return true // there are no other callers
+	}
 	all, own := 0, 0
 	for _, o := range l.open {
 		if o.used {
