@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/console"
@@ -29,11 +30,18 @@ func (ids namesInFolders) other(file, name string) string {
 }
 
 // checkDuplicate adds a problem if another file in the folder defines a tool of the same name.
-func (v *validation) checkDuplicate(def *tool.Definition, found tool.Diagnostics) {
+func (v *validation) checkDuplicate(t target, def *tool.Definition, found tool.Diagnostics) {
 	if def.Name == "" || slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return d.Code == "not-a-tool" }) {
 		return
 	}
 	other := v.ids.other(def.File, def.Name)
+	if other == "" && tool.Extension(t.name) == "" && !strings.ContainsAny(t.name, `/\`) { // a name, which means both
+		for _, e := range v.lib.List() {
+			if e.Name == def.Name && e.Path != def.File && filepath.Dir(e.Path) == filepath.Dir(def.File) {
+				other = e.Path
+			}
+		}
+	}
 	if other == "" {
 		return
 	}

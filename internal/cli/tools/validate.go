@@ -270,7 +270,7 @@ func (v *validation) validateTarget(t target) error {
 		v.found = append(v.found, p.Warnings...)
 	}
 	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
-		v.checkDuplicate(def, found)
+		v.checkDuplicate(t, def, found)
 		v.lintDefinition(def, ds.Err() == nil)
 		v.found = append(v.found[:before], ui.AppliedFixes(v.lib, v.found[before:], ui.ReadSource)...)
 	}
