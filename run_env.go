@@ -2,10 +2,12 @@ package flowrun
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/home"
 	"github.com/flowrun/flowrun/internal/plan"
 )
 
@@ -53,5 +55,11 @@ func (w *RunEnv) bind(p *plan.Plan, params map[string]any) (*call.Params, error)
 
 // filled returns the environment of a call, with every gap filled from the process.
 func (w *RunEnv) filled() *call.RunEnv {
-	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, Project: w.TrustedProject, AllowDash: w.AllowDash, JavaScript: w.JavaScript, State: w.State}).Filled()
+	return (&call.RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Env: w.Env, Time: w.Time, Project: w.TrustedProject, Own: []string{DefaultStateDir(), ownSettings(), "/etc/flowrun"}, AllowDash: w.AllowDash, JavaScript: w.JavaScript, State: w.State}).Filled()
+}
+
+// ownSettings returns the folder of the settings of this user.
+func ownSettings() string {
+	dir, _ := home.Dir() // without one there are no settings
+	return home.Settings(os.Getenv, dir)
 }

@@ -94,7 +94,9 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 			case err != nil:
 				text = n.Written
 			default:
-				text = resolvePermission(a.RunEnv, text)
+				if text = resolvePermission(a.RunEnv, text); a.leadsAway(n.Text, text) {
+					text = n.Written // which grants nothing
+				}
 			}
 			one.Resolved = a.session.Mask().String(text)
 		}

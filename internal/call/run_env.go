@@ -20,6 +20,7 @@ type RunEnv struct {
 	Temp       string   // {TEMP}
 	Env        []string // K=V
 	Time       time.Time
+	Own        []string       // folders with flowrun's own state and settings
 	Project    string         // the project that the user trusts, "" for none: see EnforceModels
 	AllowDash  bool           // all values of callers may begin with a dash
 	JavaScript *hooks.Runtime // nil: see WithScripts

@@ -146,15 +146,7 @@ func (l *loader) files() {
 }
 
 // userDir returns the folder of the user's configuration.
-func (o Options) userDir() string {
-	if xdg := o.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
-		return filepath.Join(xdg, "flowrun")
-	}
-	if o.Home == "" {
-		return ""
-	}
-	return filepath.Join(o.Home, ".config", "flowrun")
-}
+func (o Options) userDir() string { return home.Settings(o.Getenv, o.Home) }
 
 // UserDir returns the folder of the user's configuration, "" if there is none.
 func UserDir() string {

@@ -133,3 +133,60 @@ func TestPreviewOfSecretFile(t *testing.T) {
 		}
 	}
 }
+
+// TestPermissionsOfParameters checks that a caller's values do not lead the path of a permission out of the folder that is
+// written before them, nor to what decides what calls may do.
+func TestPermissionsOfParameters(t *testing.T) {
+	t.Parallel()
+	dir, w := enforcedFolder(t)
+	for _, folder := range []string{"ok/deep", ".flowrun/tools", "outside"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "outside"), filepath.Join(dir, "ok/deep/k")); err != nil {
+		t.Fatal(err)
+	}
+	home, _ := os.UserHomeDir()
+	for _, c := range []struct {
+		permission, value string
+		granted           bool
+	}{
+		{"filesystem:write:ok/{DIR}", "deep", true},
+		{"filesystem:write:ok/{DIR}", "new", true},
+		{"filesystem:write:ok/{DIR}", ".", true},
+		{"filesystem:write:ok/{DIR}", "../outside", false},
+		{"filesystem:write:ok/{DIR}", "deep/../../outside", false},
+		{"filesystem:write:ok/{DIR}", "deep/k", false},
+		{"filesystem:write:ok/{DIR}", "../.flowrun/tools", false},
+		{"filesystem:read:ok/{DIR}", "../secret", false},
+		{"filesystem:write:out{DIR}", "side", true},
+		{"filesystem:write:out{DIR}", "/../../x", false},
+		{"filesystem:write:{WORKSPACE}/ok/{DIR}", "../outside", false},
+		{"filesystem:write:{DIR}", "outside", true},
+		{"filesystem:write:{DIR}", dir, true},
+		{"filesystem:write:{DIR}", ".flowrun", false},
+		{"filesystem:write:{DIR}", "./.flowrun/.", false},
+		{"filesystem:write:{DIR}", ".flowrun/config.yaml", false},
+		{"filesystem:write:{DIR}", flowrun.DefaultStateDir(), false},
+		{"filesystem:write:{DIR}", home, false},
+		{"filesystem:write:{DIR}", filepath.Join(home, ".config/flowrun"), false},
+		{"filesystem:write:{DIR}", "/", false},
+		{"filesystem:write:.flowrun/tools", "", true}, // written by the author
+	} {
+		p := compile(t, dir, "description: Has a permission\nparameters: {DIR: {type: string, description: d, default: ''}}\nsecurity: {enforce: true, required-permissions: ['"+c.permission+"']}\nbash: 'true'\n")
+		args, err := p.Bind(w, map[string]any{"DIR": c.value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := args.Preview()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(v.Permissions()[0], ":")
+		_, path, _ := strings.Cut(rest, ":")
+		if filepath.IsAbs(path) != c.granted {
+			t.Errorf("%s with %s: %s", c.permission, c.value, v.Permissions()[0])
+		}
+	}
+}

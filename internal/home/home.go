@@ -9,6 +9,17 @@ import (
 	"path/filepath"
 )
 
+// Settings returns the folder of the settings of a user with that home directory, "" if that is "".
+func Settings(getenv func(string) string, dir string) string {
+	if xdg := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
+		return filepath.Join(xdg, "flowrun")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, ".config", "flowrun")
+}
+
 // Dir returns the home directory from the environment, or else from the user database.
 func Dir() (string, error) {
 	if dir, err := os.UserHomeDir(); err == nil {

@@ -198,7 +198,7 @@ func (s *Service) Offered(_ context.Context, past *flowrun.RecordedRun) error {
 	if len(past.Record.Sources) > 0 {
 		file = past.Record.Sources[0].File
 	}
-	if _, offered, known := s.plans.find(name); !known || !sameFile(file, offered) {
+	if _, offered, known := s.plans.find(name); !known || file != "" && !sameFile(file, offered) {
 		return &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}}
 	}
 	return nil

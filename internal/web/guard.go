@@ -152,14 +152,16 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 			return cmp.Or(err, flowrun.ErrNoRun)
 		}
 	}
-	if !rt.continuesRun || onSocket(r) {
-		return nil
-	}
 	p, err := d.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	return d.Offered(r.Context(), p)
+	if err := d.Offered(r.Context(), p); err != nil && !c.allTools() {
+		return flowrun.ErrNoRun // of another file, whose tool only has the name of one that the caller may use
+	} else if err != nil && rt.continuesRun && !onSocket(r) {
+		return err
+	}
+	return nil
 }
 
 // isOwnHost reports whether the request's Host is a name of this service. Without this check, a

@@ -196,7 +196,7 @@ func TestTokenless(t *testing.T) {
 // TestUnofferedRun checks that a token neither resumes nor retries the run of a file that the service does not offer,
 // which only its user can: they come by the Unix socket.
 func TestUnofferedRun(t *testing.T) {
-	b := newBench(t, web.Options{})
+	b := newBench(t, web.Options{Tokens: []service.Token{{Text: "limited", Tools: []string{"hello"}}}})
 	file := filepath.Join(b.dir, "x.yaml")
 	if err := os.WriteFile(file, []byte("name: hello\nbash: exit 3\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -209,6 +209,11 @@ func TestUnofferedRun(t *testing.T) {
 	id := flowrun.NewID(time.Now())
 	if _, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
 		t.Fatal(err)
+	}
+	for _, path := range []string{"", "/events", "/definition", "/resume"} { // a token for hello is none for another file of that name
+		if res, doc := b.ask("GET", "/api/v1/runs/"+id+path, "", "Authorization", "Bearer limited"); res.StatusCode != 404 {
+			t.Errorf("GET %s by a token for hello: %d %s", path, res.StatusCode, doc)
+		}
 	}
 	socket := b.onSocket()
 	for _, c := range []struct{ method, path string }{{"GET", "/resume"}, {"GET", "/retry"}, {"POST", "/retry"}, {"POST", "/resume"}} {
