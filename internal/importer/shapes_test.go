@@ -114,7 +114,7 @@ func TestRightShapes(t *testing.T) {
 		"tasks: {a: {cmd: echo GUARDED, silent: true, label: x, prefix: x, dir: sub, aliases: [x], set: [pipefail], prompt: [one, two]}}\n": "taskfile",
 		"version: 3\nsilent: true\noutput: {group: {begin: x}}\ninterval: 5s\ntasks: {a: {cmd: echo GUARDED}}\n":                            "taskfile",
 		"tasks: {a: [echo GUARDED], b: echo b, c: }\n": "taskfile",
-		"tasks: {a: {cmd: echo GUARDED, sources: [{exclude: x}], preconditions: [{sh: test, msg: no}], vars: {V: {sh: date}}, env: }}\n":      "taskfile",
+		"tasks: {a: {cmd: echo GUARDED, sources: [{exclude: x}], preconditions: [{sh: test, msg: no}], vars: {V: x}, env: }}\n":               "taskfile",
 		"jobs: {a: {runs-on: {group: g, labels: [x]}, needs: [], permissions: {contents: read}, steps: [{run: echo GUARDED}]}}\n":             "github",
 		"on: [push]\npermissions: read-all\njobs: {a: {runs-on: [self-hosted, x], continue-on-error: false, steps: [{run: echo GUARDED}]}}\n": "github",
 		"schedule: {start: [0 7 * * *]}\nparams: {A: b}\nenv: [{B: b}, C=d]\nsteps: {a: {command: echo GUARDED}}\n":                           "dagu",

@@ -217,6 +217,12 @@ func (p *parser) setShell(value string, line int) {
 // stops matches the functions that stop just: it evaluates all variables of the file before it runs a recipe.
 var stops = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(error|assert|require)\s*\(`) })
 
+// mayFail matches what just evaluates before it runs a recipe and what can fail: a command, a variable of the environment
+// without a default, and functions that read files.
+var mayFail = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("`|" + `\b(shell|read|sha256_file|blake3_file|canonicalize|env_var)\s*\(|\benv\s*\(\s*['"][^'"]*['"]\s*\)`)
+})
+
 func (p *parser) mayStop(name, value string) {
 	if stops().MatchString(value) {
 		p.badAll = "the variable " + name + " can stop just before it runs a recipe"
@@ -230,6 +236,9 @@ func (p *parser) assign(name, value string, exported bool, line int) {
 	p.mayStop(name, value)
 	if v.bad != "" {
 		p.result.Add("variable "+name, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
+		if mayFail().MatchString(value) {
+			p.missing = append(p.missing, "the command or the call in the variable "+name+", after whose failure just runs nothing,")
+		}
 		return
 	}
 	p.result.Add("variable "+name, line, "", importer.Changed, "its value is written into the recipes; just %s=... has no counterpart", name)

@@ -121,6 +121,9 @@ func (r *reader) globals(n importer.Node) {
 		r.vars[v.Key] = value{text: text, bad: why, params: b.params}
 		if why != "" {
 			r.result.Add("variable "+v.Key, v.Line, "", importer.LeftOut, "%s; tasks that use it are left out", why)
+			if mayFail(v.Node) {
+				r.missing = append(r.missing, "the command of the variable "+v.Key+", after whose failure go-task runs nothing,")
+			}
 			continue
 		}
 		// A parameter of a global variable would be one of every tool, so its default is written.

@@ -41,6 +41,9 @@ func (b *builder) task(name string, given map[string]value, depth int) (steps []
 		if _, ok := given[v.Key]; ok {
 			continue
 		}
+		if mayFail(v.Node) {
+			return nil, "its variable " + v.Key + " is the output of a command, and go-task stops if that fails"
+		}
 		text, why := b.variable(v.Node)
 		b.vars[v.Key] = value{text: text, bad: why}
 	}

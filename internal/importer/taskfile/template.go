@@ -21,10 +21,13 @@ var reversed = sync.OnceValue(func() *regexp.Regexp {
 // date matches a text that YAML reads as a time if it has no quotes.
 var date = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?$`) })
 
+// mayFail reports whether a variable is the output of a command, which go-task runs before the task.
+func mayFail(n importer.Node) bool { return n.IsMap() && n.Get("sh").Exists() }
+
 // variable returns the value of a variable, in which references to others are replaced.
 func (b *builder) variable(n importer.Node) (text, why string) {
 	switch {
-	case n.IsMap() && n.Get("sh").Exists():
+	case mayFail(n):
 		return "", "it is the output of a command"
 	case !n.IsScalar():
 		return "", "it is not a text"
