@@ -11,6 +11,7 @@ func TestWhatNeedsSomethingLeftOut(t *testing.T) {
 	const phony, recipe = ".PHONY: d\nd:\n\techo GUARDED\n", "a:\n  echo GUARDED\n"
 	for _, c := range []struct{ format, src, reason, has string }{
 		{"make", "include x.mk\n.PHONY: d\nd: verify\n\techo GUARDED\n", "it needs verify, which may be a target of include x.mk", ""},
+		{"make", ".c.o:\n\tfalse\n.PHONY: d\nd: a.o\n\techo GUARDED\n", "it needs a.o, which may be a target of the rule .c.o", ""},
 		{"make", "%.ok: %.txt\n\tverify $<\n.PHONY: d\nd: a.ok\n\techo GUARDED\n", "it needs a.ok, which may be a target of the rule %.ok", ""},
 		{"make", "$(error stop)\n" + phony, "line 1 may stop make or add rules: $(error stop)", ""},
 		{"make", "ifndef X\n$(error X is not set)\nendif\n" + phony, "line 2 may stop make or add rules", ""},

@@ -56,7 +56,7 @@ func (p *parser) rule(l logical) {
 	case bad != "":
 	case p.depth > 0:
 		bad = "it is in a conditional"
-	case strings.Contains(targetText, "%"):
+	case isPattern(targetText, needs):
 		bad = "flowrun has no pattern rules"
 	case colon == "::":
 		bad = "flowrun has no double-colon rules"
@@ -74,7 +74,7 @@ func (p *parser) rule(l logical) {
 		if unknown != "" {
 			p.badAll = fmt.Sprintf("line %d may be a rule of any target", l.line)
 		}
-		if strings.Contains(targetText, "%") {
+		if isPattern(targetText, needs) {
 			p.elsewhere = "the rule " + short(strings.TrimSpace(names))
 		}
 		for _, t := range targets {
@@ -92,6 +92,13 @@ func (p *parser) rule(l logical) {
 	if hasInline {
 		p.recipe(strings.TrimSpace(inline))
 	}
+}
+
+// isPattern reports whether a rule says how other targets are made: with %, or for the suffixes of two files (.c.o).
+func isPattern(targets, needs string) bool {
+	return strings.Contains(targets, "%") || strings.TrimSpace(needs) == "" && slices.ContainsFunc(strings.Fields(targets), func(t string) bool {
+		return strings.HasPrefix(t, ".") && strings.Count(t, ".") == 2 && !strings.HasSuffix(t, ".") && !strings.ContainsAny(t, "/$")
+	})
 }
 
 // target adds a line of the file to the rule of a target.
