@@ -167,7 +167,7 @@ func TestTempWhileWaiting(t *testing.T) {
 			waysOn[len(waysOn)-1].on(h)
 		default:
 			h.answer("gate", ends == "approved")
-			res = h.resume(flowrun.ResumeOptions{})
+			h.resume(flowrun.ResumeOptions{})
 			if ends == "approved" {
 				h.answer("used/gate2", true)
 				if res = h.resume(flowrun.ResumeOptions{}); res.Status != dag.Succeeded || res.Output != "built\n" {

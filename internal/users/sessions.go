@@ -74,7 +74,7 @@ func (s *Sessions) Redeem(code string) (secret string, ok bool) {
 		return "", false
 	}
 	delete(s.links, hash(code))
-	return s.start(nil, Credential{}), true
+	return s.start(context.Background(), Credential{}), true
 }
 
 // Start starts a session for somebody who has sent a valid token. The session ends with their life

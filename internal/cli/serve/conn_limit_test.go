@@ -139,21 +139,34 @@ func TestShares(t *testing.T) {
 // Programs of the owner on the Unix socket need not share, but streams leave room for others.
 func TestSocketShares(t *testing.T) {
 	l := newSocketLimit()
-	l.max, l.share = 40, 40
-	places := func(lasts bool) (n int) {
-		for range 100 {
-			if c := l.admit(&fakeConn{from: "192.0.2.1:1"}); c != nil && enter(connContext(t.Context(), c), users.Caller{Identity: users.Owner, Role: users.Admin}, lasts) {
-				n++
-			} else if c != nil {
-				c.Close()
-			}
+	l.max = 40
+	owner := users.Caller{Identity: users.Owner, Role: users.Admin}
+	streams := 0
+	for range 30 {
+		if c := l.admit(&fakeConn{from: "192.0.2.1:1"}); enter(connContext(t.Context(), c), owner, true) {
+			streams++
+		} else {
+			c.Close()
 		}
-		return n
 	}
-	if streams := places(true); streams != 20 {
+	if streams != 20 {
 		t.Errorf("%d streams", streams)
 	}
-	if others := places(false); others != 18 {
-		t.Errorf("%d other requests", others)
+	var last *limitedConn
+	for range 20 {
+		if last = l.admit(&fakeConn{from: "192.0.2.1:1"}); !enter(connContext(t.Context(), last), owner, false) {
+			t.Error("a request has no place")
+		}
+	}
+	next := make(chan *limitedConn)
+	go func() { next <- l.admit(&fakeConn{from: "192.0.2.1:1"}) }()
+	select {
+	case <-next:
+		t.Error("a connection too many is admitted")
+	case <-time.After(50 * time.Millisecond):
+	}
+	last.Close()
+	if c := <-next; c == nil {
+		t.Error("a connection does not wait for another one to end")
 	}
 }
