@@ -63,6 +63,7 @@ func (t *attempt) limitsInWords() string {
 
 // missing returns the permissions that the attempt lacked.
 func (t *attempt) missing(r *dag.Result) (list []string) {
+	messages.Do(compileMessages)
 	add := func(p string) {
 		if p != "" && !slices.Contains(list, p) {
 			list = append(list, p)
@@ -103,16 +104,23 @@ func contains(s string, any []string) bool {
 	return slices.ContainsFunc(any, func(sign string) bool { return strings.Contains(s, sign) })
 }
 
-var hostNamed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:host:? '?|connect to |address '?|ENOTFOUND |EAI_AGAIN )([a-z0-9][a-z0-9.-]*[a-z0-9])`)
-})
+// messages are patterns of parts of messages, compiled when a step has failed.
+var messages struct {
+	sync.Once
+	host, quoted *regexp.Regexp
+}
+
+func compileMessages() {
+	messages.host = regexp.MustCompile(`(?i)(?:host:? '?|connect to |address '?|ENOTFOUND |EAI_AGAIN )([a-z0-9][a-z0-9.-]*[a-z0-9])`)
+	messages.quoted = regexp.MustCompile("['\"`‘]([^'\"`’]+)['\"`’]")
+}
 
 // missingHost returns the permission for the host that a program could not reach, "" if the network was not denied.
 func (t *attempt) missingHost(line string) string {
 	if len(t.confine.Grants.Hosts()) > 0 {
 		return "" // its proxy knows what it refused: see networkPlace.explain
 	}
-	if m := hostNamed().FindStringSubmatch(line); m != nil && strings.Contains(m[1], ".") {
+	if m := messages.host.FindStringSubmatch(line); m != nil && strings.Contains(m[1], ".") {
 		return "network:external:" + m[1]
 	}
 	return "network:external:HOST"
@@ -197,15 +205,13 @@ func wordsOf(line string) (words []string) {
 			words = append(words, strings.Trim(part[i+1:], quotes))
 		}
 	}
-	for _, m := range quotedPart().FindAllStringSubmatch(line, -1) {
+	for _, m := range messages.quoted.FindAllStringSubmatch(line, -1) {
 		words = append(words, m[1])
 	}
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" || strings.ContainsRune(w, 0) })
 }
 
 const quotes = " \t\r\n'\"`‘’"
-
-var quotedPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("['\"`‘]([^'\"`’]+)['\"`’]") })
 
 // redirectsTo reports whether the script of the attempt writes into a file with > of a shell.
 func (t *attempt) redirectsTo(word string) bool {

@@ -79,17 +79,21 @@ func networkUse(s *tool.Step) string {
 
 // changing matches a command that changes files, and into a file with the shell. A target that begins with a variable may
 // be in the temporary folder.
-var changing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:^|[;&|(]|\bthen|\bdo)\s*(mkdir|touch|rm|rmdir|mv|cp|tee|ln)\s+(?:-\S+\s+)*["']?([^\s"'$]\S*)|(?:^|\s)[12&]?(>>?)\s*["']?([^\s"'$&>|;()]*[./{][^\s"'$&>|;()]*)`)
-})
+var changing struct {
+	sync.Once
+	*regexp.Regexp
+}
 
 // writtenFile returns how a step writes a file, "" if it does not for all that its command shows.
 func writtenFile(s *tool.Step) string {
 	if !forUnixShell(s) {
 		return ""
 	}
+	changing.Do(func() {
+		changing.Regexp = regexp.MustCompile(`(?m)(?:^|[;&|(]|\bthen|\bdo)\s*(mkdir|touch|rm|rmdir|mv|cp|tee|ln)\s+(?:-\S+\s+)*["']?([^\s"'$]\S*)|(?:^|\s)[12&]?(>>?)\s*["']?([^\s"'$&>|;()]*[./{][^\s"'$&>|;()]*)`)
+	})
 	for _, text := range commands(s) {
-		for _, m := range changing().FindAllStringSubmatch(uncommented(text), -1) {
+		for _, m := range changing.FindAllStringSubmatch(uncommented(text), -1) {
 			switch {
 			case m[1] != "" && !strings.HasPrefix(m[2], "{TEMP}") && !strings.HasPrefix(m[2], "/dev/"):
 				return m[1]

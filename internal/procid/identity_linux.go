@@ -78,9 +78,19 @@ func bootClock() time.Duration {
 	return time.Duration(t.Nano())
 }
 
+var offset struct {
+	sync.Once
+	time.Duration
+}
+
 // bootOffset returns what the time namespace of this process adds to the time since boot. Without
 // it a lease would have expired at once, or never, for a process in another time namespace.
-var bootOffset = sync.OnceValue(func() time.Duration {
+func bootOffset() time.Duration {
+	offset.Do(func() { offset.Duration = readBootOffset() })
+	return offset.Duration
+}
+
+func readBootOffset() time.Duration {
 	text, _ := os.ReadFile("/proc/self/timens_offsets") // older kernels have no time namespaces
 	for line := range strings.Lines(string(text)) {
 		var seconds, nanoseconds int64
@@ -89,4 +99,4 @@ var bootOffset = sync.OnceValue(func() time.Duration {
 		}
 	}
 	return 0
-})
+}

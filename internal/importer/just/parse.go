@@ -49,10 +49,15 @@ type parser struct {
 	lost      importer.Lost
 }
 
-var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter *regexp.Regexp }) {
+var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter, stops, mayFail *regexp.Regexp }) {
 	p.assign = regexp.MustCompile(`^(export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*:=\s*(.*)$`)
 	p.header = regexp.MustCompile(`^(@?)([A-Za-z_][A-Za-z0-9_-]*)(\s[^:]*(?:'[^']*'|"[^"]*"|[^:'"])*)?:([^=].*)?$`)
 	p.parameter = regexp.MustCompile(`^([+*]?)(\$?)([A-Za-z_][A-Za-z0-9_-]*)(?:=('[^']*'|"[^"]*"|[A-Za-z_][A-Za-z0-9_-]*))?(?:\s+|$)`)
+	// The functions that stop just: it evaluates all variables of the file before it runs a recipe.
+	p.stops = regexp.MustCompile(`\b(error|assert|require)\s*\(`)
+	// What it evaluates then and what can fail: a command, a variable of the environment without a default, and functions
+	// that read files.
+	p.mayFail = regexp.MustCompile("`|" + `\b(shell|read|sha256_file|blake3_file|canonicalize|env_var)\s*\(|\benv\s*\(\s*['"][^'"]*['"]\s*\)`)
 	return p
 })
 
@@ -214,17 +219,8 @@ func (p *parser) setShell(value string, line int) {
 	p.result.Outcome("set shell", line, "", nil)
 }
 
-// stops matches the functions that stop just: it evaluates all variables of the file before it runs a recipe.
-var stops = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(error|assert|require)\s*\(`) })
-
-// mayFail matches what just evaluates before it runs a recipe and what can fail: a command, a variable of the environment
-// without a default, and functions that read files.
-var mayFail = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("`|" + `\b(shell|read|sha256_file|blake3_file|canonicalize|env_var)\s*\(|\benv\s*\(\s*['"][^'"]*['"]\s*\)`)
-})
-
 func (p *parser) mayStop(name, value string) {
-	if stops().MatchString(value) {
+	if patterns().stops.MatchString(value) {
 		p.badAll = "the variable " + name + " can stop just before it runs a recipe"
 	}
 }
@@ -236,7 +232,7 @@ func (p *parser) assign(name, value string, exported bool, line int) {
 	p.mayStop(name, value)
 	if v.bad != "" {
 		p.result.Add("variable "+name, line, "", importer.LeftOut, "%s; recipes that use it are left out", v.bad)
-		if mayFail().MatchString(value) {
+		if patterns().mayFail.MatchString(value) {
 			p.missing = append(p.missing, "the command or the call in the variable "+name+", after whose failure just runs nothing,")
 		}
 		return
