@@ -18,7 +18,9 @@ import (
 func Grants(a *Frame) permission.Grants {
 	var list permission.Grants
 	for _, p := range Permissions(a.Plan, a) {
-		list = append(list, p.Resolved)
+		if !p.Away {
+			list = append(list, p.Resolved)
+		}
 	}
 	return a.withinOuter(list)
 }
@@ -74,7 +76,7 @@ func (a *Frame) enforceEarly() {
 	}
 	var list permission.Grants
 	for i, p := range Permissions(a.Plan, a) {
-		if !slices.ContainsFunc(a.Plan.Permissions[i].Text.Refs(), func(r expr.Ref) bool { return r.Class == expr.Env }) {
+		if !p.Away && !slices.ContainsFunc(a.Plan.Permissions[i].Text.Refs(), func(r expr.Ref) bool { return r.Class == expr.Env }) {
 			list = append(list, p.Resolved)
 		}
 	}
@@ -94,9 +96,8 @@ func Permissions(p *plan.Plan, a *Frame) []permission.Permission {
 			case err != nil:
 				text = n.Written
 			default:
-				if text = resolvePermission(a.RunEnv, text); a.leadsAway(n.Text, text) {
-					text = n.Written // which grants nothing
-				}
+				text = resolvePermission(a.RunEnv, text)
+				one.Away = a.leadsAway(n.Text, text)
 			}
 			one.Resolved = a.session.Mask().String(text)
 		}

@@ -18,6 +18,9 @@ type Permission struct {
 	// Resolved is what a person approves: it has the parameters of the call, and the real location of a path
 	// without . and .. and symbolic links. What is not known before the run stays as it is written.
 	Resolved string `json:"resolved"`
+	// Away means that a value of the caller leads the path to where the author did not mean it. Such a permission is shown,
+	// because a person may allow the call, and grants nothing.
+	Away bool `json:"-"`
 }
 
 // permissionKinds lists the first two words that a permission may have.
