@@ -17,7 +17,11 @@ func TestNoticesOfWorker(t *testing.T) {
 	x := prepare(t, `
 name: t
 steps:
-  - {name: a, bash: 'sleep 300 & echo left'}
+  - name: a
+    bash: |
+      sleep 300 &
+      until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done # it is bash for a moment
+      echo left
 `, nil)
 	var out bytes.Buffer
 	env := &ui.Env{Stderr: &out}
