@@ -149,6 +149,12 @@ func (m *Memory) runInfo(r *memoryRun) RunInfo {
 	if i := m.queueIndex(r); i >= 0 && !m.queue[i].Held {
 		return info.WithQueue(m.entries().Waiting()[i])
 	}
+	if info.Status == dag.Waiting {
+		for _, a := range r.answers {
+			info.Answered = append(info.Answered, a.Wait)
+		}
+		slices.Sort(info.Answered)
+	}
 	if info.Status == dag.Running && r.owner == nil {
 		info.Status, info.Released = dag.Interrupted, true
 	}

@@ -186,6 +186,9 @@ type RunInfo struct {
 	// Released means that the run is interrupted because its last owner gave it up, and not
 	// because the owner died.
 	Released bool
+	// Answered are the numbers of the questions that are answered, of a run that is Waiting. Its last owner may have
+	// received some of these answers before it suspended the run.
+	Answered []uint64
 	// Params are those of the Record, if Query.WithParams asked for them.
 	Params map[string]any
 }

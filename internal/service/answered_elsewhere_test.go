@@ -28,14 +28,12 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 	var polling sync.Mutex // the test holds it to stop the polls
 	s := b.serve(another(store), func(c *service.Config) {
 		c.Changes = nil // it polls all the time, whether something has changed or not
-		c.Answered = func(ctx context.Context) (map[string][]uint64, error) {
-			list, err := store.Answered(ctx)
+		c.Store = &listedStore{store, func() {
 			reads.Add(1)
 			polling.Lock()
 			defer polling.Unlock()
 			polls.Add(1)
-			return list, err
-		}
+		}}
 	})
 	nextPolls := func(n int64) {
 		first := polls.Load()
@@ -74,6 +72,20 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Succeeded)
+}
+
+// listedStore is a Store that calls a function when it has listed the open runs.
+type listedStore struct {
+	flowrun.Store
+	listed func()
+}
+
+func (s *listedStore) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+	list, err := s.Store.Runs(ctx, q)
+	if q.Open {
+		s.listed()
+	}
+	return list, err
 }
 
 // slowSuspend is a Store whose second Suspend waits, and which runs a function before it

@@ -20,7 +20,6 @@ type waitConditions struct {
 // deadline has passed. Only the follower's goroutine calls it.
 func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
 	resting := map[string]*waitConditions{}
-	var answered map[string][]uint64
 	for _, info := range open {
 		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
 			continue
@@ -34,13 +33,7 @@ func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
 			r = waitConditionsOf(past)
 		}
 		resting[info.ID] = r
-		if answered == nil && s.Answered != nil {
-			var err error
-			if answered, err = s.Answered(ctx); err != nil {
-				continue
-			}
-		}
-		ready := slices.ContainsFunc(answered[info.ID], func(w uint64) bool { return slices.Contains(r.questions, w) })
+		ready := slices.ContainsFunc(info.Answered, func(w uint64) bool { return slices.Contains(r.questions, w) })
 		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || s.isParked(info.ID) {
 			continue
 		}

@@ -22,7 +22,7 @@ func TestPeople(t *testing.T) {
 	})
 	state := b.onDisk()
 	store := b.store.(*sqlite.Store)
-	s := b.serve(another(store), func(c *service.Config) { c.Answered = store.Answered })
+	s := b.serve(another(store))
 	ask := func() string {
 		id := b.start(s, service.Request{Tool: "ask", Origin: "api"})
 		b.becomes(id, dag.Waiting)

@@ -68,9 +68,6 @@ type Config struct {
 	// Changes returns a number that changes when another process has written to the Store.
 	// It is called several times a second. Default: the Store itself is polled.
 	Changes func() (int64, error)
-	// Answered returns the waiting runs that have answers, with the numbers of their
-	// questions. Default: answers come only through this service.
-	Answered func(context.Context) (map[string][]uint64, error)
 	// Writable returns the reason why nothing can be recorded now. Default: recording
 	// always works.
 	Writable func(context.Context) error

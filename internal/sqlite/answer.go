@@ -125,28 +125,6 @@ func (l *ledger) hasPendingAnswers() bool {
 	return l.answersPending
 }
 
-// Answered returns the waiting runs that have answers, with the numbers of the answered
-// questions. The previous owner may have received some of these answers before it suspended
-// the run.
-func (s *Store) Answered(ctx context.Context) (map[string][]uint64, error) {
-	const op = "read the answers"
-	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE status = ?", dag.Waiting.String())
-	if err != nil {
-		return nil, s.failed(op, err)
-	}
-	defer rows.Close()
-	list := map[string][]uint64{}
-	for rows.Next() {
-		var id string
-		var wait uint64
-		if err := rows.Scan(&id, &wait); err != nil {
-			return nil, s.failed(op, err)
-		}
-		list[id] = append(list[id], wait)
-	}
-	return list, s.failed(op, rows.Err())
-}
-
 // answersOf returns the stored answers to a run's questions, in the order of the questions.
 func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,42 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 		waiting, err = s.waiting(ctx)
 		info = withQueuePosition(info, waiting)
 	}
-	return info, s.failed(op, err)
+	list := []history.RunInfo{info}
+	if err == nil {
+		err = s.addAnswered(ctx, list)
+	}
+	return list[0], s.failed(op, err)
+}
+
+// addAnswered adds to the runs that wait the numbers of their answered questions.
+func (s *Store) addAnswered(ctx context.Context, list []history.RunInfo) error {
+	waiting := map[string]*history.RunInfo{}
+	for i := range list {
+		if list[i].Status == dag.Waiting {
+			waiting[list[i].ID] = &list[i]
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	ids, err := json.Marshal(slices.Sorted(maps.Keys(waiting)))
+	if err != nil {
+		return err
+	}
+	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE id IN (SELECT value FROM json_each(?)) ORDER BY wait", string(ids))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var wait uint64
+		if err := rows.Scan(&id, &wait); err != nil {
+			return err
+		}
+		waiting[id].Answered = append(waiting[id].Answered, wait)
+	}
+	return rows.Err()
 }
 
 // waiting returns the positions of the runs that wait in the queue, by id.
@@ -79,12 +115,20 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	if err != nil {
 		return nil, s.failed(op, err)
 	}
+	list, err := scanRuns(rows, q, waiting)
+	if err == nil {
+		err = s.addAnswered(ctx, list)
+	}
+	return list, s.failed(op, err)
+}
+
+// scanRuns reads the runs that a query selects, and closes rows.
+func scanRuns(rows *sql.Rows, q history.Query, waiting map[string]history.QueuePosition) (list []history.RunInfo, err error) {
 	defer rows.Close()
-	var list []history.RunInfo
 	for (q.Limit <= 0 || len(list) < q.Limit) && rows.Next() {
 		info, err := scanInfo(rows)
 		if err != nil {
-			return nil, s.failed(op, err)
+			return nil, err
 		}
 		info = withQueuePosition(info, waiting)
 		if len(list) > 0 && list[len(list)-1].ID == info.ID {
@@ -94,7 +138,7 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 			list = append(list, info)
 		}
 	}
-	return list, s.failed(op, rows.Err())
+	return list, rows.Err()
 }
 
 // runsQuery returns the statement for a query. It has one SELECT for each status: each

@@ -150,6 +150,13 @@ func testSuspend(t *testing.T, s history.Store) {
 	want(t, l.Append(context.Background(), turn("r1", 3, 3)), history.ErrFenced)
 	l.Close()
 	check("waiting and closed", resting)
+	for _, wait := range []uint64{7, 2} {
+		if err := s.Answer(context.Background(), "r1", history.Answer{Step: "gate", Wait: wait, Approve: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resting.Answered = []uint64{2, 7}
+	check("answered", resting)
 	want(t, l.Suspend("again"), history.ErrFenced)
 
 	l = claim(t, s, "r1", 2)
