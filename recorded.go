@@ -85,22 +85,37 @@ func (p *RecordedRun) Of(name string) bool {
 func (p *RecordedRun) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
 
 // Refresh reads what has happened since the last call: the status of the run and its new events. The status is read
-// first: events written in between then belong to a run that was live.
-func (p *RecordedRun) Refresh(ctx context.Context, s Store) (err error) {
-	if p.Info, err = s.Info(ctx, p.Record.ID); err != nil {
-		return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
-	}
+// first: events written in between then belong to a run that was live. Events of a later owner than the status knows
+// would make its steps look interrupted, so the status is then read again.
+func (p *RecordedRun) Refresh(ctx context.Context, s Store) error {
+	info, err := s.Info(ctx, p.Record.ID)
 	for {
-		more, err := s.Events(ctx, p.Record.ID, p.seq())
+		if err != nil {
+			return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
+		}
+		p.Info = info
+		more, err := p.readEvents(ctx, s)
 		if err != nil {
 			return fmt.Errorf("cannot read the events of run %s: %w", p.Record.ID, err)
 		}
-		if len(more) == 0 {
-			break
+		if !more || info.Live() {
+			return nil
 		}
-		p.Events = append(p.Events, more...)
+		if info, err = s.Info(ctx, p.Record.ID); err == nil && info.Epoch == p.Info.Epoch {
+			return nil
+		}
 	}
-	return nil
+}
+
+// readEvents reads the events that have been written since the last one. more reports whether there are any.
+func (p *RecordedRun) readEvents(ctx context.Context, s Store) (more bool, err error) {
+	for {
+		events, err := s.Events(ctx, p.Record.ID, p.seq())
+		if err != nil || len(events) == 0 {
+			return more, err
+		}
+		p.Events, more = append(p.Events, events...), true
+	}
 }
 
 // Snapshot returns the run as it is now, which a later Refresh of p does not change.

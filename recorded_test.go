@@ -2,6 +2,7 @@ package flowrun
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -81,5 +82,59 @@ func TestRefreshAppliesNewEvents(t *testing.T) {
 	}
 	if run.folded.state != state || run.folded.events != len(all) {
 		t.Error("reading old snapshots has changed the state")
+	}
+}
+
+// overtakenStore is a Store in which something happens just after the status of a run was read.
+type overtakenStore struct {
+	Store
+	then func()
+}
+
+func (s *overtakenStore) Info(ctx context.Context, id string) (RunInfo, error) {
+	info, err := s.Store.Info(ctx, id)
+	then := s.then
+	s.then = func() {}
+	then()
+	return info, err
+}
+
+// TestRefreshOvertaken checks that a run which another process takes over while it is read is read as live: the steps
+// of that process are not interrupted.
+func TestRefreshOvertaken(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "gates.yaml")
+	if err := os.WriteFile(file, []byte("name: gates\nsteps:\n  - {name: gate, approve: {prompt: go}, wait-for: []}\n  - {name: other, approve: {prompt: go}, wait-for: []}\n  - {name: a, wait-for: [gate], bash: 'true'}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lib := library.New(library.Config{WorkingDirectory: filepath.Dir(file), Home: filepath.Dir(file), Getenv: func(string) string { return "" }})
+	plan, err := Compile(lib, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory := NewMemory()
+	if res, err := New(Config{Store: memory}).Run(t.Context(), plan, nil, WithID("run")); err != nil || res.Status != dag.Waiting {
+		t.Fatal(res, err)
+	}
+	run, err := LoadRun(t.Context(), memory, lib, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := run.seq()
+	store := &overtakenStore{Store: memory, then: func() {
+		ledger, err := memory.Claim(t.Context(), "run", last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ledger.Append(t.Context(), []dag.Event{{V: dag.EventVersion, Seq: last + 1, Run: "run", Kind: dag.RunResumed},
+			{V: dag.EventVersion, Seq: last + 2, Run: "run", Kind: dag.StepFinished, Node: "gate", Result: &dag.Result{Status: dag.Succeeded}},
+			{V: dag.EventVersion, Seq: last + 3, Run: "run", Kind: dag.StepStarted, Node: "a", Attempt: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if err := run.Refresh(t.Context(), store); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := run.Continue(lib, ResumeOptions{}); !errors.Is(err, ErrLive) {
+		t.Errorf("%v; it asks about %v", err, g.Asks)
 	}
 }

@@ -1,8 +1,14 @@
 package cli_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 const gated = `
@@ -90,4 +96,46 @@ func TestRejectAtTerminal(t *testing.T) {
 			t.Errorf("the screen showed\n%s", screen)
 		}
 	})
+}
+
+// TestTwoAnswersAtOnce: two processes that answer two questions of a run at the same moment carry it to its end, and each
+// step behind them runs once.
+func TestTwoAnswersAtOnce(t *testing.T) {
+	for range sizetest.Of(2, 5, 60) {
+		dir := t.TempDir()
+		flowrun := func(args ...string) *exec.Cmd {
+			c := exec.Command("flowrun", args...)
+			c.Dir = dir
+			c.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "TMPDIR="+dir, "HOME="+dir, "XDG_CONFIG_HOME="+dir+"/config")
+			return c
+		}
+		text := "name: two\ndescription: Asks twice\nsteps:\n"
+		for _, branch := range []string{"a", "b"} {
+			text += "- {name: " + branch + ", wait-for: [], approve: go}\n- {name: " + branch + "1, wait-for: [" + branch + "], bash: 'echo " + branch + "1 >> done'}\n" +
+				"- {name: " + branch + "2, wait-for: [" + branch + "1], bash: 'echo " + branch + "2 >> done'}\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, "two.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := flowrun("run", "./two.yaml").CombinedOutput(); err == nil {
+			t.Fatalf("it does not wait: %s", out)
+		}
+		a, b := flowrun("approve", "latest", "a"), flowrun("approve", "latest", "b")
+		var outA, outB strings.Builder
+		a.Stdout, a.Stderr, b.Stdout, b.Stderr = &outA, &outA, &outB, &outB
+		for _, c := range []*exec.Cmd{a, b} {
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.Wait()
+		b.Wait()
+		done, _ := os.ReadFile(filepath.Join(dir, "done"))
+		steps := strings.Fields(string(done))
+		slices.Sort(steps)
+		if got := strings.Join(steps, " "); got != "a1 a2 b1 b2" || !(a.ProcessState.Success() || b.ProcessState.Success()) {
+			show, _ := flowrun("show", "latest").CombinedOutput()
+			t.Fatalf("%s ran\n--- a, %v\n%s--- b, %v\n%s--- %s", got, a.ProcessState, &outA, b.ProcessState, &outB, show)
+		}
+	}
 }
