@@ -117,6 +117,12 @@ func (p *Plan) Questions(run string, s *dag.State) []Question {
 	return waiting.Questions(run, p.Name(), s)
 }
 
+// WaitsFor says in one line what a run of the plan waits for that another program walks, and which step failed before;
+// "" if nobody is asked anything.
+func (p *Plan) WaitsFor(run string, s *dag.State) string {
+	return newResult(run, p.compiled, nil, s).waitsFor(p.Questions(run, s))
+}
+
 // Place returns where the step with that path is written, the zero Pos if it is not in a file.
 func (p *Plan) Place(path string) tool.Pos { return p.compiled.Place(path) }
 

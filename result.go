@@ -153,18 +153,49 @@ func shownOutputs(r *dag.Result) map[string]any {
 	return shown
 }
 
-// setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well, and the
-// message names the first question, in one line.
+// setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
 func (r *Result) setWaiting(began time.Time, open []Question) {
 	r.Status, r.Started = dag.Waiting, began
 	r.markHoldersWaiting()
-	for i, q := range open {
-		if i > 0 {
-			r.Message += fmt.Sprintf(", and %d more", len(open)-1)
-			break
-		}
-		r.Message = fmt.Sprintf("step %s waits for approval: %s", q.Step, strings.Join(strings.Fields(q.Prompt), " "))
+	r.Message = r.waitsFor(open)
+}
+
+// waitsFor says in one line what a waiting run waits for, and which step failed before.
+func (r *Result) waitsFor(open []Question) string {
+	if len(open) == 0 {
+		return ""
 	}
+	text := fmt.Sprintf("step %s waits for approval: %s", open[0].Step, strings.Join(strings.Fields(open[0].Prompt), " "))
+	if more := len(open) - 1; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	if failed := r.Step(r.FirstFailed()); failed != nil {
+		text = fmt.Sprintf("step %s %s; %s", failed.ID, strings.ReplaceAll(failed.Status.String(), "-", " "), text)
+	}
+	return text
+}
+
+// FirstFailed returns the path of the innermost step that failed first, or "" if no step failed. Steps whose failure was
+// tolerated do not count.
+func (r *Result) FirstFailed() string {
+	succeeded := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
+	for _, t := range r.Tolerated {
+		succeeded[dag.ID(t)] = true
+	}
+	found := ""
+	for _, s := range r.Steps {
+		if s.Status == dag.Succeeded {
+			succeeded[dag.ID(s.ID)] = true
+		}
+		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
+		if !failed || found != "" && !inside(dag.ID(s.ID), dag.ID(found)) || succeeded[dag.ID(s.ID)] {
+			continue
+		}
+		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return succeeded[outer] }) {
+			found = s.ID
+		}
+	}
+	return found
 }
 
 // markHoldersWaiting changes running steps to waiting. In a waiting run nothing executes: such a step only contains a

@@ -33,7 +33,7 @@ type Event string
 // The events. Always is valid only in rules.
 const (
 	Success   Event = "success"
-	Failure   Event = "failure"   // the run failed or timed out
+	Failure   Event = "failure"   // the run failed or timed out, or it waits and one of its steps has failed
 	Recovery  Event = "recovery"  // it succeeded after the run before it had failed
 	Waiting   Event = "waiting"   // it waits for a person
 	Cancelled Event = "cancelled" // a person stopped it
@@ -114,6 +114,10 @@ func (o Outcome) headline() string {
 		return r.Tool + " works again"
 	case Waiting:
 		return r.Tool + " is waiting for an answer"
+	case Failure:
+		if r.Status == dag.Waiting {
+			return r.Tool + " fails, and is waiting for an answer"
+		}
 	}
 	return r.Tool + " " + r.Status.With(r.Notes...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
@@ -89,6 +90,38 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 		res.Message = e.Err.Error()
 		o.Result = &res
 	}
+	switch fails := e.failsAnew(); {
+	case o.Event == notify.Waiting && fails:
+		failure := o
+		failure.Event = notify.Failure
+		n.sendAll(ctx, slices.DeleteFunc(slices.Clone(rules), func(r notify.Rule) bool { return r.Wants(notify.Waiting) }), failure)
+	case o.Event == notify.Failure && !fails && e.Resumed != nil && e.Resumed.Info.Status == dag.Waiting:
+		return // it was told when the run began to wait
+	}
+	n.sendAll(ctx, rules, o)
+}
+
+// failsAnew reports whether a step has failed that had not before the run was resumed.
+func (e RunEnd) failsAnew() bool {
+	before := 0
+	if e.Resumed != nil {
+		before = failedSteps(e.Resumed.Result())
+	}
+	return failedSteps(e.Result) > before
+}
+
+// failedSteps counts the steps whose failure is not tolerated.
+func failedSteps(r *flowrun.Result) (n int) {
+	for _, s := range r.Steps {
+		if (s.Status == dag.Failed || s.Status == dag.TimedOut) && !slices.Contains(r.Tolerated, s.ID) {
+			n++
+		}
+	}
+	return n
+}
+
+// sendAll sends the notifications of an outcome, those of a digest when that is due.
+func (n Notifier) sendAll(ctx context.Context, rules []notify.Rule, o notify.Outcome) {
 	n.send(ctx, n.withoutDigests(ctx, rules, o), o)
 }
 

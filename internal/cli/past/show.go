@@ -122,7 +122,7 @@ const maxFailureLines = 10
 // showFailure prints the last lines of the step that failed first, from standard error or, if that is
 // empty, from standard output.
 func showFailure(env *ui.Env, r *flowrun.Result) error {
-	s := r.Step(runview.FirstFailed(r))
+	s := r.Step(r.FirstFailed())
 	if s == nil {
 		return nil
 	}

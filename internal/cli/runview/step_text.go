@@ -62,11 +62,6 @@ func reasonNote(s *flowrun.StepResult) string {
 	return console.Reason(s.Reason)
 }
 
-// isStepOrInside reports whether path is step or a step inside it, regardless of attempts.
-func isStepOrInside(path, step string) bool {
-	return hasPathPrefix(withoutAttempts(path), withoutAttempts(step))
-}
-
 // hasPathPrefix reports whether path is step or a path below it.
 func hasPathPrefix(path, step string) bool {
 	rest, ok := strings.CutPrefix(path, step)

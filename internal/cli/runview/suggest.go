@@ -43,7 +43,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 		ui.Suggest(env, "no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
 		return
 	}
-	if step := FirstFailed(r); step != "" {
+	if step := r.FirstFailed(); step != "" {
 		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
 	}
 	if allSucceeded(r) {
@@ -82,27 +82,4 @@ func onlyInterrupted(r *flowrun.Result) bool {
 		again := s.Status == dag.Failed || s.Status == dag.TimedOut || s.Status == dag.Cancelled
 		return again && !around[s.ID] && !slices.Contains(r.Tolerated, s.ID)
 	})
-}
-
-// FirstFailed returns the innermost step that failed first, or "" if no step failed. Steps whose
-// failure was tolerated do not count.
-func FirstFailed(r *flowrun.Result) string {
-	succeeded := map[dag.ID]bool{} // steps that count as successful although a step inside them failed
-	for _, t := range r.Tolerated {
-		succeeded[dag.ID(t)] = true
-	}
-	found := ""
-	for _, s := range r.Steps {
-		if s.Status == dag.Succeeded {
-			succeeded[dag.ID(s.ID)] = true
-		}
-		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
-		if !failed || found != "" && !isStepOrInside(s.ID, found) || succeeded[dag.ID(s.ID)] {
-			continue
-		}
-		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return succeeded[outer] }) {
-			found = s.ID
-		}
-	}
-	return found
 }

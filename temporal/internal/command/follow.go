@@ -150,7 +150,7 @@ func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
 	res, err := w.result(ctx)
 	if err == nil {
 		res.Status = dag.Waiting
-		res.Message = interpreter.WaitsFor(w.plan.Questions(w.input.Record.ID, w.state)[0])
+		res.Message = w.plan.WaitsFor(w.input.Record.ID, w.state)
 	}
 	return res, err
 }

@@ -1,15 +1,12 @@
 package interpreter
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/history"
 )
 
 // OnlyAnswersLeft reports whether everything that is left of a run waits for answers.
@@ -28,11 +25,6 @@ func OnlyAnswersLeft(run string, plan *flowrun.Plan, state *dag.State) bool {
 	return only
 }
 
-// WaitsFor returns what a run waits for.
-func WaitsFor(q history.Question) string {
-	return fmt.Sprintf("step %s waits for approval: %s", q.Step, strings.Join(strings.Fields(q.Prompt), " "))
-}
-
 // noteWaiting keeps in the memo of the workflow what the run waits for, for lists of runs.
 func (r *run) noteWaiting(events []dag.Event) error {
 	r.asks = r.asks || slices.ContainsFunc(events, asks)
@@ -41,7 +33,7 @@ func (r *run) noteWaiting(events []dag.Event) error {
 	}
 	waits := ""
 	if id, state := r.input.Record.ID, r.machine.State(); OnlyAnswersLeft(id, r.plan, state) {
-		waits = WaitsFor(r.plan.Questions(id, state)[0])
+		waits = r.plan.WaitsFor(id, state)
 	}
 	if waits == r.waits {
 		return nil

@@ -21,7 +21,7 @@ func (s *Store) addWaiting(ctx context.Context, info *history.RunInfo) error {
 		state.Apply(e)
 	}
 	if interpreter.OnlyAnswersLeft(info.ID, p.Plan, state) {
-		info.Status, info.Message = dag.Waiting, interpreter.WaitsFor(p.Questions()[0])
+		info.Status, info.Message = dag.Waiting, p.Plan.WaitsFor(info.ID, state)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ function useEvents(id: string, follower: Follower) {
 
 function Head({ run, resumes }: { run: RunDoc; resumes: number }) {
   return <div class="run-head">
-    {run.message && !['succeeded', 'waiting'].includes(run.status) && <p class={`reason s-${run.status}`}>{run.message}</p>}
+    {run.message && run.status !== 'succeeded' && (run.status !== 'waiting' || run.steps.some((s) => ['failed', 'timed-out'].includes(s.status))) && <p class={`reason s-${run.status}`}>{run.message}</p>}
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
