@@ -183,6 +183,9 @@ type WithheldStep = outcome.WithheldStep
 // OnlyError reports that a step cannot run alone: a step that it waits for has no result in the recorded run.
 type OnlyError = outcome.OnlyError
 
+// AwaitsAnswerError reports that a run is not resumed, because only an answer carries it on.
+type AwaitsAnswerError = outcome.AwaitsAnswerError
+
 // ErrNotStarted reports why a run that failed before its first step could start cannot be resumed or retried: its
 // record does not say what it would have done.
 var ErrNotStarted = outcome.ErrNotStarted

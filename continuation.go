@@ -68,7 +68,7 @@ func (g *Continuation) collectAsks() {
 	if !g.recorded.Info.Rebooted || g.recorded.finished() {
 		return
 	}
-	for _, path := range slices.Concat(g.Left, g.Waiting) {
+	for _, path := range slices.Concat(g.Left, g.Held, g.Waiting) {
 		if _, s := g.plan.Find(path); s != nil && asksPerson(s) {
 			g.Asks = append(g.Asks, path)
 		}

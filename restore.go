@@ -34,7 +34,7 @@ func (g *Continuation) missing(state *dag.State) []missingStream {
 	for _, path := range g.Kept {
 		n.kept[path] = true
 	}
-	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
+	for _, path := range slices.Concat(g.Reset, g.Left, g.Held, g.Waiting) {
 		n.active[path] = state.Status(path) != dag.Waiting // a waiting step has already read its inputs
 		for _, outer := range path.Ancestors() {
 			n.active[outer] = true

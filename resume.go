@@ -3,6 +3,7 @@ package flowrun
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -24,11 +25,45 @@ type ResumeOptions struct {
 	Params map[string]any
 }
 
-// Resume works out how to continue the run: steps that failed without being tolerated, were cancelled or interrupted,
-// and everything downstream of them, run again; all other results are kept. Nothing on the result reports that there
-// is nothing to do. Errors: ErrLive; ErrNotStarted; a *ParamsError when a secret is missing; a *WithheldError; the
-// errors of Compile.
+// Resume works out what a person's order to resume the run does. In a run that has ended, steps that failed without
+// being tolerated, were cancelled or interrupted, and everything downstream of them, run again; all other results are
+// kept. A run that was interrupted is carried on, as Continue does. A run that only an answer carries on is not
+// resumed, except with the current definitions (Latest): an *AwaitsAnswerError. Nothing on the result reports that
+// there is nothing to do. Other errors: ErrLive; ErrNotStarted; a *ParamsError when a secret is missing; a
+// *WithheldError; the errors of Compile.
 func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuation, error) {
+	if p.Info.Status != dag.Waiting || o.Latest {
+		return p.proceed(lib, o)
+	}
+	bad := &AwaitsAnswerError{Run: p.Record.ID, Steps: p.unanswered()}
+	if len(bad.Steps) < len(p.Questions()) {
+		return p.proceed(lib, o)
+	}
+	return nil, bad
+}
+
+// Continue works out how a run that has not ended is carried on: after an answer, the end of a question's time, a
+// restart, a crash. No step that has ended in it begins again, however it ended; a step that was interrupted follows
+// its rule, and the options. Errors: ErrChanged if the run has ended, and those of Resume except *AwaitsAnswerError.
+func (p *RecordedRun) Continue(lib *library.Library, o ResumeOptions) (*Continuation, error) {
+	if p.finished() {
+		return nil, fmt.Errorf("cannot continue run %s, which has ended: %w", p.Record.ID, ErrChanged)
+	}
+	return p.proceed(lib, o)
+}
+
+// unanswered returns the steps whose question is open: nobody has answered it, and its time is not over.
+func (p *RecordedRun) unanswered() (steps []dag.ID) {
+	for _, q := range p.Questions() {
+		if !q.Over(time.Now()) && !slices.Contains(p.Info.Answered, q.Wait) {
+			steps = append(steps, dag.ID(q.Step))
+		}
+	}
+	return steps
+}
+
+// proceed works out what is left of the run. Whether failed steps are part of it depends on whether the run has ended.
+func (p *RecordedRun) proceed(lib *library.Library, o ResumeOptions) (*Continuation, error) {
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
 	}
@@ -54,7 +89,7 @@ func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuati
 	if g.args, err = bindRecord(p.Record, g.plan, runEnvOf(p.Record), o.Params); err != nil {
 		return nil, err
 	}
-	rules := dag.Rules{Rerun: func(path dag.ID, n *dag.Node) bool {
+	rules := dag.Rules{Open: p.unanswered(), Rerun: func(path dag.ID, n *dag.Node) bool {
 		rule := g.rule(path)
 		return o.RerunInterrupted || n.Cleanup || rule == plan.RetryWhenInterrupted || o.RerunAsked && rule == plan.AskWhenInterrupted
 	}}

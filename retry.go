@@ -126,7 +126,7 @@ func (g *Continuation) lastAttempts(want dag.ID) []dag.ID {
 
 // checkOnly returns an *OnlyError if more than the named steps would have to run.
 func (g *Continuation) checkOnly(only []dag.ID) error {
-	for _, path := range slices.Concat(g.Reset, g.Left, g.Waiting) {
+	for _, path := range slices.Concat(g.Reset, g.Left, g.Held, g.Waiting) {
 		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
 			continue
 		}

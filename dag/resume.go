@@ -17,6 +17,8 @@ type Rules struct {
 	// Rerun reports whether an interrupted step runs again: one that was running when
 	// flowrun was killed, or has been marked as interrupted since. nil means no.
 	Rerun func(path ID, n *Node) bool
+	// Open are the paths of steps whose question nobody has answered: what waits for them is not left to do, but held.
+	Open []ID
 }
 
 // Remainder is what is left to do in a run, in plan order. The steps of a nested graph are
@@ -24,6 +26,7 @@ type Rules struct {
 type Remainder struct {
 	Reset       []ID      // their results no longer count; they run again
 	Left        []ID      // they never started
+	Held        []ID      // they never started, and wait for a step of Rules.Open
 	Waiting     []ID      // they wait for their next attempt, a time or an answer
 	Interrupted []ID      // they were running, and Rules.Rerun does not let them run again
 	Kept        []ID      // their results are kept
@@ -33,7 +36,7 @@ type Remainder struct {
 
 // Nothing reports whether there is nothing left to do.
 func (r *Remainder) Nothing() bool {
-	return !r.EndMissing && len(r.Reset)+len(r.Left)+len(r.Waiting)+len(r.Interrupted) == 0
+	return !r.EndMissing && len(r.Reset)+len(r.Left)+len(r.Held)+len(r.Waiting)+len(r.Interrupted) == 0
 }
 
 // Cleaned is a step whose result is kept and needed by a step that runs again, although By
@@ -46,18 +49,23 @@ type Cleaned struct{ Step, By ID }
 // RunResumed event with Reset does.
 func (s *State) Remainder(rules Rules) *Remainder {
 	r := &Remainder{EndMissing: s.result == nil}
-	w := &planner{rules: rules, from: make(map[ID]bool, len(rules.From))}
-	for _, path := range rules.From {
-		w.from[path] = true
-	}
+	w := &planner{rules: rules, from: setOf(rules.From), open: setOf(rules.Open)}
 	w.plan(s.root, rules.Anew || s.result != nil).addTo(r)
 	return r
 }
 
+func setOf(paths []ID) map[ID]bool {
+	set := make(map[ID]bool, len(paths))
+	for _, path := range paths {
+		set[path] = true
+	}
+	return set
+}
+
 // planner computes the Remainder, one frame after another.
 type planner struct {
-	rules Rules
-	from  map[ID]bool
+	rules      Rules
+	from, open map[ID]bool
 }
 
 // fate is what happens to a node in a resume.
@@ -176,8 +184,48 @@ func (o *framePlan) resetDownstream() {
 	}
 }
 
+// asks reports whether a node, or one inside its graph, has an open question.
+func (o *framePlan) asks(i int32) bool {
+	if o.fates[i] != fateInside {
+		return o.fates[i] == fateWaiting && o.open[o.f.path(i)]
+	}
+	in := o.inner[i]
+	for j := range in.fates {
+		if in.asks(int32(j)) {
+			return true
+		}
+	}
+	return false
+}
+
+// held returns the nodes that wait for one with an open question, directly or not.
+func (o *framePlan) held() []bool {
+	held := make([]bool, len(o.fates))
+	if len(o.open) == 0 {
+		return held
+	}
+	var queue []int32
+	for i := range o.fates {
+		if o.asks(int32(i)) {
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, d := range o.f.walk.dependents(i) {
+			if !held[d] {
+				held[d] = true
+				queue = append(queue, d)
+			}
+		}
+	}
+	return held
+}
+
 // addTo adds the steps of the frame to r.
 func (o *framePlan) addTo(r *Remainder) {
+	held := o.held()
 	for i, x := range o.fates {
 		def := o.f.def(int32(i))
 		if def.isJoin() {
@@ -190,7 +238,11 @@ func (o *framePlan) addTo(r *Remainder) {
 		case fateReset:
 			r.Reset = append(r.Reset, path)
 		case fateNotStarted:
-			r.Left = append(r.Left, path)
+			if held[i] {
+				r.Held = append(r.Held, path)
+			} else {
+				r.Left = append(r.Left, path)
+			}
 		case fateWaiting:
 			r.Waiting = append(r.Waiting, path)
 		case fateInterrupted:

@@ -383,3 +383,31 @@ func TestLoopOfWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestHeld checks that what waits for a step with an open question is held, directly or not, in nested graphs and behind
+// them, and that everything else that never started is left.
+func TestHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		after := func(id dag.ID, up ...dag.ID) dag.Node { return dag.Node{ID: id, After: up, Runner: answers(ok)} }
+		g := graph(t, dag.Settings{},
+			dag.Node{ID: "one", Runner: asks(0)}, after("behind-one", "one"), after("later", "behind-one"),
+			dag.Node{ID: "nest", Graph: graph(t, dag.Settings{}, dag.Node{ID: "two", Runner: asks(0)}, after("in", "two"))},
+			after("behind-nest", "nest"), after("behind-both", "one", "nest"))
+		var log []dag.Event
+		s := rested(t, g, dag.Options{}, &log)
+		for _, c := range []struct {
+			open       []dag.ID
+			left, held string
+		}{
+			{nil, "[behind-one later nest/in behind-nest behind-both]", "[]"},
+			{[]dag.ID{"one"}, "[nest/in behind-nest]", "[behind-one later behind-both]"},
+			{[]dag.ID{"nest/two"}, "[behind-one later]", "[nest/in behind-nest behind-both]"},
+			{[]dag.ID{"one", "nest/two"}, "[]", "[behind-one later nest/in behind-nest behind-both]"},
+		} {
+			r := s.Remainder(dag.Rules{Open: c.open})
+			if left, held := fmt.Sprint(r.Left), fmt.Sprint(r.Held); left != c.left || held != c.held {
+				t.Errorf("open %v: left %s, held %s", c.open, left, held)
+			}
+		}
+	})
+}

@@ -159,7 +159,7 @@ func TestAnswerLater(t *testing.T) {
 	if err := store.Answer(ctx, res.ID, a); !errors.Is(err, flowrun.ErrAnswered) {
 		t.Errorf("the second is told %v", err)
 	}
-	again, err := past.Resume(lib, flowrun.ResumeOptions{})
+	again, err := past.Continue(lib, flowrun.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

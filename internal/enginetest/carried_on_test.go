@@ -44,20 +44,28 @@ var waysOn = []struct {
 	name string
 	on   func(h *history)
 }{
-	{"an approval", func(h *history) { h.answer("gate1", true); h.resume(flowrun.ResumeOptions{}) }},
-	{"a rejection", func(h *history) { h.answer("gate1", false); h.resume(flowrun.ResumeOptions{}) }},
+	{"an approval", func(h *history) { h.answer("gate1", true); h.carryOn(flowrun.ResumeOptions{}) }},
+	{"a rejection", func(h *history) { h.answer("gate1", false); h.carryOn(flowrun.ResumeOptions{}) }},
 	{"two answers", func(h *history) {
 		h.answer("gate1", false)
-		h.resume(flowrun.ResumeOptions{})
+		h.carryOn(flowrun.ResumeOptions{})
 		h.answer("gate2", true)
-		h.resume(flowrun.ResumeOptions{})
+		h.carryOn(flowrun.ResumeOptions{})
 	}},
+	{"two answers at once", func(h *history) { h.answer("gate1", true); h.answer("gate2", true); h.carryOn(flowrun.ResumeOptions{}) }},
+	{"an answer that nobody continued", func(h *history) { h.answer("gate1", true); h.resume(flowrun.ResumeOptions{}) }},
 	{"the end of a question's time", func(h *history) { time.Sleep(500 * time.Millisecond); h.resume(flowrun.ResumeOptions{}) }},
-	{"a restart", func(h *history) { h.resume(flowrun.ResumeOptions{}); h.resume(flowrun.ResumeOptions{}) }},
-	{"an order of a person", func(h *history) { h.resume(flowrun.ResumeOptions{RerunInterrupted: true}) }},
+	{"a restart", func(h *history) { h.carryOn(flowrun.ResumeOptions{}); h.carryOn(flowrun.ResumeOptions{}) }},
+	{"an order of a person", func(h *history) {
+		var awaits *flowrun.AwaitsAnswerError
+		if _, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{RerunInterrupted: true}); !errors.As(err, &awaits) && !h.latest().Questions()[0].Over(time.Now()) {
+			h.Errorf("a run that waits for answers is resumed: %v", err)
+		}
+	}},
+	{"an order with the current definitions", func(h *history) { h.resume(flowrun.ResumeOptions{Latest: true}) }},
 	{"a crash after an answer", func(h *history) {
 		h.answer("gate1", true)
-		g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+		g, err := h.latest().Continue(h.lib, flowrun.ResumeOptions{})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -67,11 +75,11 @@ var waysOn = []struct {
 		}
 		h.config.Store = h.memory
 		if !h.latest().Info.Status.Settled() || h.latest().Info.Status == dag.Interrupted {
-			h.resume(flowrun.ResumeOptions{RerunAsked: true})
+			h.carryOn(flowrun.ResumeOptions{RerunAsked: true})
 		}
 	}},
 	{"a cancel", func(h *history) {
-		g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+		g, err := h.latest().Continue(h.lib, flowrun.ResumeOptions{})
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -148,6 +156,55 @@ func (h *history) answer(step string, approve bool) {
 		}
 	}
 	h.Fatalf("nobody asks about %s: %+v", step, h.latest().Questions())
+}
+
+// placesOfGates put a question after a step that has failed, and a step behind the question.
+var placesOfGates = []struct{ name, text string }{
+	{"on-failure of the tool", "steps: [{name: deploy, bash: 'echo deploy >> done; exit 1'}]\non-failure: [{name: gate, APPROVE}, {name: behind, bash: echo behind >> done}]\n"},
+	{"finally of the tool", "steps: [{name: deploy, bash: 'echo deploy >> done; exit 1'}]\nfinally: [{name: gate, APPROVE}, {name: behind, bash: echo behind >> done}]\n"},
+	{"on-failure of a step", "steps: [{name: deploy, bash: 'echo deploy >> done; exit 1', on-failure: [{name: gate, APPROVE}, {name: behind, bash: echo behind >> done}]}]\n"},
+	{"a condition", "steps: [{name: deploy, bash: 'echo deploy >> done; exit 1'}, {name: gate, run-condition: failure(), APPROVE}, {name: behind, run-condition: \"{gate.status} == 'succeeded'\", wait-for: [gate], bash: echo behind >> done}]\n"},
+	{"a group", "steps: [{name: deploy, wait-for: [], bash: 'echo deploy >> done; exit 1'}, {name: g, wait-for: [], steps: [{name: gate, APPROVE}, {name: behind, bash: echo behind >> done}]}]\n"},
+	{"a loop", "steps: [{name: deploy, wait-for: [], bash: 'echo deploy >> done; exit 1'}, {name: g, wait-for: [], for-each: {items: [x]}, steps: [{name: gate, APPROVE}, {name: behind, bash: echo behind >> done}]}]\n"},
+	{"a used tool", "steps: [{name: deploy, wait-for: [], bash: 'echo deploy >> done; exit 1'}, {name: g, wait-for: [], use-tool: ./gated.yaml}]\n"},
+	{"on-failure of a used tool", "steps: [{name: g, use-tool: ./failing.yaml}]\n"},
+}
+
+// TestGates checks that a question is answered once wherever it stands after a failure: what had failed does not run
+// again, an approval lets through what is behind the question, and a rejection and the end of its time do not.
+func TestGates(t *testing.T) {
+	t.Parallel()
+	for _, place := range placesOfGates {
+		for _, answer := range []string{"approved", "rejected", "unanswered"} {
+			t.Run(place.name+", "+answer, func(t *testing.T) {
+				t.Parallel()
+				h := newHistory(t)
+				question := "approve: {prompt: 'Go on?'}"
+				if answer == "unanswered" {
+					question = "approve: {prompt: 'Go on?', timeout: 300ms}"
+				}
+				h.file("gated.yaml", "name: gated\ndescription: Asks\nsteps: [{name: gate, "+question+"}, {name: behind, bash: echo behind >> done}]\n")
+				h.file("failing.yaml", strings.ReplaceAll("name: failing\ndescription: Fails, and asks\n"+placesOfGates[0].text, "APPROVE", question))
+				res, err := flowrun.New(h.config).Run(context.Background(), h.compile(strings.ReplaceAll(place.text, "APPROVE", question)), nil, flowrun.WithRunEnv(h.world))
+				if err != nil || res.Status != dag.Waiting || !strings.HasPrefix(res.Message, "step "+res.FirstFailed()+" failed; step ") {
+					t.Fatalf("%v, %v", res, err)
+				}
+				if answer == "unanswered" {
+					time.Sleep(time.Until(h.latest().Questions()[0].Until))
+				} else {
+					h.answer(h.latest().Questions()[0].Step, answer == "approved")
+				}
+				res = h.carryOn(flowrun.ResumeOptions{})
+				want := "deploy"
+				if answer == "approved" {
+					want = "deploy behind"
+				}
+				if got := strings.Join(h.done(), " "); res.Status != dag.Failed || got != want {
+					t.Errorf("%s: %s ran, want %s", res.Status, got, want)
+				}
+			})
+		}
+	}
 }
 
 // TestTempWhileWaiting checks that the temporary directory of a run, and that of a tool that it uses, stay while the run

@@ -45,7 +45,7 @@ func TestObservers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := past.Resume(b.lib, flowrun.ResumeOptions{})
+	again, err := past.Continue(b.lib, flowrun.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,16 @@ func (h *history) resume(o flowrun.ResumeOptions) *flowrun.Result {
 	return h.goOn(g)
 }
 
+// carryOn continues the run without an order of a person.
+func (h *history) carryOn(o flowrun.ResumeOptions) *flowrun.Result {
+	h.Helper()
+	g, err := h.latest().Continue(h.lib, o)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return h.goOn(g)
+}
+
 func (h *history) goOn(g *flowrun.Continuation) *flowrun.Result {
 	h.Helper()
 	h.config.Store = h.memory

@@ -123,6 +123,25 @@ func (e *OnlyError) Error() string {
 	return fmt.Sprintf("cannot run %s alone: its upstream step %s did not succeed in that run; use retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
 }
 
+// AwaitsAnswerError reports that a run is not resumed, because only an answer carries it on.
+type AwaitsAnswerError struct {
+	Run   string
+	Steps []dag.ID // those that wait
+}
+
+func (e *AwaitsAnswerError) Error() string {
+	const most = 5
+	words := make([]string, 0, most)
+	for i, s := range e.Steps {
+		if i == most {
+			words = append(words, fmt.Sprintf("%d more", len(e.Steps)-most))
+			break
+		}
+		words = append(words, string(s))
+	}
+	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s", e.Run, strings.Join(words, ", "))
+}
+
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it
 // is unknown what it would have done.
 var ErrNotStarted = errors.New("the run could not start, so there is nothing to resume; start a new run")

@@ -76,7 +76,7 @@ func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) erro
 	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions {
 		return errCrashLoop
 	}
-	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	g, err := past.Continue(s.plans.currentLibrary(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}

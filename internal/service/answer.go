@@ -70,7 +70,7 @@ const (
 func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); ; time.Sleep(answerPollInterval) {
 		if !p.Info.Live() {
-			err := s.Resume(ctx, p.Record.ID)
+			err := s.carryOn(ctx, p.Record.ID)
 			if errors.Is(err, ErrDraining) {
 				return nil
 			}

@@ -8,11 +8,28 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/library"
 )
 
 // Resume implements API.
 func (s *Service) Resume(ctx context.Context, id string) error {
-	past, g, err := s.planResume(ctx, id)
+	return s.proceed(ctx, id, (*flowrun.RecordedRun).Resume)
+}
+
+// carryOn continues a run that has been answered.
+func (s *Service) carryOn(ctx context.Context, id string) error {
+	return s.proceed(ctx, id, (*flowrun.RecordedRun).Continue)
+}
+
+// planner is RecordedRun.Resume or RecordedRun.Continue.
+type planner func(*flowrun.RecordedRun, *library.Library, flowrun.ResumeOptions) (*flowrun.Continuation, error)
+
+func (s *Service) proceed(ctx context.Context, id string, plan planner) error {
+	past, err := s.loadRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	g, err := plan(past, s.plans.currentLibrary(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}
@@ -27,23 +44,17 @@ func (s *Service) Resume(ctx context.Context, id string) error {
 
 // PreviewResume implements API.
 func (s *Service) PreviewResume(ctx context.Context, id string) (*flowrun.Continuation, error) {
-	_, g, err := s.planResume(ctx, id)
-	return g, err
+	past, err := s.loadRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
 }
 
 // PreviewRetry implements API.
 func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*flowrun.Continuation, error) {
 	_, g, err := s.planRetry(ctx, id, from)
 	return g, err
-}
-
-func (s *Service) planResume(ctx context.Context, id string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
-	past, err := s.loadRun(ctx, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
-	return past, g, err
 }
 
 func (s *Service) planRetry(ctx context.Context, id string, from []string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {

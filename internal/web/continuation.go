@@ -34,6 +34,7 @@ type continuation struct {
 	Again   []dag.ID  `json:"again"`
 	First   []dag.ID  `json:"first"`
 	Waiting []dag.ID  `json:"waiting"`
+	Held    []dag.ID  `json:"held"`
 	Asks    []dag.ID  `json:"asks"`
 	Lost    []dag.ID  `json:"lost"`
 	Cleaned []cleaned `json:"cleaned"`
@@ -54,7 +55,7 @@ func (d *server) preview(w http.ResponseWriter, r *http.Request, plan func(conte
 	if err != nil {
 		return err
 	}
-	doc := continuation{Keeps: nonNil(g.Kept), Again: nonNil(g.Reset), First: nonNil(g.Left), Waiting: nonNil(g.Waiting), Asks: nonNil(g.Asks), Lost: nonNil(g.Lost()), Cleaned: []cleaned{}}
+	doc := continuation{Keeps: nonNil(g.Kept), Again: nonNil(g.Reset), First: nonNil(g.Left), Waiting: nonNil(g.Waiting), Held: nonNil(g.Held), Asks: nonNil(g.Asks), Lost: nonNil(g.Lost()), Cleaned: []cleaned{}}
 	for _, c := range g.Cleaned {
 		doc.Cleaned = append(doc.Cleaned, cleaned(c))
 	}

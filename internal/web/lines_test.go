@@ -106,9 +106,9 @@ func TestPreviews(t *testing.T) {
 	id := b.start(`{"tool": "fails"}`)
 	b.becomes(id, dag.Failed)
 	for path, want := range map[string]string{
-		"resume":          `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
-		"retry":           `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
-		"retry?from=good": `{"keeps":[],"again":["good","bad"],"first":[],"waiting":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"resume":          `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"retry":           `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
+		"retry?from=good": `{"keeps":[],"again":["good","bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
 		"definition":      `{"files":[{"name":"fails.yaml","scope":"local","text":` + quoted(tools["fails"]) + `}]}`,
 	} {
 		if _, doc := b.get("/api/v1/runs/" + id + "/" + path); string(doc) != want+"\n" {

@@ -121,16 +121,12 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 		if ui.Verbose(f.Progress) {
 			env.Notef("%s step %s of run %s", r.Verb(), q.Step, recorded.Record.ID)
 		}
-		e, err := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress))
-		if err != nil || e {
-			return err
-		}
-		err = continueRun(ctx, env, c, s, recorded, q, params, f)
-		for until := time.Now().Add(continueTimeout); lostRace(err) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-			if elsewhere, more := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress)); more != nil || elsewhere {
-				return more
+		f.answered, f.rejected = dag.ID(q.Step), !r.Approve
+		for lost := true; lost; lost = lostRace(err) {
+			if elsewhere, err := continuedElsewhere(ctx, env, s, recorded, q, ui.Verbose(f.Progress)); err != nil || elsewhere {
+				return err
 			}
-			err = continueRun(ctx, env, c, s, recorded, q, params, f)
+			err = continueRun(ctx, env, c, s, recorded, params, f)
 		}
 		if code := ui.CodeError(0); !r.Approve && errors.As(err, &code) && code == outcome.ExitFailed {
 			return nil // the run failed because of the rejection, which is the intended result
@@ -202,8 +198,15 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 	if len(open) > 0 {
 		waiting = "; waiting steps: " + ui.Listed(stepsOf(open))
 	}
+	verb := ""
+	switch res.Status {
+	case dag.Failed, dag.TimedOut, dag.Cancelled:
+		verb = "; to run again what failed: flowrun resume " + id
+	case dag.Interrupted:
+		verb = "; to continue it: flowrun resume " + id
+	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s", id, statusText(res.Status, res.Notes...))
+		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, statusText(res.Status, res.Notes...), verb)
 	}
 	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())
@@ -213,7 +216,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 		if s.Message != "" {
 			said = " (" + s.Message + ")"
 		}
-		return fmt.Errorf("step %s of run %s is not waiting for an answer; it %s%s%s", step, id, statusText(s.Status), said, waiting)
+		return fmt.Errorf("step %s of run %s is not waiting for an answer; it %s%s%s%s", step, id, statusText(s.Status), said, waiting, verb)
 	}
 	if p.Plan.Step(step) == nil {
 		return p.NoStep(step)
@@ -328,7 +331,7 @@ func splitSecrets(p *flowrun.RecordedRun, q flowrun.Question, words []string) (s
 }
 
 // continueRun resumes a run that has been answered.
-func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *flowrun.RecordedRun, q flowrun.Question, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *flowrun.RecordedRun, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
@@ -340,11 +343,10 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	if err != nil {
 		return err
 	}
-	f.answered = dag.ID(q.Step)
 	var o flowrun.ResumeOptions
 	return continueRecorded(ctx, env, s, recorded, params.Values, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 		o.Params, o.RerunAsked = params, yes
-		return p.Resume(env.Library(), o)
+		return p.Continue(env.Library(), o)
 	})
 }
 

@@ -76,7 +76,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	if err != nil {
 		return err
 	}
-	g, err := past.Resume(env.Library(), flowrun.ResumeOptions{})
+	g, err := past.Continue(env.Library(), flowrun.ResumeOptions{})
 	if err != nil {
 		return err
 	}

@@ -22,9 +22,13 @@ func resumeCommand(env *ui.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume RUN [SECRET=value ...]",
 		Short: "Continue a run that failed, was cancelled or was interrupted",
-		Long: `Continue a run where it stopped. Steps that failed, were cancelled, or were running
-when flowrun was killed run again, and so do all steps downstream of them. The other steps
-keep their results. Before anything starts, the command shows which steps will run.
+		Long: `Continue a run where it stopped. In a run that has ended, steps that failed or were
+cancelled run again, and so do all steps downstream of them; the other steps keep their
+results. A run that was interrupted continues, and what has ended in it stays as it ended.
+Before anything starts, the command shows which steps will run.
+
+If only an answer can carry the run on, a person at the terminal is asked; otherwise nothing
+happens, and the command exits with 7 (see flowrun approve).
 
 If a step was running when flowrun was killed, its on-interrupt key decides: retry runs it
 again, fail treats it as failed, and ask asks you. ask is the default unless the tool is
@@ -40,7 +44,12 @@ parameters are not recorded, so give them again.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return continueOrRetry(env, c, args, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
-				return p.Resume(env.Library(), o)
+				g, err := p.Resume(env.Library(), o)
+				var awaits *flowrun.AwaitsAnswerError
+				if errors.As(err, &awaits) && env.HasPerson() && !f.NoInput { // she is asked
+					return p.Continue(env.Library(), o)
+				}
+				return g, err
 			})
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
@@ -147,7 +156,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.dryRun {
-		describePlan(env, g, recorded, f.answered)
+		describePlan(env, g, recorded, f)
 	}
 	what := launch.Subject{Tools: g.Tools(), Preview: func() (*flowrun.Preview, error) { return g.PreviewFor(launch.Enforcement(f.Settings)) }}
 	if !g.Retry {
@@ -193,12 +202,18 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 	return nil
 }
 
-// describePlan shows which steps keep their results and which run. answered is the step whose
-// answer lets the run continue, or "".
-func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, answered dag.ID) {
-	verb := "Resuming"
-	if g.Retry {
+// describePlan shows which steps keep their results and which run. What waits for a step that is rejected is skipped
+// or not as its own condition says, so it is not announced.
+func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, f runFlags) {
+	verb, first := "Resuming", g.Left
+	switch {
+	case g.Retry:
 		verb = "Retrying"
+	case f.answered != "":
+		verb = "Continuing"
+	}
+	if f.rejected {
+		first = nil
 	}
 	r := p.Result()
 	env.Notef("%s run %s of %s (it %s)", verb, p.Record.ID, p.Record.Tool, statusText(r.Status, r.Notes...))
@@ -209,8 +224,9 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 	}{
 		{"keeps its result", g.Kept},
 		{"runs again", g.Reset},
-		{"runs for the first time", g.Left},
-		{"is still waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == answered })},
+		{"runs for the first time", first},
+		{"waits for another answer", g.Held},
+		{"is still waiting", slices.DeleteFunc(slices.Clone(g.Waiting), func(path dag.ID) bool { return path == f.answered })},
 		{"may have been running when flowrun was killed", g.Asks},
 		{"was running when flowrun was killed, and counts as failed (on-interrupt: fail)", g.Lost()},
 	} {

@@ -39,6 +39,7 @@ type runFlags struct {
 	dir         string // relative paths of notifications start here; "" is the working directory
 
 	answered dag.ID // the step whose answer lets the run continue
+	rejected bool   // that answer is a rejection
 
 	launch.ConsentFlags
 }
