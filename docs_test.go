@@ -155,7 +155,7 @@ func identifiers(t *testing.T) map[string]bool {
 		names[typ+"."+id.Name], names[pkg+"."+typ+"."+id.Name] = true, true
 	}
 	all := sources(t)
-	for _, dir := range []string{"needtest", "programtest", "schematest", "sizetest", "storetest", "waittest"} {
+	for _, dir := range []string{"endedtest", "needtest", "programtest", "schematest", "sizetest", "storetest", "waittest"} {
 		files, err := filepath.Glob("internal/" + dir + "/*.go")
 		if err != nil {
 			t.Fatal(err)

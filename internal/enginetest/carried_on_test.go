@@ -13,31 +13,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/endedtest"
 	"github.com/flowrun/flowrun/internal/sizetest"
 )
-
-// endedSteps are steps in every state that is an end, as YAML in braces. Each says in the file done that it ran.
-var endedSteps = []struct{ name, step string }{
-	{"succeeded", "bash: echo X >> done"},
-	{"failed", "bash: 'echo X >> done; exit 1'"},
-	{"failed and tolerated", "bash: 'echo X >> done; exit 1', continue-on-error: true"},
-	{"failed after retries", "bash: 'echo X >> done; exit 1', error-handling: {retry: {attempts: 1, delay: 1ms}}"},
-	{"failed with a fallback", "bash: 'echo X >> done; exit 1', error-handling: {fallback: 'false'}"},
-	{"failed, on-interrupt retry", "bash: 'echo X >> done; exit 1', on-interrupt: retry"},
-	{"timed out", "bash: 'echo X >> done; exec sleep 60', timeout: 300ms"},
-	{"skipped", "bash: echo X >> done, run-condition: \"'a' == 'b'\""},
-	{"failed outputs", "bash: echo X >> done, outputs: {v: string}"},
-	{"script", "js: \"throw new Error('x')\""},
-}
-
-// placesOfEnded put a step where a run can have it, as the step a.
-var placesOfEnded = []struct{ name, step string }{
-	{"branch", "{name: a, wait-for: [], %s}"},
-	{"group", "{name: a, wait-for: [], steps: [{name: in, %s}]}"},
-	{"loop", "{name: a, wait-for: [], for-each: {items: [1, 2]}, %s}"},
-	{"loop of groups", "{name: a, wait-for: [], for-each: {items: [1, 2]}, steps: [{name: in, %s}]}"},
-	{"used tool", "{name: a, wait-for: [], use-tool: ./used.yaml}"},
-}
 
 // waysOn carry a run on that waits at the steps gate1 and gate2 of other branches.
 var waysOn = []struct {
@@ -96,22 +74,17 @@ var waysOn = []struct {
 func TestCarriedOn(t *testing.T) {
 	t.Parallel()
 	cells := 0
-	for _, ended := range endedSteps {
-		for _, place := range placesOfEnded {
+	for _, ended := range endedtest.Steps {
+		for _, place := range endedtest.Places {
 			for _, way := range waysOn {
 				if cells++; cells%sizetest.Of(7, 1, 1) != 0 {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s, %s, %s", ended.name, place.name, way.name), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, %s", ended.Name, place.Name, way.name), func(t *testing.T) {
 					t.Parallel()
 					h := newHistory(t)
-					h.file("used.yaml", "name: used\ndescription: Is used\nsteps: [{name: in, "+ended.step+"}]\n")
-					step := place.step
-					if strings.Contains(step, "%s") {
-						step = fmt.Sprintf(step, ended.step)
-					}
-					text := "steps:\n- " + step + "\n- {name: gate1, wait-for: [], approve: {prompt: 'One?', timeout: 400ms, on-timeout: fail}}\n" +
-						"- {name: one, wait-for: [gate1], bash: echo one >> done}\n- {name: gate2, wait-for: [], approve: 'Two?'}\n- {name: two, wait-for: [gate2], bash: echo two >> done}\n"
+					text, used := endedtest.Run(ended, place, "400ms")
+					h.file("used.yaml", used)
 					res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
 					if err != nil || res.Status != dag.Waiting {
 						t.Fatalf("%v, %v", res, err)

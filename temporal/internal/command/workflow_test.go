@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +18,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/endedtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
@@ -213,6 +218,62 @@ steps:
 	if r := x.run(); r.Status.String() != "succeeded" || r.Output != "done\n" || r.Duration() < 30*24*time.Hour {
 		t.Errorf("%v %q %s %s", r.Status, r.Output, r.Message, r.Duration())
 	}
+}
+
+// TestCarriedOn is the table of who carries a run on by what had ended before, on a worker: see the test of that name of
+// the engine.
+func TestCarriedOn(t *testing.T) {
+	t.Parallel()
+	base, cells := t.TempDir(), 0 // the names of the cells are no paths for YAML
+	for _, ended := range endedtest.Steps {
+		for _, place := range endedtest.Places {
+			for _, way := range []struct {
+				name string
+				act  func(x *execution)
+			}{
+				{"an approval", func(x *execution) { x.answer("gate1", true) }},
+				{"a rejection", func(x *execution) { x.answer("gate1", false) }},
+				{"two answers", func(x *execution) { x.answer("gate1", true); x.answer("gate2", true) }},
+				{"the end of a question's time", func(*execution) {}},
+				{"an answer that is too late", func(x *execution) {
+					x.env.RegisterDelayedCallback(func() { x.answer("gate1", true) }, 2*time.Hour)
+				}},
+				{"a cancel", func(x *execution) { x.env.CancelWorkflow() }},
+			} {
+				if cells++; cells%sizetest.Of(30, 6, 1) != 0 {
+					continue
+				}
+				t.Run(ended.Name+", "+place.Name+", "+way.name, func(t *testing.T) {
+					dir := filepath.Join(base, strconv.Itoa(cells))
+					if err := os.Mkdir(dir, 0o700); err != nil {
+						t.Fatal(err)
+					}
+					text, used := endedtest.Run(ended, place, "1h")
+					inDir := func(text string) string { return strings.ReplaceAll(text, ">> done", ">> "+dir+"/done") }
+					if err := os.WriteFile(filepath.Join(dir, "used.yaml"), []byte(inDir(used)), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					x := prepare(t, "name: t\n"+strings.ReplaceAll(inDir(text), "./used.yaml", dir+"/used.yaml"), nil)
+					done := func() (ran []string) {
+						b, _ := os.ReadFile(dir + "/done")
+						return slices.DeleteFunc(strings.Fields(string(b)), func(w string) bool { return w == "one" || w == "two" })
+					}
+					var before []string
+					x.env.RegisterDelayedCallback(func() { before = done(); way.act(x) }, time.Minute)
+					x.env.RegisterDelayedCallback(func() { x.env.CancelWorkflow() }, 3*time.Hour)
+					r := x.run()
+					if after := done(); len(after) != len(before) || len(before) == 0 && strings.Contains(ended.Text, "echo X") && ended.Name != "skipped" {
+						t.Errorf("%s: %d times before, %d in all", r.Status, len(before), len(after))
+					}
+				})
+			}
+		}
+	}
+}
+
+// answer answers the question of a step.
+func (x *execution) answer(step string, approve bool) {
+	x.env.SignalWorkflow(interpreter.AnswerSignal, history.Answer{Step: step, Approve: approve, By: "Ada"})
 }
 
 // TestEnforced: permissions that the tool or the client enforces are enforced by a worker that enforces nothing of its own
