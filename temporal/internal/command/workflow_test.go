@@ -224,7 +224,7 @@ steps:
 // the engine.
 func TestCarriedOn(t *testing.T) {
 	t.Parallel()
-	base, cells := t.TempDir(), 0 // the names of the cells are no paths for YAML
+	base, cells, ran := t.TempDir(), 0, 0 // the names of the cells are no paths for YAML
 	for _, ended := range endedtest.Steps {
 		for _, place := range endedtest.Places {
 			for _, way := range []struct {
@@ -262,12 +262,16 @@ func TestCarriedOn(t *testing.T) {
 					x.env.RegisterDelayedCallback(func() { before = done(); way.act(x) }, time.Minute)
 					x.env.RegisterDelayedCallback(func() { x.env.CancelWorkflow() }, 3*time.Hour)
 					r := x.run()
-					if after := done(); len(after) != len(before) || len(before) == 0 && strings.Contains(ended.Text, "echo X") && ended.Name != "skipped" {
+					ran += len(before)
+					if after := done(); len(after) != len(before) {
 						t.Errorf("%s: %d times before, %d in all", r.Status, len(before), len(after))
 					}
 				})
 			}
 		}
+	}
+	if ran == 0 {
+		t.Error("no step had run before")
 	}
 }
 
