@@ -30,6 +30,8 @@ func TestEngine(t *testing.T) {
 	t.Run("killed at random", func(t *testing.T) { killedAtRandom(t, bed(t, shipped)) })
 	t.Run("killed at every point", func(t *testing.T) { killedAtPoints(t, bed(t, pointed(t))) })
 	t.Run("features, killed at every point", func(t *testing.T) { featuresKilledAtPoints(t, bed(t, pointed(t))) })
+	t.Run("questions, killed at every point", func(t *testing.T) { gatesKilledAtPoints(t, bed(t, pointed(t))) })
+	t.Run("questions, service killed", func(t *testing.T) { gatesKilledService(t, bed(t, shipped)) })
 	t.Run("cached, killed at random", func(t *testing.T) { cachedKilledAtRandom(t, bed(t, shipped)) })
 	t.Run("cached, killed at every point", func(t *testing.T) { cachedKilledAtPoints(t, bed(t, pointed(t))) })
 	t.Run("killed around a cleanup", func(t *testing.T) { killedAroundCleanup(t, bed(t, pointed(t))) })
