@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,13 +14,14 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(asEngine); folder != "" {
 		runUntilKilled(folder)
 	}
-	flag.Set("test.parallel", "16") // many tests only wait; the command line may say otherwise
+	sizetest.SideBySide()
 	goleak.VerifyTestMain(m)
 }
 

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +40,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(hidingLandlock) != "":
 		hideLandlock()
 	}
-	flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))) // attacks wait more than they work
+	sizetest.SideBySide()
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "attack")
 		if err != nil {

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -32,7 +31,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
-	flag.Set("test.parallel", "8") // most scripts wait for half of their time
+	sizetest.SideBySide()
 	os.Exit(mainWithProgram(m))
 }
 

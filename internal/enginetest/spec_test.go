@@ -3,13 +3,11 @@ package enginetest
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	_ "github.com/flowrun/flowrun/internal/helpertest"
 	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -30,12 +29,7 @@ func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil { // the tests name examples, docs and definitions from the top
 		panic(err)
 	}
-	flag.Parse()
-	if p := flag.Lookup("test.parallel"); p.Value.String() == fmt.Sprint(runtime.GOMAXPROCS(0)) { // most tests wait for processes
-		if err := flag.Set(p.Name, "8"); err != nil {
-			panic(err)
-		}
-	}
+	sizetest.SideBySide()
 	goleak.VerifyTestMain(m)
 }
 

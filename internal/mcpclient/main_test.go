@@ -1,9 +1,10 @@
 package mcpclient_test
 
 import (
-	"flag"
 	"os"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/sizetest"
 )
 
 // serverVariable makes the test program a server of the tests. Its value is the kind of server.
@@ -14,6 +15,6 @@ func TestMain(m *testing.M) {
 		runServer(kind)
 		os.Exit(0)
 	}
-	flag.Set("test.parallel", "8") // many tests only wait; the command line may say otherwise
+	sizetest.SideBySide()
 	os.Exit(m.Run())
 }

@@ -3,7 +3,6 @@ package service_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/sizetest"
 	"github.com/flowrun/flowrun/internal/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
-	flag.Set("test.parallel", "8") // many tests only wait; the command line may say otherwise
+	sizetest.SideBySide()
 	goleak.VerifyTestMain(m)
 }
 

@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -56,6 +57,17 @@ func Need(t testing.TB, s Size, why string) {
 		t.Skipf("%s; set %s=%s to run it", why, variable, [...]string{"", "gate", "long"}[s])
 	}
 }
+
+// SideBySide lets this many tests of a package run at the same time, because tests of processes and servers wait more
+// than they work. TestMain of such a package calls it before it runs the tests. The -parallel flag is stronger.
+func SideBySide() {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(sideBySide, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
+}
+
+// sideBySide keeps two processors busy. go test has one test for each processor.
+const sideBySide = 8
 
 // Checks sets how many cases rapid.Check tries until the test ends, unless the command line says how many. The test must
 // not be parallel.
