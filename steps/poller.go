@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/requesturl"
 )
 
 // Poller waits until something outside of flowrun is available: a file exists, a port accepts
@@ -229,11 +230,7 @@ func CheckPort(address string) error {
 }
 
 func (l *Poller) urlTarget(f Frame, values expr.Scope) (target, error) {
-	text, err := l.URL.Text(values)
-	if err != nil {
-		return target{}, err
-	}
-	u, err := CheckURL(text)
+	u, err := requesturl.Render(l.URL, values)
 	if err != nil {
 		return target{}, err
 	}
@@ -244,7 +241,7 @@ func (l *Poller) urlTarget(f Frame, values expr.Scope) (target, error) {
 		return target{}, fmt.Errorf("cannot request %s: this program has no HTTP client for steps; set Config.HTTP", shown)
 	}
 	return target{shown, u, func(ctx context.Context) error {
-		status, err := client(ctx, StatusRequest{URL: text, Allow: allowIn(f), Reach: reachIn(f)})
+		status, err := client(ctx, StatusRequest{URL: u.String(), Allow: allowIn(f), Reach: reachIn(f)})
 		switch {
 		case err != nil:
 			return connectionError(ctx, err)
@@ -253,23 +250,6 @@ func (l *Poller) urlTarget(f Frame, values expr.Scope) (target, error) {
 		}
 		return fmt.Errorf("the response status is %d", status)
 	}}, nil
-}
-
-// CheckURL parses the URL of a request. Its errors do not contain the text, in which secrets may be.
-func CheckURL(text string) (*url.URL, error) {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil: // its message contains the whole text
-		return nil, errors.New("the url is not valid; write http://HOST/PATH, and escape special characters as %XX")
-	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("cannot send a request to an address with the scheme %q; use http:// or https://", u.Scheme)
-	case u.Hostname() == "":
-		return nil, errors.New("the url has no host; write http://HOST/PATH")
-	}
-	if err := privatenet.CheckHost(u.Hostname()); err != nil {
-		return nil, err
-	}
-	return u, nil
 }
 
 // connectionError returns the shortest reason why a connection failed: the timeout, or the error of

@@ -174,7 +174,7 @@ func TestPollerWaitsForPort(t *testing.T) {
 
 // Targets that can never be available fail immediately and permanently.
 func TestPollerRefuses(t *testing.T) {
-	b := httpBench(t, nil, func(context.Context, string) (int, error) { return 200, nil })
+	b := httpBench(t, map[string]any{"EMPTY": "", "UP": "../admin"}, func(context.Context, string) (int, error) { return 200, nil })
 	deaf := open(t, Options{}, nil)
 	defer deaf.close(t)
 	for _, c := range []struct {
@@ -190,6 +190,8 @@ func TestPollerRefuses(t *testing.T) {
 		{b, Poller{URL: b.text(t, "ftp://x")}, `cannot send a request to an address with the scheme "ftp"`},
 		{b, Poller{URL: b.text(t, "x")}, `cannot send a request to an address with the scheme ""`},
 		{b, Poller{URL: b.text(t, "http://joe:hunter22@:80")}, "has no host"},
+		{b, Poller{URL: b.text(t, "http://joe:hunter22@db/users/{EMPTY}")}, "an empty value makes a part of the path of the url empty"},
+		{b, Poller{URL: b.text(t, "http://joe:hunter22@db/users/{UP}")}, "the path of the url contains . or .. as a part"},
 		{b, Poller{URL: b.text(t, "http://joe:hunter22@db\x01/")}, "the url is not valid"},
 		{deaf, Poller{URL: deaf.text(t, "http://x/y?z")}, "cannot request http://x/y: this program has no HTTP client"},
 	} {

@@ -6,10 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // counter is a transform that counts its calls.
@@ -24,21 +21,12 @@ func (*counter) IsConstant(any) bool { return false }
 
 // TestTransformsRunOnce: a call transforms each value once, and one that cannot run transforms nothing.
 func TestTransformsRunOnce(t *testing.T) {
-	def, found := tool.Decode("t.yaml", []byte(`
-name: t
-description: d
+	p := planOf(t, `
 parameters:
   A: {description: a, transform: value.trim()}
   B: {description: b, required: true}
 bash: echo {A} {B}
-`))
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := compile.Definition(library.New(library.Config{WorkingDirectory: t.TempDir()}), "", def)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	var c counter
 	p.Param("A").JS = &c
 	for _, test := range []struct {

@@ -80,9 +80,9 @@ func (c *commandCheck) command(cmd *steps.Command, frame *Frame, where string, u
 }
 
 // waiter is a step that waits. t is the text that says what it waits for, and check returns an error if that is
-// invalid.
+// invalid with the values of a call.
 type waiter interface {
-	WaitsFor() (t *expr.Template, check func(string) error)
+	WaitsFor() (t *expr.Template, check func(expr.Scope) error)
 }
 
 // checkWait reports a caller's value for which a step cannot wait.
@@ -92,11 +92,10 @@ func (b *binder) checkWait(w waiter, frame *Frame, where string) {
 		return
 	}
 	watch := &CallerWatch{Scope: Scope{Frame: frame}}
-	text, err := t.Text(watch)
-	if err != nil || !watch.Caller {
+	if _, err := t.Text(watch); err != nil || !watch.Caller {
 		return // the value comes from a step or from the author
 	}
-	if err := check(text); err != nil {
+	if err := check(watch); err != nil {
 		b.problem(t.Refs()[0].Root, "refused", "", "%s: %v", where, err) // err does not quote a password in an address
 	}
 }

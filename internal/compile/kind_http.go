@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/httpstep"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/requesturl"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -93,8 +94,11 @@ func (c *stepCompiler) checkAddress(at tool.Text, r *httpstep.Runner) {
 	if r.URL.Static() {
 		text, err := r.URL.Text(nil)
 		if err == nil {
-			u, bad := httpstep.ParseAddress(text)
+			u, bad := requesturl.Parse(text)
 			if err = bad; err == nil {
+				err = httpstep.CheckAddress(u)
+			}
+			if err == nil {
 				c.warnNotPermitted(at, "http.url", u.Hostname())
 			}
 		}

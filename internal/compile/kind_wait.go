@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/requesturl"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -60,7 +61,7 @@ func (c *stepCompiler) poller(w *tool.Wait) dag.Runner {
 	}{
 		{w.File, "wait.file", &l.File, waiting.CheckFile},
 		{w.Port, "wait.port", &l.Port, steps.CheckPort},
-		{w.HTTP, "wait.http", &l.URL, func(s string) error { _, err := steps.CheckURL(s); return err }},
+		{w.HTTP, "wait.http", &l.URL, func(s string) error { _, err := requesturl.Parse(s); return err }},
 	} {
 		if one.at == nil {
 			continue

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/requesturl"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -49,7 +50,7 @@ func (r *Runner) describeURL(known references) string {
 		if known.unknown[value] {
 			return value
 		}
-		return encode(before, value)
+		return requesturl.Encode(before, value)
 	})
 	if err != nil {
 		text = r.URL.Display(known, nil)

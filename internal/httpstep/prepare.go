@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/requesturl"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -77,22 +78,12 @@ func text(t *expr.Template, sc expr.Scope) (string, error) {
 	return t.Text(sc)
 }
 
-// address renders the URL. A value is escaped for the place in which it is.
+// address renders the URL, with the query.
 func (r *Runner) address(sc expr.Scope) (*url.URL, error) {
-	var empty []int // places in the path with an empty value
-	text, err := r.URL.EncodedText(sc, func(before, value string) string {
-		if value == "" && inPath(before) {
-			empty = append(empty, len(before))
-		}
-		return encode(before, value)
-	})
-	if err != nil {
-		return nil, err
+	u, err := requesturl.Render(r.URL, sc)
+	if err == nil {
+		err = CheckAddress(u)
 	}
-	if err := checkParts(text, empty); err != nil {
-		return nil, err
-	}
-	u, err := ParseAddress(text)
 	if err != nil {
 		return nil, err
 	}
@@ -109,45 +100,12 @@ func (r *Runner) address(sc expr.Scope) (*url.URL, error) {
 	return u, nil
 }
 
-// encode escapes a value that follows before in a URL.
-func encode(before, value string) string {
-	switch {
-	case !expr.HasAuthority(before):
-		return value
-	case !inPath(before):
-		return url.QueryEscape(value)
-	}
-	return url.PathEscape(value)
-}
-
-// inPath reports whether what follows before in a URL belongs to its path.
-func inPath(before string) bool {
-	return expr.HasAuthority(before) && !strings.ContainsAny(before, "?#")
-}
-
-// checkParts refuses a part of the path that is empty because of an empty value: DELETE of /users/ and an empty ID is
-// another request than DELETE of one user. empty are the places of such values in the URL.
-func checkParts(text string, empty []int) error {
-	for _, at := range empty {
-		if rest := text[at:]; text[at-1] == '/' && (rest == "" || strings.ContainsRune("/?#", rune(rest[0]))) {
-			return errors.New("an empty value makes a part of the path of the url empty, which would lead to another address")
-		}
+// CheckAddress refuses a URL with a password, which has a place of its own.
+func CheckAddress(u *url.URL) error {
+	if u.User != nil {
+		return errors.New("the url contains a user or a password; write them under auth.basic")
 	}
 	return nil
-}
-
-// ParseAddress parses the URL of a request, which must lead where its author sees it lead.
-func ParseAddress(text string) (*url.URL, error) {
-	u, err := steps.CheckURL(text)
-	switch {
-	case err != nil:
-		return nil, err
-	case u.User != nil:
-		return nil, errors.New("the url contains a user or a password; write them under auth.basic")
-	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(s string) bool { return s == "." || s == ".." }):
-		return nil, errors.New("the path of the url contains . or .. as a part, which would lead to another address")
-	}
-	return u, nil
 }
 
 // ParseProxy parses the address of a proxy.

@@ -40,9 +40,20 @@ func (p Pause) Describe(show func(*expr.Template) string) string {
 	return "for " + p.Span.String()
 }
 
-// WaitsFor returns the template of the time, and a function that checks a rendered value.
-func (p Pause) WaitsFor() (*expr.Template, func(string) error) {
-	return p.Until, func(text string) error { _, err := ParseTime(text); return err }
+// WaitsFor returns the template of the time, and a function that checks it with the values of a call.
+func (p Pause) WaitsFor() (*expr.Template, func(expr.Scope) error) {
+	return p.Until, rendered(p.Until, func(text string) error { _, err := ParseTime(text); return err })
+}
+
+// rendered returns a function that checks what a template makes of values.
+func rendered(t *expr.Template, check func(string) error) func(expr.Scope) error {
+	return func(sc expr.Scope) error {
+		text, err := t.Text(sc)
+		if err != nil {
+			return err
+		}
+		return check(text)
+	}
 }
 
 // Run implements dag.Runner.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/requesturl"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -29,14 +30,14 @@ func (l Poller) Describe(show func(*expr.Template) string) string {
 	return "for " + show(l.URL)
 }
 
-// WaitsFor returns the template of what the step waits for, and a function that checks a rendered
-// value.
-func (l Poller) WaitsFor() (*expr.Template, func(string) error) {
+// WaitsFor returns the template of what the step waits for, and a function that checks it with the
+// values of a call.
+func (l Poller) WaitsFor() (*expr.Template, func(expr.Scope) error) {
 	switch {
 	case l.File != nil:
-		return l.File, CheckFile
+		return l.File, rendered(l.File, CheckFile)
 	case l.Port != nil:
-		return l.Port, steps.CheckPort
+		return l.Port, rendered(l.Port, steps.CheckPort)
 	}
-	return l.URL, func(text string) error { _, err := steps.CheckURL(text); return err }
+	return l.URL, func(sc expr.Scope) error { _, err := requesturl.Render(l.URL, sc); return err }
 }
