@@ -11,6 +11,17 @@ func TestWhatNeedsSomethingLeftOut(t *testing.T) {
 	const phony, recipe = ".PHONY: d\nd:\n\techo GUARDED\n", "a:\n  echo GUARDED\n"
 	for _, c := range []struct{ format, src, reason, has string }{
 		{"make", "include x.mk\n.PHONY: d\nd: verify\n\techo GUARDED\n", "it needs verify, which may be a target of include x.mk", ""},
+		{"make", "include x.mk\n" + phony, "include x.mk may stop make, or add rules and variables", ""},
+		{"make", "-include .env\n" + phony, "-include .env may stop make", ""},
+		{"make", "sinclude $(DEPS)\n" + phony, "sinclude $(DEPS) may stop make", ""},
+		{"make", "ifdef X\ninclude x.mk\nendif\n" + phony, "include x.mk may stop make", ""},
+		{"taskfile", "includes: {b: ./b}\ntasks: {a: {cmd: echo GUARDED}}\n", "includes of the file is left out", "GUARDED"},
+		{"taskfile", "includes: {b: ./b}\ntasks: {a: {cmd: echo GUARDED $V}}\n", "it reads V, which an included file may set", ""},
+		{"taskfile", "includes: {b: ./b}\ntasks: {a: {cmds: [{task: 'b:c'}, echo GUARDED]}}\n", "b:c", ""},
+		{"just", "import 'x.just'\n" + recipe, "import 'x.just' is left out", "GUARDED"},
+		{"just", "import? 'x.just'\na:\n  echo GUARDED $V\n", "it reads V, which an imported file may set", ""},
+		{"just", "import 'x.just'\na: b\n  echo GUARDED\n", "it needs the recipe b, which is not in the file", ""},
+		{"just", "mod x\n" + recipe, "mod x is left out", "GUARDED"},
 		{"make", ".c.o:\n\tfalse\n.PHONY: d\nd: a.o\n\techo GUARDED\n", "it needs a.o, which may be a target of the rule .c.o", ""},
 		{"make", "%.ok: %.txt\n\tverify $<\n.PHONY: d\nd: a.ok\n\techo GUARDED\n", "it needs a.ok, which may be a target of the rule %.ok", ""},
 		{"make", "$(error stop)\n" + phony, "line 1 may stop make or add rules: $(error stop)", ""},

@@ -41,7 +41,6 @@ func TestMakefileStatus(t *testing.T) {
 		{"CURDIR", "a:\n\t@test $(CURDIR) = \"$$(pwd)\" && echo yes\n", "CURDIR is the directory"},
 		{"MAKEFLAGS", "MAKEFLAGS += --no-builtin-rules\na:\n\t@echo x\n", "flowrun ignores them"},
 		{"unexport", "unexport V\na:\n\t@echo x\n", "flowrun ignores unexport V"},
-		{"include", "-include nothing.mk\na:\n\t@echo x\n", "is unknown"},
 		{".POSIX", ".POSIX:\na:\n\t-@echo 1; false; echo never\n\t@# a comment\n\t@echo 2; cd /\n\t@if false; then echo 3; fi; false; echo never\n\t@echo never\n", ""},
 		{".POSIX, one line", "a:\n\t@false; echo never\n.POSIX:\n", ""},
 		{"several rules", "a: b\na: c d\n\t@echo $^ - $+ - $<\na: e b\n" + needed, ""},

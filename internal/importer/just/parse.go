@@ -109,9 +109,14 @@ func (p *parser) parse(src string) {
 		case first == "unexport":
 			p.result.Add(text, n, "", importer.LeftOut, "flowrun has no counterpart")
 			p.missing = append(p.missing, withoutComment(text))
-		case first == "alias" || first == "import" || first == "import?" || first == "mod" || first == "mod?":
-			p.result.Add(text, n, "", importer.LeftOut, "%s", map[string]string{"alias": "call the tool by its own name"}[first]+
-				map[bool]string{true: "import the other file by itself"}[strings.HasPrefix(first, "import") || strings.HasPrefix(first, "mod")])
+		case first == "alias":
+			p.result.Add(text, n, "", importer.LeftOut, "call the tool by its own name")
+		case first == "import" || first == "import?" || first == "mod" || first == "mod?":
+			p.result.Add(text, n, "", importer.LeftOut, "import the other file by itself")
+			p.missing = append(p.missing, withoutComment(text))
+			if strings.HasPrefix(first, "import") {
+				p.lost.AnyVariable("an imported file may set")
+			}
 		default:
 			current = p.header(text, n, attributes, about)
 		}

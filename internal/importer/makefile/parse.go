@@ -115,8 +115,8 @@ func (p *parser) parse(src string) {
 				i++
 			}
 		case first == "include" || first == "-include" || first == "sinclude":
-			p.result.Add(text, l.line, "", importer.LeftOut, "import the other file by itself; what it sets is unknown here")
-			p.changed = append(p.changed, "what "+short(text)+" sets is unknown")
+			p.result.Add(text, l.line, "", importer.LeftOut, "flowrun reads no other file; write its lines here, and import again")
+			p.badAll = short(text) + " may stop make, or add rules and variables"
 			p.elsewhere = short(text)
 			p.current = nil
 		case first == "vpath" || first == "undefine" || first == "load" || first == "unexport" || text == "export":

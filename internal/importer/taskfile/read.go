@@ -80,6 +80,8 @@ func Read(file string, src []byte) (*importer.Result, error) {
 			r.run = p.Text()
 		case "includes":
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "import the other files by themselves; tasks that call them are left out")
+			r.missing = append(r.missing, p.Key)
+			r.lost.AnyVariable("an included file may set")
 		default:
 			r.result.Add(p.Key, p.Line, "", importer.LeftOut, "flowrun has no counterpart")
 			r.missing = append(r.missing, p.Key)
