@@ -80,7 +80,7 @@ func TestSaveMemory(t *testing.T) {
 	if err := os.Symlink(canary, project); err != nil {
 		t.Skip(err)
 	}
-	remember(map[string]any{"fact": "x", "scope": "project"}, true, "is a symbolic link")
+	remember(map[string]any{"fact": "x", "scope": "project"}, true, "is a link")
 	if b, _ := os.ReadFile(canary); string(b) != "mine\n" {
 		t.Errorf("the file outside holds %q", b)
 	}

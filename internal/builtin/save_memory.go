@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/editedfile"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -89,12 +89,7 @@ func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
 		dir = filepath.Join(in.Workspace, ".flowrun")
 	}
 	path := filepath.Join(dir, "memory.md")
-	for _, p := range []string{dir, path, path + ".lock"} {
-		if info, err := os.Lstat(p); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			return "", fmt.Errorf("%s is a symbolic link, which is not followed in a project; replace it with a file or folder", p)
-		}
-	}
-	return path, nil
+	return path, errors.Join(editedfile.CheckLinks(filepath.Dir(dir), path), editedfile.CheckLinks(dir, path+".lock"))
 }
 
 // itemOf returns a fact as one item of a list: on a single line, and escaped so that Markdown does not take its

@@ -3,7 +3,7 @@
 // A Client is one program with its settings files: one that a project shares, one of the user, or
 // both. Add returns the text of such a file with the server in it. It changes nothing else: comments,
 // order and formatting of the file stay as they are (json.go, toml.go), and a parser confirms that
-// the values do (add.go). Add is a pure function. Read and Write are for the files.
+// the values do (add.go). Package editedfile reads and writes the files.
 package clientconfig
 
 import (

@@ -4,16 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/editedfile"
 	"github.com/flowrun/flowrun/internal/keytable"
 )
 
@@ -37,7 +35,7 @@ type ServerKey struct {
 
 // AddServer adds an MCP server to a settings file, which it creates if needed. Everything else in
 // the file, with its comments, stays as it is.
-func AddServer(path, name string, keys []ServerKey) error {
+func AddServer(f *editedfile.File, name string, keys []ServerKey) error {
 	lines := []string{quoteKey(name) + ":"}
 	for _, k := range keys {
 		text, err := json.Marshal(k.Value) // JSON is YAML
@@ -46,7 +44,7 @@ func AddServer(path, name string, keys []ServerKey) error {
 		}
 		lines = append(lines, "  "+k.Key+": "+string(text))
 	}
-	return editServers(path, name, func(b *block) error {
+	return editServers(f, name, func(b *block) error {
 		if b.serverAt(name) >= 0 || b.has(name) {
 			return fmt.Errorf("there is already a server %q; to replace it, remove it first", name)
 		}
@@ -59,8 +57,8 @@ var ErrNoServer = errors.New("no such server")
 
 // RemoveServer removes an MCP server from a settings file. The error is ErrNoServer if it has none
 // with that name.
-func RemoveServer(path, name string) error {
-	return editServers(path, name, func(b *block) error {
+func RemoveServer(f *editedfile.File, name string) error {
+	return editServers(f, name, func(b *block) error {
 		if !b.has(name) {
 			return ErrNoServer
 		}
@@ -70,16 +68,12 @@ func RemoveServer(path, name string) error {
 
 // editServers changes the servers in a settings file. It writes the file only if all other settings
 // keep their values.
-func editServers(path, name string, change func(*block) error) error {
-	src, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	before, err := othersOf(path, src, name)
+func editServers(f *editedfile.File, name string, change func(*block) error) error {
+	before, err := othersOf(f.Path, f.Text, name)
 	if err != nil {
 		return err
 	}
-	b := newBlock(src)
+	b := newBlock(f.Text)
 	for key := range before.servers {
 		b.names = append(b.names, key)
 	}
@@ -87,14 +81,11 @@ func editServers(path, name string, change func(*block) error) error {
 		return err
 	}
 	text := []byte(strings.Join(b.lines, "\n"))
-	after, err := othersOf(path, text, name)
+	after, err := othersOf(f.Path, text, name)
 	if err != nil || !maps.Equal(before.values, after.values) || before.servers[name] == after.servers[name] {
-		return fmt.Errorf("cannot edit mcpServers in %s, because it is written in an unusual form; edit it by hand", path)
+		return fmt.Errorf("cannot edit mcpServers in %s, because it is written in an unusual form; edit it by hand", f.Path)
 	}
-	if src == nil {
-		return atomicfile.Create(path, text)
-	}
-	return atomicfile.Replace(path, src, text)
+	return f.Write(text)
 }
 
 // others are the settings of a file, except those of one server.

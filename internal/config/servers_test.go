@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/editedfile"
 )
 
 // TestEditServers adds and removes a server; everything else stays as it is written.
@@ -37,11 +38,18 @@ func TestEditServers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			file := func() *editedfile.File {
+				f, err := editedfile.ReadUser(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
 			read := func() string {
 				text, _ := os.ReadFile(path)
 				return string(text)
 			}
-			err := config.AddServer(path, "new", []config.ServerKey{{"command", "x"}, {"args", []string{"-y", "a: b # c"}}})
+			err := config.AddServer(file(), "new", []config.ServerKey{{"command", "x"}, {"args", []string{"-y", "a: b # c"}}})
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) || read() != c.before {
 					t.Errorf("%v, want %q; the file is %q", err, c.fails, read())
@@ -55,10 +63,10 @@ func TestEditServers(t *testing.T) {
 			if without == "" {
 				without = c.before
 			}
-			if err := config.RemoveServer(path, "new"); err != nil || read() != without {
+			if err := config.RemoveServer(file(), "new"); err != nil || read() != without {
 				t.Errorf("%v\ngot  %q\nwant %q", err, read(), without)
 			}
-			if err := config.RemoveServer(path, "new"); !errors.Is(err, config.ErrNoServer) {
+			if err := config.RemoveServer(file(), "new"); !errors.Is(err, config.ErrNoServer) {
 				t.Error(err)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/clientconfig"
 	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/editedfile"
 	"github.com/flowrun/flowrun/internal/home"
 )
 
@@ -109,7 +110,7 @@ func checkFlags(c *cobra.Command, args []string) error {
 }
 
 // installation returns how to read the file to change, and what the client will start.
-func installation(c *cobra.Command, client clientconfig.Client, args []string, f installFlags) (read func() (*clientconfig.File, error), s clientconfig.Server, err error) {
+func installation(c *cobra.Command, client clientconfig.Client, args []string, f installFlags) (read func() (*editedfile.File, error), s clientconfig.Server, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, s, err
@@ -121,7 +122,7 @@ func installation(c *cobra.Command, client clientconfig.Client, args []string, f
 			return nil, s, ui.Usagef(c, "%s has no settings for a project; use --user", client.Title)
 		}
 		s.Command = sharedCommand()
-		return func() (*clientconfig.File, error) { return clientconfig.ReadProject(dir, path) }, s, nil
+		return func() (*editedfile.File, error) { return editedfile.ReadProject(dir, path) }, s, nil
 	}
 	if s.Command, err = os.Executable(); err != nil {
 		return nil, s, fmt.Errorf("cannot find the path of flowrun: %w", err)
@@ -134,7 +135,7 @@ func installation(c *cobra.Command, client clientconfig.Client, args []string, f
 	if d.Config, err = os.UserConfigDir(); err != nil {
 		return nil, s, err
 	}
-	return func() (*clientconfig.File, error) { return clientconfig.ReadUser(client.UserFile(d)) }, s, nil
+	return func() (*editedfile.File, error) { return editedfile.ReadUser(client.UserFile(d)) }, s, nil
 }
 
 // sharedCommand returns how others can start flowrun: by its name if that is this program here.
@@ -157,12 +158,16 @@ func sameFile(a, b string) bool {
 }
 
 // writeSettings writes the settings, and reports where they are.
-func writeSettings(env *ui.Env, client clientconfig.Client, file *clientconfig.File, text []byte) error {
+func writeSettings(env *ui.Env, client clientconfig.Client, file *editedfile.File, text []byte) error {
 	if bytes.Equal(file.Text, text) {
 		fmt.Fprintf(env.Stdout, "%s already has this server\n", file.Path)
 		return nil
 	}
-	if err := file.Write(text); err != nil {
+	err := file.Keep()
+	if err == nil {
+		err = file.Write(text)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write the settings of %s: %w", client.Title, err)
 	}
 	if file.Text == nil {

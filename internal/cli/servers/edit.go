@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/editedfile"
 	"github.com/flowrun/flowrun/internal/mcpclient"
 )
 
@@ -56,14 +57,14 @@ func add(env *ui.Env, c *cobra.Command, args []string, f addFlags) error {
 	if err != nil {
 		return err
 	}
-	path, err := f.file()
+	file, err := f.file()
 	if err != nil {
 		return err
 	}
-	if err := config.AddServer(path, args[0], keys); err != nil {
+	if err := config.AddServer(file, args[0], keys); err != nil {
 		return fmt.Errorf("cannot add the MCP server: %w", err)
 	}
-	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], ui.ShortPath(path), args[0])
+	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], ui.ShortPath(file.Path), args[0])
 	if f.project {
 		env.Notef("it is used when you trust the project: flowrun trust")
 	}
@@ -142,24 +143,21 @@ func (f addFlags) more(c *cobra.Command, keys []config.ServerKey) ([]config.Serv
 }
 
 // file returns the settings file to change.
-func (f addFlags) file() (string, error) {
+func (f addFlags) file() (*editedfile.File, error) {
 	c, err := ui.LoadSettings(false)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	path := config.UserFile()
-	if f.project {
-		if path = ""; c.Trust.Folder != "" {
-			path = config.ProjectFile(c.Trust.Folder)
-		}
+	path, project := config.UserFile(), c.Trust.Folder
+	switch {
+	case f.project && project == "":
+		return nil, errors.New("there is no project here; flowrun init makes one")
+	case f.project:
+		return editedfile.ReadProject(project, config.ProjectFile(project))
+	case path == "":
+		return nil, errors.New("there is no folder for your settings, because the home directory is unknown")
 	}
-	if path == "" && f.project {
-		return "", errors.New("there is no project here; flowrun init makes one")
-	}
-	if path == "" {
-		return "", errors.New("there is no folder for your settings, because the home directory is unknown")
-	}
-	return path, nil
+	return editedfile.ReadUser(path)
 }
 
 func removeCommand(env *ui.Env) *cobra.Command {
@@ -174,18 +172,18 @@ in the file stay.`,
 		Args:              oneServer,
 		ValidArgsFunction: completeServer,
 		RunE: func(_ *cobra.Command, args []string) error {
-			path, err := f.file()
+			file, err := f.file()
 			if err != nil {
 				return err
 			}
-			err = config.RemoveServer(path, args[0])
+			err = config.RemoveServer(file, args[0])
 			if errors.Is(err, config.ErrNoServer) {
-				return ui.Missing(fmt.Errorf("%s has no MCP server %q; to see where it is set: flowrun config list --show-origin", ui.ShortPath(path), args[0]))
+				return ui.Missing(fmt.Errorf("%s has no MCP server %q; to see where it is set: flowrun config list --show-origin", ui.ShortPath(file.Path), args[0]))
 			}
 			if err != nil {
 				return fmt.Errorf("cannot remove the MCP server: %w", err)
 			}
-			env.Notef("removed the MCP server %s from %s", args[0], ui.ShortPath(path))
+			env.Notef("removed the MCP server %s from %s", args[0], ui.ShortPath(file.Path))
 			return nil
 		},
 	}

@@ -1,4 +1,4 @@
-package clientconfig
+package editedfile
 
 // openNoFollow has no effect: creating a symbolic link needs a privilege.
 const openNoFollow = 0

@@ -1,6 +1,6 @@
 //go:build unix
 
-package clientconfig_test
+package editedfile_test
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/clientconfig"
+	"github.com/flowrun/flowrun/internal/editedfile"
 )
 
 func write(t *testing.T, path, text string) {
@@ -46,7 +46,7 @@ func TestProjectFile(t *testing.T) {
 			if err := test.make(outside, folder); err != nil {
 				t.Fatal(err)
 			}
-			f, err := clientconfig.ReadProject(project, filepath.Join(folder, "mcp.json"))
+			f, err := editedfile.ReadProject(project, filepath.Join(folder, "mcp.json"))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, %v", f, err)
 			}
@@ -72,11 +72,11 @@ func TestUserFile(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Fatal(err)
 	}
-	f, err := clientconfig.ReadUser(link)
+	f, err := editedfile.ReadUser(link)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Write([]byte("new")); err != nil {
+	if err := errFirst(f.Keep(), f.Write([]byte("new"))); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{real: "new", real + ".bak": "{}", link: "new"} {

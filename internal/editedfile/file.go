@@ -1,4 +1,8 @@
-package clientconfig
+// Package editedfile reads and writes files of people that flowrun changes: settings, of flowrun and of other programs.
+//
+// A project can be anybody's. In its folder no link is followed: what it leads to would be changed, and a copy of it would
+// be part of the project. The files of a user can be links.
+package editedfile
 
 import (
 	"errors"
@@ -12,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/atomicfile"
 )
 
-// File is a settings file.
+// File is a file to change.
 type File struct {
 	Path string // of the file itself, also if it was found through a link
 	Text []byte // nil if there is no file
@@ -20,24 +24,31 @@ type File struct {
 	mode fs.FileMode
 }
 
-// ReadProject reads settings in the folder of a project. A project can be anybody's, so no link is
-// followed: what it leads to would be changed, and its copy would be part of the project.
+// ReadProject reads a file in the folder of a project.
 func ReadProject(folder, path string) (*File, error) {
+	if err := CheckLinks(folder, path); err != nil {
+		return nil, err
+	}
+	return read(path)
+}
+
+// CheckLinks returns an error if a file in the folder of a project, or a folder above it in there, is a link.
+func CheckLinks(folder, path string) error {
 	rel, err := filepath.Rel(folder, path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	at := folder
 	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		at = filepath.Join(at, part)
 		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%q is a link, and in a project flowrun follows none", at)
+			return fmt.Errorf("%q is a link, and in a project flowrun follows none; replace it with a file or folder", at)
 		}
 	}
-	return read(path)
+	return nil
 }
 
-// ReadUser reads settings of the user, who may keep them elsewhere and link to them.
+// ReadUser reads a file of the user, who may keep it elsewhere and link to it.
 func ReadUser(path string) (*File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -66,18 +77,25 @@ func read(path string) (*File, error) {
 	return &File{Path: path, Text: text, mode: info.Mode().Perm()}, err
 }
 
-// Backup returns the path of the copy that Write keeps.
-func (f *File) Backup() string { return f.Path + ".bak" }
-
-// Write writes the settings. A file that exists is kept as the backup, which nobody can read who
-// cannot read the file.
+// Write writes the file. It fails if another program has changed it since it was read.
 func (f *File) Write(text []byte) error {
 	if f.Text == nil {
 		return atomicfile.Create(f.Path, text)
+	}
+	return atomicfile.Replace(f.Path, f.Text, text)
+}
+
+// Backup returns the path of the copy that Keep makes.
+func (f *File) Backup() string { return f.Path + ".bak" }
+
+// Keep makes a copy of a file that exists, which nobody can read who cannot read the file.
+func (f *File) Keep() error {
+	if f.Text == nil {
+		return nil
 	}
 	backup := atomicfile.File{Path: f.Backup(), Mode: f.mode, Exact: true}
 	if err := backup.WriteText(f.Text); err != nil {
 		return fmt.Errorf("cannot keep a copy: %w", err)
 	}
-	return atomicfile.Replace(f.Path, f.Text, text)
+	return nil
 }
