@@ -39,6 +39,9 @@ func TestMain(m *testing.M) {
 		return
 	case os.Getenv(hidingLandlock) != "":
 		hideLandlock()
+	case os.Getenv(stdioCall) != "":
+		beStdioClient()
+		return
 	}
 	sizetest.SideBySide()
 	os.Exit(func() int {
