@@ -1,8 +1,10 @@
 package call_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/compile"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/value"
@@ -28,6 +30,7 @@ func planOf(t *testing.T, text string) *plan.Plan {
 // author is not refused for its dash.
 func TestRefusedValues(t *testing.T) {
 	const a = "parameters:\n  A: {description: a}\n"
+	const list = "parameters:\n  A: {description: a, type: array}\n"
 	for _, c := range []struct {
 		name, text string
 		given      map[string]any
@@ -38,6 +41,12 @@ func TestRefusedValues(t *testing.T) {
 		{"a default with a value", "parameters:\n  A: {description: a}\n  B: {description: b, default: '{A}'}\nbash: ls {B}\n", map[string]any{"A": "-x"}, "dash"},
 		{"a default with a part of a value", "parameters:\n  A: {description: a}\n  B: {description: b, default: '-{A}'}\nbash: ls {B}\n", map[string]any{"A": "x"}, "dash"},
 		{"a default with a default of the author", "parameters:\n  A: {description: a, default: -x}\n  B: {description: b, default: '{A}'}\nbash: ls {B}\n", nil, ""},
+		{"a value of a step with a condition", a + "steps: [{name: s, run-condition: \"'{A}' != '-x'\", bash: 'ls {A}'}]\n", map[string]any{"A": "-x"}, "dash"},
+		{"a number", a + "bash: echo $(({A} + 1))\n", map[string]any{"A": "x"}, "refused"},
+		{"a number that a condition guards", a + "steps: [{name: s, run-condition: \"'{A}' != 'x'\", bash: 'echo $(({A} + 1))'}]\n", map[string]any{"A": "x"}, ""},
+		{"numbers", list + "steps: [{name: s, for-each: {items: '{A}'}, bash: 'echo $(({item} + 1))'}]\n", map[string]any{"A": []any{"1", "x"}}, "refused"},
+		{"numbers that a condition guards", list + "steps: [{name: s, for-each: {items: '{A}'}, run-condition: \"'{item}' != 'x'\", bash: 'echo $(({item} + 1))'}]\n", map[string]any{"A": []any{"1", "x"}}, ""},
+		{"a value and a number that a condition guards", a + "steps: [{name: s, run-condition: \"'{A}' != '-x'\", bash: 'echo $(({A} + 1))'}]\n", map[string]any{"A": "-x"}, ""},
 		{"a file", a + "steps: [{name: s, wait: {file: '{A}'}}]\n", map[string]any{"A": ""}, "refused"},
 		{"a port", a + "steps: [{name: s, wait: {port: '{A}'}}]\n", map[string]any{"A": "db"}, "refused"},
 		{"a time", a + "steps: [{name: s, wait: {until: '{A}'}}]\n", map[string]any{"A": "soon"}, "refused"},
@@ -54,6 +63,25 @@ func TestRefusedValues(t *testing.T) {
 		}
 		if code != c.code || (err == nil) != (code == "") {
 			t.Errorf("%s: %v, want the problem %q", c.name, err, c.code)
+		}
+	}
+}
+
+// TestProblemsHideSecrets: the messages about the values of a call contain no secret, also where another value repeats it.
+func TestProblemsHideSecrets(t *testing.T) {
+	const text = "parameters:\n  A: {description: a}\n  B: {description: b, validation: {enum: [x]}}\nenvironment: {secrets: [A, S]}\nbash: echo {A} {B}\n"
+	w := (&call.RunEnv{Env: []string{"S=of-the-environment"}}).Filled()
+	for _, c := range []struct {
+		given  map[string]any
+		hidden string
+	}{
+		{map[string]any{"A": "hunter2222", "B": "hunter2222"}, "hunter2222"},
+		{map[string]any{"A": "hunter2222", "B": "not hunter2222 again"}, "hunter2222"},
+		{map[string]any{"A": "a", "B": "of-the-environment"}, "of-the-environment"},
+	} {
+		_, err := call.Bind(t.Context(), planOf(t, text), w, c.given)
+		if err == nil || strings.Contains(err.Error(), c.hidden) || !strings.Contains(err.Error(), "***") {
+			t.Errorf("%v: %v", c.given, err)
 		}
 	}
 }
