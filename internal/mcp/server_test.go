@@ -651,12 +651,16 @@ func TestListChanged(t *testing.T) {
 		}
 		return names
 	}
-	s.write(t, "new", `{name: new, description: New, tags: [free], bash: 'echo new'}`)
 	if err := os.Remove(filepath.Join(s.folder, "never.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	s.Refresh()
-	<-changed
+	times := 0
+	waittest.Until(t, "news of a changed list", func() bool { // the client may begin to listen after the first change
+		times++
+		s.write(t, "new", fmt.Sprintf(`{name: new, description: New %d, tags: [free], bash: 'echo new'}`, times))
+		s.Refresh()
+		return len(changed) > 0
+	})
 	if got := names(); !slices.Contains(got, "new") || slices.Contains(got, "never") {
 		t.Errorf("after a change: %q", got)
 	}
