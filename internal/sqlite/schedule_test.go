@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,33 @@ func TestFiringStore(t *testing.T) {
 	}
 	if last, _, _ = a.Cursor(ctx, "nightly"); !last.Equal(slot.Add(time.Hour)) {
 		t.Error("a changed plan makes up for slots since", last)
+	}
+}
+
+// TestFiringsBetween: the firings of a schedule after a time and not after another, the oldest ones first.
+func TestFiringsBetween(t *testing.T) {
+	ctx := context.Background()
+	b := openTest(t, t.TempDir()).FiringStore()
+	at := func(hour int) time.Time { return noon.Add(time.Duration(hour) * time.Hour) }
+	for hour := range 5 {
+		must(t, b.Skip(ctx, "nightly", at(4-hour), fmt.Sprint(4-hour)))
+		must(t, b.Skip(ctx, "other", at(hour), "other"))
+	}
+	for _, c := range []struct {
+		from, to, limit int
+		want            string
+	}{
+		{-1, 9, 9, "0 1 2 3 4"}, {0, 9, 9, "1 2 3 4"}, {-1, 4, 9, "0 1 2 3 4"}, {-1, 3, 9, "0 1 2 3"}, {1, 3, 9, "2 3"}, {2, 2, 9, ""}, {0, 9, 2, "1 2"}, {4, 9, 9, ""},
+	} {
+		list, err := b.Between(ctx, "nightly", at(c.from), at(c.to), c.limit)
+		must(t, err)
+		var got []string
+		for _, f := range list {
+			got = append(got, f.Reason)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("after %d, to %d, at most %d: %q, want %s", c.from, c.to, c.limit, got, c.want)
+		}
 	}
 }
 
