@@ -10,6 +10,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/waittest"
 )
 
 // runServer is the program of a server. The kind "good" is a server of the library; the others are
@@ -281,7 +283,7 @@ func (h *hostileServer) call(m message) {
 		}
 		h.result(m, fine)
 		if h.kind == "asks-later" {
-			time.Sleep(200 * time.Millisecond)
+			waittest.Holds(waittest.Limit, func() bool { _, err := os.Stat(os.Getenv("ENDED_FILE")); return err == nil })
 			ask()
 		}
 	case "result-type":

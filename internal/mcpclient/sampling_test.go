@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -84,9 +86,14 @@ func TestSamplingLimits(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			m := &model{}
-			u := asking(t, m, program(t, "h", kind))
+			s, ended := program(t, "h", kind), filepath.Join(t.TempDir(), "ended")
+			s.Env["ENDED_FILE"] = ended
+			u := asking(t, m, s)
 			if a := u.call(t.Context(), "h__t", "{}"); a.Error != nil || a.Content.Text() != "fine" {
 				t.Error(errorOf(a))
+			}
+			if err := os.WriteFile(ended, nil, 0o600); err != nil { // the server asks when the client knows that the call has ended
+				t.Fatal(err)
 			}
 			time.Sleep(time.Second) // for requests that must not be answered
 			m.mu.Lock()
