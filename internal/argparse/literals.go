@@ -24,6 +24,10 @@ func (d *parser) prefixed(s *Schema) (n node, done, ok bool) {
 	end, size := d.nextClose(q, body)
 	triple := end == body && d.has(end+size, q.open)
 	if size == 0 || !triple && !d.continues(end+size) {
+		if q.open == `"` { // a word such as r'est has an apostrophe
+			_, _ = d.doubtful(start)
+			return n, true, false
+		}
 		return n, false, false
 	}
 	if prefix == 'f' && strings.ContainsAny(d.text[body:end], "{}") || prefix != 'u' && triple {

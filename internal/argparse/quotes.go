@@ -181,7 +181,7 @@ func (d *parser) continues(i int) bool {
 		return false // a comment with such a quote may be part of the text
 	}
 	if k >= len(d.text) || d.text[k] == f.closer {
-		return true
+		return !strings.HasSuffix(d.text[:i], "”") || !d.has(k+1, "”") // else the text may be longer
 	}
 	if f.list {
 		return d.itemContinues(i, k)

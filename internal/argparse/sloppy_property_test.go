@@ -72,9 +72,25 @@ func TestSloppyCutOff(t *testing.T) {
 			if len(got.Value) == 0 && strings.TrimSpace(text) == "" {
 				continue // nothing was sent yet
 			}
+			if w.unescaped && endsTwice(text, got.Value, args) {
+				continue // what was sent is a call by itself
+			}
 			same(t, seed, text, got, args)
 		}
 	}
+}
+
+// endsTwice reports whether a text of the arguments has a quote and a bracket in it, at which what was sent ends.
+func endsTwice(sent string, got, args map[string]any) bool {
+	for name := range got {
+		short, _ := got[name].(string)
+		whole, _ := args[name].(string)
+		rest, cut := strings.CutPrefix(whole, short)
+		if cut && len(rest) > 1 && strings.ContainsRune(`"'`, rune(rest[0])) && rest[1] == '}' && strings.HasSuffix(sent, short+rest[:2]) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestTruncatedCode checks that truncated JSON has the code truncated, so that the model

@@ -40,7 +40,7 @@ func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 			}
 			return end, size
 		}
-		if !d.apostrophe(end, size) && !d.inch(end, size) && !openTypographic(d.text[previous:end]) {
+		if !d.apostrophe(end, size) && !d.inch(end, size) && !(openTypographic(d.text[previous:end]) && d.ends(end, size)) {
 			if count%2 == 0 && !d.opens(end, size) || count%2 == 1 && !d.ends(end, size) {
 				return d.doubtful(first)
 			}
