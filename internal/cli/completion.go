@@ -1,23 +1,14 @@
 package cli
 
 import (
-	_ "embed"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/completion"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
-
-// bashCompletion replaces the script that cobra generates. That one requires the package
-// bash-completion, which is missing on macOS and in small images, loses the text before a =, and
-// evaluates what the user types.
-//
-//go:embed completion.bash
-var bashCompletion string
-
-var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // completionCommand returns the command that prints a completion script for a shell.
 func completionCommand(env *ui.Env) *cobra.Command {
@@ -47,24 +38,15 @@ Completion works in every shell that you start afterwards.`,
 			if len(args) != 1 {
 				return ui.Usagef(c, "missing argument: give bash, zsh, fish or powershell")
 			}
-			if !slices.Contains(shells, args[0]) {
+			if !slices.Contains(completion.Shells(), args[0]) {
 				return ui.Usagef(c, "cannot print a completion script for %q; give bash, zsh, fish or powershell", args[0])
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			root := c.Root()
-			switch args[0] {
-			case "bash":
-				_, err := io.WriteString(env.Stdout, bashCompletion)
-				return err
-			case "zsh":
-				return root.GenZshCompletion(env.Stdout)
-			case "fish":
-				return root.GenFishCompletion(env.Stdout, true)
-			}
-			return root.GenPowerShellCompletionWithDesc(env.Stdout)
+		RunE: func(_ *cobra.Command, args []string) error {
+			_, err := io.WriteString(env.Stdout, completion.Script(args[0]))
+			return err
 		},
-		ValidArgsFunction: cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(completion.Shells(), cobra.ShellCompDirectiveNoFileComp),
 	}
 }
