@@ -91,7 +91,7 @@ var house = map[string]struct {
 	"internal/console":           {3, []string{"dag", "internal/fold", "internal/findings"}, []string{"github.com/clipperhouse/displaywidth"}},
 	"internal/drawing":           {3.2, []string{"", "dag", "internal/console", "internal/layout"}, nil},
 	"internal/watch":             {3, []string{"internal/cache"}, nil},
-	"internal/importer":          {3, []string{"tool", "internal/diagnostic", "internal/keytable"}, nil},
+	"internal/importer":          {3, []string{"expr", "tool", "internal/diagnostic", "internal/keytable"}, nil},
 	"internal/importer/cron":     {3.1, []string{"internal/cron", "internal/importer"}, nil},
 	"internal/importer/dagu":     {3.1, []string{"internal/cron", "internal/importer"}, nil},
 	"internal/importer/github":   {3.1, []string{"internal/cron", "internal/importer"}, nil},

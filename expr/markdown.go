@@ -55,6 +55,9 @@ type markdownScanner struct {
 func (s *markdownScanner) bareReference() bool {
 	text, escaped := strings.CutPrefix(s.src, `\`)
 	r, ok := readReference(text)
+	if !ok && !escaped {
+		s.malformedBare()
+	}
 	if !ok || len(r.path) == 0 || !slices.Contains(bareRoots, r.path[0].Field) || len(r.path) == 1 {
 		return false
 	}
@@ -100,15 +103,42 @@ func (s *markdownScanner) placeholders() {
 			flush()
 			s.placeholder(r, open, end-open, open+2+strings.Index(inner, strings.TrimSpace(inner)))
 		default:
-			p := problemf(CodeUndeclared, open, end-open, `write a name and a path, as in {{input.list[0]["a key"]}}`, "%s is not a reference, so it is kept as text", s.src[open:end])
-			p.Warning = true
-			s.problems = append(s.problems, p)
+			s.malformed(open, end)
 			text.WriteString(s.src[rest:end])
 		}
 		rest = end
 	}
 	text.WriteString(s.src[rest:])
 	flush()
+}
+
+// malformed reports the braces from open to end, which are no reference: it is an error if they begin with a known name.
+func (s *markdownScanner) malformed(open, end int) {
+	written := s.src[open:end]
+	root := strings.TrimSpace(written[2:])
+	root = root[:wordLen(root)]
+	p := problemf(CodeUndeclared, open, end-open, `write a name and a path, as in {{input.list[0]["a key"]}}`, "%s is not a reference, so it is kept as text", written)
+	p.Warning = true
+	known, ok := s.names.(Speller)
+	switch {
+	case ok && known.IsText(root):
+		return
+	case slices.Contains(bareRoots, root), s.names.Symbol(root).Class != Unknown:
+		p = problemf(CodeMalformed, open, end-open, "write a name and a path, as in {{input.list[0][\"a key\"]}}; if the braces are text, add "+root+" to x-allow",
+			"%s begins with the name %s, but is not a reference", written, root)
+	}
+	s.problems = append(s.problems, p)
+}
+
+// malformedBare reports a text that is one word, and begins as a reference without braces does: input.list[index].
+func (s *markdownScanner) malformedBare() {
+	root := s.src[:wordLen(s.src)]
+	rest := s.src[len(root):]
+	if !slices.Contains(bareRoots, root) || !strings.HasPrefix(rest, ".") || !strings.Contains(rest, "[") || strings.ContainsFunc(rest, unicode.IsSpace) {
+		return
+	}
+	s.problems = append(s.problems, problemf(CodeMalformed, 0, len(s.src), `write a path, as in input.list[0]["a key"]; if it is meant as text, add !literal before it`,
+		"%s begins with the name %s, but is not a reference", s.src, root))
 }
 
 // unclosed warns of a {{ with a reference after it but no }}. It stays as text.

@@ -24,6 +24,7 @@ const (
 	CodeShell      = "expr-shell"        // the script does not parse as shell
 	CodeUndeclared = "expr-undeclared"   // warning: the text looks like a reference
 	CodeMisspelt   = "expr-misspelt"     // the text misspells a reference
+	CodeMalformed  = "expr-malformed"    // the braces begin with a name, but are no placeholder
 	CodeUsedAsCode = "expr-used-as-code" // warning: another program reads the value as code
 	CodeArithmetic = "expr-arithmetic"   // warning: the shell calculates with a copy of the value
 )

@@ -14,7 +14,7 @@ type scanner struct {
 	pieces   []piece
 	problems []Problem
 	text     strings.Builder // text since the last placeholder
-	misspelt int             // length of the last text that misspells a reference
+	misspelt int             // length of the last text that is not a reference, although it was meant as one
 }
 
 // scan splits src. Braces that are not a reference stay as text.
@@ -54,11 +54,15 @@ func (s *scanner) brace(i int) int {
 		s.text.WriteString(s.src[i+1 : i+n-1])
 		return n
 	}
+	reported := len(s.problems)
 	ph, n := s.reference(i)
 	if n == 0 {
 		ph, n = s.ternary(i)
 	}
 	if n == 0 {
+		if len(s.problems) == reported && (i == 0 || s.src[i-1] != '{') {
+			s.malformed(i)
+		}
 		s.text.WriteByte('{')
 		return 1
 	}
@@ -74,11 +78,37 @@ func (s *scanner) escaped(i int) int {
 	}
 	inner := scanner{src: s.src, shell: s.shell, names: s.names}
 	_, n := inner.reference(i + 1)
+	if n == 0 && inner.misspelt == 0 {
+		inner.malformed(i + 1)
+	}
 	n = max(n, inner.misspelt)
 	if n == 0 || !strings.HasPrefix(s.src[i+1+n:], "}") {
 		return 0
 	}
 	return n + 2
+}
+
+// Escape returns the source of a Plain template that renders as text: the braces that would be a reference, or an error,
+// are doubled.
+func Escape(text string, names Names) string {
+	s := &scanner{src: text, names: names}
+	var out strings.Builder
+	from := 0
+	for i := range len(text) {
+		if i < from || text[i] != '{' || i > 0 && text[i-1] == '$' {
+			continue
+		}
+		s.misspelt = 0
+		_, n := s.reference(i)
+		if n == 0 && s.misspelt == 0 {
+			s.malformed(i)
+		}
+		if n = max(n, s.misspelt); n > 0 {
+			out.WriteString(text[from:i] + "{" + text[i:i+n] + "}")
+			from = i + n
+		}
+	}
+	return out.String() + text[from:]
 }
 
 // reference reads {P}, {RAW:P} and {P:transform}. It returns 0 bytes if there is none.
@@ -186,7 +216,7 @@ func (s *scanner) undeclared(text string, ref Ref) {
 	path := pathOf(text)
 	root := strings.TrimSuffix(text, path)
 	known, ok := s.names.(Speller)
-	if ok && known.IsText(root) {
+	if ok && known.IsText(root) || s.knows(root) { // malformed looks at what follows a known name
 		return
 	}
 	if ok && s.mayMisspell(root) {
@@ -213,10 +243,24 @@ func (s *scanner) keptAsText(text, root, path string) (message, hint string) {
 		return noStep, inside
 	case root == "state" && path != "" && s.shell != Python:
 		return "the tool keeps no state" + kept, "declare the value: state: {NAME: {type: string}}"
+	case s.shell != Python && isPlaceWord(root, path):
+		return fmt.Sprintf("{%s} has no meaning here", root) + kept, "if the braces are text, add " + root + " to x-allow"
 	case isUpperName(text):
 		return fmt.Sprintf("{%s} is not a declared parameter, so it is kept as text", text), "declare it, or leave it unchanged if you want the braces"
 	}
 	return "", ""
+}
+
+// isPlaceWord reports whether a reference begins with a word that has a meaning in some places of a definition: in loops,
+// handlers and conditions. Without a path, only those of a loop are probably no other text.
+func isPlaceWord(root, path string) bool {
+	switch root {
+	case "item", "index":
+		return true
+	case "matrix", "run", "last":
+		return path != ""
+	}
+	return false
 }
 
 // isStepField reports whether a path is one into the result of a step: .output or .outputs.NAME. Python has such paths of

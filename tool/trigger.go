@@ -116,18 +116,16 @@ func (d *Definition) TriggerName(i int) string {
 	return d.Name + ".on"
 }
 
-// triggerPlaceholder matches {trigger.NAME}. NAME need not be valid.
-var triggerPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{trigger\.([^{}\s]*)\}`) })
+// triggerPlaceholder matches {trigger.NAME}, and braces that were meant as one, such as {trigger[0]}.
+var triggerPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{trigger([.\[ :|][^{}\n]*)?\}`) })
 
-// TriggerPlaceholders returns the names in the {trigger.NAME} of a value of params.
-func TriggerPlaceholders(value any) (names []string) {
+// TriggerPlaceholders returns the {trigger.NAME} in a value of params. NAME need not be valid.
+func TriggerPlaceholders(value any) (found []string) {
 	MapTexts(value, func(text string) string {
-		for _, m := range triggerPlaceholder().FindAllStringSubmatch(text, -1) {
-			names = append(names, m[1])
-		}
+		found = append(found, triggerPlaceholder().FindAllString(text, -1)...)
 		return text
 	})
-	return names
+	return found
 }
 
 // FillTrigger returns a value of params with the data of an event in place of {trigger.NAME}. The data are values: what
@@ -190,9 +188,9 @@ func (t *Trigger) checkPlaceholders(d *keytable.Decoder, e *Entry) {
 	if t.File == nil && t.After == nil {
 		return // it is not known which names there are
 	}
-	for _, name := range TriggerPlaceholders(e.Value.Data()) {
-		if !slices.Contains(known, name) {
-			reportAt(d, e.Value.Pos, Error, "bad-trigger", "params."+e.Key, fmt.Sprintf("an event of %s has no {trigger.%s}", t.Kind(), name),
+	for _, found := range TriggerPlaceholders(e.Value.Data()) {
+		if name := strings.TrimPrefix(found, "{trigger."); !slices.Contains(known, strings.TrimSuffix(name, "}")) {
+			reportAt(d, e.Value.Pos, Error, "bad-trigger", "params."+e.Key, fmt.Sprintf("an event of %s has no %s", t.Kind(), found),
 				"use {trigger."+strings.Join(known, "}, {trigger.")+"}")
 		}
 	}

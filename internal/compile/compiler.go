@@ -47,6 +47,9 @@ func (c *compiler) errorf(code string, at tool.Text, hint, format string, args .
 func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
 	bad := false
 	for _, p := range ps {
+		if isRenamedItem(at.S, p, n) {
+			continue // lintItem reports it
+		}
 		d := tool.Diagnostic{Code: p.Code, Severity: tool.Error, Pos: at.At(p.Off), Len: p.Len, Path: path, Message: p.Message, Hint: p.Hint}
 		if p.Warning {
 			d.Severity = tool.Warning
@@ -60,7 +63,9 @@ func (c *compiler) reportProblems(at tool.Text, path string, ps []expr.Problem, 
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {
-			d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
+			if strings.ContainsAny(ref, ".[") {
+				d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
+			}
 		} else if len(near) > 0 {
 			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			if len(near) == 1 && d.Severity == tool.Error { // after a warning, the text is used unchanged
@@ -96,6 +101,9 @@ func explainUnavailable(d *tool.Diagnostic, ref string, n expr.Names) bool {
 	}
 	message, hint := known.outOfReach(rootOf(ref))
 	if message != "" {
+		if d.Severity == tool.Warning {
+			hint += "; if the braces are text, add " + rootOf(ref) + " to x-allow"
+		}
 		d.Message, d.Hint = message, hint
 	}
 	return message != ""

@@ -25,6 +25,12 @@ func (n names) itemName() string {
 	return ""
 }
 
+// isRenamedItem reports whether a problem is one with {item} in a loop whose item has another name.
+func isRenamedItem(text string, p expr.Problem, n expr.Names) bool {
+	known, ok := n.(interface{ itemName() string })
+	return ok && p.Code == expr.CodeUndeclared && known.itemName() != "" && rootOf(text[p.Off:p.Off+p.Len]) == "item"
+}
+
 // lintItem warns about {item} in a loop whose item has another name: it would stay as text.
 func (c *compiler) lintItem(at tool.Text, path string, n expr.Names) {
 	known, ok := n.(interface{ itemName() string })

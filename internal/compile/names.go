@@ -67,6 +67,8 @@ func (n names) outOfReach(id string) (message, hint string) {
 			"refer to the step that contains it; a step can refer to steps in its own list and in the lists around it"
 	case id == "run":
 		return "{run...} is only available in handlers", "use it under on-success, on-failure or finally"
+	case id == "last":
+		return "{last...} is only available in retry.when", "refer to a step, as in {STEP.exit-code}"
 	case id == "matrix":
 		return "{matrix...} is only available in a step with matrix", "add a matrix to the step or to the group around it"
 	case id == "item", id == "index":

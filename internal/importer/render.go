@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/diagnostic"
@@ -102,7 +103,7 @@ func (w *writer) tool(t *Tool) []tool.Entry {
 		list []*Step
 	}{{"on-success", t.OnSuccess}, {"on-failure", t.OnFailure}, {"finally", t.Finally}} {
 		if len(h.list) > 0 {
-			e.add(h.key, w.steps(h.list))
+			e.add(h.key, w.within("run", h.list))
 		}
 	}
 	if len(w.braces.text) > 0 {
@@ -183,7 +184,18 @@ func (w *writer) steps(list []*Step) tool.Value {
 	return v
 }
 
+// within writes steps in which a word has a meaning.
+func (w *writer) within(word string, list []*Step) tool.Value {
+	defer func(outer []string) { w.braces.local = outer }(w.braces.local)
+	w.braces.local = append(slices.Clip(w.braces.local), word)
+	return w.steps(list)
+}
+
 func (w *writer) step(s *Step) []tool.Entry {
+	if len(s.Matrix)+len(s.Include) > 0 {
+		defer func(outer []string) { w.braces.local = outer }(w.braces.local)
+		w.braces.local = append(slices.Clip(w.braces.local), "matrix", "item", "index")
+	}
 	var e entries
 	if len(s.Notes) > 0 {
 		e.add(noteKey(len(w.notes)), text(""))
@@ -236,7 +248,7 @@ func (w *writer) step(s *Step) []tool.Entry {
 		e.add(s.Shell, text(w.braces.write(s.Script, false)))
 	}
 	if len(s.Finally) > 0 {
-		e.add("finally", w.steps(s.Finally))
+		e.add("finally", w.within("run", s.Finally))
 	}
 	return e
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/expr"
 )
 
 // Ref returns a placeholder for a text of a tool. The two control characters keep it apart from braces of the file.
@@ -14,17 +16,39 @@ var braces = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)[^{}\n]*\}`)
 })
 
-// predefined are the roots of references that every tool has.
-const predefined = " TOOL_NAME WORKSPACE TEMP HOME OS DATE TIME TIMESTAMP env RAW last item index matrix run state "
-
 // braceWriter turns texts of the file into texts of the definition.
 type braceWriter struct {
 	names []string // parameters and steps
-	text  []string // names in braces that are text, although they could misspell a reference
+	local []string // names in the step that is being written: of a matrix or a handler
+	text  []string // names in braces that are text, although they look like a reference
 }
 
-// write escapes the braces of a text that flowrun would read as a placeholder. In environment variables every name in
-// braces is one.
+// Symbol implements expr.Names.
+func (b *braceWriter) Symbol(id string) expr.Symbol {
+	switch {
+	case slices.Contains(b.names, id), slices.Contains(b.local, id):
+		return expr.Symbol{Class: expr.Local}
+	case slices.Contains([]string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}, id):
+		return expr.Symbol{Class: expr.Variable}
+	}
+	return expr.Symbol{}
+}
+
+// environNames are the names in environment variables, where every name in capitals is one.
+type environNames struct{ *braceWriter }
+
+func (n environNames) Symbol(id string) expr.Symbol {
+	if s := n.braceWriter.Symbol(id); s.Class != expr.Unknown || !ValidVariable(id) || strings.ToUpper(id) != id {
+		return s
+	}
+	return expr.Symbol{Class: expr.Variable}
+}
+
+// placeWords have a meaning in some places of a definition only.
+func placeWords() []string { return []string{"item", "index", "matrix", "run", "last", "state"} }
+
+// write escapes the braces of a text that flowrun would read as a placeholder or refuse. In environment variables every
+// name in capitals is one.
 func (b *braceWriter) write(s string, everyName bool) string {
 	var out strings.Builder
 	for {
@@ -46,23 +70,20 @@ func (b *braceWriter) write(s string, everyName bool) string {
 
 func (b *braceWriter) literal(s string, everyName bool) string {
 	s = clean(s)
-	var out strings.Builder
-	last := 0
+	var names expr.Names = b
+	if everyName {
+		names = environNames{b}
+	}
 	for _, m := range braces().FindAllStringSubmatchIndex(s, -1) {
-		if m[0] > 0 && s[m[0]-1] == '$' {
+		name := s[m[2]:m[3]]
+		if m[0] > 0 && s[m[0]-1] == '$' || names.Symbol(name).Class != expr.Unknown || slices.Contains(b.text, name) {
 			continue
 		}
-		name := s[m[2]:m[3]]
-		known := everyName || slices.Contains(b.names, name) || strings.Contains(predefined, " "+name+" ")
-		switch {
-		case known:
-			out.WriteString(s[last:m[0]] + "{" + s[m[0]:m[1]] + "}")
-			last = m[1]
-		case m[3] == m[1]-1 && !slices.Contains(b.text, name):
+		if m[3] == m[1]-1 || slices.Contains(placeWords(), name) {
 			b.text = append(b.text, name)
 		}
 	}
-	return out.String() + s[last:]
+	return expr.Escape(s, names)
 }
 
 // clean removes control characters, which a definition cannot contain.
