@@ -30,6 +30,9 @@ type Continuation struct {
 	args     *call.Params
 }
 
+// Plan returns the plan that is carried on: that of the recorded definitions, or of the current ones.
+func (g *Continuation) Plan() *Plan { return planOf(g.plan) }
+
 // Lost returns the steps that were running when flowrun was killed and count as failed for good (on-interrupt: fail).
 func (g *Continuation) Lost() []dag.ID {
 	return slices.DeleteFunc(slices.Clone(g.Interrupted), func(path dag.ID) bool { return slices.Contains(g.Asks, path) })

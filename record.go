@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,15 +60,7 @@ func wholeSources(r *Record, lib *library.Library) ([]tool.Source, error) {
 		if s.Original == "" {
 			continue
 		}
-		text, err := os.ReadFile(s.File)
-		if s.Scope == tool.ScopeDiscovered {
-			text, err = currentText(lib, s)
-		}
-		if err == nil && tool.DigestOf(text) != s.Original {
-			if def, _, _ := lib.Live().Load(s.File); def != nil {
-				text = compile.HistoryText(def)
-			}
-		}
+		text, err := textNow(s, lib)
 		if err == nil && tool.DigestOf(text) != s.Original {
 			err = errors.New("it was changed")
 		}
@@ -79,15 +70,6 @@ func wholeSources(r *Record, lib *library.Library) ([]tool.Source, error) {
 		s.Text = text
 	}
 	return list, nil
-}
-
-// currentText returns the current text of a discovered tool, from the program that lists it.
-func currentText(lib *library.Library, s *tool.Source) ([]byte, error) {
-	def, _, err := lib.Live().Lookup(s.Name, nil)
-	if err != nil {
-		return nil, err
-	}
-	return compile.HistoryText(def), nil
 }
 
 // runEnvOf returns the RunEnv of a recorded run, with the environment variables of this process.

@@ -52,7 +52,11 @@ func (r *reporter) location(step dag.ID) {
 	if r.plan.Pos == nil {
 		return
 	}
-	if file, line, _ := r.plan.Pos(string(step)); line > 0 {
+	switch file, line, _ := r.plan.Pos(string(step)); {
+	case line == 0:
+	case file == "":
+		fmt.Fprintf(r.w, "        at line %d of the text that ran\n", line)
+	default:
 		fmt.Fprintf(r.w, "        at %s:%d\n", file, line)
 	}
 }

@@ -112,7 +112,7 @@ func sanitizeKeepingColor(line string) string {
 func (g *GitHub) annotate(e dag.Event) {
 	var properties []findings.Property
 	if g.plan.Pos != nil {
-		if file, line, col := g.plan.Pos(string(e.Node)); line > 0 {
+		if file, line, col := g.plan.Pos(string(e.Node)); file != "" && line > 0 {
 			properties = []findings.Property{{Key: "file", Value: file}, {Key: "line", Value: fmt.Sprint(line)}, {Key: "col", Value: fmt.Sprint(col)}}
 		}
 	}

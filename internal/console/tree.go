@@ -24,7 +24,8 @@ type PlanInfo struct {
 	Handler func(path string) bool
 	// Lasting reports whether a step continues after a cancellation because it cleans up.
 	Lasting func(path string) bool
-	// Pos returns where a step is defined; line is 0 if it is not in a file.
+	// Pos returns where a step is defined; line is 0 if it is not in a file, and file is "" if the line is one of the
+	// text that ran only, because the file has changed since.
 	Pos func(path string) (file string, line, col int)
 	// Command returns what a step runs, as its author wrote it.
 	Command func(path string) string

@@ -96,7 +96,7 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 	}
 	if err == nil {
 		reportLeftovers(env, r)
-		runview.SuggestNext(env, r)
+		runview.SuggestNext(env, r, p.ChangedFiles(env.Library()))
 	}
 	return err
 }

@@ -111,6 +111,9 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 		if err != nil {
 			return err
 		}
+		if note := runview.ChangedNote(recorded.ChangedFiles(env.Library()), recorded.Record.ID); note != "" && (f.dryRun || ui.Verbose(f.Progress)) {
+			env.Notef("note: %s", note)
+		}
 		if f.dryRun {
 			env.Notef("step %s of run %s would be %s", q.Step, recorded.Record.ID, r.Verb())
 			return nil

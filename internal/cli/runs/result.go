@@ -18,7 +18,7 @@ import (
 // reportEnd reports how a run ended, in the forms that the flags demand.
 func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		PrintOutcome(env, res, recorded)
+		PrintOutcome(env, res, plan, recorded)
 	}
 	if res.Permissions != nil && f.output != "json" {
 		printPermissions(env, res)
@@ -79,7 +79,7 @@ func PrintStream(w io.Writer, file, text string) error {
 
 // PrintOutcome prints one line about how the run ended, and what to do about it. It prints nothing if
 // the run succeeded without notes.
-func PrintOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
+func PrintOutcome(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, recorded bool) {
 	for _, n := range res.Notices {
 		if !n.Announced {
 			env.Notef("%s", n.Message)
@@ -94,7 +94,7 @@ func PrintOutcome(env *ui.Env, res *flowrun.Result, recorded bool) {
 	}
 	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
 	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
-		runview.SuggestNext(env, res)
+		runview.SuggestNext(env, res, plan.ChangedFiles(env.Library()))
 	}
 }
 

@@ -183,7 +183,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	if g.Retry {
 		resumed = nil // a retry is a new run and reports the reused results itself
 	}
-	x := &execution{env: env, flags: f, plan: recorded.Plan, resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
 	return x.run()
@@ -235,6 +235,9 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 		}
 	}
 	warnOfCleaned(env, g, p.Record.ID)
+	if note := runview.ChangedNote(g.Plan().ChangedFiles(env.Library()), p.Record.ID); note != "" && f.answered == "" { // approve has said it
+		env.Notef("  note: %s", note)
+	}
 }
 
 // limitOf describes which steps a run was limited to, and the command that runs the others. Both are

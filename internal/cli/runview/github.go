@@ -18,11 +18,14 @@ import (
 
 // narrateGitHub prints progress for the log of GitHub Actions.
 func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
-	s := planInfo(n)
+	s := planInfo(env, n)
 	pos := s.Pos
 	s.Pos = func(path string) (string, int, int) {
 		file, line, col := pos(path)
-		return inRepository(file), line, col
+		if file != "" {
+			file = inRepository(file)
+		}
+		return file, line, col
 	}
 	stderr := env.Stderr
 	g := console.NewGitHub(stderr, ui.Paths(n.Plan, ""), s)

@@ -3,6 +3,7 @@ package runview
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -104,7 +105,7 @@ func (t *Narrator) addSink(s dag.Sink) {
 // narrateLines prints progress as lines. It returns the writer for the output of steps.
 func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 	w := console.NewActivityWriter(env.Stderr)
-	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), planInfo(n))
+	plain := console.NewPlain(w, env.Colored(env.Stderr), ui.Paths(n.Plan, ""), planInfo(env, n))
 	plain.NoLogs, plain.Commands = !n.Recorded, n.Verbose
 	if n.Resumed != nil {
 		plain.Recall(n.Resumed.Events)
@@ -127,7 +128,7 @@ func narrateView(env *ui.Env, n Narration, t *Narrator) {
 		recorded = n.Resumed.Events
 	}
 	stderr := env.Stderr
-	v := console.NewView(stderr, planInfo(n), recorded, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
+	v := console.NewView(stderr, planInfo(env, n), recorded, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.TerminalSize(stderr) }})
 	t.addSink(v)
 	t.Queued = func(q flowrun.QueuePosition) { v.Waits(dag.ID(q.Step), waitReason(q)) }
@@ -153,8 +154,9 @@ func narrateView(env *ui.Env, n Narration, t *Narrator) {
 }
 
 // planInfo returns what the console needs to know about the plan.
-func planInfo(n Narration) console.PlanInfo {
-	p := n.Plan
+func planInfo(env *ui.Env, n Narration) console.PlanInfo {
+	p, lib := n.Plan, env.Library()
+	changed := sync.OnceValue(func() []string { return p.ChangedFiles(lib) }) // asked at the first failure
 	return console.PlanInfo{
 		Tool: p.Name(),
 		Steps: func(path string) []string {
@@ -171,6 +173,9 @@ func planInfo(n Narration) console.PlanInfo {
 		Lasting:  func(path string) bool { return survivesCancel(p, path) },
 		Pos: func(path string) (string, int, int) {
 			pos := p.Place(path)
+			if slices.Contains(changed(), pos.File) {
+				return "", pos.Line, pos.Col
+			}
 			return pos.File, pos.Line, pos.Col
 		},
 		Command: func(path string) string { return commandOf(p, path) },

@@ -29,12 +29,31 @@ func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 	}
 }
 
-// SuggestNext prints the commands that are useful after a run that did not succeed.
-func SuggestNext(env *ui.Env, r *flowrun.Result) {
+// ChangedNote returns what to know about a run whose definitions, in these files, have changed since it began, "" if
+// there are none.
+func ChangedNote(files []string, run string) string {
+	if len(files) == 0 {
+		return ""
+	}
+	have := " has"
+	if len(files) > 1 {
+		have = " have"
+	}
+	short := make([]string, len(files))
+	for i, file := range files {
+		short[i] = ui.ShortPath(file)
+	}
+	return ui.Listed(short) + have + " changed since the run began, and the old text runs; to use the current text: flowrun resume " + run + " --latest"
+}
+
+// SuggestNext prints the commands that are useful after a run that did not succeed. changed are the files of its
+// definitions that have changed since it began.
+func SuggestNext(env *ui.Env, r *flowrun.Result, changed []string) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
 		suggestAnswers(env, r)
+		suggestLatest(env, r, changed)
 		return
 	default:
 		return
@@ -52,9 +71,16 @@ func SuggestNext(env *ui.Env, r *flowrun.Result) {
 	}
 	if onlyInterrupted(r) {
 		ui.Suggest(env, "to run its interrupted steps again: flowrun resume %s --rerun-interrupted", r.ID)
-		return
+	} else {
+		ui.Suggest(env, "to continue: flowrun resume %s", r.ID)
 	}
-	ui.Suggest(env, "to continue: flowrun resume %s", r.ID)
+	suggestLatest(env, r, changed)
+}
+
+func suggestLatest(env *ui.Env, r *flowrun.Result, changed []string) {
+	if note := ChangedNote(changed, r.ID); note != "" {
+		ui.Suggest(env, "%s", note)
+	}
 }
 
 // allSucceeded reports whether a run failed at its end, after all of its steps: its outputs could not be made, or its

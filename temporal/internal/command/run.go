@@ -233,7 +233,7 @@ func (f *runFlags) finish(env *ui.Env, w *follower, res *flowrun.Result) error {
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
-		runs.PrintOutcome(env, res, true)
+		runs.PrintOutcome(env, res, w.plan, true)
 	}
 	if code := w.signals.Code(); code != 0 && res.Status == dag.Cancelled {
 		return ui.CodeError(code)
