@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
 	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/sharedfiles"
 	"github.com/flowrun/flowrun/internal/supervisor"
 	"github.com/flowrun/flowrun/internal/waiting"
 	"github.com/flowrun/flowrun/steps"
@@ -233,6 +234,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		return err
 	}
 	j.args.Artifacts = artifact.NewRun(e.artifactState(j), j.id, artifact.Limits(e.config.Artifacts))
+	j.args.Files = new(sharedfiles.Run)
 	j.args.Cache, j.args.State, j.args.Tools = e.caching(j.withoutCache), e.config.StateDir, e.toolDir()
 	err = j.args.WithoutSecrets(j.args.Begin(ctx, j.session, j.id, ""))
 	if err == nil && j.tracePermissions {

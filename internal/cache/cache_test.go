@@ -664,7 +664,7 @@ func TestUnused(t *testing.T) {
 		}
 	}
 	slices.Sort(left)
-	want := []string{"key", "pruned", filepath.Base(s.Step("another").dir)}
+	want := []string{"key", placesFolder, "pruned", filepath.Base(s.Step("another").dir)}
 	slices.Sort(want)
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 )
 
@@ -17,14 +18,14 @@ const maxVisited = 1_000_000
 // before its contents. A folder includes everything below it. Links are not followed, and none may lead out of dir.
 // clean is the pattern relative to dir. Errors: a *PatternError, a *MissingError, ErrTooMany for more than most matches, that of ctx, a read error.
 func Collect(ctx context.Context, root *os.Root, dir, pattern string, most int) (clean string, items []Item, err error) {
-	patterns, err := outputPatterns(dir, []string{pattern})
+	patterns, err := OutputPatterns(dir, []string{pattern})
 	if bad := new(PatternError); errors.As(err, &bad) {
 		bad.Key = "artifacts"
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	items, err = collectAtMost(ctx, root, patterns, nil, bounds{most, maxVisited})
+	items, err = newCollector(ctx, root, bounds{most, maxVisited}).collect(patterns, nil)
 	return patterns[0], items, err
 }
 
@@ -33,6 +34,8 @@ type bounds struct {
 	items   int // to find
 	entries int // of folders to read
 }
+
+func unbounded() bounds { return bounds{math.MaxInt, math.MaxInt} }
 
 // boundedFS is a tree of files in which a search fails after it has read a number of names.
 type boundedFS struct {

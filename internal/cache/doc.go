@@ -14,6 +14,7 @@
 //	STEP/KEY/files/N          copies of the output files
 //	STEP/.new-*               results being written
 //	STEP/.restoring-*         notes of processes that are restoring outputs
+//	places/DIR/STEP           an empty file: the step has results with outputs in that directory (a hash)
 //	pruned                    its modification time is the last search for unused results
 //
 // A result is written to a temporary folder, which is then renamed: other processes see all of it or nothing. If two
@@ -22,6 +23,10 @@
 //
 // For each step, a few results are kept. Results that were not used for a month are removed, including those of steps
 // that were renamed or deleted.
+//
+// A result holds the outputs that its step wrote in that run: a Snapshot before the step tells them from those that were
+// there. Files of the step that it found and left, and files that it has removed, are noted. Where they are not as they
+// were, an Obstacle says that the result cannot be reused: the step runs, and does what it would do without a cache.
 //
 // Output files are only accessed through an os.Root of the step's directory, so that no pattern, link or manifest can
 // lead to other files. Copies are verified against their digest before they replace a file.

@@ -16,7 +16,7 @@ import (
 )
 
 // Version is the version of the layout and of the hashes. It must be part of every key.
-const Version = 1
+const Version = 2
 
 // Manifest describes a cached result.
 type Manifest struct {
@@ -27,7 +27,14 @@ type Manifest struct {
 	Stdout     *Stream     `json:"stdout,omitempty"` // nil if nothing was printed
 	Stderr     *Stream     `json:"stderr,omitempty"`
 	Value      bool        `json:"value,omitempty"` // the output is a JSON value of a step written in Go
+	Dir        string      `json:"dir"`             // hash of the step's directory
 	Outputs    []Item      `json:"outputs"`
+	// Left holds files that match the outputs, and that the step found and left as they were: those that an earlier run of
+	// it wrote, and, with no more than their paths, those of nobody known.
+	Left []Item `json:"left,omitempty"`
+	// Removed holds what matched the outputs and was removed by the step; Absent what another step may have removed.
+	Removed []string `json:"removed,omitempty"`
+	Absent  []string `json:"absent,omitempty"`
 	// Declared holds the declared outputs of the step, as a JSON object; nil for none.
 	Declared json.RawMessage `json:"declared,omitempty"`
 }

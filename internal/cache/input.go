@@ -21,7 +21,7 @@ import (
 //
 // The error is a *PatternError, an *InputError or that of ctx.
 func (s *Store) Inputs(ctx context.Context, dir string, patterns, outputs []string) ([]Component, error) {
-	outputs, err := outputPatterns(dir, outputs)
+	outputs, err := OutputPatterns(dir, outputs)
 	if err != nil {
 		return nil, err
 	}

@@ -30,10 +30,27 @@ type Draft struct {
 	Dir        string          // the step's working directory
 	Outputs    []string        // patterns; each must match at least one file
 	Optional   []string        // patterns of outputs that may match nothing
+	// Before is what Outputs and Optional matched before the step ran. Only what was written since is stored; nil means
+	// that all of it was.
+	Before *Snapshot
+	// Owner, if set, says whose a file is that was written or removed since Before. On an error the result is not stored.
+	Owner func(path string) (Owner, error)
+	// Writers belongs to the run of the step; nil for a step alone.
+	Writers *Writers
 	// Refuse, if set, inspects every name, link target and content of an output before it is stored. If it returns an
 	// error, the result is not stored.
 	Refuse func(r io.Reader) error
 }
+
+// Owner says whose a file is that changed while a step ran.
+type Owner uint8
+
+// The owners.
+const (
+	OwnFile      Owner = iota // the step's
+	DoubtfulFile              // the step's, or that of a step which does not say what it writes
+	OtherFile                 // another step's
+)
 
 // Printed is an output stream: the first Size bytes of File, or Text if there is no File.
 type Printed struct {
@@ -58,14 +75,16 @@ func (st *Step) Keep(ctx context.Context, d Draft) error {
 	}
 	defer os.RemoveAll(temp)
 	passPoint("begun")
-	w := &writer{store: st.store, dir: temp, draft: &d}
-	if err := w.write(ctx); err != nil {
+	w := &writer{store: st.store, step: st, dir: temp, draft: &d}
+	m, err := w.write(ctx)
+	if err != nil {
 		return err
 	}
 	passPoint("written")
-	if err := st.place(temp, st.store.Key(d.Components)); err != nil {
+	if err := errors.Join(st.place(temp, st.store.Key(d.Components)), st.notePlace(m)); err != nil {
 		return fmt.Errorf("cannot cache the result: %w", err)
 	}
+	d.Writers.note(st, m)
 	st.prune()
 	return nil
 }
@@ -145,32 +164,33 @@ func (st *Step) Sweep(dir string) {
 // writer writes one result to a folder.
 type writer struct {
 	store *Store
+	step  *Step
 	dir   string
 	draft *Draft
 }
 
-func (w *writer) write(ctx context.Context) error {
+func (w *writer) write(ctx context.Context) (*Manifest, error) {
 	d := w.draft
-	m := Manifest{Version: Version, Created: w.store.now().UTC(), Components: d.Components, ExitCode: d.ExitCode, Value: d.Value, Declared: d.Declared, Outputs: []Item{}}
+	m := &Manifest{Version: Version, Created: w.store.now().UTC(), Components: d.Components, ExitCode: d.ExitCode, Value: d.Value, Declared: d.Declared, Dir: w.store.Sum(d.Dir), Outputs: []Item{}}
 	var err error
 	if m.Stdout, err = w.stream(ctx, stdoutFile, d.Stdout); err != nil {
-		return err
+		return nil, err
 	}
 	if m.Stderr, err = w.stream(ctx, stderrFile, d.Stderr); err != nil {
-		return err
+		return nil, err
 	}
-	if m.Outputs, err = w.outputs(ctx); err != nil {
-		return err
+	if err = w.outputs(ctx, m); err != nil {
+		return nil, err
 	}
 	passPoint("copied")
-	text, err := json.Marshal(&m)
+	text, err := json.Marshal(m)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(w.dir, manifestFile), text, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot cache the result: %w", err)
+		return nil, fmt.Errorf("cannot cache the result: %w", err)
 	}
-	return nil
+	return m, nil
 }
 
 func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, error) {
@@ -196,37 +216,45 @@ func (w *writer) stream(ctx context.Context, name string, p Printed) (*Stream, e
 	return &Stream{size, digest}, nil
 }
 
-// outputs copies the output files.
-func (w *writer) outputs(ctx context.Context) ([]Item, error) {
+// outputs copies the files that the step has written, and notes what else it left and removed.
+func (w *writer) outputs(ctx context.Context, m *Manifest) error {
 	d := w.draft
 	if len(d.Outputs)+len(d.Optional) == 0 {
-		return []Item{}, nil
+		return nil
 	}
-	patterns, err := outputPatterns(d.Dir, d.Outputs)
+	patterns, err := OutputPatterns(d.Dir, d.Outputs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	optional, err := outputPatterns(d.Dir, d.Optional)
+	optional, err := OutputPatterns(d.Dir, d.Optional)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	root, err := os.OpenRoot(d.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
+		return fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	defer root.Close()
-	items, err := collect(ctx, root, patterns, optional)
+	c := newCollector(ctx, root, unbounded())
+	items, err := c.collect(patterns, optional)
 	if missing := new(MissingError); errors.As(err, &missing) {
-		return nil, err
+		return err
 	} else if err != nil {
-		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
+		return fmt.Errorf("cannot cache the outputs: %w", err)
+	}
+	left, err := w.sort(items, c.stamps, m)
+	if err != nil {
+		return err
+	}
+	if m.Left, err = w.left(ctx, root, left); err != nil {
+		return fmt.Errorf("cannot cache the outputs: %w", err)
 	}
 	if err := os.Mkdir(filepath.Join(w.dir, filesFolder), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot cache the outputs: %w", err)
+		return fmt.Errorf("cannot cache the outputs: %w", err)
 	}
-	return items, each(ctx, len(items), func(i int) error {
-		if err := w.output(ctx, root, &items[i], i); err != nil {
-			return fmt.Errorf("cannot cache the output %s: %w", items[i].Path, err)
+	return each(ctx, len(m.Outputs), func(i int) error {
+		if err := w.output(ctx, root, &m.Outputs[i], i); err != nil {
+			return fmt.Errorf("cannot cache the output %s: %w", m.Outputs[i].Path, err)
 		}
 		return nil
 	})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,6 +24,10 @@ type Item struct {
 	Size   int64       `json:"size,omitempty"` // of files, bytes
 	Digest string      `json:"digest,omitempty"`
 	Target string      `json:"target,omitempty"` // of links
+	// Found marks a folder that was there before: its mode is not that of the step, unless it has to be made.
+	Found bool `json:"found,omitempty"`
+	// Doubtful marks a file that another step may have written instead: it is never put over a different file.
+	Doubtful bool `json:"doubtful,omitempty"`
 }
 
 // ItemType is the kind of an output.
@@ -46,12 +49,7 @@ func (e *MissingError) Error() string {
 
 // collect lists what clean patterns of outputs match, sorted by path, so that a folder comes before its contents. A
 // folder includes everything below it. Optional patterns may match nothing.
-func collect(ctx context.Context, root *os.Root, patterns, optional []string) ([]Item, error) {
-	return collectAtMost(ctx, root, patterns, optional, bounds{math.MaxInt, math.MaxInt})
-}
-
-func collectAtMost(ctx context.Context, root *os.Root, patterns, optional []string, b bounds) ([]Item, error) {
-	c := &collector{ctx: ctx, root: root, most: b.items, tree: &boundedFS{root.FS(), ctx, b.entries}, seen: map[string]bool{}}
+func (c *collector) collect(patterns, optional []string) ([]Item, error) {
 	var missing []string
 	for i, p := range slices.Concat(patterns, optional) {
 		found := false
@@ -85,12 +83,18 @@ func collectAtMost(ctx context.Context, root *os.Root, patterns, optional []stri
 func isRestoreTemp(file string) bool { return strings.HasPrefix(path.Base(file), tempPrefix) }
 
 type collector struct {
-	ctx   context.Context
-	root  *os.Root
-	tree  fs.FS // of the root
-	most  int   // items
-	items []Item
-	seen  map[string]bool
+	ctx      context.Context
+	root     *os.Root
+	tree     fs.FS // of the root
+	most     int   // items
+	anything bool  // what cannot be stored counts too, and there are no items
+	items    []Item
+	stamps   map[string]stamp
+	seen     map[string]bool
+}
+
+func newCollector(ctx context.Context, root *os.Root, b bounds) *collector {
+	return &collector{ctx: ctx, root: root, most: b.items, tree: &boundedFS{root.FS(), ctx, b.entries}, stamps: map[string]stamp{}, seen: map[string]bool{}}
 }
 
 // add adds one match, and everything below it.
@@ -123,6 +127,9 @@ func (c *collector) item(p string) error {
 	info, err := c.root.Lstat(p)
 	if err != nil {
 		return err
+	}
+	if c.stamps[p] = stampOf(info); c.anything {
+		return nil
 	}
 	if !utf8.ValidString(p) {
 		return notUTF8(p)
@@ -176,7 +183,7 @@ func (s *Store) unchanged(ctx context.Context, root *os.Root, i *Item) (bool, er
 	}
 	switch i.Type {
 	case Folder:
-		return info.IsDir() && info.Mode().Perm() == i.Mode, nil
+		return info.IsDir() && (i.Found || info.Mode().Perm() == i.Mode), nil
 	case Link:
 		if info.Mode().Type() != fs.ModeSymlink {
 			return false, nil

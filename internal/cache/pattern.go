@@ -38,7 +38,7 @@ func CheckOutput(pattern string) error {
 
 // CheckOutputs returns why patterns cannot be outputs of a step that runs in dir. The error is a *PatternError.
 func CheckOutputs(dir string, patterns []string) error {
-	_, err := outputPatterns(dir, patterns)
+	_, err := OutputPatterns(dir, patterns)
 	return err
 }
 
@@ -74,8 +74,8 @@ func below(dir, p string) (string, error) {
 	return p, nil
 }
 
-// outputPatterns returns patterns of outputs relative to dir.
-func outputPatterns(dir string, patterns []string) ([]string, error) {
+// OutputPatterns returns patterns of outputs relative to dir, with / as the separator. The error is a *PatternError.
+func OutputPatterns(dir string, patterns []string) ([]string, error) {
 	list := make([]string, len(patterns))
 	for i, pattern := range patterns {
 		p, err := clean(pattern)

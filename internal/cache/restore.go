@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 )
 
-// Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes. Other files
-// in an output folder stay. A file is replaced only when its copy is complete. The error names the output that could
+// Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes, and removes what
+// the step removed. Other files in an output folder stay: ask Obstacle before. A file is replaced only when its copy is complete. The error names the output that could
 // not be restored; others may have been restored before. If the error wraps ErrDamaged, the cached result is at
 // fault.
 func (e *Entry) Restore(ctx context.Context, dir string) error {
-	if len(e.Outputs) == 0 {
+	if len(e.Outputs)+len(e.Removed) == 0 {
 		return nil
 	}
 	root, err := os.OpenRoot(dir)
@@ -27,6 +27,9 @@ func (e *Entry) Restore(ctx context.Context, dir string) error {
 		return fmt.Errorf("cannot restore the outputs: %w", err)
 	}
 	defer root.Close()
+	if err := e.removeAgain(root); err != nil {
+		return err
+	}
 	present := make([]bool, len(e.Outputs))
 	err = each(ctx, len(e.Outputs), func(i int) (err error) {
 		present[i], err = e.store.unchanged(ctx, root, &e.Outputs[i])
@@ -53,6 +56,20 @@ func (e *Entry) Restore(ctx context.Context, dir string) error {
 			if err := e.failed(i, root.Chmod(item.Path, item.Mode)); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// removeAgain removes what the step removed. A folder with other files in it stays.
+func (e *Entry) removeAgain(root *os.Root) error {
+	for _, path := range slices.Backward(e.Removed) { // the contents of a folder come before it
+		info, err := root.Lstat(path)
+		if err != nil {
+			continue
+		}
+		if err := root.Remove(path); err != nil && !info.IsDir() && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot remove %s, which the step removed: %w", path, err)
 		}
 	}
 	return nil

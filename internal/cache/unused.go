@@ -24,6 +24,7 @@ func (s *Store) prune() {
 	}
 	for _, e := range entries {
 		switch {
+		case e.Name() == placesFolder:
 		case e.IsDir():
 			st := &Step{store: s, dir: filepath.Join(s.dir, e.Name())}
 			st.pruneUnused()
@@ -33,6 +34,7 @@ func (s *Store) prune() {
 			}
 		}
 	}
+	s.prunePlaces()
 }
 
 // pruningDue reports whether pruning is due, and if so, records that it happens now.

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/permission"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/sharedfiles"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -35,10 +36,11 @@ type Frame struct {
 	Guessed      bool      // in a preview: some values are placeholders for what only a run knows
 	dir          string
 	temp         string
-	run          string        // id of the run; "" for a preview
-	Path         dag.ID        // of the step that uses the tool; "" for the run's own
-	Local        *Local        // names of the loop item in scope
-	Artifacts    *artifact.Run // nil: no files are kept
+	run          string           // id of the run; "" for a preview
+	Path         dag.ID           // of the step that uses the tool; "" for the run's own
+	Local        *Local           // names of the loop item in scope
+	Artifacts    *artifact.Run    // nil: no files are kept
+	Files        *sharedfiles.Run // the files that steps of the run write; nil: nobody asks
 	States       StateReader
 	Kept         map[string]any // the state of the tool, as {state.NAME} reads it; nil: it is not known yet
 	Cache        *Caching       // nil: results are neither stored nor reused
@@ -283,11 +285,12 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 type Caching struct {
 	Open    func() (*cache.Store, error)
 	NoReuse bool // store results, but reuse none
+	Writers cache.Writers
 }
 
 // Inherit copies from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
-	a.Artifacts = outer.Artifacts
+	a.Artifacts, a.Files = outer.Artifacts, outer.Files
 	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling, a.States = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling, outer.States
 	a.confineWithin(outer)
 }

@@ -26,6 +26,8 @@ func runner(s *plan.Step) dag.Runner {
 		cached := *s
 		cached.Runner = r
 		r = resultcache.Step{Step: &cached}
+	} else if !s.NoSlot {
+		r = resultcache.Uncached{Runner: r}
 	}
 	return keepingArtifacts(s, r)
 }
@@ -97,7 +99,9 @@ func countJoins(p *plan.Plan) (n int) {
 // node returns the step's node in the graph.
 func node(s *plan.Step) dag.Node {
 	n := dag.Node{Runner: runner(s), Policy: s.Policy, DurableStart: s.Interrupt == plan.FailWhenInterrupted, NoSlot: s.NoSlot}
-	n.Policy.Fallback = withState(s.Policy.Fallback)
+	if s.Policy.Fallback != nil {
+		n.Policy.Fallback = resultcache.Uncached{Runner: withState(s.Policy.Fallback)}
+	}
 	if s.Claim != nil {
 		n.Claim = s.Claim
 	}

@@ -27,7 +27,7 @@ const (
 
 // CacheReason is one reason why a step would run.
 type CacheReason struct {
-	Kind    string `json:"kind"`           // input, command, variable, ...; none: no result is stored; ttl: it is too old
+	Kind    string `json:"kind"`           // input, command, variable, ...; none: no result is stored; ttl: it is too old; output-file: a file is in the way, or missing
 	Name    string `json:"name,omitempty"` // of the input or variable
 	Change  string `json:"change,omitempty"`
 	Message string `json:"message"` // in words
@@ -85,7 +85,11 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
-	return x, x.compare(s, resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components), on.Components)
+	kept, key := resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components)
+	if err := x.compare(s, kept, key, on.Components); err != nil || x.Verdict != CacheReused {
+		return x, err
+	}
+	return x, a.WithoutSecrets(x.findObstacle(ctx, kept, key, on.Dir))
 }
 
 // resolveStep finds a step, and the frame it would run with, as far as that is known before the run.
@@ -174,6 +178,19 @@ func (x *CacheExplanation) compare(s *plan.Step, kept *cache.Step, key string, n
 		x.Verdict = CacheReused
 	}
 	return nil
+}
+
+// findObstacle looks for files among the outputs for which the result does not account.
+func (x *CacheExplanation) findObstacle(ctx context.Context, kept *cache.Step, key, dir string) error {
+	entry, err := kept.Find(key)
+	if err != nil {
+		return err
+	}
+	o, err := kept.Obstacle(ctx, entry, dir, nil)
+	if o != nil {
+		x.reason(CacheReason{Kind: "output-file", Name: o.Path, Message: o.String()})
+	}
+	return err
 }
 
 func (x *CacheExplanation) reason(r CacheReason) {

@@ -22,11 +22,14 @@ import (
 // run to run.
 type dependence struct {
 	Components []cache.Component
-	dir        string
+	Dir        string // in which the step runs
 	inputs     []string // patterns
 	outputs    []string
 	optional   []string // patterns of outputs that may match nothing
 }
+
+// allOutputs returns the patterns of all files that the step may create.
+func (d *dependence) allOutputs() []string { return slices.Concat(d.outputs, d.optional) }
 
 // depender computes a dependence. A component that refers to a step's result is not known outside of a run: it has no
 // hash.
@@ -94,7 +97,7 @@ func (d *depender) patterns() (err error) {
 	if d.noOutputs {
 		d.unknown(cache.Output, "")
 	}
-	for _, p := range slices.Concat(d.outputs, d.optional) {
+	for _, p := range d.allOutputs() {
 		d.add(cache.Output, p)
 	}
 	return nil
@@ -145,7 +148,7 @@ func (d *depender) work() error {
 	if err != nil {
 		return &renderError{err}
 	}
-	d.dir, d.noDir = f.Dir, f.Unknown.Dir
+	d.Dir, d.noDir = f.Dir, f.Unknown.Dir
 	d.definition(f)
 	d.addIf(f.Unknown.Command, cache.Command, "", f.Command...)
 	d.addIf(f.Unknown.Input, cache.Stdin, "", f.Input...)
@@ -176,7 +179,7 @@ func (d *depender) definition(f *steps.Fingerprint) {
 // for that.
 func (d *depender) function() error {
 	a := d.args
-	d.dir = a.Dir()
+	d.Dir = a.Dir()
 	d.add(cache.Definition, "kind", string(d.step.Def.Kind()))
 	d.add(cache.Definition, "working-directory", a.Dir())
 	values := map[string]any{}
@@ -224,7 +227,7 @@ func (d *depender) key() error {
 // files adds the input files, if their patterns are known.
 func (d *depender) files(ctx context.Context) error {
 	if !d.noDir {
-		if err := cache.CheckOutputs(d.dir, slices.Concat(d.outputs, d.optional)); err != nil {
+		if err := cache.CheckOutputs(d.Dir, d.allOutputs()); err != nil {
 			return err
 		}
 	}
@@ -237,7 +240,7 @@ func (d *depender) files(ctx context.Context) error {
 	case d.noInputs:
 		d.unknown(cache.Input, "")
 	}
-	list, err := d.store.Inputs(ctx, d.dir, d.inputs, slices.Concat(d.outputs, d.optional))
+	list, err := d.store.Inputs(ctx, d.Dir, d.inputs, d.allOutputs())
 	d.Components = append(d.Components, list...)
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/ownership"
 	"github.com/flowrun/flowrun/internal/plan"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/sharedfiles"
 	"github.com/flowrun/flowrun/internal/value"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -52,16 +53,19 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 			Message: a.Session().Mask().String(err.Error())}, nil
 	}
 	k.step = Identity(c.Step, k.store, a, attempt.Path)
-	k.step.Sweep(k.dependence.dir)
+	k.step.Sweep(k.dependence.Dir)
+	k.work = a.Files.Begin(string(attempt.Path.WithoutAttempts()), k.dependence.Dir, k.dependence.allOutputs())
+	defer k.work.End()
 	if !a.Cache.NoReuse {
 		if res, ok := k.reuse(ctx); ok {
 			k.warnNoInputs()
 			return res, nil
 		}
 	}
+	before, notCached := k.store.Snapshot(ctx, k.dependence.Dir, k.dependence.allOutputs())
 	res, err := c.Runner.Run(ctx, attempt)
 	if err == nil && res.Status == dag.Succeeded {
-		k.keep(ctx, &res)
+		k.keep(ctx, &res, before, notCached)
 	}
 	return res, err
 }
@@ -74,6 +78,7 @@ type keeper struct {
 	store      *cache.Store
 	step       *cache.Step
 	dependence *dependence
+	work       *sharedfiles.Work
 }
 
 // warn warns that the cache could not be used.
@@ -107,7 +112,14 @@ func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 	}
 	stdout, stderr, err := entry.Printed(ctx)
 	if err == nil {
-		err = entry.Restore(ctx, k.dependence.dir)
+		var obstacle *cache.Obstacle
+		if obstacle, err = k.step.Obstacle(ctx, entry, k.dependence.Dir, &k.args.Cache.Writers); obstacle != nil {
+			return dag.Result{}, false
+		}
+	}
+	if err == nil {
+		k.work.Writes(entry.Files())
+		err = entry.Restore(ctx, k.dependence.Dir)
 	}
 	var res dag.Result
 	if err == nil {
@@ -117,9 +129,11 @@ func (k *keeper) reuse(ctx context.Context) (dag.Result, bool) {
 		if ctx.Err() == nil && !errors.Is(err, cache.ErrDamaged) { // a damaged result is replaced without a warning
 			k.warn("not reused", err)
 		}
+		k.work.Writes(nil)
 		return dag.Result{}, false
 	}
 	entry.Touch()
+	k.step.Wrote(entry, &k.args.Cache.Writers)
 	res.Status, res.Reason, res.ExitCode = dag.Reused, ReasonCache, entry.ExitCode
 	return res, true
 }
@@ -211,13 +225,16 @@ func (k *keeper) rejectSecrets(r io.Reader) error {
 }
 
 // keep stores a result, or warns why it could not.
-func (k *keeper) keep(ctx context.Context, res *dag.Result) {
-	if err := k.save(ctx, res); err != nil && ctx.Err() == nil {
+func (k *keeper) keep(ctx context.Context, res *dag.Result, before *cache.Snapshot, err error) {
+	if err == nil {
+		err = k.save(ctx, res, before)
+	}
+	if err != nil && ctx.Err() == nil {
 		k.warn("not cached", err)
 	}
 }
 
-func (k *keeper) save(ctx context.Context, res *dag.Result) error {
+func (k *keeper) save(ctx context.Context, res *dag.Result, before *cache.Snapshot) error {
 	if res.Outputs != nil && res.Outputs.Masked {
 		return errSecret
 	}
@@ -241,7 +258,8 @@ func (k *keeper) save(ctx context.Context, res *dag.Result) error {
 		return fmt.Errorf("inputs changed while the step ran (%s); list the files that the step creates under outputs", moved[0])
 	}
 	return k.step.Keep(ctx, cache.Draft{Components: k.dependence.Components, ExitCode: res.ExitCode, Value: res.Value != nil, Declared: declared(res),
-		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.dependence.dir, Outputs: k.dependence.outputs, Optional: k.dependence.optional, Refuse: k.rejectSecrets})
+		Stdout: printed(res.Stdout), Stderr: printed(res.Stderr), Dir: k.dependence.Dir, Outputs: k.dependence.outputs, Optional: k.dependence.optional, Refuse: k.rejectSecrets,
+		Before: before, Owner: k.work.Owner, Writers: &k.args.Cache.Writers})
 }
 
 func printed(o *dag.Output) cache.Printed {

@@ -1,0 +1,25 @@
+package resultcache
+
+import (
+	"context"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/steps"
+)
+
+// Uncached runs a step without a cache. The steps of the run that have one learn that it works, because it does not say
+// which files it writes.
+type Uncached struct{ dag.Runner }
+
+// Around returns the command of the step inside, nil for none.
+func (u Uncached) Around() *steps.Command { return plan.CommandOf(u.Runner) }
+
+// Run implements dag.Runner.
+func (u Uncached) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
+	if a := c.Args().(*call.Frame); a.Cache != nil {
+		defer a.Files.BeginSilent(string(c.Path.WithoutAttempts())).End()
+	}
+	return u.Runner.Run(ctx, c)
+}

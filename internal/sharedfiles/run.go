@@ -1,0 +1,175 @@
+package sharedfiles
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/flowrun/flowrun/internal/cache"
+)
+
+// Run holds the steps of a run that work now. The zero Run is ready, and of a nil one every step works alone. It is safe
+// for concurrent use.
+type Run struct {
+	mu      sync.Mutex
+	working map[*Work]struct{}
+}
+
+// Work is an attempt of a step, from its begin to its end.
+type Work struct {
+	run     *Run
+	own     *claim
+	others  []*claim // of the steps that worked at the same time
+	unknown bool     // a step that does not say what it writes worked at the same time
+}
+
+// claim is what a step says of the files that it writes.
+type claim struct {
+	step     string
+	says     bool
+	dir      string
+	patterns []string
+	files    map[string]bool // instead of patterns, if it is known
+}
+
+// Begin notes that a step works, which writes the files in dir that patterns of outputs match. End must follow. One step
+// may have several Works at once, which do not disturb each other.
+func (r *Run) Begin(step, dir string, patterns []string) *Work {
+	return r.begin(&claim{step: step, says: true, dir: realPath(dir), patterns: relative(dir, patterns)})
+}
+
+// BeginSilent notes that a step works which does not say what it writes.
+func (r *Run) BeginSilent(step string) *Work { return r.begin(&claim{step: step}) }
+
+func (r *Run) begin(c *claim) *Work {
+	w := &Work{run: r, own: c}
+	if r == nil {
+		return w
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other := range r.working {
+		if other.own.step != c.step {
+			w.meet(other.own)
+			other.meet(c)
+		}
+	}
+	if r.working == nil {
+		r.working = map[*Work]struct{}{}
+	}
+	r.working[w] = struct{}{}
+	return w
+}
+
+func (w *Work) meet(c *claim) {
+	switch {
+	case !w.own.says: // nobody asks it
+	case c.says:
+		w.others = append(w.others, c)
+	default:
+		w.unknown = true
+	}
+}
+
+// Writes narrows what the step says to some files, relative to its directory. nil takes that back.
+func (w *Work) Writes(files map[string]bool) {
+	if w.run != nil {
+		w.run.mu.Lock()
+		defer w.run.mu.Unlock()
+	}
+	w.own.files = files
+}
+
+// End notes that the step works no longer.
+func (w *Work) End() {
+	if w.run == nil {
+		return
+	}
+	w.run.mu.Lock()
+	defer w.run.mu.Unlock()
+	delete(w.run.working, w)
+}
+
+// Owner says whose a file is that was written while the step worked: path is relative to its directory. A step that
+// names a file owns it rather than one whose pattern matches it. The error is a *ContestedError.
+func (w *Work) Owner(path string) (cache.Owner, error) {
+	if w.run == nil {
+		return cache.OwnFile, nil
+	}
+	w.run.mu.Lock()
+	defer w.run.mu.Unlock()
+	file := filepath.Join(w.own.dir, filepath.FromSlash(path))
+	mine, owner := w.own.strength(file), cache.OwnFile
+	for _, other := range w.others {
+		switch theirs := other.strength(file); {
+		case theirs == none || theirs < mine:
+		case theirs > mine:
+			owner = cache.OtherFile
+		default:
+			return owner, &ContestedError{Path: path, Step: other.step}
+		}
+	}
+	if owner == cache.OwnFile && w.unknown && mine < named {
+		owner = cache.DoubtfulFile
+	}
+	return owner, nil
+}
+
+// How definitely a step says that it writes a file.
+const (
+	none = iota
+	matched
+	named
+)
+
+func (c *claim) strength(file string) int {
+	rel, err := filepath.Rel(c.dir, file)
+	if err != nil {
+		return none
+	}
+	rel = filepath.ToSlash(rel)
+	if c.files != nil {
+		if c.files[rel] {
+			return named
+		}
+		return none
+	}
+	best := none
+	for _, p := range c.patterns {
+		switch {
+		case !cache.Covers(p, rel):
+		case cache.IsName(p) && cache.Matches(p, rel):
+			return named
+		default:
+			best = matched
+		}
+	}
+	return best
+}
+
+// relative returns patterns of outputs relative to dir.
+func relative(dir string, patterns []string) []string {
+	clean, err := cache.OutputPatterns(dir, patterns)
+	if err != nil { // the step is refused
+		return nil
+	}
+	return clean
+}
+
+// realPath returns a directory without links, so that two names of it are the same.
+func realPath(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return filepath.Clean(dir)
+}
+
+// ContestedError reports a file that two steps say they write, which worked at the same time.
+type ContestedError struct {
+	Path string
+	Step string // the other one
+}
+
+func (e *ContestedError) Error() string {
+	return fmt.Sprintf("%s may be the file of step %s, which ran at the same time and writes it too; write to different files, or let one step wait for the other", e.Path, e.Step)
+}
