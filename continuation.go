@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -94,6 +95,7 @@ func (g *Continuation) computeRemainder(rules dag.Rules) error {
 		g.Remainder = state.Remainder(rules)
 		lost := g.missing(state)
 		if len(lost) == 0 {
+			g.Cleaned = slices.DeleteFunc(g.Cleaned, func(c dag.Cleaned) bool { return g.undoesNothing(c.By) })
 			return nil
 		}
 		bad := &WithheldError{Run: g.recorded.Record.ID}
@@ -108,6 +110,21 @@ func (g *Continuation) computeRemainder(rules dag.Rules) error {
 			return bad
 		}
 	}
+}
+
+// undoesNothing reports whether a node is the cleanup of a call without commands, which leaves the temporary directory of a
+// call that has not succeeded.
+func (g *Continuation) undoesNothing(by dag.ID) bool {
+	if by.Base() != plan.CleanupID {
+		return false
+	}
+	p := g.plan
+	if outer, ok := strings.CutSuffix(string(by), "/"+string(plan.CleanupID)); ok {
+		if _, s := p.Find(dag.ID(outer)); s != nil {
+			p = s.Nested
+		}
+	}
+	return p != nil && p.Cleanup != nil && len(p.Cleanup.Commands) == 0 && !p.Definition.Resources.DeleteTempFiles
 }
 
 // mayRepeat reports whether a step, and all steps inside it, may run once more (on-interrupt: retry).

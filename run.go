@@ -92,6 +92,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	ctx, release := j.watchLedger(ctx)
 	defer release()
 	state, err := e.execute(ctx, j)
+	e.endTemps(j, state, err)
 	j.broker.Stop()
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
@@ -107,9 +108,6 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	if outErr := tee.finish(res); err == nil {
 		err = outErr
-	}
-	if waits || errors.Is(err, dag.ErrReleased) {
-		j.session.KeepTemps()
 	}
 	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
 	err = cmp.Or(err, j.reportPermissions(res))
@@ -247,9 +245,23 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		err = j.begin(ctx, e.config.Store)
 	}
 	if err != nil {
+		if j.ledger == nil {
+			j.session.EndTemps(false)
+		}
 		j.session.Close(ctx)
 	}
 	return err
+}
+
+// endTemps ends the temporary directories of a run that has ended. One that is recorded can be resumed until it has
+// succeeded; its directories are removed together with its record. Without a state directory nobody would find them then.
+func (e *Engine) endTemps(j *job, state *dag.State, err error) {
+	switch ended := state.Result(); {
+	case e.config.Store == nil:
+		j.session.EndTemps(false)
+	case err == nil && ended != nil:
+		j.session.EndTemps(ended.Status != dag.Succeeded && e.config.StateDir != "")
+	}
 }
 
 // begin records a new run.

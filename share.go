@@ -379,6 +379,7 @@ func (p *Share) limit(o *dag.Output) int64 {
 
 // Close ends the processes that steps have left, and returns what people should know.
 func (p *Share) Close(ctx context.Context) ([]steps.Notice, error) {
+	p.job.session.EndTemps(false) // whoever resumes the run may do so on another machine
 	notices, err := p.job.session.Close(ctx)
 	p.done()
 	return append(p.tee.notices, notices...), err

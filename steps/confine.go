@@ -157,24 +157,6 @@ func (s *Session) shareFiles(files []string) error {
 	return nil
 }
 
-// MakeTemp makes a folder that only steps with this confinement can use, and those above it. A step that runs as another
-// user must be able to enter them, whatever the umask. Close removes the folder, but not those
-// above it: see KeepTemps.
-func (s *Session) MakeTemp(dir string, c Confinement) error {
-	if parent := filepath.Dir(dir); !isFolder(parent) {
-		if err := makeParents(parent, c.ChangesUser()); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !isFolder(dir) {
-		return err
-	}
-	s.mu.Lock()
-	s.ofRun = append(s.ofRun, dir)
-	s.mu.Unlock()
-	return s.handOver(dir, c)
-}
-
 // makeParents makes a folder and those above it. With enterable every user can enter them.
 func makeParents(dir string, enterable bool) error {
 	if parent := filepath.Dir(dir); !isFolder(parent) && parent != dir {

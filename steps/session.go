@@ -140,8 +140,7 @@ type Session struct {
 	temp        map[string]string // temporary folders of enforced steps, by their rights
 	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
-	ofRun       []string            // folders of MakeTemp
-	kept        bool                // see KeepTemps
+	ofRun       []tempFolder
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
 	connections map[sshcommand.Target]*sharedConnection
 	limits      []stepLimit // memory limits of steps that left something in the background
@@ -290,21 +289,10 @@ func (s *Session) Close(ctx context.Context) ([]Notice, error) {
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}
-	if !s.kept {
-		s.temps = append(s.temps, s.ofRun...)
-	}
 	for _, dir := range s.temps {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
 	return notices, err
-}
-
-// KeepTemps makes Close leave the folders of MakeTemp: the run has not ended, and a step that comes after the answer to a
-// question, or after a restart, finds what the steps before it have left there.
-func (s *Session) KeepTemps() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept = true
 }
 
 // RemoveAtClose makes Close remove a folder. A cleanup may remove it earlier, but a run that is

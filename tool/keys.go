@@ -547,7 +547,7 @@ var filePathsObject = keytable.NewObject("file-paths", "How paths in parameters 
 	return []keytable.Field{
 		keytable.Boolean("normalize", "S1-180", "Cleans up the values of parameters with path: true: a//b/../c becomes a/c, and ~ becomes your home directory.", func(f *FilePaths, v bool) { f.Normalize = v }).WithDefault("false"),
 		keytable.Text("working-directory", "S1-181", "Working directory of the steps, if the tool has no working-directory.", func(f *FilePaths, v Text) { f.WorkingDirectory = &v }),
-		keytable.Text("temp-directory", "S1-182", "Temporary directory, created for the run and removed after it.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
+		keytable.Text("temp-directory", "S1-182", "Where the temporary directory of the run is created. It is removed when the run has succeeded.", func(f *FilePaths, v Text) { f.TempDirectory = &v }),
 		keytable.Nested("cross-platform", "S1-183", crossPlatformObject, "Conversion of path separators.", func(f *FilePaths) *FilePaths { return f }),
 	}
 }).WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) { into.(*FilePaths).Pos = d.Pos(n) })
@@ -576,7 +576,7 @@ var resourcesObject = keytable.NewObject("resources", "Limits of what steps may 
 
 var cleanupObject = keytable.NewObject("cleanup", "A cleanup action after the run.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
+		keytable.Boolean("delete-temp-files", "S1-194", "Removes the temporary directory when the run ends, also if it failed.", func(r *Resources, v bool) { r.DeleteTempFiles = v }),
 		keytable.Text("final-command", "S1-194", "Command that runs after the run.", func(r *Resources, v Text) { r.FinalCommands = append(r.FinalCommands, v) }).AsCommand(),
 	}
 })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,7 +92,7 @@ func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, p
 			return err
 		}
 	}
-	return a.makeTemp(run, path)
+	return a.makeTemp(path)
 }
 
 // FindDir determines the directory in which the tool's steps start.
@@ -256,10 +255,10 @@ func (a *Frame) maskValues(s *plan.Step) error {
 	return nil
 }
 
-// makeTemp creates the temporary directory of the call. Its name contains the run's id, so that two runs of a tool do
-// not share it.
-func (a *Frame) makeTemp(run string, path dag.ID) error {
-	if a.Plan.Temp == nil && !a.Plan.Definition.Resources.DeleteTempFiles {
+// makeTemp creates the temporary directory of the call.
+func (a *Frame) makeTemp(path dag.ID) error {
+	brief := a.Plan.Definition.Resources.DeleteTempFiles
+	if a.Plan.Temp == nil && !brief {
 		return nil
 	}
 	parent := a.RunEnv.Temp
@@ -270,12 +269,9 @@ func (a *Frame) makeTemp(run string, path dag.ID) error {
 		}
 		parent = a.RunEnv.Resolve(dir)
 	}
-	name := "flowrun-" + run
-	if path != "" {
-		name += "-" + strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // characters that no step's name has
-	}
-	a.temp = filepath.Join(parent, name)
-	if err := a.session.MakeTemp(a.temp, a.Confine); err != nil {
+	call := strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // characters that no step's name has
+	var err error
+	if a.temp, err = a.session.MakeTemp(steps.TempFolder{Parent: parent, Call: call, Brief: brief}, a.Confine); err != nil {
 		return fmt.Errorf("cannot create the temporary directory: %w", err)
 	}
 	return nil

@@ -16,7 +16,8 @@ import (
 const ReasonCleanup = "cleanup"
 
 // cleanupRunner runs a tool's resources.cleanup after everything else, also if the run failed: all final commands, then
-// the removal of the temporary directory. A failure does not fail the run and does not prevent the rest of the cleanup.
+// the removal of the temporary directory, if the tool says so. Otherwise it stays until the call has succeeded, for the
+// steps that are resumed. A failure does not fail the run and does not prevent the rest of the cleanup.
 type cleanupRunner struct{ *plan.Cleanup }
 
 func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
@@ -37,12 +38,23 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 				Message: fmt.Sprintf("cleanup command %d failed: %s", i+1, why)}
 		}
 	}
-	if temp := c.Args().(*call.Frame).Temp(); temp != "" {
-		if err := os.RemoveAll(temp); err != nil && res.Status == dag.Succeeded {
-			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: fmt.Sprintf("cannot remove the temporary directory: %v", err)}
+	if a := c.Args().(*call.Frame); a.Plan.Definition.Resources.DeleteTempFiles {
+		if err := removeTemp(a); err != nil && res.Status == dag.Succeeded {
+			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: err.Error()}
 		}
 	}
 	return res, nil
+}
+
+// removeTemp removes the temporary directory of a call.
+func removeTemp(a *call.Frame) error {
+	if a.Temp() == "" {
+		return nil
+	}
+	if err := os.RemoveAll(a.Temp()); err != nil {
+		return fmt.Errorf("cannot remove the temporary directory: %w", err)
+	}
+	return nil
 }
 
 // markFailedCleanups marks the result of a successful graph if a cleanup in it failed: its own, or that of a tool used

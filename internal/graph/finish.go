@@ -39,6 +39,11 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 	if len(kept) > 0 {
 		r.SetArtifacts(kept)
 	}
+	if p.Cleanup != nil && r.Status == dag.Succeeded {
+		if err := removeTemp(v.Args().(*call.Frame)); err != nil {
+			markFailedCleanup(r, err.Error())
+		}
+	}
 }
 
 // passedOn returns the artifacts of a step as those of the tool, group or loop around it, which only refers to them.

@@ -60,7 +60,8 @@ type Plan struct {
 	Callable func(name string) (*Plan, error)
 }
 
-// Cleanup is what runs after everything else: the final commands. Then the temporary directory is removed.
+// Cleanup is what runs after everything else: the final commands. Then the temporary directory is removed, if the call has
+// succeeded or the tool says so.
 type Cleanup struct{ Commands []*steps.Command }
 
 // Step is one step of a Plan.

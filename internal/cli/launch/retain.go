@@ -33,11 +33,10 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 		}
 		return
 	}
-	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
-	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
+	p.LogSize = func(id string) int64 { return steps.RunSize(dir, id) }
 	removed, err := s.Prune(ctx, p)
 	for _, id := range removed.IDs {
-		err = errors.Join(err, os.RemoveAll(folder(id)))
+		err = errors.Join(err, steps.RemoveRunFolders(dir, id))
 	}
 	if len(removed.IDs) > 0 {
 		_, bad := artifact.Prune(dir, time.Now())

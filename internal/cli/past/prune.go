@@ -77,16 +77,15 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	if err != nil {
 		return err
 	}
-	folder := func(id string) string { return filepath.Dir(steps.LogFolder(dir, id)) }
-	p.LogSize = func(id string) int64 { return ui.FolderSize(folder(id)) }
+	p.LogSize = func(id string) int64 { return steps.RunSize(dir, id) }
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
 		removed, err := s.Prune(ctx, p)
 		if !p.DryRun {
 			for _, id := range removed.IDs {
-				err = errors.Join(err, os.RemoveAll(folder(id)))
+				err = errors.Join(err, steps.RemoveRunFolders(dir, id))
 			}
 			if err == nil {
-				err = removeOrphanLogs(ctx, s, filepath.Dir(folder("x")))
+				err = removeOrphanLogs(ctx, s, dir)
 			}
 			freed, bad := artifact.Prune(dir, time.Now())
 			err = errors.Join(err, bad)
@@ -111,8 +110,8 @@ func runCount(n int) string {
 // removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune
 // that was interrupted. It keeps folders younger than a day, because they may belong to a run that
 // is just starting.
-func removeOrphanLogs(ctx context.Context, s *sqlite.Store, dir string) error {
-	entries, err := os.ReadDir(dir)
+func removeOrphanLogs(ctx context.Context, s *sqlite.Store, state string) error {
+	entries, err := os.ReadDir(filepath.Join(state, "runs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -122,7 +121,7 @@ func removeOrphanLogs(ctx context.Context, s *sqlite.Store, dir string) error {
 			continue
 		}
 		if _, known := s.Info(ctx, e.Name()); errors.Is(known, flowrun.ErrNoRun) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, steps.RemoveRunFolders(state, e.Name()))
 		}
 	}
 	return err

@@ -2,24 +2,9 @@ package ui
 
 import (
 	"cmp"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
-
-// FolderSize returns the size of all files in a folder in bytes. It ignores files that cannot be
-// read.
-func FolderSize(dir string) (n int64) {
-	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if info, err := d.Info(); err == nil {
-				n += info.Size()
-			}
-		}
-		return nil
-	})
-	return n
-}
 
 // AbsPath returns an absolute path, or path unchanged if the working directory is unknown.
 func AbsPath(path string) string {

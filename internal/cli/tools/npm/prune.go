@@ -82,7 +82,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 	}
 	var bytes int64
 	for _, folder := range sortedFolders(unused) {
-		size := ui.FolderSize(folder)
+		size := folderSize(folder)
 		if !dry {
 			if err := os.RemoveAll(folder); err != nil {
 				return err
@@ -163,4 +163,18 @@ func unusedByRuns(ctx context.Context, s *sqlite.Store, folders map[string]bool)
 		}
 	}
 	return nil
+}
+
+// folderSize returns the size of all files in a folder in bytes. It ignores files that cannot be
+// read.
+func folderSize(dir string) (n int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				n += info.Size()
+			}
+		}
+		return nil
+	})
+	return n
 }
