@@ -72,6 +72,8 @@ type Source struct {
 	Rights func(func() error) error
 	// Secret, if set, reports whether a text contains a secret; nothing is kept then.
 	Secret func(io.Reader) (bool, error)
+	// Keeps, if set, reports whether a file is the step's own. On an error nothing is kept.
+	Keeps func(root *os.Root, path string) (bool, error)
 	// Reduced means that the step runs as another user, whose files alone may have several links.
 	Reduced bool
 }
@@ -241,6 +243,12 @@ func (w *writer) keep(ctx context.Context, s Spec) (*Manifest, error) {
 		return nil, err
 	}
 	for _, item := range items {
+		if own, err := w.owns(item); err != nil || !own {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
 		rel, inside := strings.CutPrefix(item.Path, base)
 		if !inside || rel == "." { // the folder itself
 			continue
@@ -255,6 +263,14 @@ func (w *writer) keep(ctx context.Context, s Spec) (*Manifest, error) {
 		return nil, errors.Join(&cache.MissingError{Patterns: []string{pattern}}, os.RemoveAll(filepath.Join(w.dir, s.Name)))
 	}
 	return m, nil
+}
+
+// owns reports whether a file is the step's own. A folder may be that of several steps.
+func (w *writer) owns(item cache.Item) (bool, error) {
+	if w.from.Keeps == nil || item.Type == cache.Folder {
+		return true, nil
+	}
+	return w.from.Keeps(w.root, item.Path)
 }
 
 // baseOf returns what the paths of the items in an artifact are relative to, with a / at its end, and whether the

@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/artifact"
+	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/sharedfiles"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -33,9 +36,14 @@ func (s Step) Around() *steps.Command { return plan.CommandOf(s.Work) }
 
 // Run implements dag.Runner.
 func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	res, err := s.Work.Run(ctx, c)
 	a := c.Args().(*call.Frame)
-	if err != nil || res.Status == dag.Waiting || a.Artifacts == nil {
+	if a.Artifacts == nil {
+		return s.Work.Run(ctx, c)
+	}
+	files := s.watch(ctx, c, a)
+	defer files.work.End()
+	res, err := s.Work.Run(ctx, c)
+	if err != nil || res.Status == dag.Waiting {
 		return res, err
 	}
 	ok := ctx.Err() == nil && (res.Status == dag.Succeeded || res.Status == dag.Reused || res.Status == dag.Pending && res.ExitCode == 0)
@@ -44,7 +52,7 @@ func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		ctx, done = context.WithTimeout(context.WithoutCancel(ctx), stopped)
 		defer done()
 	}
-	kept, err := s.keep(ctx, c, a, ok)
+	kept, err := s.keep(ctx, c, a, files, ok)
 	if res.SetArtifacts(kept); err == nil {
 		return res, nil
 	}
@@ -57,8 +65,38 @@ func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	return res, nil
 }
 
+// files knows which files the step writes, and which other steps may.
+type files struct {
+	work   *sharedfiles.Work
+	before *cache.Snapshot
+}
+
+// watch begins to watch the files of the artifacts. An error of a pattern or of the directory is that of the step, later.
+func (s Step) watch(ctx context.Context, c *dag.Call, a *call.Frame) files {
+	var patterns []string
+	for _, def := range s.Artifacts {
+		if pattern, err := call.Pattern(def.Path, a.Scope(c.View)); err == nil {
+			patterns = append(patterns, pattern)
+		}
+	}
+	dir, _ := s.dir(c, a)
+	f := files{work: a.Files.Begin(string(c.Path.WithoutAttempts()), dir, patterns)}
+	f.before, _ = cache.TakeSnapshot(ctx, dir, patterns)
+	return f
+}
+
+// keeps reports whether a file is the step's own: nobody else wrote it at the same time. A file that was there before may
+// be kept by several steps.
+func (f files) keeps(root *os.Root, path string) (bool, error) {
+	if !f.before.Wrote(root, path) {
+		return true, nil
+	}
+	owner, err := f.work.Owner(path)
+	return owner != cache.OtherFile, err
+}
+
 // keep keeps the artifacts for the outcome of the step.
-func (s Step) keep(ctx context.Context, c *dag.Call, a *call.Frame, ok bool) ([]dag.Artifact, error) {
+func (s Step) keep(ctx context.Context, c *dag.Call, a *call.Frame, files files, ok bool) ([]dag.Artifact, error) {
 	var specs []artifact.Spec
 	for _, def := range s.Artifacts {
 		if ok && !def.OnSuccess || !ok && !def.OnFailure {
@@ -75,7 +113,7 @@ func (s Step) keep(ctx context.Context, c *dag.Call, a *call.Frame, ok bool) ([]
 		return nil, fmt.Errorf("cannot keep artifacts: %w", err)
 	}
 	session := a.Session()
-	from := artifact.Source{Step: c.Path, Dir: dir}
+	from := artifact.Source{Step: c.Path, Dir: dir, Keeps: files.keeps}
 	if from.Reduced = a.Confine.ChangesUser(); from.Reduced || a.Confine.Enforced {
 		from.Rights = func(f func() error) error { return session.WithRights(a.Confine, "read", f) }
 	}

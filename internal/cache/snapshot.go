@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
@@ -34,8 +35,9 @@ func stampOf(info fs.FileInfo) stamp {
 	return s
 }
 
-// Snapshot returns what patterns of outputs match in dir now. Errors: a *PatternError, that of ctx, a read error.
-func (s *Store) Snapshot(ctx context.Context, dir string, patterns []string) (*Snapshot, error) {
+// TakeSnapshot returns what patterns of outputs match in dir now. Errors: a *PatternError, ErrTooMany, that of ctx, a read
+// error.
+func TakeSnapshot(ctx context.Context, dir string, patterns []string) (*Snapshot, error) {
 	if len(patterns) == 0 {
 		return &Snapshot{}, nil
 	}
@@ -48,12 +50,18 @@ func (s *Store) Snapshot(ctx context.Context, dir string, patterns []string) (*S
 		return nil, fmt.Errorf("cannot read the outputs: %w", err)
 	}
 	defer root.Close()
-	c := newCollector(ctx, root, unbounded())
+	c := newCollector(ctx, root, bounds{math.MaxInt, maxVisited})
 	c.anything = true
 	if _, err := c.collect(nil, clean); err != nil {
 		return nil, fmt.Errorf("cannot read the outputs: %w", err)
 	}
 	return &Snapshot{c.stamps}, awaitTick(ctx, c.stamps)
+}
+
+// Wrote reports whether a file in root was written since the snapshot. Without a snapshot, every file was.
+func (b *Snapshot) Wrote(root *os.Root, path string) bool {
+	info, err := root.Lstat(path)
+	return err != nil || b.wrote(path, stampOf(info))
 }
 
 // wrote reports whether a file was written since the snapshot.

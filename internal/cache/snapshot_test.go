@@ -36,10 +36,10 @@ func TestSnapshot(t *testing.T) {
 		"a link for a file":  {func(dir string) { os.Remove(dir + "/out/a"); os.Symlink("link", dir+"/out/a") }, "out/a"},
 	} {
 		t.Run(what, func(t *testing.T) {
-			s, dir := open(t), t.TempDir()
+			dir := t.TempDir()
 			write(t, dir, map[string]string{"out/a": "a", "out/sub/": "", "out/link": "->a"})
 			os.Chtimes(dir+"/out/a", old, old)
-			before, err := s.Snapshot(context.Background(), dir, []string{"out/"})
+			before, err := TakeSnapshot(context.Background(), dir, []string{"out/"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,9 +67,9 @@ func TestSnapshotOfAnything(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links and names are different here")
 	}
-	s, dir := open(t), t.TempDir()
+	dir := t.TempDir()
 	write(t, dir, map[string]string{"out/up": "->../../x", "out/\xff": "", "out/dangling": "->nothing"})
-	before, err := s.Snapshot(context.Background(), dir, []string{"out/", "none", "out/dangling"})
+	before, err := TakeSnapshot(context.Background(), dir, []string{"out/", "none", "out/dangling"})
 	if err != nil || len(before.stamps) != 4 {
 		t.Errorf("%v %v", before, err)
 	}

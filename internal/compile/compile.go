@@ -143,6 +143,7 @@ func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.
 	}
 	c.checkArtifacts(p)
 	c.lint(p)
+	c.warnSharedFiles(p.Steps)
 	c.warnSecurity(p)
 	c.lintSecrets(p)
 }

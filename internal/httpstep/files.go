@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/cache"
 	"github.com/flowrun/flowrun/internal/call"
 	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/sharedfiles"
 )
 
 // maxCertificate limits a file with certificates, in bytes.
@@ -110,6 +112,7 @@ type savedFile struct {
 	temp, name  string
 	limit, size int64 // bytes; limit 0 means none
 	used        bool  // the response goes to it
+	work        *sharedfiles.Work
 }
 
 func (x *exchange) save(sc expr.Scope) error {
@@ -120,11 +123,18 @@ func (x *exchange) save(sc expr.Scope) error {
 	if err != nil {
 		return err
 	}
-	s, err := newSavedFile(root, rest)
+	rest = filepath.ToSlash(rest)
+	work := x.frame.Files.Begin(string(x.step), root, []string{cache.Literal(rest)})
+	_, err = work.Owner(rest) // of two steps that save one file at the same time, the later one sends nothing
+	var s *savedFile
+	if err == nil {
+		s, err = newSavedFile(root, rest)
+	}
 	if err != nil {
+		work.End()
 		return fmt.Errorf("cannot save the response: %w", err)
 	}
-	s.limit = x.frame.Confine.MaxFileSize
+	s.limit, s.work = x.frame.Confine.MaxFileSize, work
 	x.saved = s
 	x.request.Save = func(status int) io.Writer {
 		if s.used = x.expects(status); !s.used {
@@ -175,6 +185,7 @@ func (s *savedFile) publish() error {
 		s.discard()
 		return nil
 	}
+	defer s.work.End()
 	err := s.file.Close()
 	if err == nil {
 		err = s.root.Rename(s.temp, s.name)
@@ -190,6 +201,9 @@ func (s *savedFile) publish() error {
 func (s *savedFile) discard() {
 	if s == nil {
 		return
+	}
+	if s.work != nil {
+		s.work.End()
 	}
 	if s.file != nil {
 		s.file.Close()

@@ -47,6 +47,7 @@ const (
 type exchange struct {
 	*Runner
 	frame   *call.Frame
+	step    dag.ID
 	request call.FetchRequest
 	saved   *savedFile // nil without save-as
 	log     log
@@ -58,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	if why := a.Plan.Unconfined(a.Confine, plan.WorkInRequest); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}
-	x := &exchange{Runner: r, frame: a, log: log{mask: a.Session().Mask()}}
+	x := &exchange{Runner: r, frame: a, step: c.Path.WithoutAttempts(), log: log{mask: a.Session().Mask()}}
 	rejected := func(err error) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: x.log.mask.String(err.Error()), Permanent: true}, nil
 	}

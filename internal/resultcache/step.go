@@ -62,7 +62,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 			return res, nil
 		}
 	}
-	before, notCached := k.store.Snapshot(ctx, k.dependence.Dir, k.dependence.allOutputs())
+	before, notCached := cache.TakeSnapshot(ctx, k.dependence.Dir, k.dependence.allOutputs())
 	res, err := c.Runner.Run(ctx, attempt)
 	if err == nil && res.Status == dag.Succeeded {
 		k.keep(ctx, &res, before, notCached)
