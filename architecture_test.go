@@ -201,7 +201,7 @@ var house = map[string]struct {
 	"docs":                {0, nil, nil},
 	"internal/docpages":   {0, nil, nil},
 	"internal/findings":   {1, []string{"tool", "internal/explain"}, nil},
-	"internal/lint":       {1, []string{"tool"}, nil},
+	"internal/lint":       {1, []string{"expr", "tool"}, nil},
 	"internal/bundle":     {3, []string{"internal/atomicfile", "tool", "internal/ownership"}, []string{"github.com/evanw/esbuild"}},
 	"internal/autofix":    {3, []string{"tool", "internal/lint"}, nil},
 

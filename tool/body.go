@@ -73,6 +73,9 @@ func BashCommand(text Text) *Command { return &Command{Key: Bash, Text: text} }
 // Unix reports whether the command is a script for bash or sh.
 func (c *Command) Unix() bool { return c.Key == Bash || c.Key == Sh }
 
+// Posix reports whether the command is a script for sh, which is any shell of POSIX.
+func (c *Command) Posix() bool { return c.Key == Sh }
+
 // Commands holds one command for each platform.
 type Commands struct {
 	Default   *Text

@@ -72,6 +72,17 @@ func Of(def *tool.Definition) tool.Diagnostics {
 	return r.notes.Sorted()
 }
 
+// LostFailures returns the notes about scripts whose failures nobody notices. They are the practice that everybody should
+// see, because a backup of nothing counts as a success.
+func LostFailures(def *tool.Definition) tool.Diagnostics {
+	if def.Alias {
+		return nil
+	}
+	r := &checker{def: def, steps: allSteps(def), code: "no-strict"}
+	noStrict(r)
+	return r.notes.Sorted()
+}
+
 // checker holds one definition while practices examine it.
 type checker struct {
 	def   *tool.Definition

@@ -307,3 +307,34 @@ func TestForModels(t *testing.T) {
 		}
 	}
 }
+
+// TestLostFailures: a script whose failure nobody notices is noted once for each step, at its line, with a way out that helps.
+func TestLostFailures(t *testing.T) {
+	const pipe = "add strict: true, which sets pipefail"
+	for text, want := range map[string]string{
+		"bash: |\n  echo a\n  pg_dump x | gzip > f\n  b\n":                    "5:3 the tool does not notice if pg_dump fails: a pipeline has the exit code of its end, here of gzip; add strict: true, which sets -e and pipefail",
+		"bash: |\n  set -e\n  pg_dump x | gzip > f\n":                         "5:3 the tool does not notice if pg_dump fails: a pipeline has the exit code of its end, here of gzip; " + pipe + "; set -e does not look at the beginning of a pipeline",
+		"bash: pg_dump {DB} | gzip > f\nparameters: {DB: {description: d}}\n": "3:7 the tool does not notice if pg_dump fails: a pipeline has the exit code of its end, here of gzip; add strict: true, which sets -e and pipefail",
+		"strict: true\nsh: pg_dump x | gzip > f\n":                            "4:5 the tool does not notice if pg_dump fails: a pipeline has the exit code of its end, here of gzip; sh sees only the end of a pipeline: use bash: with strict: true, or write to a file first and read that",
+		"bash: |\n  a\n  b\n":                                                 "4:3 the tool continues after a fails: only the exit code of the last command counts; add strict: true, or set -e as the script's first line",
+		"bash: |\n  a\n  b | c\n":                                             "4:3 the tool continues after a fails: only the exit code of the last command counts; add strict: true, which sets -e and pipefail",
+		"steps:\n  - {name: x, bash: \"a | b\"}\n  - {name: y, strict: true, bash: a | b}\n  - name: z\n    bash: a; b\n": "4:22 step x does not notice if a fails: a pipeline has the exit code of its end, here of b; add strict: true, which sets -e and pipefail, 7:11 step z continues after a fails: only the exit code of the last command counts; add strict: true, or set -e as the script's first line",
+		"strict: true\nbash: a | b\n": "",
+		"run: a | b\n":                "",
+		"python: |\n  a\n  b\n":       "",
+		"steps: [{name: f, bash: echo, on-failure: [{name: h, bash: a | b}]}]\n":                 "3:60 step h does not notice if a fails: a pipeline has the exit code of its end, here of b; add strict: true, which sets -e and pipefail",
+		"steps: [{name: g, for-each: {items: [1]}, steps: [{name: h, bash: 'a {item} | b'}]}]\n": "3:68 step h does not notice if a fails: a pipeline has the exit code of its end, here of b; add strict: true, which sets -e and pipefail",
+	} {
+		def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: d\n"+text))
+		if found.Err() != nil {
+			t.Fatal(found)
+		}
+		var got []string
+		for _, d := range lint.LostFailures(def) {
+			got = append(got, fmt.Sprintf("%d:%d %s; %s", d.Pos.Line, d.Pos.Col, d.Message, d.Hint))
+		}
+		if got := strings.Join(got, ", "); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
+		}
+	}
+}

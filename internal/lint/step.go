@@ -1,12 +1,14 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -134,36 +136,49 @@ func forUnixShell(s *tool.Step) bool {
 	return ok && c.Unix()
 }
 
+// noStrict reports the first failure in each script that nobody notices.
 func noStrict(r *checker) {
 	for _, s := range r.steps {
+		if !forUnixShell(s) {
+			continue
+		}
 		strict := r.def.Strict
 		if s.Strict != nil {
 			strict = *s.Strict
 		}
-		script := uncommented(s.Command().S)
-		if strict || !forUnixShell(s) || strings.Contains(script, "set -e") || plainLines(script) < 2 {
+		c := s.Body.(*tool.Command)
+		sh := expr.Bash
+		if c.Posix() {
+			sh = expr.Sh
+		}
+		lost := expr.LostFailures(c.Text.S, sh, strict)
+		if len(lost) == 0 {
 			continue
 		}
-		r.stepNote(s, fmt.Sprintf("%s continues after a command fails: only the exit code of the last command counts", r.subject(s)), "add strict: true, or set -e as the script's first line")
-		return
+		message, hint := describeLost(lost, c.Posix())
+		first, _, _ := strings.Cut(c.Text.S[lost[0].Off:lost[0].Off+lost[0].Len], "\n")
+		r.note(c.Text.At(lost[0].Off), max(1, len([]rune(first))), "", r.subject(s)+" "+message, hint)
 	}
 }
 
-var controlLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(if|then|else|elif|fi|for|while|until|do|done|case|esac|\}|\{|echo|printf|exit|#)`)
-})
-
-// plainLines counts the lines of a script with commands that can fail.
-func plainLines(script string) int {
-	n, continued := 0, false
-	for line := range strings.Lines(script) {
-		line = strings.TrimSpace(line)
-		if line != "" && !continued && !controlLine().MatchString(line) {
-			n++
-		}
-		continued = strings.HasSuffix(line, `\`)
+// describeLost returns what to say of the lost failures of a script for bash or sh.
+func describeLost(lost []expr.LostFailure, posix bool) (message, hint string) {
+	at := lost[0]
+	who, last := cmp.Or(at.Program, "this command"), cmp.Or(at.Last, "the last command")
+	hint = "add strict: true, which sets -e and pipefail"
+	i := slices.IndexFunc(lost, func(l expr.LostFailure) bool { return l.Pipeline })
+	switch {
+	case i < 0:
+		hint = "add strict: true, or set -e as the script's first line"
+	case posix:
+		hint = "sh sees only the end of a pipeline: use bash: with strict: true, or write to a file first and read that"
+	case at.Errexit:
+		hint = "add strict: true, which sets pipefail; set -e does not look at the beginning of a pipeline"
 	}
-	return n
+	if at.Pipeline {
+		return fmt.Sprintf("does not notice if %s fails: a pipeline has the exit code of its end, here of %s", who, last), hint
+	}
+	return fmt.Sprintf("continues after %s fails: only the exit code of the last command counts", who), hint
 }
 
 func platformCommand(r *checker) {

@@ -116,7 +116,8 @@ func validateCommand(env *ui.Env) *cobra.Command {
 		Short: "Check definitions and report all problems",
 		Long: `Check definitions: files, folders of files, or tools by name. Without an argument, check
 all available tools. The command checks everything that does not require a run: keys,
-references, conditions, shell syntax, cycles and used tools.
+references, conditions, shell syntax, cycles and used tools. It notes commands in scripts
+whose failure nobody would notice.
 
 --fix fixes problems that have only one solution. It never changes the meaning of a
 definition, and keeps comments and order. With --dry-run, it only shows the changes.
@@ -282,9 +283,12 @@ func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
 	if sound {
 		v.sound = append(v.sound, def)
 	}
-	if v.flags.detailed && sound {
+	switch {
+	case sound && v.flags.detailed:
 		v.found = append(v.found, lint.Of(def)...)
 		v.found = append(v.found, unusedPermissions(def)...)
+	case sound:
+		v.found = append(v.found, lint.LostFailures(def)...)
 	}
 	if before := v.older[def.Name]; before != nil {
 		v.found = append(v.found, lint.Breaking(before, def)...)
