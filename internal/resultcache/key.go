@@ -22,7 +22,7 @@ import (
 // run to run.
 type dependence struct {
 	Components []cache.Component
-	Dir        string // in which the step runs
+	Dir        string   // in which the step runs
 	inputs     []string // patterns
 	outputs    []string
 	optional   []string // patterns of outputs that may match nothing

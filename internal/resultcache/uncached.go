@@ -19,7 +19,8 @@ func (u Uncached) Around() *steps.Command { return plan.CommandOf(u.Runner) }
 // Run implements dag.Runner.
 func (u Uncached) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 	if a := c.Args().(*call.Frame); a.Cache != nil {
-		defer a.Files.BeginSilent(string(c.Path.WithoutAttempts())).End()
+		a.Files.BeginSilent()
+		defer a.Files.EndSilent()
 	}
 	return u.Runner.Run(ctx, c)
 }

@@ -13,20 +13,21 @@ import (
 type Run struct {
 	mu      sync.Mutex
 	working map[*Work]struct{}
+	// Steps that do not say what they write are only counted: those that work now, and all that ever began.
+	silent, everSilent int
 }
 
 // Work is an attempt of a step, from its begin to its end.
 type Work struct {
-	run     *Run
-	own     *claim
-	others  []*claim // of the steps that worked at the same time
-	unknown bool     // a step that does not say what it writes worked at the same time
+	run    *Run
+	own    *claim
+	others []*claim // of the steps that worked at the same time
+	silent int      // how many steps that do not say what they write had ended before
 }
 
 // claim is what a step says of the files that it writes.
 type claim struct {
 	step     string
-	says     bool
 	dir      string
 	patterns []string
 	files    map[string]bool // instead of patterns, if it is known
@@ -35,39 +36,42 @@ type claim struct {
 // Begin notes that a step works, which writes the files in dir that patterns of outputs match. End must follow. One step
 // may have several Works at once, which do not disturb each other.
 func (r *Run) Begin(step, dir string, patterns []string) *Work {
-	return r.begin(&claim{step: step, says: true, dir: realPath(dir), patterns: relative(dir, patterns)})
-}
-
-// BeginSilent notes that a step works which does not say what it writes.
-func (r *Run) BeginSilent(step string) *Work { return r.begin(&claim{step: step}) }
-
-func (r *Run) begin(c *claim) *Work {
-	w := &Work{run: r, own: c}
+	w := &Work{run: r, own: &claim{step: step, dir: realPath(dir), patterns: relative(dir, patterns)}}
 	if r == nil {
 		return w
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for other := range r.working {
-		if other.own.step != c.step {
-			w.meet(other.own)
-			other.meet(c)
+		if other.own.step != step {
+			w.others = append(w.others, other.own)
+			other.others = append(other.others, w.own)
 		}
 	}
 	if r.working == nil {
 		r.working = map[*Work]struct{}{}
 	}
 	r.working[w] = struct{}{}
+	w.silent = r.everSilent - r.silent
 	return w
 }
 
-func (w *Work) meet(c *claim) {
-	switch {
-	case !w.own.says: // nobody asks it
-	case c.says:
-		w.others = append(w.others, c)
-	default:
-		w.unknown = true
+// BeginSilent notes that a step works which does not say what it writes. EndSilent must follow.
+func (r *Run) BeginSilent() {
+	if r != nil {
+		r.mu.Lock()
+		r.silent++
+		r.everSilent++
+		r.mu.Unlock()
+	}
+}
+
+// EndSilent notes that a step of BeginSilent works no longer.
+func (r *Run) EndSilent() {
+	if r != nil {
+		r.mu.Lock()
+		r.silent--
+		r.mu.Unlock()
 	}
 }
 
@@ -109,7 +113,7 @@ func (w *Work) Owner(path string) (cache.Owner, error) {
 			return owner, &ContestedError{Path: path, Step: other.step}
 		}
 	}
-	if owner == cache.OwnFile && w.unknown && mine < named {
+	if owner == cache.OwnFile && w.run.everSilent > w.silent && mine < named {
 		owner = cache.DoubtfulFile
 	}
 	return owner, nil

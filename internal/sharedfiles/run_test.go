@@ -35,14 +35,16 @@ func TestOwner(t *testing.T) {
 	} {
 		for _, first := range []bool{true, false} {
 			var r Run
-			var other *Work
+			end := r.EndSilent
 			begin := func() {
 				if c.folder == "" {
-					other = r.BeginSilent("two")
+					r.BeginSilent()
 				} else {
-					other = r.Begin("two", filepath.Join(dir, c.folder), c.theirs)
+					end = r.Begin("two", filepath.Join(dir, c.folder), c.theirs).End
 				}
 			}
+			r.BeginSilent() // one that has ended counts no longer
+			r.EndSilent()
 			if first {
 				begin()
 			}
@@ -51,7 +53,7 @@ func TestOwner(t *testing.T) {
 			if !first {
 				begin()
 			}
-			other.End()
+			end()
 			again.End()
 			owner, err := w.Owner("out/a")
 			got := map[cache.Owner]string{cache.OwnFile: "own", cache.DoubtfulFile: "doubtful", cache.OtherFile: "other"}[owner]
