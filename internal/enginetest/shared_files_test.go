@@ -173,6 +173,24 @@ run: js succeeded, css succeeded; 2 not-cached
 rm -rf dist
 run: js succeeded, css succeeded; 2 not-cached
 files: dist/a.js=a1 dist/b.css=b1`},
+		{"items at the same time, one folder", `
+- name: up
+  for-each: {items: [a, b], key: '{item}'}
+  sh: 'mkdir -p out; echo {item} > out/{item}; for other in a b; do until test -f out/$other; do sleep 0.01; done; done'
+  cache: {outputs: ['out/**']}`, `
+run: up[a] succeeded, up[b] succeeded; 1 not-cached
+files: out/a=a out/b=b`},
+		{"a second attempt that makes the rest", `
+- name: make
+  sh: 'mkdir -p out; test -f out/a || { cp a out/a; exit 1; }; cp b out/b'
+  error-handling: {retry: {attempts: 2, delay: 1ms}}
+  cache: {inputs: [a, b], outputs: [out/]}`, `
+echo a1 > a; echo b1 > b
+run: make succeeded
+run: make reused
+rm -rf out
+run: make succeeded
+files: out/a=a1 out/b=b1`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

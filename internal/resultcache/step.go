@@ -229,6 +229,9 @@ func (k *keeper) keep(ctx context.Context, res *dag.Result, before *cache.Snapsh
 	if err == nil {
 		err = k.save(ctx, res, before)
 	}
+	if contested := new(sharedfiles.ContestedError); errors.As(err, &contested) && !k.args.Files.First(string(k.call.Path.WithoutKeys())) {
+		return
+	}
 	if err != nil && ctx.Err() == nil {
 		k.warn("not cached", err)
 	}

@@ -15,6 +15,25 @@ type Run struct {
 	working map[*Work]struct{}
 	// Steps that do not say what they write are only counted: those that work now, and all that ever began.
 	silent, everSilent int
+	told               map[string]bool // see First
+}
+
+// First reports whether it is asked about a step for the first time in the run: of a loop whose items write the same files,
+// people are told once.
+func (r *Run) First(step string) bool {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told[step] {
+		return false
+	}
+	if r.told == nil {
+		r.told = map[string]bool{}
+	}
+	r.told[step] = true
+	return true
 }
 
 // Work is an attempt of a step, from its begin to its end.

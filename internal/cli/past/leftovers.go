@@ -1,11 +1,28 @@
 package past
 
 import (
+	"os"
+	"slices"
+
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/steps"
 )
+
+// keptTemps lists the temporary directories that a run which can be resumed has kept.
+func keptTemps(p *flowrun.RecordedRun) string {
+	state, err := ui.StateDir()
+	if err != nil || p.Info.Live() {
+		return ""
+	}
+	folders := steps.RunFolders(state, p.Record.ID)
+	return ui.Listed(slices.DeleteFunc(folders[:len(folders)-1], func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	}))
+}
 
 // reportLeftovers lists processes that a killed run has left. Its steps are not over until those have ended, whatever their
 // status.

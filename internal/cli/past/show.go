@@ -62,6 +62,7 @@ func show(env *ui.Env, p *flowrun.RecordedRun) error {
 		{"outputs", shownValues(r.Outputs)},
 		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},
 		{"kept", runview.ArtifactNames(r)},
+		{"temp", keptTemps(p)},
 		{"warning", strings.Join(r.Unenforced, "; ")},
 	} {
 		if line.text != "" {
