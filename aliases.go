@@ -5,19 +5,19 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/compile"
-	"github.com/flowrun/flowrun/internal/gostep"
-	"github.com/flowrun/flowrun/internal/graph"
-	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/preview"
-	"github.com/flowrun/flowrun/internal/resultcache"
-	"github.com/flowrun/flowrun/internal/script"
-	"github.com/flowrun/flowrun/internal/toolstate"
-	"github.com/flowrun/flowrun/internal/value"
-	"github.com/flowrun/flowrun/internal/waiting"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/resultcache"
+	"github.com/flowrun/flowrun/internal/engine/script"
+	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -105,7 +105,7 @@ func Answered(a Answer) error { return history.Answered(a) }
 
 // Store keeps runs: what each was asked to do, all its events, and which process owns it now. An Engine without a
 // Store writes nothing. The flowrun command uses a SQLite file; NewMemory is a Store for programs that need history
-// only while they run. You can write your own and test it against the contract in internal/storetest.
+// only while they run. You can write your own and test it against the contract in internal/test/storetest.
 //
 // A run has one owner at a time. Owners are counted: each has an epoch one higher than the one before, and writes of
 // an earlier owner are rejected with ErrFenced. A Store is safe for concurrent use.

@@ -95,10 +95,20 @@ func public(pkg string) bool {
 	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "temporal/")
 }
 
+// importedAs returns the package of this module that a file knows by a name.
+func importedAs(f *ast.File, name string) string {
+	for _, s := range f.Imports {
+		if path := strings.Trim(s.Path.Value, `"`); strings.HasSuffix(path, "/"+name) {
+			return strings.TrimPrefix(path, module+"/")
+		}
+	}
+	return ""
+}
+
 // aliased are the types of internal packages that public packages have other names for,
 // which is how embedders know them, with their members.
 func aliased(t *testing.T, all map[string][]string) []string {
-	names := map[string]string{} // internal/plan.StepError -> StepError
+	names := map[string]string{} // internal/engine/plan.StepError -> StepError
 	for pkg, files := range all {
 		if !public(pkg) {
 			continue
@@ -114,7 +124,7 @@ func aliased(t *testing.T, all map[string][]string) []string {
 					return true
 				}
 				if of, ok := s.Type.(*ast.SelectorExpr); ok {
-					names["internal/"+of.X.(*ast.Ident).Name+"."+of.Sel.Name] = strings.TrimPrefix(pkg+"."+s.Name.Name, ".")
+					names[importedAs(f, of.X.(*ast.Ident).Name)+"."+of.Sel.Name] = strings.TrimPrefix(pkg+"."+s.Name.Name, ".")
 				}
 				return true
 			})

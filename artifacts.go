@@ -2,7 +2,7 @@ package flowrun
 
 import (
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/artifact"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 )
 
 // KeptArtifact is an artifact of a run.

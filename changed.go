@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

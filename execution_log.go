@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/locale"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/locale"
 	"github.com/flowrun/flowrun/tool"
 )
 

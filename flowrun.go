@@ -19,7 +19,7 @@ package flowrun
 
 import (
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/supervisor"
+	"github.com/flowrun/flowrun/internal/os/supervisor"
 )
 
 // HelperMain must be the first call in main of a program that embeds flowrun and wants whole process trees

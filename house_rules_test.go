@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestWholeFiles: files that must be whole are written by internal/atomicfile, so nothing
+// TestWholeFiles: files that must be whole are written by internal/os/atomicfile, so nothing
 // else renames; but for these, by the function that does it.
 func TestWholeFiles(t *testing.T) {
 	may := map[string]string{
@@ -30,9 +30,9 @@ func TestWholeFiles(t *testing.T) {
 			if !ok || len(call.Args) != 2 {
 				return true
 			}
-			if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Rename" && pkg != "internal/atomicfile" {
+			if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Rename" && pkg != "internal/os/atomicfile" {
 				if used[f.Name.Name] = true; may[f.Name.Name] == "" {
-					t.Errorf("%s: %s renames: write files with internal/atomicfile, or give a reason here", file, f.Name.Name)
+					t.Errorf("%s: %s renames: write files with internal/os/atomicfile, or give a reason here", file, f.Name.Name)
 				}
 			}
 			return true
@@ -51,16 +51,16 @@ func TestConnections(t *testing.T) {
 	may := map[string]string{
 		"egress/proxy.go":                       "the proxy of enforced steps: permissions, at each connection",
 		"steps/poller.go":                       "steps that wait: permissions, at each connection",
-		"internal/netclient/fetch.go":           "FetchRequest.Reach: permissions, or tools.webAllow",
-		"internal/netclient/status.go":          "StatusRequest.Reach: permissions",
-		"internal/permission/network.go":        "decides for ssh, whose client gets the address",
-		"internal/sshcommand/target.go":         "the address that package permission decided",
-		"internal/mcpclient/elsewhere.go":       "authorization servers: those of a public server must be public",
-		"internal/mcpclient/http.go":            "servers in the settings",
-		"internal/mcpclient/link.go":            "servers in the settings",
-		"internal/telemetry/export.go":          "the collector in the settings",
-		"internal/notify/email.go":              "the mail server in the settings",
-		"internal/notify/webhook.go":            "addresses in the settings and in definitions, as fixed text",
+		"internal/service/netclient/fetch.go":   "FetchRequest.Reach: permissions, or tools.webAllow",
+		"internal/service/netclient/status.go":  "StatusRequest.Reach: permissions",
+		"internal/engine/permission/network.go": "decides for ssh, whose client gets the address",
+		"internal/engine/sshcommand/target.go":  "the address that package permission decided",
+		"internal/model/mcpclient/elsewhere.go": "authorization servers: those of a public server must be public",
+		"internal/model/mcpclient/http.go":      "servers in the settings",
+		"internal/model/mcpclient/link.go":      "servers in the settings",
+		"internal/observe/telemetry/export.go":  "the collector in the settings",
+		"internal/service/notify/email.go":      "the mail server in the settings",
+		"internal/service/notify/webhook.go":    "addresses in the settings and in definitions, as fixed text",
 		"internal/cli/ui/service_client.go":     "the socket of the service",
 		"internal/cli/serve/socket.go":          "the socket of the service",
 		"temporal/internal/datastore/bucket.go": "the bucket in the settings",

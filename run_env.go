@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/home"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/os/home"
 )
 
 // RunEnv is what a run may know of its surroundings. The zero value is that of the process, at the current time.

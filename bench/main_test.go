@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/programtest"
+	"github.com/flowrun/flowrun/internal/test/programtest"
 )
 
 // asBench makes the test binary behave like this program, so that it can start itself again.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // upstream is a way for a step to reach an end state.

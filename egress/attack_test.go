@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
 // victim is a service of this machine that nothing may reach. It returns its port and how often it was reached.

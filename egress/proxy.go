@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Limits of a proxy. A step that opens more connections waits until it closes some: each costs this process

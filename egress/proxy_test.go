@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/dnstest"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/test/dnstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/codeenv"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
 // codeOptions maps programs to the letters of the options after which an argument is code.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // hostileValues returns known attacks, and values generated from their parts. FILE in them is replaced by the name of a

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // TestHostilePairs puts two values side by side. The first may turn the second into an operand that is evaluated: an

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // python returns a Python 3 to run scripts.

@@ -5,7 +5,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/flowrun/flowrun/internal/codeenv"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
 // runsCode reports whether the shell, or a program that it starts, runs a value that a script assigns

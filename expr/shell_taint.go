@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/codeenv"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
 	"mvdan.cc/sh/v3/syntax"
 )
 

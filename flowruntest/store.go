@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/storetest"
+	"github.com/flowrun/flowrun/internal/test/storetest"
 )
 
 // TestStore tests a flowrun.Store against the contract that every Store keeps: ownership,

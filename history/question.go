@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 

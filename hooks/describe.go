@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 

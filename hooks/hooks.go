@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 // Default limits of a call.

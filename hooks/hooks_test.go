@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 

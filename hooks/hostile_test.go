@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // hostile are scripts that attack flowrun, with the errors that each may end with. The first

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 // runInProcess runs the call in this process.

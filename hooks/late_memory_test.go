@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // A call that exceeds the memory limit just before it ends either fails or has a result. The child

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 // The text of a file decides whether it is run as it is; the file is not parsed for that. The

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 //go:embed node/driver.cjs

@@ -3,7 +3,7 @@ package hooks
 import (
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 // maxPendingCalls limits how many host calls of one call may be pending at once. Each may be a

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
 // Errors of a Runtime that cannot run scripts.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jsworld"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // A thousand calls need one process.

@@ -3,8 +3,8 @@ package hooks
 import (
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
-	"github.com/flowrun/flowrun/internal/jsworld"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jsworld"
 	"github.com/flowrun/flowrun/tool"
 )
 

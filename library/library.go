@@ -22,8 +22,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/home"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/home"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 

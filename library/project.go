@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // nearestAbove returns the nearest folder with the given name in dir or above it, up to the root of the repository, or "".

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -3,7 +3,7 @@ package library
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/tool"
 )
 

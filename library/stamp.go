@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/filestamp"
+	"github.com/flowrun/flowrun/internal/lang/filestamp"
 )
 
 // fileStamp identifies one state of a file without reading it. Any change of the file, and any other file in its place,

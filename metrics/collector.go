@@ -5,8 +5,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/flowrun/flowrun/internal/measure"
-	"github.com/flowrun/flowrun/internal/series"
+	"github.com/flowrun/flowrun/internal/observe/measure"
+	"github.com/flowrun/flowrun/internal/observe/series"
 )
 
 // collector offers the series of a Metrics to a registry of client_golang.

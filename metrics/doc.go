@@ -32,6 +32,6 @@
 // it for node_exporter's textfile collector (WriteFile). Handler also serves the collectors
 // of the process and of the Go runtime. docs/reference/metrics.md lists every series.
 //
-// The work is done in internal/measure. This package adds what needs client_golang, and no other
+// The work is done in internal/observe/measure. This package adds what needs client_golang, and no other
 // package imports that library.
 package metrics

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
-	series "github.com/flowrun/flowrun/internal/measure"
-	"github.com/flowrun/flowrun/internal/needtest"
+	series "github.com/flowrun/flowrun/internal/observe/measure"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"

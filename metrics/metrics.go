@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/flowrun/flowrun/internal/measure"
+	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 // DefaultLimit is the default of Options.Limit.

@@ -4,8 +4,8 @@ import (
 	"maps"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/argparse"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // Repair is one correction of what a model wrote: of the text, or of the type of a value.

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/argparse"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 	"github.com/flowrun/flowrun/tool"
 )
 

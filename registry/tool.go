@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/argparse"
-	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/model/argparse"
+	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/tool"
 )
 

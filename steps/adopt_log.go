@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // AdoptLog gives a log file of another run a name in dir, the LogFolder of this run, as a log of

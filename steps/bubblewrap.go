@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // probeTimeout limits how long bubblewrap may take to show that it works.

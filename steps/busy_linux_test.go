@@ -5,8 +5,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // A step whose program has ended does not wait for input, even before this process has noticed the end.

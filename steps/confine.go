@@ -9,8 +9,8 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // Confinement lists the rights that the steps of a tool do not have. The zero Confinement takes

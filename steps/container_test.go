@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
 // The command line of a container.

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
 // NoticeWithheld is the Code of a Notice about an inherited variable that an enforced step names but does not get.

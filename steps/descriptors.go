@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // descriptors are what the running steps of this process may hold. A step for which too few are

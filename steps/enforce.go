@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // IsBaseVariable reports whether steps inherit a variable without a permission, if their permissions

@@ -10,9 +10,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/codeenv"
-	"github.com/flowrun/flowrun/internal/dotenv"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/dotenv"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
 // EnvFile is a file of environment variables. Package dotenv defines its syntax.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // Held returns in a few words what this machine enforces for the steps, and why it does not enforce the rest. m and env

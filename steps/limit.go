@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Notices about limits that hold for each process only, and not for the whole step.

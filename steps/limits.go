@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // Limits is what each step of a tool may use. 0 means that something is not limited.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 )
 
 // Of the limits of two tools the lower one applies.

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/netns"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/netns"
 )
 
 // Mechanism is one means of this machine to confine steps.

@@ -13,8 +13,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/netns"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/netns"
 )
 
 // Egress is the way out of the network namespace of steps: what has to be served there, and what may be reached from it.

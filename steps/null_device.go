@@ -4,7 +4,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 var null struct {

@@ -7,8 +7,8 @@ import (
 	"net/netip"
 	"net/url"
 
-	"github.com/flowrun/flowrun/internal/privatenet"
-	"github.com/flowrun/flowrun/internal/systrace"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
+	"github.com/flowrun/flowrun/internal/os/systrace"
 )
 
 // observer reports to Options.Observe what the processes of a Session use.

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
 )
 
 // ReasonOutputs is the reason of a step that did not write what it declares under outputs.

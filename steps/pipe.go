@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 )
 
 // outputTimeout is how long a step that has ended waits for a background process to close its

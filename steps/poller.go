@@ -17,9 +17,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/privatenet"
-	"github.com/flowrun/flowrun/internal/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Poller waits until something outside of flowrun is available: a file exists, a port accepts

@@ -13,9 +13,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/sshcommand"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/sshcommand"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // ReasonConnection is the reason of a step whose connection to another machine failed. Its exit code is 255.

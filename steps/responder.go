@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // No system shows whether a process is waiting for input. flowrun assumes it if everything typed and

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // Reasons why the output of an earlier step cannot be read again.

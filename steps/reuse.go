@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // Reuse returns the Result of a command that need not run, because the output of an earlier run of

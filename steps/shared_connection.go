@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/sshcommand"
+	"github.com/flowrun/flowrun/internal/engine/sshcommand"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // sharedConnection is a connection to an account on another machine that steps of a run use together, so that not each of

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
 )
 
 // ReasonState is the reason of a step that wrote wrong values for its tool's state.

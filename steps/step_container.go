@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/permission"
+	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
 // Container is the container of one command, with the services beside it. It is immutable.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // tempPrefix begins the names of the temporary folders of a run. Two runs of a tool do not share one.

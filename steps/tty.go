@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 )
 
 // tty is the terminal of an interactive step. The step has the slave; this process has the master,

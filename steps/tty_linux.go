@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 const (

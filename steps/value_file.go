@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // valueFile is a file in which an attempt writes values. The zero valueFile is none.

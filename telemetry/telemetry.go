@@ -27,8 +27,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/buildinfo"
-	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/internal/observe/telemetry"
+	"github.com/flowrun/flowrun/internal/os/buildinfo"
 )
 
 // Options configures a Tracer. The zero Options are valid.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/collectortest"
+	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/telemetry"
 	"github.com/flowrun/flowrun/tool"

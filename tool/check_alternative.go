@@ -3,8 +3,8 @@ package tool
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // checkAlternatives reports parameters whose deprecated-alternative is not another parameter.

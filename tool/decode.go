@@ -3,8 +3,8 @@ package tool
 import (
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Decode reads a definition from src, the text of the named file: Markdown if the name ends in .md, YAML or JSON

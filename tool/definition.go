@@ -15,7 +15,7 @@ package tool
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // Definition is one tool as its author wrote it. It has the same form for every file format and for tools registered

@@ -3,7 +3,7 @@ package tool
 import (
 	"io"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // Severity ranks a diagnostic. A definition with errors cannot run.

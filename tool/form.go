@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 )
 
 // Form is a form for a person to fill in: the properties of a JSON Schema of an object. Values are checked against the

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // FuzzDecode: whatever the bytes, Decode returns a definition and diagnostics

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 )
 
 // JSONSchema is a compiled JSON Schema (draft 2020-12, or draft-07 if it says so) with its original text. Formats such

@@ -5,8 +5,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Lock is a named lock that a limited number of runs, or steps, can hold at once, on one machine.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // A Markdown tool is a page for people that contains parts for flowrun: the front matter between two lines of ---, and

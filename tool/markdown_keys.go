@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // This file is the table of keys for Markdown tools, in the form of keys.go: front matter, the block of a single tool,

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // The names of the steps of a Markdown tool. They are part of the history and of what flowrun shows of a run.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // NormalJSON returns a definition as indented JSON that loads as the same tool. YAML aliases and merge keys are

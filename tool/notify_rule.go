@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // NotifyRule is a notification as plain values, from a definition or from settings.

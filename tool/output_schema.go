@@ -3,8 +3,8 @@ package tool
 import (
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/jsonschema"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // ParseOutputSchema is ParseSchema for the schema of an output. It must be that of an object, because the Model Context

@@ -3,8 +3,8 @@ package tool
 import (
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/keytable"
-	"github.com/flowrun/flowrun/internal/schemaparams"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/schemaparams"
 )
 
 // withSchema returns the field of parameters so that it recognizes those that are written as a JSON Schema. They are one

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Schema returns the JSON Schema of definition files, generated from the table of keys. It uses draft-07, because that

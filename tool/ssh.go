@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // SSH is the account on another machine in which a step runs its script.

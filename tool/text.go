@@ -1,8 +1,8 @@
 package tool
 
 import (
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // MaxFileSize is the maximum size of a definition file, in bytes.

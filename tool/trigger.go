@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Trigger is one entry of on: an event for which the service starts the tool. Exactly one of File and After is set.

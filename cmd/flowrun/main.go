@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/cli/serve"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	_ "github.com/flowrun/flowrun/internal/os/startup"
 	"github.com/flowrun/flowrun/internal/service"
-	_ "github.com/flowrun/flowrun/internal/startup"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 func main() {

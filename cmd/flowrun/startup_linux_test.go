@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/programtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/programtest"
 )
 
 // What flowrun does before main, for every command. A bound is 5 % above what was measured, and the

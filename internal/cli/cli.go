@@ -30,8 +30,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/state"
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // Process is what the command line uses of its process. Tests pass their own.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // kindsOfSteps are tools of a trusted project, one for each kind of step and each source of a tool, with what a person's

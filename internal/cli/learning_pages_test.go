@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // TestLearningPages does what the tutorials and guides say, in a new home folder: it writes each file (a fenced

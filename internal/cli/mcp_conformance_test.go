@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // conformingClient is the command that the suite starts with the URL of a server: flowrun, with that

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // run replaces this process by the program, which so has its streams, its signals and its exit code.

@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/programtest"
-	_ "github.com/flowrun/flowrun/internal/web" // the program consists of it
+	_ "github.com/flowrun/flowrun/internal/service/web" // the program consists of it
+	"github.com/flowrun/flowrun/internal/test/programtest"
 )
 
 // mainWithProgram runs the tests with the flowrun program first on PATH.

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestPrometheusScrapesALongRun starts a run of minutes with --metrics-addr, lets a

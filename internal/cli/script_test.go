@@ -22,11 +22,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/collectortest"
-	"github.com/flowrun/flowrun/internal/mailtest"
-	"github.com/flowrun/flowrun/internal/schematest"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/collectortest"
+	"github.com/flowrun/flowrun/internal/test/mailtest"
+	"github.com/flowrun/flowrun/internal/test/schematest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 func TestMain(m *testing.M) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // served is a flowrun serve in a process of its own.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestServeScripts: fifty concurrent runs of a Markdown chain with a script, and of a .tool.js

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // session is a flowrun command that has been started.

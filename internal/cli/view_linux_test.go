@@ -9,8 +9,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/flowrun/flowrun/internal/screentest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/screentest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // seeing is a seat at a terminal of a given size, whose screen can be read.

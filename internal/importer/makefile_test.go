@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // TestMakefileStatus runs targets with make and with flowrun, in an environment that sets V. A target that is exact must do the

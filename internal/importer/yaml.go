@@ -3,7 +3,7 @@ package importer
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // archive packs a folder, under its own name, into a new file: a gzipped tar, or a zip if

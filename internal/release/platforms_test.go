@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // TestPlatforms checks the types of the program for what is released and is not

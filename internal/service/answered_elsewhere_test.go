@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 const twoGates = "name: gates\nsteps:\n  - {name: one, approve: {prompt: first}}\n  - {name: two, approve: {prompt: second}}\n"

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestMemoryLevels checks that a service keeps only the bounded feed of runs that have

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/filestamp"
+	"github.com/flowrun/flowrun/internal/lang/filestamp"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

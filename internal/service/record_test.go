@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // record is a log that can be asked.

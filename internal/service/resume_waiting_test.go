@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // TestPeople checks that a run which waits for people has no owner, and that it continues

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

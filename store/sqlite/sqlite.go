@@ -25,7 +25,7 @@ import (
 	"context"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Store is a flowrun.Store in a folder. It is safe for concurrent use.

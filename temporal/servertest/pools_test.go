@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	shown "github.com/flowrun/flowrun/temporal/internal/remote"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/library"
 	work "github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 

@@ -9,8 +9,8 @@ import (
 	"go.temporal.io/server/service/worker/scheduler"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/flowrun/flowrun/internal/cron"
-	flowschedule "github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/lang/cron"
+	flowschedule "github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/temporal/internal/schedule"
 )
 

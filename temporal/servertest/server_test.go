@@ -14,7 +14,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/temporal/internal/codec"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 )

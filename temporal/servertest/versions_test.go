@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestTwoVersions: workers of two versions of the workflow serve the same task queue. Each continues the runs of its

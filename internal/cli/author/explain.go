@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/internal/lang/explain"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 func explainCommand(env *ui.Env) *cobra.Command {

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/drawing"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/screen/drawing"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func graphCommand(env *ui.Env) *cobra.Command {

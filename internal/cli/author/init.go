@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/scaffold"
+	"github.com/flowrun/flowrun/internal/lang/scaffold"
 )
 
 // initCommand returns the command that writes example definitions into a project.

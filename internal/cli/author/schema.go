@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 func schemaCommand(env *ui.Env) *cobra.Command {

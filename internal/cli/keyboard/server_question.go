@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // AskForServer shows the question of a server and asks for the values of its form. The error is

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/builtin"
-	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/model/builtin"
+	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

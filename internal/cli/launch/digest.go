@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/notify"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/service/notify"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // digestRule is a notification that is sent together with others, in a form that a later process can

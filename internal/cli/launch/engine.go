@@ -7,10 +7,10 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/egress"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/netclient"
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // EngineConfig configures an engine from flags and settings. s is the history; nil means that the

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/diagnostic"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Params are the parameters that the user gave on the command line and in a document.

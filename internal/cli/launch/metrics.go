@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/measure"
+	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 // metricsInterval is how often --metrics-file is written during a run.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // modelRequest is what the program of tools.samplingCommand gets if a script asks: the tool, and a request in the form of

@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/mask"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -3,8 +3,8 @@ package launch
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/locale"
+	"github.com/flowrun/flowrun/internal/lang/locale"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/registry"
 )
 

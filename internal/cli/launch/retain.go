@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/artifact"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/internal/observe/telemetry"
 )
 
 // flushTimeout limits how long sending the last spans of a run may take.

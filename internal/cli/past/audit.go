@@ -9,8 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // auditJSON is one entry in the document flowrun/audit.v1.

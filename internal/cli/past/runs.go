@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/internal/observe/rundocs"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 func runsCommand(env *ui.Env) *cobra.Command {

@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/scaffold"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/lang/scaffold"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // demoCommand runs an example for users who have no tools yet.

@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // notWithDetach are the flags of run that apply to the executing process, and so cannot be combined

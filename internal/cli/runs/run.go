@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // runFlags are the flags of flowrun run.

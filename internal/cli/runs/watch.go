@@ -13,7 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/watch"
+	"github.com/flowrun/flowrun/internal/service/watch"
 	"github.com/flowrun/flowrun/tool"
 )
 

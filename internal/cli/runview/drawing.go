@@ -5,7 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/drawing"
+	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
 
 // StepStates returns the result of every step of a run, by its path without attempts.

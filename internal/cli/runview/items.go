@@ -6,7 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/drawing"
+	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
 
 // MaxItems is how many items of a loop are listed. For a loop with more items, only those

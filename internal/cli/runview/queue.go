@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/internal/observe/rundocs"
 )
 
 // waitReason describes what a queued run waits for. It returns "" if the run no longer waits.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 func scheduleCommand(env *ui.Env) *cobra.Command {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/timetable"
-	"github.com/flowrun/flowrun/internal/cron"
-	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
 // TestOtherClocks: the translation for systemd and cron means the same as the schedule, or is an

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/timetable"
-	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
 // This file generates systemd units and crontab lines that run the tool of a schedule without

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/users"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // fakeConn is a connection from an address.

@@ -15,12 +15,12 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/toolset"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/mcp"
-	"github.com/flowrun/flowrun/internal/policy"
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/service/mcp"
+	"github.com/flowrun/flowrun/internal/service/toolset"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // mcpFlags are the flags of flowrun mcp.

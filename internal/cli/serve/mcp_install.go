@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/clientconfig"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/editedfile"
-	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/model/clientconfig"
+	"github.com/flowrun/flowrun/internal/os/editedfile"
+	"github.com/flowrun/flowrun/internal/os/home"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // installFlags are the flags of flowrun mcp install.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/measure"
+	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 // poolLoads returns how much of each pool is used, by all runs of the state directory. If the queue cannot be read, it

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/measure"
+	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 func TestPoolLoads(t *testing.T) {

@@ -19,12 +19,12 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no API.

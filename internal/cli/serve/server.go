@@ -12,13 +12,13 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/measure"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/observe/measure"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // server is a running service and its parts: an engine with metrics and traces, the history, and

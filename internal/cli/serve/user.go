@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/sqlite"
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func userCommand(env *ui.Env) *cobra.Command {

@@ -1,5 +1,5 @@
 // Package servers holds the commands about MCP servers whose tools are tools of flowrun: flowrun mcp
-// list, tools, test, add, remove, login and logout. Package internal/mcp connects and calls them.
+// list, tools, test, add, remove, login and logout. Package internal/service/mcp connects and calls them.
 package servers
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // Commands returns the commands of this package, which belong to flowrun mcp.

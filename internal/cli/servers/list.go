@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/mcpclient"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // The states of a server.

@@ -1,5 +1,5 @@
 // Package settings holds the commands config, which shows settings, and trust, which decides
-// whether a project is trusted. Package internal/config defines and reads the settings.
+// whether a project is trusted. Package internal/service/config defines and reads the settings.
 package settings
 
 import "github.com/flowrun/flowrun/internal/cli/ui"

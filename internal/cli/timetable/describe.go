@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/schedule"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Describe describes a schedule for a list: when it fires next, and what happened last.

@@ -3,5 +3,5 @@
 //
 // Read returns the schedules and what is wrong with them. Start keeps the set of schedules up to
 // date while they change, claims scheduled times in the history, and starts their runs in the
-// service. Package internal/schedule computes the scheduled times.
+// service. Package internal/service/schedule computes the scheduled times.
 package timetable

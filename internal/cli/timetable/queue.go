@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/schedule"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // The queue consists of the times that were claimed but whose runs have not started, as recorded in

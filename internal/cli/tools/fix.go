@@ -5,10 +5,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/autofix"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/textdiff"
+	"github.com/flowrun/flowrun/internal/lang/autofix"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/textdiff"
 )
 
 // fix fixes the file of a target. With --dry-run, it collects the problems that would remain and

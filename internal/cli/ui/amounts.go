@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/tool"
 )
 

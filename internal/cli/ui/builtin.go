@@ -2,9 +2,9 @@ package ui
 
 import (
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/builtin"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/model/builtin"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"github.com/flowrun/flowrun/internal/builtin"
-	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/model/builtin"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // toolSettings copies the settings of built-in tools from the section tools.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/flowrun/flowrun/internal/duration"
+	"github.com/flowrun/flowrun/internal/lang/duration"
 )
 
 // Groups of commands in the help of flowrun.

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/internal/model/discovery"
+	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/autofix"
-	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/internal/lang/autofix"
+	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

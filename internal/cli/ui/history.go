@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/sqlite"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // StateDir returns the state directory. It is an error if there is none.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 // errorSchema names the format of an error under --progress json.

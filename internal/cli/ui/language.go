@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/locale"
+	"github.com/flowrun/flowrun/internal/lang/locale"
 )
 
 var languages = []string{string(locale.English), string(locale.German)}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/mcpclient"
-	"github.com/flowrun/flowrun/internal/sampling"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/sampling"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/tool"
 )
 

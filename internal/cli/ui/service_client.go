@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 // SocketPath returns the path of the socket on which the service of a state directory listens.

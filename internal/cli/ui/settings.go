@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/tool"
 )
 

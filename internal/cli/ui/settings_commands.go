@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/discovery"
+	"github.com/flowrun/flowrun/internal/model/discovery"
+	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/console"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // Signals cancels on the first signal and kills on a second Ctrl-C (console.Forces). Steps are not in the process group of

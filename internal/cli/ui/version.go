@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/buildinfo"
+	"github.com/flowrun/flowrun/internal/os/buildinfo"
 )
 
 // Build describes this program.

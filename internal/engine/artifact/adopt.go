@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // Adopt gives the artifact of a step of another run to a step of this one, whose folder of artifacts is given. "" is a

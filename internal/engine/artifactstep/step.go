@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/artifact"
-	"github.com/flowrun/flowrun/internal/cache"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/sharedfiles"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/steps"
 )
 

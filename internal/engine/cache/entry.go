@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // Version is the version of the layout and of the hashes. It must be part of every key.

@@ -10,8 +10,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // Restore restores the outputs that are missing in dir or differ from the stored ones, with their modes, and removes what

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // restoring is a note, written beside the cached results, that a process is restoring outputs. If that process is

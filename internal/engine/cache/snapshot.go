@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/filestamp"
+	"github.com/flowrun/flowrun/internal/lang/filestamp"
 )
 
 // Snapshot holds what patterns of outputs matched before a step ran, so that the files that it has written can be told

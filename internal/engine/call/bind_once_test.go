@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // counter is a transform that counts its calls.

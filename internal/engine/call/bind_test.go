@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/compile"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

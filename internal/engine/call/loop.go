@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // LoopItems returns the items of a loop, and their keys if it is a matrix. caller says that they contain values from a

@@ -2,7 +2,7 @@ package call
 
 import (
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/engine/cache"
 )
 
 // Pattern renders a pattern of files. Wildcards in values are literal characters.

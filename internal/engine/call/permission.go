@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Grants returns the permissions of the call. If an enforced tool uses this one, they are those that both have.

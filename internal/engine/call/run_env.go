@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/home"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/os/home"
 )
 
 // RunEnv is what a call may know of its surroundings. The zero value, once filled, is that of the process, at the

@@ -6,8 +6,8 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/stepfile"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/toolstate"
+	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 

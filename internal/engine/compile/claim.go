@@ -3,7 +3,7 @@ package compile
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -1,8 +1,8 @@
 package compile
 
 import (
-	"github.com/flowrun/flowrun/internal/gostep"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

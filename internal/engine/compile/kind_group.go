@@ -3,7 +3,7 @@ package compile
 import (
 	"maps"
 
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // groupKind compiles steps that contain steps.

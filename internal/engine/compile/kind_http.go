@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/httpstep"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/httpstep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/requesturl"
 	"github.com/flowrun/flowrun/tool"
 )
 

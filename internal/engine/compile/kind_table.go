@@ -1,7 +1,7 @@
 package compile
 
 import (
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

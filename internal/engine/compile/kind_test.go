@@ -14,7 +14,7 @@ import (
 
 // stepKinds are the constants of type tool.Kind: their names and values.
 func stepKinds(t *testing.T) map[string]tool.Kind {
-	f, err := parser.ParseFile(token.NewFileSet(), "../../tool/body.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../../tool/body.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

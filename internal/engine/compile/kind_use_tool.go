@@ -2,7 +2,7 @@ package compile
 
 import (
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

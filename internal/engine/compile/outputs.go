@@ -2,8 +2,8 @@ package compile
 
 import (
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/compile"
+	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/library"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cron"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/tool"
 )
 

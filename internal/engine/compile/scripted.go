@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // markScripts adds to Scripts the steps whose results a script inside them can make of a caller's value: groups with a

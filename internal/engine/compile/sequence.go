@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )

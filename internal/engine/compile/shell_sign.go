@@ -3,7 +3,7 @@ package compile
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/shellsign"
+	"github.com/flowrun/flowrun/internal/os/shellsign"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/shellsign"
+	"github.com/flowrun/flowrun/internal/os/shellsign"
 	"github.com/flowrun/flowrun/tool"
 )
 

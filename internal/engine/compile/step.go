@@ -7,10 +7,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/graph"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/shellsign"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/os/shellsign"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/internal/dotenv"
+	"github.com/flowrun/flowrun/internal/engine/dotenv"
 )
 
 // write formats variables as a file.

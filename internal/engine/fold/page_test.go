@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // page is the fold of the web page, in TypeScript.
@@ -23,7 +23,7 @@ type page struct {
 
 // pageFold returns the program with the fold of the web page.
 func pageFold(t testing.TB) *goja.Program {
-	built := api.Build(api.BuildOptions{EntryPoints: []string{"../ui/src/run/fold.ts"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "fold", Target: api.ES2017})
+	built := api.Build(api.BuildOptions{EntryPoints: []string{"../../service/ui/src/run/fold.ts"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "fold", Target: api.ES2017})
 	if len(built.Errors) > 0 {
 		t.Fatal(built.Errors)
 	}

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/engine/fold"
 )
 
 // TestSameAsState runs random graphs, each resumed several times from a prefix of its

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/mask"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Content is the result of a tool that tells a model and a person different things, or that is more than text. A

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // ReadContent parses the output of a tool as content, if it is a JSON object with llmContent: a text, a part, or a

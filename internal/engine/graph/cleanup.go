@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // ReasonCleanup is the reason of a successful run, or of a successful step that uses a tool, if a cleanup in it failed.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Until returns the plan reduced to one step and all steps upstream of it, with their handlers. The error is a

@@ -3,8 +3,8 @@ package graph
 import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // handlerCondition returns the condition of a handler. It depends on how the step or tool of the handler ended, on

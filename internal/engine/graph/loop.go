@@ -13,9 +13,9 @@ import (
 	"unicode"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/keptstate"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/keptstate"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Item returns the arguments of the item with the given key before a run, or nil if there is none. It fails if the

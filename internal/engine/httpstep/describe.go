@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/requesturl"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -16,10 +16,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/privatenet"
-	"github.com/flowrun/flowrun/internal/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 	"github.com/flowrun/flowrun/steps"
 )
 

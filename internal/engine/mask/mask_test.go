@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 func TestMask(t *testing.T) {

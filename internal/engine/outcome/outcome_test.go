@@ -17,17 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/outcome"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // engine lists the packages whose errors are returned by the engine and the service.
 var engine = []string{".", "dag", "expr", "history", "hooks", "registry", "steps", "tool",
-	"internal/cache", "internal/call", "internal/compile", "internal/diagnostic", "internal/dotenv", "internal/gostep", "internal/graph",
-	"internal/jscheck", "internal/jsworld", "internal/keytable", "internal/mask", "internal/outcome", "internal/permission", "internal/plan", "internal/preview",
-	"internal/resultcache", "internal/script", "internal/service", "internal/toolstate", "internal/value", "internal/waiting"}
+	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
+	"internal/js/jscheck", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
+	"internal/engine/resultcache", "internal/engine/script", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/engine/waiting"}
 
 // inner lists the errors that do not reach an entry point, with the errors that replace them.
 var inner = map[string]string{
@@ -66,7 +66,7 @@ var inner = map[string]string{
 func TestEveryErrorHasARow(t *testing.T) {
 	rows, found := named(t, "table.go"), map[string]bool{}
 	for _, dir := range engine {
-		files, err := filepath.Glob(filepath.Join("../..", dir, "*.go"))
+		files, err := filepath.Glob(filepath.Join("../../..", dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", dir, len(files), err)
 		}
@@ -231,7 +231,7 @@ func TestDocumentedStatuses(t *testing.T) {
 }
 
 func page(t *testing.T, name string) string {
-	b, err := os.ReadFile(filepath.Join("../../docs", name))
+	b, err := os.ReadFile(filepath.Join("../../../docs", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/codeenv"
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Grants are the resolved permissions of a call. They say what its scripts may do.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Host returns an error if a program may not connect to a port of a host.

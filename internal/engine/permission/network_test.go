@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/dnstest"
+	"github.com/flowrun/flowrun/internal/test/dnstest"
 )
 
 // TestResolve: a name leads to an address that the permissions include, whoever controls the name.

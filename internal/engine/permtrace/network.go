@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/privatenet"
-	"github.com/flowrun/flowrun/internal/systrace"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
+	"github.com/flowrun/flowrun/internal/os/systrace"
 )
 
 // network is what a run uses of the network.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/systrace"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/systrace"
 	"pgregory.net/rapid"
 )
 

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -3,9 +3,9 @@ package preview
 import (
 	"context"
 
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/gostep"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

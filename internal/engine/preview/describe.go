@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/gostep"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // maxValue limits the length of one parameter in a description.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Render renders the URL of a request. Each value is escaped for the place in which it is. A value that would lead to

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/engine/call"
 )
 
 // defaultMaxTokens limits an answer for which the script sets no limit.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/toolstate"
+	"github.com/flowrun/flowrun/internal/engine/toolstate"
 	"github.com/flowrun/flowrun/tool"
 )
 

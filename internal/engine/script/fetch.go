@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"net/url"
 
-	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/engine/call"
 )
 
 // fetchResult is a response in the form that the script gets.

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/systrace"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/os/systrace"
 )
 
 // maxRead limits a file that a script reads, in bytes.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/plan"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/tool"
 )
 

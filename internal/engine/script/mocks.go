@@ -10,10 +10,10 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/toolstate"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // MockedCall is what a call of a tool in JavaScript would return if its bridges answered with their mocks.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/call"
-	"github.com/flowrun/flowrun/internal/plan"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/engine/cache"
 )
 
 // TestOwner checks whose the file out/a is, which was written while step "one" worked and the other step, too.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/stepfile"
 )
 
 // Variable is a variable of the remote script.

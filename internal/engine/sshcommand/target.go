@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // Target is an account on another machine, and how to get there.

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/dotenv"
-	"github.com/flowrun/flowrun/internal/mask"
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/permission"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/engine/dotenv"
+	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // storageLimit is the maximum size of the storage of one tool, in bytes of JSON.

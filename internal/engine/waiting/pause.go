@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/call"
+	"github.com/flowrun/flowrun/internal/engine/call"
 )
 
 // kindTime is the kind of a dag.Wait that only the time ends.

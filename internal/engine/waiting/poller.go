@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/requesturl"
 	"github.com/flowrun/flowrun/steps"
 )
 

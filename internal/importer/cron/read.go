@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 // reader keeps what earlier lines have set: variables apply to the lines below them.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 type reader struct {

@@ -3,8 +3,8 @@ package github
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/cron"
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 func (r *reader) triggers(on importer.Node) {

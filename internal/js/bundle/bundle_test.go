@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/internal/bundle"
+	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/tool"
 )
 

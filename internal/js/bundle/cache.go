@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -3,7 +3,7 @@ package jsworld
 import (
 	"github.com/dop251/goja"
 
-	"github.com/flowrun/flowrun/internal/jsnative"
+	"github.com/flowrun/flowrun/internal/js/jsnative"
 )
 
 // nativeFunctions returns the functions of package jsnative as a built-in module calls them: bytes

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // Task is one call of a script.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // failureOf converts an error of goja to a failure.

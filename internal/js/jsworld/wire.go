@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // frameKind is the purpose of a frame.

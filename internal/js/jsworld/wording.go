@@ -9,7 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // goja words its errors differently from Node.js: "Object has no member 'filter'" for "list.filter

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // Errors of the engine have the wording of Node.js, for scripts that catch them and in failures.

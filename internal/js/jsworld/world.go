@@ -6,7 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/flowrun/flowrun/internal/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jscheck"
 )
 
 // maxDepth is how deep function calls of a script may be nested.

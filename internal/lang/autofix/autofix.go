@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/lint"
+	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/duration"
+	"github.com/flowrun/flowrun/internal/lang/duration"
 )
 
 // Options are what a line does not say itself.

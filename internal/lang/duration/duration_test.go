@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/duration"
+	"github.com/flowrun/flowrun/internal/lang/duration"
 )
 
 func TestParse(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/explain"
-	"github.com/flowrun/flowrun/internal/lint"
-	"github.com/flowrun/flowrun/internal/outcome"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/explain"
+	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -179,7 +179,7 @@ func nameOf(text string) string {
 
 // TestDocument keeps docs/reference/diagnostics.md what the pages say.
 func TestDocument(t *testing.T) {
-	const file = "../../docs/reference/diagnostics.md"
+	const file = "../../../docs/reference/diagnostics.md"
 	page := document()
 	if *update {
 		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
@@ -191,7 +191,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.ReplaceAll(string(b), "\r\n", "\n"), page); diff != "" {
-		t.Errorf("%s is not fresh; run go test ./internal/explain -run Document -update (-file +pages)\n%s", file, diff)
+		t.Errorf("%s is not fresh; run go test ./internal/lang/explain -run Document -update (-file +pages)\n%s", file, diff)
 	}
 }
 

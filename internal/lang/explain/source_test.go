@@ -21,7 +21,7 @@ var made = []string{"bad-pool", "bad-search", "bad-webhook", "default-refused", 
 
 // others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
 // clients.
-var others = []string{"../../registry", "../../internal/outcome", "../../internal/mcp", "../../internal/mcpclient", "../../internal/service", "../../internal/web", "../../internal/cli/serve", "../../internal/cli/timetable"}
+var others = []string{"../../../registry", "../../engine/outcome", "../../service/mcp", "../../model/mcpclient", "../../service", "../../service/web", "../../cli/serve", "../../cli/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 
@@ -67,11 +67,11 @@ func reasons(t *testing.T) (found []string) {
 
 // eachFile calls do with every Go file of the module outside tests and the folders skip.
 func eachFile(t *testing.T, skip []string, do func(path string)) {
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && path != "../.." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || slices.Contains(skip, path)):
+		case d.IsDir() && path != "../../.." && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || slices.Contains(skip, path)):
 			return fs.SkipDir
 		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
 			do(path)

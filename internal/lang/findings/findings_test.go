@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/findings"
+	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/tool"
 )
 

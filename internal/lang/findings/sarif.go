@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/explain"
+	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -3,7 +3,7 @@ package keytable
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // DecodeData reads a YAML or JSON document whose keys are in no table, such as parameters of a run.

@@ -3,7 +3,7 @@ package keytable
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // fixed returns a text with the fixes of its problems.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun/internal/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // trap is a part of the text that YAML reads differently from what people mean.

@@ -1,6 +1,6 @@
 package keytable
 
-import "github.com/flowrun/flowrun/internal/diagnostic"
+import "github.com/flowrun/flowrun/internal/lang/diagnostic"
 
 // Value is a typed YAML value with its positions and its original text.
 type Value struct {

@@ -3,7 +3,7 @@ package locale_test
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/locale"
+	"github.com/flowrun/flowrun/internal/lang/locale"
 )
 
 func TestTranslate(t *testing.T) {

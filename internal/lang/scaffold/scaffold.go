@@ -16,7 +16,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 //go:embed start etl release js

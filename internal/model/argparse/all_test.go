@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // TestAllAtOnce: one refusal names everything that is wrong with names and values, and

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // documents are arguments of several sizes, as plain JSON.

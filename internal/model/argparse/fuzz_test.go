@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // Whatever the text is: no panic; either a result or a refusal of at most 2 KB; a result

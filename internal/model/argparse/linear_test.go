@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/argparse"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/model/argparse"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // hostileShapes are texts that make careless parsers slow: a start, a repeated part, an end.

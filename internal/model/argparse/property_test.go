@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/model/argparse"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // A maker makes schemas, arguments that fit them, and texts that mean those arguments.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // reserved are the names of envelopes and schemas, which parameters may have as well.

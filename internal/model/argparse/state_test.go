@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
 // TestDefaultsAreOwn: what a caller does to the arguments does not change the declaration.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/textdiff"
+	"github.com/flowrun/flowrun/internal/os/textdiff"
 )
 
 // change is the change of a file by one call.

@@ -9,7 +9,7 @@ import (
 
 // TestDocumented: each tool has a section, with a row for each of its parameters.
 func TestDocumented(t *testing.T) {
-	b, err := os.ReadFile("../../docs/reference/builtin-tools.md")
+	b, err := os.ReadFile("../../../docs/reference/builtin-tools.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // escapes are paths that a model may write to get out of the workspace, or to make a call

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/engine/cache"
 )
 
 // Limits of an answer of glob.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/engine/cache"
 )
 
 // globPattern is a checked glob pattern. It matches paths with / as the separator, relative to a folder.

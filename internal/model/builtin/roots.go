@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/home"
+	"github.com/flowrun/flowrun/internal/os/home"
 )
 
 // files implements the file tools of one Config.

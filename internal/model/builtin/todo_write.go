@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // webAllowList lists the private hosts that may be requested (the setting tools.webAllow). All public hosts may be

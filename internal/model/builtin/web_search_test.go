@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 const searchKey = "hunter22-search-key"

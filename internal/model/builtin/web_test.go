@@ -19,8 +19,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/netclient"
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 // site is a server whose pages a test names: path to content type and body.

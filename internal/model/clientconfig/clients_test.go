@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/clientconfig"
+	"github.com/flowrun/flowrun/internal/model/clientconfig"
 )
 
 var server = clientconfig.Server{Name: "flowrun", Command: "flowrun", Args: []string{"mcp", "--auto-approve", "tool:read"}}

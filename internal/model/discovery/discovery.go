@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/program"
+	"github.com/flowrun/flowrun/internal/os/program"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/sampling"
+	"github.com/flowrun/flowrun/internal/model/sampling"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
 )
 
 // TestHostileList is what a server can do wrong before it is called. No case may take long, use

@@ -16,8 +16,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/mcpclient"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"

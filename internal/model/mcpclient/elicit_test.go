@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
 )
 
 // questioner returns a server whose tool t asks the user a number of times, and returns what it got.

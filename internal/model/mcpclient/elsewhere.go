@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 // A server names the authorization server, and so makes flowrun send requests to addresses that it

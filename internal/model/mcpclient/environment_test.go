@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
 )
 
 // TestEnvironment checks that the settings of a server replace what it would get, but not what flowrun needs to

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // serverVariable makes the test program a server of the tests. Its value is the kind of server.

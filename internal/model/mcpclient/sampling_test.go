@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/mcpclient"
-	"github.com/flowrun/flowrun/internal/sampling"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/sampling"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // model is a Sampler that notes what it is asked.

@@ -18,7 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun/internal/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/mcpclient"
 )
 
 // account is a server that requires a sign-in, together with its authorization server.

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // tokens is the file with the token for a server.

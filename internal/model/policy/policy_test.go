@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/model/policy"
 )
 
 func patterns(t testing.TB, list ...string) (ps []policy.Pattern) {

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/program"
+	"github.com/flowrun/flowrun/internal/os/program"
 )
 
 // Sampler gets answers of a language model. It must be safe for concurrent use.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sampling"
+	"github.com/flowrun/flowrun/internal/model/sampling"
 )
 
 // TestCommand is what a command gets, and which of its results are answers.

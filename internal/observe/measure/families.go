@@ -1,6 +1,6 @@
 package measure
 
-import "github.com/flowrun/flowrun/internal/series"
+import "github.com/flowrun/flowrun/internal/observe/series"
 
 // Upper bounds of the classic buckets, in seconds. Steps and runs take milliseconds to an
 // hour, a journal microseconds to seconds.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/buildinfo"
-	"github.com/flowrun/flowrun/internal/series"
+	"github.com/flowrun/flowrun/internal/observe/series"
+	"github.com/flowrun/flowrun/internal/os/buildinfo"
 )
 
 // DefaultLimit is the default of Options.Limit.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/series"
+	"github.com/flowrun/flowrun/internal/observe/series"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // Program is the Metrics of a program that has no registry of its own.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/series"
+	"github.com/flowrun/flowrun/internal/observe/series"
 )
 
 // pair is the key of a step's series.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/series"
+	"github.com/flowrun/flowrun/internal/observe/series"
 )
 
 // Service holds the series of a service: of all runs of its state directory, and of its

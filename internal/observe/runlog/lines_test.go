@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/runstats"
+	"github.com/flowrun/flowrun/internal/observe/runstats"
 )
 
 // TestUsage checks the percentiles of what the attempts of a step used.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/collectortest"
-	"github.com/flowrun/flowrun/internal/telemetry"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/observe/telemetry"
+	"github.com/flowrun/flowrun/internal/test/collectortest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // warnings are what a Tracer warns of.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/telemetry"
+	"github.com/flowrun/flowrun/internal/observe/telemetry"
 )
 
 // set sets these variables of OpenTelemetry, NAME=VALUE, and clears all others.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // No concurrent update is lost, and one that fails changes nothing.

@@ -10,7 +10,7 @@ import (
 
 // TestNext: the next release is later than every release of the changelog.
 func TestNext(t *testing.T) {
-	text, err := os.ReadFile("../../CHANGELOG.md")
+	text, err := os.ReadFile("../../../CHANGELOG.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // CgroupsOf returns the directories of the cgroups that a process is in, in the hierarchies in

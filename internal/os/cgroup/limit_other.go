@@ -5,7 +5,7 @@ package cgroup
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // Limit is a placeholder: this platform cannot limit what a group of processes uses.

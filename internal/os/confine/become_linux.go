@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/systrace"
-	"github.com/flowrun/flowrun/internal/vfork"
+	"github.com/flowrun/flowrun/internal/os/systrace"
+	"github.com/flowrun/flowrun/internal/os/vfork"
 )
 
 // selfFile is this program, even if its file has been replaced or removed.

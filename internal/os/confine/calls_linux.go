@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/vfork"
+	"github.com/flowrun/flowrun/internal/os/vfork"
 )
 
 // Program is what a confined process executes.

@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/vfork"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/vfork"
 )
 
 // startConfined runs a program confined and returns its output and its exit code. It starts it in both

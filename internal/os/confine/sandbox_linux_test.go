@@ -200,7 +200,7 @@ func TestSandboxFilterWhole(t *testing.T) {
 
 // The page lists the calls that stay, each group with its reason.
 func TestAllowedCallsPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/isolation.md")
+	page, err := os.ReadFile("../../../docs/reference/isolation.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Seal protects what this process holds from the processes that it starts. Call it first in main.

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/editedfile"
+	"github.com/flowrun/flowrun/internal/os/editedfile"
 )
 
 func write(t *testing.T, path, text string) {

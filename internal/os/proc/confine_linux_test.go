@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // Many goroutines start confined processes while the garbage collector runs. No descriptor is left.

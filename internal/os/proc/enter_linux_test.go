@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/netns"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/netns"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // asUser in the environment makes the test program run one test as another user.

@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/vfork"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/os/vfork"
 )
 
 // fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel

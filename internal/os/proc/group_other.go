@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Group holds the processes that one owner of a run starts from this process. It is a [Host].

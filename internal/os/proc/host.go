@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Host starts the processes of one run. A [Group] starts them from this process, a

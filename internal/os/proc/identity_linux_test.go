@@ -7,8 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 func TestState(t *testing.T) {

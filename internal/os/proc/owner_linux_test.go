@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // leave starts a step that leaves two processes behind and waits until both are running. One of

@@ -1,6 +1,6 @@
 package proc
 
-import "github.com/flowrun/flowrun/internal/procid"
+import "github.com/flowrun/flowrun/internal/os/procid"
 
 // processSet is what is known of the processes of a step, or of a whole run. It grows with every
 // read of the process table: a process that was found once stays known, and so do its descendants,

@@ -3,7 +3,7 @@ package proc
 import (
 	"os/exec"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Run runs a program that belongs to no run, such as ripgrep or npm, until it ends. Like everything

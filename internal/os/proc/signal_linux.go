@@ -4,7 +4,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // send signals a process if it still is the process of the table. It opens a handle before it reads

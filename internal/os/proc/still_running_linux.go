@@ -3,7 +3,7 @@ package proc
 import (
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // StillRunning returns the living processes that the owners of these runs have started. Ask only

@@ -2,7 +2,7 @@
 
 package proc
 
-import "github.com/flowrun/flowrun/internal/procid"
+import "github.com/flowrun/flowrun/internal/os/procid"
 
 // StillRunning returns nothing: only Linux shows the environment by which the processes would be
 // found.

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // termination ends the processes of a step, or all that is left of a run. The two differ only in

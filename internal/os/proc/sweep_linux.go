@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Sweep ends the processes left by killed flowrun processes with the same state directory

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cgroup"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/cgroup"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // asOwner in the environment makes the test program start processes until it is killed: "PLACE

@@ -17,10 +17,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	_ "github.com/flowrun/flowrun/internal/confine" // confines processes while the test program is initialized
-	"github.com/flowrun/flowrun/internal/procid"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	_ "github.com/flowrun/flowrun/internal/os/confine" // confines processes while the test program is initialized
+	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // asReaper in the environment makes the test program a subreaper. The tests run it again with it,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // seen is what a process says about itself and about another one.

@@ -3,7 +3,7 @@ package shellsign_test
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/shellsign"
+	"github.com/flowrun/flowrun/internal/os/shellsign"
 )
 
 func TestFirst(t *testing.T) {

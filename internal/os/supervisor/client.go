@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Client is a proc.Host that starts processes in the supervisor process. The supervisor is started

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // processName is argv[0] of a supervisor. It is not an environment variable, because the processes

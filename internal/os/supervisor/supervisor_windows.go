@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // Main does nothing: there is no supervisor on this platform.

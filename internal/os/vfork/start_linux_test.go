@@ -16,7 +16,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/vfork"
+	"github.com/flowrun/flowrun/internal/os/vfork"
 )
 
 // spec returns a Spec that runs a shell script.

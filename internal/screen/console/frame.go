@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/engine/fold"
 )
 
 // canvas holds the size of the terminal and how a tree is drawn on it.

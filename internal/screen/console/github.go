@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/findings"
+	"github.com/flowrun/flowrun/internal/lang/findings"
 )
 
 // GitHub is a dag.Sink for the log of GitHub Actions. It writes the lines of Plain, the output

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/engine/fold"
 )
 
 // ActivityWriter is a writer that records when it was last written to. It is safe for concurrent

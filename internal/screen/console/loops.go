@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/engine/fold"
 )
 
 // maxItems is how many items a loop may have for each to get its own lines. A loop over more has

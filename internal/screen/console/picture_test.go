@@ -13,7 +13,7 @@ import (
 )
 
 // picture is the file in docs that README shows.
-const picture = "../../docs/images/terminal.svg"
+const picture = "../../../docs/images/terminal.svg"
 
 // TestPicture draws the terminal during a run of the tool deploy of README.
 func TestPicture(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/fold"
+	"github.com/flowrun/flowrun/internal/engine/fold"
 )
 
 // Plain is a dag.Sink that writes one line for each change: the time since the start, the step,

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/screentest"
+	"github.com/flowrun/flowrun/internal/test/screentest"
 )
 
 // releasePlan is a plan with everything that a frame can show.

@@ -6,6 +6,6 @@
 //
 // Boxes makes boxes of a plan: one for each step, with those of the steps inside it, and one
 // for each join, where edges meet. Draw writes boxes in one of the forms. Place gives each box
-// its place in a layered drawing (internal/layout); the SVG image and the web page use it. The
+// its place in a layered drawing (internal/screen/layout); the SVG image and the web page use it. The
 // other forms leave the joins out: each step names the steps that it waits for.
 package drawing

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun/internal/layout"
+	"github.com/flowrun/flowrun/internal/screen/layout"
 )
 
 // Sizes of boxes in a drawing, in pixels.

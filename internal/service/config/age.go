@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/duration"
+	"github.com/flowrun/flowrun/internal/lang/duration"
 )
 
 // Age parses a duration that is not negative. "" is 0.

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/config"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // A project can make security.enforce stricter, but not weaker, whether it is trusted or not.

@@ -15,9 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/home"
-	"github.com/flowrun/flowrun/internal/keytable"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/os/home"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/editedfile"
-	"github.com/flowrun/flowrun/internal/keytable"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/os/editedfile"
 )
 
 // UserFile returns the settings file of the user, "" if there is none.

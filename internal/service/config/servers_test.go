@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/editedfile"
+	"github.com/flowrun/flowrun/internal/os/editedfile"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // TestEditServers adds and removes a server; everything else stays as it is written.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // State is the decision of a person about a project.

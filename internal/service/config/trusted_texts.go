@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // maxTrustedTexts limits the texts that are kept of one project, in bytes.

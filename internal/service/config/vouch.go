@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // Vouching is the stored decision to use a folder's .flowrun and .cycod although they

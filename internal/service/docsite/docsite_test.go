@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/docsite"
+	"github.com/flowrun/flowrun/internal/service/docsite"
 )
 
 var (

@@ -20,7 +20,7 @@ const asPlainServer = "FLOWRUN_PLAIN_SERVER"
 // so that a slow minute of the machine hits both. Build flowrun as it is released and name it:
 //
 //	CGO_ENABLED=0 go build -o /tmp/flowrun ./cmd/flowrun
-//	FLOWRUN=/tmp/flowrun go test ./internal/mcp -run '^$' -bench Call -benchtime 1000x
+//	FLOWRUN=/tmp/flowrun go test ./internal/service/mcp -run '^$' -bench Call -benchtime 1000x
 func BenchmarkCall(b *testing.B) {
 	program := os.Getenv("FLOWRUN")
 	if program == "" {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // raw is a client that writes lines and reads messages.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/mcp"
+	"github.com/flowrun/flowrun/internal/service/mcp"
 )
 
 // TestAskModel checks which model answers a script: that of the client if it can be asked, otherwise that of the engine.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
 const (

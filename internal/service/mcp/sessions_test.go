@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/mcp"
-	"github.com/flowrun/flowrun/internal/users"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/service/mcp"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // peer is an HTTP client of a Server.

@@ -10,8 +10,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/mcp"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/service/mcp"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestSubscriptions checks that clients hear of changes of the runs and of definitions that they have subscribed to, and

@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/funcschema"
+	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/registry"
 )
 

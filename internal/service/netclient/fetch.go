@@ -25,8 +25,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/httpstep"
-	"github.com/flowrun/flowrun/internal/privatenet"
+	"github.com/flowrun/flowrun/internal/engine/httpstep"
+	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

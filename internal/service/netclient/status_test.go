@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 // TestStatus checks that redirects are followed up to a limit, and that the body is not

@@ -15,9 +15,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/proc"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // command starts the rule's command. The command gets the run on its standard input, and

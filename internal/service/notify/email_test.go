@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/mailtest"
+	"github.com/flowrun/flowrun/internal/test/mailtest"
 )
 
 func mailServer(t *testing.T, o mailtest.Options) (*mailtest.Server, Settings) {

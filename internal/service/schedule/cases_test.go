@@ -6,7 +6,7 @@ import (
 	"time"
 	_ "time/tzdata"
 
-	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 // The cases: a schedule, when its service begins (in UTC), what happens, and what comes of

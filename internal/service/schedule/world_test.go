@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 // book is a Book in memory.

@@ -7,5 +7,5 @@
 // select and sort a list of tools.
 //
 // Nothing here prompts, prints, writes files or starts an editor: the command line does
-// that, and writes with internal/atomicfile.
+// that, and writes with internal/os/atomicfile.
 package toolfiles

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/rundocs"
-	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/internal/observe/rundocs"
+	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/steps"
 )
 

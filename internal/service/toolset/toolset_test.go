@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/cli/toolset"
+	"github.com/flowrun/flowrun/internal/service/toolset"
 	"github.com/flowrun/flowrun/library"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/value"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 

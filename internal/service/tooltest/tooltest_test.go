@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/schematest"
-	"github.com/flowrun/flowrun/internal/tooltest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/service/tooltest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/schematest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -54,7 +54,7 @@ func defined(t *testing.T, text string) (*library.Library, []tooltest.Case) {
 // TestExamples runs the tests in the examples. Their steps do not wait for seconds before another attempt.
 func TestExamples(t *testing.T) {
 	needtest.Programs(t, "bash", "curl", "jq", "git", "tar", "openssl", "sqlite3")
-	files, err := filepath.Glob("../../examples/*.yaml")
+	files, err := filepath.Glob("../../../examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples: ", err)
 	}

@@ -3,7 +3,7 @@ package trigger
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
 // Decide returns the action for an event while some runs of its entry are active and some are queued. Unlike scheduled

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
 var start = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cache"
-	"github.com/flowrun/flowrun/internal/filestamp"
+	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/lang/filestamp"
 )
 
 // State is what a Scan knows of a file.

@@ -4,9 +4,9 @@
 // # The model
 //
 // The pages are built from src (TypeScript with Preact) and npm (libraries) into dist by
-// internal/ui/bundle. The browser gets the same HTML document for the address of every page;
+// internal/service/ui/bundle. The browser gets the same HTML document for the address of every page;
 // the script shows the page that the address names. Everything that a page shows comes from the
-// HTTP API of the service (internal/web), which also decides what the reader may see and do.
+// HTTP API of the service (internal/service/web), which also decides what the reader may see and do.
 //
 // The pages contain no data, no inline script and no inline style, so that the strictest content
 // security policy holds: text of definitions, values and logs can never become code.

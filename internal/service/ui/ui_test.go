@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/internal/service/ui"
 )
 
 func TestHandler(t *testing.T) {

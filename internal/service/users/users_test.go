@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
 // A user is found by the token and by the name until the user is removed, also by a Registry that

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cache"
+	"github.com/flowrun/flowrun/internal/engine/cache"
 )
 
 // Set lists the files to watch.

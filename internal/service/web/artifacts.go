@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/artifact"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 )
 
 // artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.

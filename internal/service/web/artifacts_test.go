@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // readArtifacts reads the artifacts of a run of the tool keeps.

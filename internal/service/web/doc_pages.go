@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/docpages"
-	"github.com/flowrun/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/internal/service/docpages"
+	"github.com/flowrun/flowrun/internal/service/ui"
 )
 
 // docPatterns are the patterns of the documentation. Its pages are for everyone who has signed in.

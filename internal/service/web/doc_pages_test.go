@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/ui"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/ui"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // TestDocPages: everyone who has signed in can read the documentation, and nobody else.

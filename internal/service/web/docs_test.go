@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/web"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 var (
@@ -21,7 +21,7 @@ var (
 // TestDocs runs the examples of docs/reference/api.md in order and checks the responses.
 func TestDocs(t *testing.T) {
 	needtest.Programs(t, "curl")
-	text, err := os.ReadFile("../../docs/reference/api.md")
+	text, err := os.ReadFile("../../../docs/reference/api.md")
 	if err != nil {
 		t.Fatal(err)
 	}

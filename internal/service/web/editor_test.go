@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/tool"
 )
 

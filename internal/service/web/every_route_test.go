@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/config"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
 // onePlace is the file that decides who sent a request, and the others that may say these words.

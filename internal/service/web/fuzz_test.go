@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // FuzzRequest sends arbitrary requests to the server, with the token: nothing panics, fails

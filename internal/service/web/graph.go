@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/drawing"
-	"github.com/flowrun/flowrun/internal/layout"
+	"github.com/flowrun/flowrun/internal/screen/drawing"
+	"github.com/flowrun/flowrun/internal/screen/layout"
 )
 
 var graphRoutes = []route{

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/waittest"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 type logPart struct {
@@ -65,7 +65,7 @@ func TestLines(t *testing.T) {
 	if _, doc := b.get("/api/v1/runs/" + id + "/search?step=one&attempt=3&text=x"); string(doc) != `{"matches":[]}`+"\n" {
 		t.Errorf("%s", doc)
 	}
-	for path, status := range map[string]int{"lines?step=none": 404, "lines": 404, "lines?step=../..": 404, "lines?step=one&from=x": 400, "lines?step=one&limit=0": 400,
+	for path, status := range map[string]int{"lines?step=none": 404, "lines": 404, "lines?step=../../..": 404, "lines?step=one&from=x": 400, "lines?step=one&limit=0": 400,
 		"search?step=one": 400, "search?step=one&text=%0A": 400} {
 		if res, doc := b.get("/api/v1/runs/" + id + "/" + path); res.StatusCode != status {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)

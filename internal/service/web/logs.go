@@ -11,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/console"
-	"github.com/flowrun/flowrun/internal/runlog"
+	"github.com/flowrun/flowrun/internal/observe/runlog"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
 )
 

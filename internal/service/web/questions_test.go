@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // TestAnswers checks that questions are listed, and that an answer continues the run, once.

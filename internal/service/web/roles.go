@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/flowrun/flowrun/internal/users"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
 // roleOf are the roles that routes need, by operationId. Other GET routes need a viewer, and all

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/users"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // TestRoles calls every route that changes something, with every role, on a service that is

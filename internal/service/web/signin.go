@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/ui"
+	"github.com/flowrun/flowrun/internal/service/ui"
 )
 
 // signInRoutes are the pages on which people sign in. They work without JavaScript, and are not part

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/users"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // loginLink asks for a sign-in link on the socket.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/runstats"
+	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/library"
 )
 

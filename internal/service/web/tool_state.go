@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/flowrun/flowrun/internal/rundocs"
+	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/library"
 )
 

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/funcschema"
-	"github.com/flowrun/flowrun/internal/policy"
+	"github.com/flowrun/flowrun/internal/model/funcschema"
+	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/web"
+	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // The example of GitHub's documentation, "Validating webhook deliveries".

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/storetest"
+	"github.com/flowrun/flowrun/internal/test/storetest"
 )
 
 func TestContract(t *testing.T) {

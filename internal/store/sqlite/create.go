@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // emptyHistory is a history without runs, compressed with zlib. SQLite would need several transactions

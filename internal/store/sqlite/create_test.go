@@ -26,13 +26,13 @@ func TestEmptyHistory(t *testing.T) {
 		writeEmptyHistory(t, filepath.Join(dir, dbName))
 	}
 	if text, err := readEmptyHistory(); err != nil || int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations) {
-		t.Fatalf("empty.db.zlib has not every migration (%v); go test ./internal/sqlite -run EmptyHistory -update rewrites it", err)
+		t.Fatalf("empty.db.zlib has not every migration (%v); go test ./internal/store/sqlite -run EmptyHistory -update rewrites it", err)
 	}
 	want := dump(t, dir)
 	fresh := t.TempDir()
 	must(t, openTest(t, fresh).Close())
 	if diff := cmp.Diff(want, dump(t, fresh)); diff != "" {
-		t.Errorf("empty.db.zlib is not current; go test ./internal/sqlite -run EmptyHistory -update rewrites it\n%s", diff)
+		t.Errorf("empty.db.zlib is not current; go test ./internal/store/sqlite -run EmptyHistory -update rewrites it\n%s", diff)
 	}
 }
 

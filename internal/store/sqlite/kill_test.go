@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // childAppend owns a run of its own and prints the number of each event once it was

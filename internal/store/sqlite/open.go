@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/ownership"
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 const (

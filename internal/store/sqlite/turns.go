@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 // maxSeq is the largest number of an event.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/procid"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // watch renews the leases of this process's runs, and checks whether others have cancelled

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // userTools are what the user has, beside what the clone brings under the same names.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // doubling is a definition of 40 parameters, each twice as long as the one before;

@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
 // victimOf is the process that the calls are tried on.

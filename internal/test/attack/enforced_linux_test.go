@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // fileEscapes are ways to a file that a tool's permissions do not list: $O/secret, which

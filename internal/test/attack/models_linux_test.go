@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // script is a .tool.js called pure whose execute has a body, with permissions.

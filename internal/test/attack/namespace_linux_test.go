@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/netns"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/netns"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // needNamespace skips a test where steps cannot have a network of their own.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/netns"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/netns"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // networkEscapes are ways to a host that a tool's permissions do not list. A service on PORT of this

@@ -14,7 +14,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // escapes are the ways in which what a step starts gets out of sight. SLEEP is a process

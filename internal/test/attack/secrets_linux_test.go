@@ -21,8 +21,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // theSecret is the value that no file, stream or database may hold. It contains signs that every

@@ -30,8 +30,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // theToken is the one that callers of a service under attack show.
@@ -663,7 +663,7 @@ func TestTokensRuns(t *testing.T) {
 	}
 }
 
-// TestGuessing: wrong tokens are answered ever more slowly, the right one is not. internal/web has a test of the times.
+// TestGuessing: wrong tokens are answered ever more slowly, the right one is not. internal/service/web has a test of the times.
 func TestGuessing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

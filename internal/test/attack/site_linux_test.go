@@ -17,10 +17,10 @@ import (
 
 	// What the program consists of: when it changes, go test must not answer from its cache.
 	_ "github.com/flowrun/flowrun/internal/cli"
-	"github.com/flowrun/flowrun/internal/programtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
-	_ "github.com/flowrun/flowrun/internal/web"
+	_ "github.com/flowrun/flowrun/internal/service/web"
+	"github.com/flowrun/flowrun/internal/test/programtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // program is the flowrun that is attacked, and self a copy of the tests, for processes of other users.

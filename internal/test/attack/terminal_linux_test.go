@@ -17,7 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/creack/pty"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"golang.org/x/sys/unix"
 )
 

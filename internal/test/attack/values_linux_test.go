@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // TestCleanupRuns: no value of a caller keeps the cleanup from running after the tool has

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // person is somebody who uses a service: a user with a token, or the owner with the service's.

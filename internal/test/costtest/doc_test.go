@@ -3,8 +3,8 @@
 // load: system calls, processes, bytes, allocations, page faults. It measures no time; for
 // that there is bench.
 //
-//	CGO_ENABLED=0 GOFLAGS=-trimpath go test ./internal/costtest -v        # prints all counts with their bounds
-//	CGO_ENABLED=0 GOFLAGS=-trimpath go test ./internal/costtest -update   # sets the bounds to 15 % above the counts
+//	CGO_ENABLED=0 GOFLAGS=-trimpath go test ./internal/test/costtest -v        # prints all counts with their bounds
+//	CGO_ENABLED=0 GOFLAGS=-trimpath go test ./internal/test/costtest -update   # sets the bounds to 15 % above the counts
 //
 // After an improvement, lower the bounds with -update, or the cost comes back unnoticed. A
 // bound that has to rise needs the reason in its commit.

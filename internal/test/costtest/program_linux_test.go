@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/programtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/programtest"
 )
 
 // rounds is how often the workload runs. Short ones run more often: a pause in them, such as until

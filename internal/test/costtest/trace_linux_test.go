@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // waking are the system calls of the Go runtime and of strace itself whose number depends on

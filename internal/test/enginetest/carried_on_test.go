@@ -12,9 +12,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/endedtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/endedtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // questionEnds is the way for which the question of gate1 has little time. It may end before the run waits.

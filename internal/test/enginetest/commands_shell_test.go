@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // TestShellOfCommands: commands runs in the shell that the step or the tool names, as script and fallback do.

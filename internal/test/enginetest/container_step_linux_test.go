@@ -11,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/programtest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/programtest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // containerRows are the rows of the table in docs/reference/containers.md, and the cases of testContainerSteps that try them.

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/egress"
-	"github.com/flowrun/flowrun/internal/confine"
+	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 )

@@ -29,7 +29,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // testCertificate makes a certificate for 127.0.0.1 that is good for so many days, and its

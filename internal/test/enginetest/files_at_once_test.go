@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	store "github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 // meet is the end of a command that waits until all of the steps a, b and c have come as far.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/netclient"
+	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/tool"
 )
 

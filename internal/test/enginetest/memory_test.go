@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/storetest"
+	"github.com/flowrun/flowrun/internal/test/storetest"
 )
 
 func TestMemory(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/egress"
-	"github.com/flowrun/flowrun/internal/dnstest"
-	"github.com/flowrun/flowrun/internal/netclient"
-	"github.com/flowrun/flowrun/internal/sshdtest"
+	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/internal/test/dnstest"
+	"github.com/flowrun/flowrun/internal/test/sshdtest"
 )
 
 // innerHosts are texts for addresses of this machine and its networks, for a tool that may reach external hosts. Names end

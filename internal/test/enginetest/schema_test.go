@@ -13,8 +13,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/schematest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/schematest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -39,7 +39,7 @@ func TestToolSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b, fresh) {
-		t.Errorf("%s is not fresh; run go test ./internal/enginetest -run ToolSchema -update", file)
+		t.Errorf("%s is not fresh; run go test ./internal/test/enginetest -run ToolSchema -update", file)
 	}
 }
 

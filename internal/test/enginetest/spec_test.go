@@ -17,16 +17,16 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	_ "github.com/flowrun/flowrun/internal/helpertest"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	_ "github.com/flowrun/flowrun/internal/test/helpertest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
 	flowrun.HelperMain()
-	if err := os.Chdir("../.."); err != nil { // the tests name examples, docs and definitions from the top
+	if err := os.Chdir("../../.."); err != nil { // the tests name examples, docs and definitions from the top
 		panic(err)
 	}
 	sizetest.SideBySide()

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sshdtest"
+	"github.com/flowrun/flowrun/internal/test/sshdtest"
 )
 
 // TestSSHKeyAfterKill: a private key that is a value is in no file, so it does not stay behind when flowrun is killed.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/sshdtest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sshdtest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // TestSSHShared: steps of a run that use one account log in twice, however many they are.

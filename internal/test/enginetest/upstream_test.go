@@ -16,16 +16,16 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/internal/bundle"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/tooltest"
+	"github.com/flowrun/flowrun/internal/js/bundle"
+	"github.com/flowrun/flowrun/internal/service/tooltest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // upstream has definitions in the manner of published ones, in one folder for each format, and the
 // folder workspace, in which they run.
-const upstream = "internal/enginetest/testdata/upstream"
+const upstream = "internal/test/enginetest/testdata/upstream"
 
 // TestUpstreamFormats validates and runs definitions in the manner of those that people publish for other programs.
 // Beside a definition is a golden file in the form of txtar: the section validate has its diagnostics, tests how its

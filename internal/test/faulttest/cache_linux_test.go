@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // cached has steps whose results are kept: with folders, links and modes, in a loop,
@@ -251,7 +251,7 @@ func cachedKilledAtRandom(t *testing.T, b killBed) {
 }
 
 // cachePoints are the points that an engine passes when it keeps a result
-// (internal/cache), when it puts one back, and around its record.
+// (internal/engine/cache), when it puts one back, and around its record.
 var cachePoints = map[string][]string{
 	"keep":    {"cache-begun", "cache-copied", "cache-written", "cache-aside", "cache-placed", "append-before", "append-after"},
 	"restore": {"cache-noted", "cache-halfway", "cache-restored", "append-before", "append-after"},

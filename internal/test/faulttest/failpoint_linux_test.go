@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // points are the names of the points before and after each write to the history
-// (internal/sqlite). Only who takes over a run passes those of claim.
+// (internal/store/sqlite). Only who takes over a run passes those of claim.
 var points = []string{"begin-before", "begin-after", "append-before", "append-after", "sync-before", "sync-after",
 	"finish-before", "finish-after", "close-before", "close-after", "claim-before", "claim-after"}
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/sshdtest"
+	"github.com/flowrun/flowrun/internal/test/sshdtest"
 )
 
 // features returns a job whose steps leave something for later steps and later runs: outputs, a file, a value of the

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/programtest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/programtest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // killJob is a definition whose steps leave traces. In its text START and END stand

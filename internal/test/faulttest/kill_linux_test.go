@@ -15,7 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // Whatever becomes of the engine, what it has acknowledged stays, and the run can be
@@ -46,7 +46,7 @@ func TestEngine(t *testing.T) {
 
 // pointed returns a program that can be killed at named points. It is another program than the shipped one, which takes a
 // while to build; that every write of a journal can be the last one is also shown without processes, by TestResumeEverywhere
-// and its like in internal/enginetest.
+// and its like in internal/test/enginetest.
 func pointed(t *testing.T) string {
 	t.Helper()
 	sizetest.Need(t, sizetest.Gate, "builds flowrun with points at which it is killed")

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // tools are the steps of the tools that the workers run, in plan order. The last

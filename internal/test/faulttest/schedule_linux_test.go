@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // timed is how long the schedules of a test go on, a slot a second, and how many there are.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/sizetest"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // counting counts its own successes: N is their number, and LIST has what N was in each. It fails

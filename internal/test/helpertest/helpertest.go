@@ -8,7 +8,7 @@ package helpertest
 import (
 	"os"
 
-	"github.com/flowrun/flowrun/internal/supervisor"
+	"github.com/flowrun/flowrun/internal/os/supervisor"
 )
 
 func init() {

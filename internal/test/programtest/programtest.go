@@ -5,7 +5,7 @@
 // The program is built once for all packages: it lies in .testbin at the top of the checkout, where
 // go build finds that it is up to date. A test gets a link of its own, so that it keeps the
 // program it began with while somebody builds a newer one. A package of tests that starts the program
-// imports what the program consists of (internal/cli, internal/web), because go test answers from its
+// imports what the program consists of (internal/cli, internal/service/web), because go test answers from its
 // cache while the test's own packages are the same.
 package programtest
 

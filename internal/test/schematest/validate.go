@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 )
 
 // Validate fails the test if doc, one JSON document, does not match the schema with that name (see

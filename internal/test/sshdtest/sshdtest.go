@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/needtest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
 // Server is a running server.

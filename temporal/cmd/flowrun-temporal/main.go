@@ -6,8 +6,8 @@ import (
 	_ "time/tzdata" // time zones of schedules, where the machine has no database, as in an empty container
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/confine"
-	"github.com/flowrun/flowrun/internal/proc"
+	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/temporal/internal/command"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/config"
-	"github.com/flowrun/flowrun/internal/ownership"
+	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // Process is what the command line uses of its process.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/measure"
+	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 // serveMetrics measures the runs of a worker and serves the metrics over HTTP until stop is

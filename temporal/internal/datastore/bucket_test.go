@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/needtest"
-	"github.com/flowrun/flowrun/internal/waittest"
+	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
 // s3Server starts a server of the protocol with an empty bucket "values", and returns its address.

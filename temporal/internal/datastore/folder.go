@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
 // folder is a Store in a folder that only its owner can read. Each value is a file, which gets its name

@@ -19,7 +19,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -31,7 +31,7 @@ const (
 	ConditionActivity = "(condition)" // func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
 	AnswerActivity    = "(answer)"    // func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
 
-	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/eventcode
+	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/store/eventcode
 
 	InputQuery = "input" // the Input, without Carry
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 // listen receives signals for as long as the run lasts.

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/eventcode"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 // Workflow runs tools.

@@ -6,7 +6,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 // week has the days of a month on which something happens, for each weekday, with bit 1 for the first

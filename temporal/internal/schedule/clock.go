@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cron"
+	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
 // checkClock returns an error if Temporal would start a line at other times than flowrun when the clocks

@@ -8,8 +8,8 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/flowrun/flowrun/internal/cron"
-	"github.com/flowrun/flowrun/internal/schedule"
+	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
 var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/keytable"
-	"github.com/flowrun/flowrun/internal/toolfiles"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/tool"
 )
 

@@ -1,5 +1,5 @@
 // Command site writes the documentation as a static site into a folder, or into a zip file: go run
-// ./internal/docsite/site FOLDER|FILE.zip. The definition docs/site.yaml runs it.
+// ./internal/service/docsite/site FOLDER|FILE.zip. The definition docs/site.yaml runs it.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/docs"
-	"github.com/flowrun/flowrun/internal/docsite"
+	"github.com/flowrun/flowrun/internal/service/docsite"
 )
 
 func main() {

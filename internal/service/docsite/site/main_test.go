@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/docpages"
+	"github.com/flowrun/flowrun/internal/service/docpages"
 )
 
 // TestSite writes the site. The links of the pages are checked by TestPages of docsite.
@@ -41,7 +41,7 @@ func TestDocPages(t *testing.T) {
 			n++
 			b, err := fs.ReadFile(folder, name)
 			if !bytes.Equal(b, files[prefix+name]) {
-				t.Errorf("%s is not fresh; run go generate ./internal/docpages", name)
+				t.Errorf("%s is not fresh; run go generate ./internal/service/docpages", name)
 			}
 			return err
 		})
@@ -50,6 +50,6 @@ func TestDocPages(t *testing.T) {
 		}
 	}
 	if n != len(files) {
-		t.Errorf("%d files, want %d; run go generate ./internal/docpages", n, len(files))
+		t.Errorf("%d files, want %d; run go generate ./internal/service/docpages", n, len(files))
 	}
 }

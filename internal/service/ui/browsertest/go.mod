@@ -1,4 +1,4 @@
-module github.com/flowrun/flowrun/internal/ui/browsertest
+module github.com/flowrun/flowrun/internal/service/ui/browsertest
 
 go 1.26.0
 

@@ -20,7 +20,7 @@ func TestFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(committed, text) {
-			t.Errorf("dist/%s is out of date: run go generate ./internal/ui", name)
+			t.Errorf("dist/%s is out of date: run go generate ./internal/service/ui", name)
 		}
 	}
 	if len(files) != 2 {

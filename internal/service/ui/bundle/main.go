@@ -1,5 +1,5 @@
-// Command bundle builds the web pages: it bundles internal/ui/src, with the libraries in
-// internal/ui/npm, into internal/ui/dist. Run it with go generate ./internal/ui after a change.
+// Command bundle builds the web pages: it bundles internal/service/ui/src, with the libraries in
+// internal/service/ui/npm, into internal/service/ui/dist. Run it with go generate ./internal/service/ui after a change.
 //
 // The result is committed, so that a build of flowrun needs neither this command nor Node.js.
 // Its file names are stable: names with a hash would conflict in every merge.
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// write builds the pages of the folder internal/ui.
+// write builds the pages of the folder internal/service/ui.
 func write(dir string) error {
 	files, err := build(dir)
 	if err != nil {
