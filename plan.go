@@ -275,7 +275,7 @@ func CommandOf(r dag.Runner) *steps.Command { return plan.CommandOf(r) }
 // ScriptOf returns the script that a Runner of a plan runs, or which function of which file, as a dry run shows it;
 // "" for other runners.
 func ScriptOf(r dag.Runner) string {
-	if js, ok := r.(*script.Runner); ok {
+	if js, ok := plan.Innermost(r).(*script.Runner); ok {
 		return js.Text()
 	}
 	return ""
@@ -284,7 +284,7 @@ func ScriptOf(r dag.Runner) string {
 // baseCommandOf returns the settings, such as limits, that a Runner of a plan has around its command or script; nil
 // for others.
 func baseCommandOf(r dag.Runner) *steps.Command {
-	if js, ok := r.(*script.Runner); ok {
+	if js, ok := plan.Innermost(r).(*script.Runner); ok {
 		return js.Base
 	}
 	return plan.CommandOf(r)

@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Reason is the reason of a step that failed because an artifact could not be kept.
@@ -31,8 +30,8 @@ type Step struct {
 	Work dag.Runner
 }
 
-// Around returns the command of the step inside, nil for none.
-func (s Step) Around() *steps.Command { return plan.CommandOf(s.Work) }
+// Inside returns the Runner that this one is around.
+func (s Step) Inside() dag.Runner { return s.Work }
 
 // Run implements dag.Runner.
 func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {

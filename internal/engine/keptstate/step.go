@@ -9,7 +9,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -20,8 +19,8 @@ const ReasonConflict = "state-conflict"
 // Step runs a step that can set values of its tool's state.
 type Step struct{ dag.Runner }
 
-// Around returns the command of the step inside, nil for none.
-func (s Step) Around() *steps.Command { return plan.CommandOf(s.Runner) }
+// Inside returns the Runner that this one is around.
+func (s Step) Inside() dag.Runner { return s.Runner }
 
 // Run implements dag.Runner.
 func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {

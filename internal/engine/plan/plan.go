@@ -186,9 +186,21 @@ func (p *Plan) Secret(param string) bool {
 	return secret
 }
 
+// Innermost returns the Runner that does the work of a step, without those around it.
+func Innermost(r dag.Runner) dag.Runner {
+	for {
+		outer, ok := r.(interface{ Inside() dag.Runner })
+		if !ok {
+			return r
+		}
+		r = outer.Inside()
+	}
+}
+
 // CommandOf returns the command that a Runner runs, nil for a script and for a step written in Go. For a Runner that
 // wraps a command, it returns that command.
 func CommandOf(r dag.Runner) *steps.Command {
+	r = Innermost(r)
 	if around, ok := r.(interface{ Around() *steps.Command }); ok {
 		return around.Around()
 	}

@@ -28,8 +28,8 @@ const ReasonCache = "cache"
 // cache cost time but never fail the step.
 type Step struct{ *plan.Step }
 
-// Around returns the command of the step inside, nil for none.
-func (c Step) Around() *steps.Command { return plan.CommandOf(c.Runner) }
+// Inside returns the Runner that this one is around.
+func (c Step) Inside() dag.Runner { return c.Runner }
 
 // Run implements dag.Runner.
 func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {

@@ -5,16 +5,14 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Uncached runs a step without a cache. The steps of the run that have one learn that it works, because it does not say
 // which files it writes.
 type Uncached struct{ dag.Runner }
 
-// Around returns the command of the step inside, nil for none.
-func (u Uncached) Around() *steps.Command { return plan.CommandOf(u.Runner) }
+// Inside returns the Runner that this one is around.
+func (u Uncached) Inside() dag.Runner { return u.Runner }
 
 // Run implements dag.Runner.
 func (u Uncached) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
