@@ -28,24 +28,24 @@ type folder struct {
 // folders are the architecture, from what knows nothing of flowrun to what wires everything. A folder uses only folders
 // before it.
 var folders = []folder{
-	{"os", []string{"internal/os"}, []string{}},                                                                                                                          // processes, files, the kernel
-	{"dag", []string{"dag"}, []string{}},                                                                                                                                 // graphs that are walked
-	{"lang", []string{"internal/lang", "expr", "tool", "library"}, []string{"os"}},                                                                                       // what a definition may say
-	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},                                                                                      // what is kept of runs
-	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},                                                                                                     // JavaScript
-	{"engine", []string{"internal/engine", "steps"}, []string{"os", "dag", "lang", "store", "js"}},                                                                       // a definition that runs
-	{"flowrun", []string{""}, []string{"os", "dag", "lang", "store", "js", "engine"}},                                                                                    // the facade: the root package
-	{"observe", []string{"internal/observe", "metrics", "telemetry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},                                       // what is told about runs
-	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine", "flowrun"}},                                                                                // terminals and drawings
-	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "engine", "flowrun"}},                                                                // what models need
-	{"options", []string{"egress", "store/sqlite", "flowruntest"}, []string{"os", "dag", "store", "js", "engine", "flowrun", "test"}},                                    // what an embedding program adds
-	{"importer", []string{"internal/importer"}, []string{"lang"}},                                                                                                        // files of other tools
-	{"docs", []string{"docs"}, []string{}},                                                                                                                               // the pages
-	{"service", []string{"internal/service"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "screen", "model", "docs"}},                         // what serves others
-	{"cli", []string{"internal/cli"}, []string{"os", "dag", "lang", "store", "js", "engine", "flowrun", "observe", "screen", "model", "options", "importer", "service"}}, // the command line
-	{"release", []string{"internal/release"}, []string{"os"}},                                                                                                            // makes a release
-	{"cmd", []string{"cmd"}, []string{"os", "flowrun", "service", "cli"}},                                                                                                // the program
-	{"temporal", []string{"temporal"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "service", "cli"}},                                         // a module of its own
+	{"os", []string{"internal/os"}, nil},
+	{"dag", []string{"dag"}, nil},
+	{"lang", []string{"internal/lang", "expr", "tool", "library"}, []string{"os"}},
+	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},
+	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
+	{"engine", []string{"internal/engine", "steps"}, []string{"os", "dag", "lang", "store", "js"}},
+	{"flowrun", []string{""}, []string{"os", "dag", "lang", "store", "js", "engine"}},
+	{"observe", []string{"internal/observe", "metrics", "telemetry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},
+	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine", "flowrun"}},
+	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "engine", "flowrun"}},
+	{"options", []string{"egress", "store/sqlite", "flowruntest"}, []string{"os", "dag", "store", "js", "engine", "flowrun", "test"}},
+	{"importer", []string{"internal/importer"}, []string{"lang"}},
+	{"docs", []string{"docs"}, nil},
+	{"service", []string{"internal/service"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "screen", "model", "docs"}},
+	{"cli", []string{"internal/cli"}, []string{"os", "dag", "lang", "store", "js", "engine", "flowrun", "observe", "screen", "model", "options", "importer", "service"}},
+	{"release", []string{"internal/release"}, []string{"os"}},
+	{"cmd", []string{"cmd"}, []string{"os", "flowrun", "service", "cli"}},
+	{"temporal", []string{"temporal"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "service", "cli"}},
 }
 
 // libraries are the packages that each outside library enters. Those of golang.org/x may enter every package, and the module
