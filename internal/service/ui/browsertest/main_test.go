@@ -60,7 +60,7 @@ func prepare(dir, browserPath string) (end func(), err error) {
 	}
 	program = filepath.Join(dir, "flowrun")
 	build := exec.Command("go", "build", "-o", program, "./cmd/flowrun")
-	build.Dir = filepath.Join("..", "..", "..")
+	build.Dir = filepath.Join("..", "..", "..", "..")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return end, fmt.Errorf("cannot build flowrun: %w\n%s", err, out)
