@@ -110,7 +110,8 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	return fmt.Errorf("%w: its type is %q", ErrDamaged, item.Type)
 }
 
-// putFolder creates a folder, in place of a file or a link. Restore sets its mode at the end.
+// putFolder creates a folder, in place of a file or a link. Restore sets its exact mode at the end; a kill before that
+// must not leave a folder that is closed to others.
 func putFolder(root *os.Root, item *Item) error {
 	info, err := root.Lstat(item.Path)
 	switch {
@@ -123,7 +124,7 @@ func putFolder(root *os.Root, item *Item) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return root.Mkdir(item.Path, 0o700)
+	return root.Mkdir(item.Path, item.Mode|0o700)
 }
 
 // putFile copies a stored file and verifies the copy.

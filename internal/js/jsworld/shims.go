@@ -30,7 +30,7 @@ var shimGlobals = map[string]string{
 	"CustomEvent": "events", "Event": "events", "EventTarget": "events",
 	"Headers": "internal/fetch", "Request": "internal/fetch", "Response": "internal/fetch", "fetch": "internal/fetch",
 	"URL": "url", "URLSearchParams": "url",
-	"console":    "internal/screen/console",
+	"console":    "internal/console",
 	"crypto":     "internal/webcrypto",
 	"Intl":       "internal/intl", // also without the host API, see addLocales
 	"setTimeout": "internal/timers", "setInterval": "internal/timers", "setImmediate": "internal/timers",
