@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -15,11 +16,20 @@ import (
 // output.
 const outputTimeout = 500 * time.Millisecond
 
+const (
+	// lagTimeout is how long it waits beyond that for what was printed and is not read yet: the machine may be busy, and
+	// the terminal of a person slow. A background process may print without end.
+	lagTimeout  = 10 * time.Second
+	lagInterval = 5 * time.Millisecond
+)
+
 // pipe connects a process to its log file if it may print a secret. A goroutine copies until the
 // last process has closed the other end.
 type pipe struct {
 	from source
 	done chan struct{}
+
+	recording atomic.Bool // what was read is being recorded
 
 	file  *logFile
 	mu    sync.Mutex
@@ -99,7 +109,9 @@ func (p *pipe) copy() {
 	defer pipeBuffers.Put(buf)
 	terminal, _ := p.from.(*tty)
 	for {
+		p.recording.Store(false)
 		n, err := p.from.Read(*buf)
+		p.recording.Store(true)
 		piece := (*buf)[:n]
 		if terminal != nil && terminal.answerEnd >= 0 {
 			p.record(piece[:terminal.answerEnd])
@@ -142,12 +154,19 @@ func (p *pipe) addRaw(raw, b []byte) []byte {
 	return append(raw, b[:max(0, min(p.max-int64(len(raw)), int64(len(b))))]...)
 }
 
-// waitForEnd waits for the end of the stream until a time, and reports whether it came.
+// waitForEnd waits for the end of the stream until a time, and reports whether it came. What was printed before
+// is read then.
 func (p *pipe) waitForEnd(by time.Time) bool {
-	select {
-	case <-p.done:
-		return true
-	case <-time.After(time.Until(by)):
+	pause := time.Until(by)
+	for end := by.Add(lagTimeout); ; pause = lagInterval {
+		select {
+		case <-p.done:
+			return true
+		case <-time.After(pause):
+		}
+		if !p.lags() || time.Now().After(end) {
+			break
+		}
 	}
 	select {
 	case <-p.done: // both are ready if the machine was busy
@@ -155,6 +174,20 @@ func (p *pipe) waitForEnd(by time.Time) bool {
 	default:
 		return false
 	}
+}
+
+// lags reports whether something was printed that is not read yet, or not recorded.
+func (p *pipe) lags() bool {
+	if p.recording.Load() {
+		return true
+	}
+	switch from := p.from.(type) {
+	case *tty:
+		return from.lags()
+	case *os.File:
+		return readable(from)
+	}
+	return false
 }
 
 // release closes the file when it has no users left.

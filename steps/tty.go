@@ -22,6 +22,7 @@ type tty struct {
 	start         time.Time
 	lastActivity  atomic.Int64 // when something was printed or typed, relative to start
 
+	handling   atomic.Bool  // what was read is being shown, or given to who called Read
 	showLock   sync.Mutex   // held during a write to the person, which may take long
 	shown      *mask.Writer // output for the person; nil: there is none
 	person     io.Writer
@@ -50,7 +51,9 @@ func (p *tty) Read(b []byte) (int, error) {
 	if p.heldCR {
 		b[0], from = '\r', 1
 	}
+	p.handling.Store(false)
 	n, err := p.master.Read(b[from:])
+	p.handling.Store(true)
 	all := b[:from+n]
 	end := p.answers.end(all[from:]) // before it is shown, because what follows may be an answer to it
 	if end >= 0 {
@@ -90,6 +93,9 @@ func (p *tty) show(b []byte) {
 		p.shown.Write(b) // ignore errors: the person can still read the log
 	}
 }
+
+// lags reports whether this process has not read everything that was printed, or not shown it.
+func (p *tty) lags() bool { return p.handling.Load() || readable(p.master) }
 
 // printNotice shows the person a text of flowrun.
 func (p *tty) printNotice(text string) {

@@ -11,6 +11,7 @@ func openPty(bool) (master, slave *os.File, err error) {
 
 func (*tty) resize(Size)                        {}
 func (*tty) inFlight() bool                     { return true }
+func readable(*os.File) bool                    { return false } // not known
 func (*tty) inputModes() (canonical, echo bool) { return true, false }
 
 // isBusy is known on Linux only.
