@@ -373,7 +373,7 @@ func TestRestoreRefused(t *testing.T) {
 	}
 	os.Remove(dir + "/out")
 
-	for _, bad := range []Item{{Path: "../evil", Type: File}, {Path: "/tmp/evil", Type: File}, {Path: "l", Type: Link, Target: "../../.."}, {Path: "x", Type: "fifo"}} {
+	for _, bad := range []Item{{Path: "../evil", Type: File}, {Path: "/tmp/evil", Type: File}, {Path: "l", Type: Link, Target: "../.."}, {Path: "x", Type: "fifo"}} {
 		bad.Size, bad.Digest = e.Outputs[1].Size, e.Outputs[1].Digest
 		forged := *e
 		forged.Outputs = []Item{bad, bad}
