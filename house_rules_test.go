@@ -91,6 +91,40 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// TestWhoContinues: every place that carries a recorded run on, or resumes it for a person, is listed here, with the column
+// of TestCarriedOn (internal/test/enginetest) that shows what it does. A new one needs a column.
+func TestWhoContinues(t *testing.T) {
+	columns := map[string]string{
+		"internal/cli/runs/approve.go":     "Continue: an approval, a rejection, two answers",
+		"internal/cli/runs/cancel.go":      "Continue: a cancel",
+		"internal/cli/runs/resume.go":      "Resume, Continue: an order of a person, an answer that nobody continued, the end of a question's time",
+		"internal/service/adopt.go":        "Continue: a restart, a crash after an answer, the end of a question's time, a cancel",
+		"internal/service/resume.go":       "Resume, Continue: an order of a person, an approval, a rejection",
+		"internal/service/toolset/runs.go": "Resume: an order of a person",
+	}
+	continues := regexp.MustCompile(`\.(Continue|Resume)\([^)]*([Ll]ibrary\(\)|\blib\b)|RecordedRun\)\.(Continue|Resume)\b`)
+	used := map[string]bool{}
+	for pkg, files := range sources(t) {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pkg == "" || !continues.Match(text) { // the root package has these functions
+				continue
+			}
+			if used[file] = true; columns[file] == "" {
+				t.Errorf("%s carries runs on: add a column to TestCarriedOn, and name it here", file)
+			}
+		}
+	}
+	for file := range columns {
+		if !used[file] {
+			t.Errorf("%s carries no run on any more: take it off the list", file)
+		}
+	}
+}
+
 // TestNoSettableVariables: no package has a variable that another could set, but for errors
 // to compare with and what the linker sets.
 func TestNoSettableVariables(t *testing.T) {

@@ -33,6 +33,10 @@ func TestPeople(t *testing.T) {
 		if err := s.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
 			t.Error(err)
 		}
+		var awaits *flowrun.AwaitsAnswerError
+		if err := s.Resume(t.Context(), id); !errors.As(err, &awaits) || len(awaits.Steps) != 1 {
+			t.Errorf("a run that waits for an answer is resumed: %v", err)
+		}
 		if err := s.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
 			t.Fatal(err)
 		}
