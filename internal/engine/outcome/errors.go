@@ -69,21 +69,25 @@ type InterruptedError struct {
 }
 
 func (e *InterruptedError) Error() string {
-	const most = 20
-	words := make([]string, 0, most)
-	for i, s := range e.Steps {
-		if i == most {
-			words = append(words, fmt.Sprintf("%d more", len(e.Steps)-most))
-			break
-		}
-		words = append(words, string(s))
-	}
 	if e.Retry {
 		return fmt.Sprintf("cannot retry run %s: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, add --from %s",
-			e.Run, strings.Join(words, ", "), plan.StepWord(words[0]))
+			e.Run, listed(e.Steps), plan.StepWord(string(e.Steps[0])))
 	}
 	return fmt.Sprintf("run %s is interrupted: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, resume with --rerun-interrupted",
-		e.Run, strings.Join(words, ", "))
+		e.Run, listed(e.Steps))
+}
+
+// listed names steps in a message, of many only the first.
+func listed(steps []dag.ID) string {
+	const most = 20
+	words := make([]string, 0, most+1)
+	for _, s := range steps[:min(len(steps), most)] {
+		words = append(words, string(s))
+	}
+	if more := len(steps) - most; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
 }
 
 // WithheldError reports that steps which would not run again have output that others read, and that the output is not
@@ -130,16 +134,7 @@ type AwaitsAnswerError struct {
 }
 
 func (e *AwaitsAnswerError) Error() string {
-	const most = 5
-	words := make([]string, 0, most)
-	for i, s := range e.Steps {
-		if i == most {
-			words = append(words, fmt.Sprintf("%d more", len(e.Steps)-most))
-			break
-		}
-		words = append(words, string(s))
-	}
-	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s", e.Run, strings.Join(words, ", "))
+	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s", e.Run, listed(e.Steps))
 }
 
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it
