@@ -66,7 +66,7 @@ func (s *Service) tryAdopt(ctx context.Context, info flowrun.RunInfo) {
 	}
 }
 
-// adoptRun resumes a run as flowrun resume does. If cancelFor is set, it resumes the run in
+// adoptRun continues a run that has no owner. If cancelFor is set, it continues the run in
 // order to cancel it, for that reason.
 func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) error {
 	past, err := s.loadRun(ctx, id)

@@ -97,7 +97,7 @@ type API interface {
 	Failed(ctx context.Context, r Request, why error)
 	// Cancel requests that a run stops.
 	Cancel(ctx context.Context, id, reason string) error
-	// Resume resumes a run that is waiting or interrupted, as flowrun resume does.
+	// Resume resumes a run for a person, as flowrun resume does.
 	Resume(ctx context.Context, id string) error
 	// Retry starts a new run that reuses the successful results of an earlier one.
 	Retry(ctx context.Context, id string, from []string) (retry string, err error)

@@ -35,8 +35,8 @@ func approveCommand(env *ui.Env) *cobra.Command {
 		Use:   "approve RUN [STEP] [FIELD=value ...]",
 		Short: "Approve a step that waits for approval, and continue the run",
 		Long: `Approve a waiting step that has the key approve. flowrun records the answer and then
-continues the run as flowrun resume does, unless the process that executes the run, or
-the service, continues it.
+continues the run, unless the process that executes the run, or the service, continues it.
+Steps that have ended stay as they ended.
 
 STEP is the path that flowrun show prints, such as deploy[eu]/gate. You can omit it if only
 one step is waiting. If the step has a form, give its values like parameters: FIELD=text,
