@@ -29,7 +29,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 		Schema: parsed(`{
 			"type": "object",
 			"properties": {
-				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2 syntax: no lookaround, no backreferences), matched against one line at a time. Case is ignored unless the pattern starts with (?-i). To match one of . ( ) [ ] { } * + ? | ^ $ \\ literally, escape it with \\.", "examples": ["func \\w+Handler", "TODO"]},
+				"pattern": {"type": "string", "minLength": 1, "maxLength": 10000, "description": "The regular expression (RE2 syntax: no lookaround, no backreferences), matched against one line at a time. Case is ignored unless the pattern starts with (?-i). To match one of . ( ) [ ] { } * + ? | ^ $ \\ literally, escape it with \\.", "examples": ["func \\w+Handler", "listen.*8080"]},
 				"path": {"type": "string", "minLength": 1, "description": "The folder or file to search, absolute or relative to the workspace. Default: the workspace.", "examples": ["src"]},
 				"glob": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Search only matching files: *.go is matched against file names, src/**/*.ts against paths relative to path.", "examples": ["*.go"]},
 				"limit": {"type": "integer", "minimum": 1, "maximum": 20000, "description": "The maximum number of lines to return. Default: 500.", "examples": [100]},

@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun"
 )
 
-// TestSharedFiles checks what becomes of cached steps that write into one folder. A line of play is a command of a person,
-// or, after "run:", what becomes of the steps; after "files:", what is in the folder then.
+// TestSharedFiles checks which cached steps that write into one folder are reused. A line of play is a command of a person,
+// or, after "run:", how the steps ended; after "files:", what is in the folder then.
 func TestSharedFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, steps, play string }{
@@ -229,7 +229,7 @@ func (b *bed) play(text, line string) {
 	}
 }
 
-// ends checks what became of the steps, and the notices of the run.
+// ends checks how the steps ended, and the notices of the run.
 func (b *bed) ends(res *flowrun.Result, want string) {
 	b.Helper()
 	states, notices, _ := strings.Cut(want, "; ")
