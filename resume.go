@@ -35,11 +35,11 @@ func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuati
 	if p.Info.Status != dag.Waiting || o.Latest {
 		return p.proceed(lib, o)
 	}
-	bad := &AwaitsAnswerError{Run: p.Record.ID, Steps: p.unanswered()}
-	if len(bad.Steps) < len(p.Questions()) {
+	open := p.unanswered()
+	if len(open) == 0 || len(open) < len(p.Questions()) {
 		return p.proceed(lib, o)
 	}
-	return nil, bad
+	return nil, &AwaitsAnswerError{Run: p.Record.ID, Steps: open}
 }
 
 // Continue works out how a run that has not ended is carried on: after an answer, the end of a question's time, a

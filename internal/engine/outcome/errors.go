@@ -130,11 +130,12 @@ func (e *OnlyError) Error() string {
 // AwaitsAnswerError reports that a run is not resumed, because only an answer carries it on.
 type AwaitsAnswerError struct {
 	Run   string
-	Steps []dag.ID // those that wait
+	Steps []dag.ID // those that wait, at least one
 }
 
 func (e *AwaitsAnswerError) Error() string {
-	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s", e.Run, listed(e.Steps))
+	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s; to answer: flowrun approve %[1]s %[3]s, or flowrun reject %[1]s %[3]s",
+		e.Run, listed(e.Steps), plan.StepWord(string(e.Steps[0])))
 }
 
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it

@@ -95,7 +95,7 @@ var table = []struct {
 	{as(func(r *Report, e *InterruptedError) { r.Subject = e.Run }), Row{"asks", ExitWaiting, 409, AnswerNotRun,
 		"a person must confirm that the interrupted steps run again", "run flowrun resume %s in a terminal", ""}},
 	{as(func(r *Report, e *AwaitsAnswerError) { r.Subject = e.Run }), Row{"awaits-answer", ExitWaiting, 409, AnswerWaiting,
-		"", "POST /api/v1/runs/{id}/approve or /reject answers", "to answer: flowrun approve RUN STEP, or flowrun reject RUN STEP"}},
+		"the run waits for an answer", "POST /api/v1/runs/{id}/approve or /reject answers", ""}},
 	{as(func(r *Report, e *WithheldError) { r.Subject = e.Run }), Row{"withheld", ExitRefused, 409, AnswerNotRun,
 		"a step to run needs output that was not stored because it is secret", "to produce the output again, run flowrun retry %s --from STEP", ""}},
 	{as(func(*Report, *OnlyError) {}), Row{"alone", ExitRefused, 409, AnswerNotRun,
