@@ -82,6 +82,46 @@ func TestRetrySurvives(t *testing.T) {
 	})
 }
 
+// TestArgumentsTooLate: after a resume the arguments of what ran are computed again. If everything in it has ended before
+// they are known, they are of no use to anybody, and to the next attempt least.
+func TestArgumentsTooLate(t *testing.T) {
+	// known returns when the arguments of the second attempt are asked for, and never for those of the first.
+	known := func(ctx context.Context, c *dag.Call) error {
+		if c.Path == "outer/inner" {
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	}
+	work := dag.Node{ID: "x", Runner: sleeps(time.Minute)}
+	loop := func(wait func(context.Context, *dag.Call) error) dag.Node {
+		return loopOver("inner", dag.Each{Item: dag.Node{Runner: work.Runner}, Items: func(ctx context.Context, c *dag.Call) (dag.Items, error) {
+			return over{[]string{"x"}, true}, wait(ctx, c)
+		}})
+	}
+	nested := func(wait func(context.Context, *dag.Call) error) dag.Node {
+		return dag.Node{ID: "inner", Graph: graph(t, dag.Settings{}, work), Bind: func(ctx context.Context, c *dag.Call) (dag.Args, error) {
+			return "inner", wait(ctx, c)
+		}}
+	}
+	for name, inner := range map[string]func(func(context.Context, *dag.Call) error) dag.Node{"loop": loop, "graph": nested} {
+		synctest.Test(t, func(t *testing.T) {
+			outer := func(wait func(context.Context, *dag.Call) error) *dag.Graph {
+				return graph(t, dag.Settings{}, dag.Node{ID: "outer", Graph: graph(t, dag.Settings{}, inner(wait)), Policy: dag.Policy{Attempts: 1}})
+			}
+			first := outer(func(context.Context, *dag.Call) error { return nil })
+			ends := 0
+			s := interrupted(t, first, outer(known), map[dag.ID]bool{"outer/inner[x]": true, "outer/inner/x": true}, dag.SinkFunc(func(e dag.Event) {
+				if e.Kind == dag.StepFinished && e.Node == "outer/inner" {
+					ends++
+				}
+			}))
+			if r := s.Result(); ends != 1 || r.Status != dag.Succeeded {
+				t.Errorf("%s: the first attempt ends %d times, and the second one is %s %s", name, ends, r.Status, r.Message)
+			}
+		})
+	}
+}
+
 // tryBy is a runner whose n-th try gives the n-th result.
 func tryBy(rs ...dag.Result) dag.Runner {
 	return runner(func(_ context.Context, c *dag.Call) (dag.Result, error) { return rs[c.Attempt-1], nil })

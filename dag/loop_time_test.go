@@ -329,7 +329,7 @@ func TestLoopStoppedByOthers(t *testing.T) {
 
 // interrupted takes a run over g up that dies after half a second. What ran then does
 // not run again where lost says so.
-func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool) *dag.State {
+func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool, sinks ...dag.Sink) *dag.State {
 	t.Helper()
 	j := &dying{lives: 1000}
 	if _, err := dag.Run(t.Context(), first, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}}); !errors.Is(err, errDead) {
@@ -340,7 +340,7 @@ func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool) *da
 	for _, path := range rest.Interrupted {
 		opening = append(opening, dag.Event{Kind: dag.StepFinished, Node: path, Result: &dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted}})
 	}
-	return runs(t, then, dag.Options{ID: "run", Carry: state, Opening: opening})
+	return runs(t, then, dag.Options{ID: "run", Carry: state, Opening: opening, Sinks: sinks})
 }
 
 // TestLoopOtherItems: a resumed loop with items other than the recorded ones is an error.

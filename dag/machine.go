@@ -263,6 +263,7 @@ func (m *machine) collect(reports []*task, now time.Time) (err error) {
 	for _, t := range reports {
 		m.inFlight--
 		switch {
+		case t.bind && (t.scope.f.completing || m.state.endObsolete(t.scope.f)): // nobody needs the arguments any more
 		case t.err != nil:
 			err = cmp.Or(err, fmt.Errorf("cannot continue: step %s: %w", t.at.f.path(t.at.i), t.err))
 		case t.claims:
