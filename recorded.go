@@ -85,11 +85,11 @@ func (p *RecordedRun) Of(name string) bool {
 func (p *RecordedRun) NoStep(path string) error { return p.Plan.compiled.NoStep(path) }
 
 // Refresh reads what has happened since the last call: the status of the run and its new events. The status is read
-// first: events written in between then belong to a run that was live. Events of a later owner than the status knows
-// would make its steps look interrupted, so the status is then read again.
+// first: events written in between then belong to a run that was live. If it was not, another process has taken the run
+// over since, and its running steps would look interrupted, so both are read again.
 func (p *RecordedRun) Refresh(ctx context.Context, s Store) error {
-	info, err := s.Info(ctx, p.Record.ID)
 	for {
+		info, err := s.Info(ctx, p.Record.ID)
 		if err != nil {
 			return fmt.Errorf("cannot read run %s: %w", p.Record.ID, err)
 		}
@@ -99,9 +99,6 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) error {
 			return fmt.Errorf("cannot read the events of run %s: %w", p.Record.ID, err)
 		}
 		if !more || info.Live() {
-			return nil
-		}
-		if info, err = s.Info(ctx, p.Record.ID); err == nil && info.Epoch == p.Info.Epoch {
 			return nil
 		}
 	}

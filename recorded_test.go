@@ -85,7 +85,8 @@ func TestRefreshAppliesNewEvents(t *testing.T) {
 	}
 }
 
-// overtakenStore is a Store in which something happens just after the status of a run was read.
+// overtakenStore is a Store in which something happens just after the status of a run was read. As in a database, the status
+// of a run that has a new owner is the old one until the first event.
 type overtakenStore struct {
 	Store
 	then func()
@@ -93,9 +94,11 @@ type overtakenStore struct {
 
 func (s *overtakenStore) Info(ctx context.Context, id string) (RunInfo, error) {
 	info, err := s.Store.Info(ctx, id)
-	then := s.then
-	s.then = func() {}
-	then()
+	if s.then != nil {
+		info.Status = dag.Waiting
+		s.then()
+		s.then = nil
+	}
 	return info, err
 }
 
@@ -120,21 +123,28 @@ func TestRefreshOvertaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := run.seq()
-	store := &overtakenStore{Store: memory, then: func() {
-		ledger, err := memory.Claim(t.Context(), "run", last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := ledger.Append(t.Context(), []dag.Event{{V: dag.EventVersion, Seq: last + 1, Run: "run", Kind: dag.RunResumed},
-			{V: dag.EventVersion, Seq: last + 2, Run: "run", Kind: dag.StepFinished, Node: "gate", Result: &dag.Result{Status: dag.Succeeded}},
-			{V: dag.EventVersion, Seq: last + 3, Run: "run", Kind: dag.StepStarted, Node: "a", Attempt: 1}}); err != nil {
-			t.Fatal(err)
-		}
-	}}
-	if err := run.Refresh(t.Context(), store); err != nil {
-		t.Fatal(err)
+	event := func(seq uint64, kind dag.Kind, node dag.ID, r *dag.Result) []dag.Event {
+		return []dag.Event{{V: dag.EventVersion, Seq: last + seq, Run: "run", Kind: kind, Node: node, Attempt: 1, Result: r}}
 	}
-	if g, err := run.Continue(lib, ResumeOptions{}); !errors.Is(err, ErrLive) {
-		t.Errorf("%v; it asks about %v", err, g.Asks)
+	var ledger Ledger
+	for _, then := range []func() error{ // what happens between two reads
+		func() error {
+			l, err := memory.Claim(t.Context(), "run", last)
+			ledger = l
+			return errors.Join(err, l.Append(t.Context(), event(1, dag.RunResumed, "", nil)), l.Append(t.Context(), event(2, dag.StepFinished, "gate", &dag.Result{Status: dag.Succeeded})))
+		},
+		func() error { return ledger.Append(t.Context(), event(3, dag.StepStarted, "a", nil)) },
+	} {
+		store := &overtakenStore{Store: memory, then: func() {
+			if err := then(); err != nil {
+				t.Fatal(err)
+			}
+		}}
+		if err := run.Refresh(t.Context(), store); err != nil {
+			t.Fatal(err)
+		}
+		if g, err := run.Continue(lib, ResumeOptions{}); !errors.Is(err, ErrLive) {
+			t.Errorf("%v; it asks about %v", err, g.Asks)
+		}
 	}
 }
