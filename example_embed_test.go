@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -90,7 +91,7 @@ func ExampleEngine_Run_cancel() {
 func ExampleConfig_slots() {
 	slots := dag.NewSlots(2)
 	a := flowrun.New(flowrun.Config{Slots: slots})
-	b := flowrun.New(flowrun.Config{Slots: slots, Store: flowrun.NewMemory()})
+	b := flowrun.New(flowrun.Config{Slots: slots, Store: history.NewMemory()})
 
 	var mu sync.Mutex
 	running, most := 0, 0

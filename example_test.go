@@ -11,7 +11,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -174,7 +176,7 @@ func ExampleEngine_Continue() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, store := context.Background(), flowrun.NewMemory()
+	ctx, store := context.Background(), history.NewMemory()
 	engine := flowrun.New(flowrun.Config{Store: store})
 	res, err := engine.Run(ctx, plan, nil)
 	if err != nil {
@@ -220,7 +222,7 @@ steps:
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithStream(func(c flowrun.StreamChunk) {
+	_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithStream(func(c steps.Chunk) {
 		for line := range strings.Lines(string(c.Text)) {
 			fmt.Printf("%s says %s", c.Step, line)
 		}

@@ -1,4 +1,4 @@
-package flowrun
+package docs
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-//go:embed docs/schemas/*.v1.json
+//go:embed schemas/*.v1.json
 var schemaFiles embed.FS
 
 // schemaNames lists the documents that have a JSON Schema.
@@ -32,7 +32,7 @@ func Schema(name string) ([]byte, error) {
 	case name == "tool":
 		return toolSchema()
 	}
-	return schemaFiles.ReadFile("docs/schemas/" + name + ".v1.json")
+	return schemaFiles.ReadFile("schemas/" + name + ".v1.json")
 }
 
 func toolSchema() ([]byte, error) {

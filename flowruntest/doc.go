@@ -11,5 +11,5 @@
 //
 // A step that is not in the script fails the test: if you add a step to a pipeline, its test must cover it.
 //
-// [TestStore] tests your own implementation of flowrun.Store.
+// [TestStore] tests your own implementation of history.Store.
 package flowruntest

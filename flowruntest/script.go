@@ -13,7 +13,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -135,7 +137,7 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
 	config := flowrun.Config{Parallel: o.parallel}
 	if len(p.LockDemands())+len(p.StepDemands()) > 0 { // no other run is in the queue
-		config.Store, config.Pools = flowrun.NewMemory(), p.PoolsForTests()
+		config.Store, config.Pools = history.NewMemory(), p.PoolsForTests()
 	}
 	if o.engine != nil {
 		o.engine(&config)
@@ -173,10 +175,10 @@ func (a *actor) act(ctx context.Context, c *dag.Call, runner dag.Runner) (dag.Re
 		return dag.Result{}, fmt.Errorf("unexpected arguments of type %T", c.Args())
 	}
 	call := Call{Step: string(c.Path), Attempt: c.Attempt, At: time.Since(a.began)}
-	if cmd := flowrun.CommandOf(runner); cmd != nil {
+	if cmd := engine.CommandOf(runner); cmd != nil {
 		call.Command = cmd.Template.Display(f.Scope(c.View), f.Session().Mask().String)
 	} else {
-		call.Command = f.Session().Mask().String(flowrun.ScriptOf(runner))
+		call.Command = f.Session().Mask().String(engine.ScriptOf(runner))
 	}
 	a.mu.Lock()
 	a.run.Calls = append(a.run.Calls, call)

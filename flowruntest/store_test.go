@@ -3,10 +3,10 @@ package flowruntest_test
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/flowruntest"
+	"github.com/flowrun/flowrun/history"
 )
 
 func TestTestStore(t *testing.T) {
-	flowruntest.TestStore(t, func(*testing.T) flowrun.Store { return flowrun.NewMemory() })
+	flowruntest.TestStore(t, func(*testing.T) history.Store { return history.NewMemory() })
 }

@@ -7,7 +7,7 @@
 // Answer is the reply. A Queue holds the runs that wait for locks; Queue.Next is a pure
 // function that decides which of them may start.
 //
-// Memory is a Store that lasts as long as the program. Package store/sqlite has a Store in a
+// Memory is a Store that lasts as long as the program. Package history/sqlite has a Store in a
 // SQLite file, which the flowrun command uses too. To write another Store, import this
 // package and package dag, and test it with flowruntest.TestStore.
 //

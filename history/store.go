@@ -34,7 +34,7 @@ type ObservedRun struct {
 }
 
 // Store keeps runs: what each was asked to do, every event of it, and who owns it now. An
-// Engine without a Store records nothing. Package store/sqlite has a Store in a SQLite file,
+// Engine without a Store records nothing. Package history/sqlite has a Store in a SQLite file,
 // which the flowrun command uses too. NewMemory returns a Store for programs that need
 // history only while they run. You can write others and test them with
 // flowruntest.TestStore.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	series "github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
@@ -42,7 +43,7 @@ func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), Journal: p.Journal})
+	engine = flowrun.New(flowrun.Config{Store: history.NewMemory(), Journal: p.Journal})
 	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), &tool.Definition{Name: "t", Steps: []*tool.Step{
 		flowrun.GoStep("s", func(context.Context, *flowrun.StepInput) (any, error) { return "out", nil })}})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
 	"github.com/flowrun/flowrun/tool"
@@ -30,7 +31,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	engine = flowrun.New(flowrun.Config{
-		Store:     flowrun.NewMemory(),
+		Store:     history.NewMemory(),
 		Journal:   m.Journal,
 		Observers: []flowrun.Observer{m.Observe}, // all runs of the engine
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -219,7 +220,7 @@ func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Durati
 				a.Warnings = append(a.Warnings, cutText(n.Message, maxErrorText))
 			}
 		}
-		if res.Reason == flowrun.ReasonCleanup {
+		if res.Reason == graph.ReasonCleanup {
 			a.Warnings = append(a.Warnings, cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText))
 		}
 		return a

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/library"
 )
@@ -97,7 +97,7 @@ func (c *call) answer(ctx context.Context) *Answer {
 		return invalidArguments(c.changed(t, refused))
 	}
 	c.enter(Validated)
-	i.Run = flowrun.NewID(time.Now())
+	i.Run = history.NewID(time.Now())
 	if a := c.confirm(ctx, i); a != nil {
 		return a
 	}

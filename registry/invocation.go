@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // Invocation is one call of a tool whose arguments are valid. Nothing has been executed yet.
@@ -26,7 +27,7 @@ func (c *Invocation) Describe() string {
 
 // Preview computes what would run if a model calls, and starts nothing.
 func (c *Invocation) Preview() (*flowrun.Preview, error) {
-	return c.Tool.registry.options.Engine.Preview(c.bound, flowrun.OriginCall)
+	return c.Tool.registry.options.Engine.Preview(c.bound, engine.OriginCall)
 }
 
 // Confirmation computes what a person sees who is asked to approve the call. An error says that the call would fail.

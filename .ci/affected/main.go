@@ -6,7 +6,7 @@
 //   - the packages that import one of these, in their code or in their tests
 //   - the packages that hold nothing but tests and import one of both, because that is where what the
 //     others do is tried as a whole
-//   - the package at the top, whose tests hold the rules of the repository
+//   - internal/test/repositorytest, which holds the rules of the repository
 //
 // It is the list for .ci/quick. What lies further away is left to go test ./...
 package main
@@ -35,6 +35,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// rules is the package with the rules of the repository, which every change may break.
+const rules = "internal/test/repositorytest"
 
 // source is a package as go list describes it. dir is its folder in the repository, "." for the top.
 type source struct {
@@ -94,9 +97,9 @@ func affected(list []source, files []string) []string {
 	}
 	near := grow(list, holds, func(source) bool { return true })
 	near = grow(list, near, func(s source) bool { return len(s.GoFiles) == 0 })
-	dirs := []string{"."}
+	dirs := []string{rules}
 	for _, s := range list {
-		if near[s.ImportPath] && s.dir != "." && len(s.TestGoFiles)+len(s.XTestGoFiles) > 0 {
+		if near[s.ImportPath] && s.dir != rules && len(s.TestGoFiles)+len(s.XTestGoFiles) > 0 {
 			dirs = append(dirs, s.dir)
 		}
 	}

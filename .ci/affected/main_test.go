@@ -18,14 +18,14 @@ func TestAffected(t *testing.T) {
 		{ImportPath: "m/roof", dir: "roof", TestGoFiles: tests, TestImports: []string{"m/cli"}},
 	}
 	for _, c := range []struct{ files, want string }{
-		{"", "."},
-		{"README.md docs/x.md tools/x.go", "."},
-		{"m.go", ". cli enginetest roof"},
-		{"plan/p.go", ". compile plan"},
-		{"plan/testdata/deep/x.yaml", ". compile plan"},
-		{"compile/c.go", ". compile enginetest"},
-		{"cli/c.go", ". cli roof"},
-		{"docs/x.md plan/p.go", ". compile plan"},
+		{"", rules},
+		{"README.md docs/x.md tools/x.go", rules},
+		{"m.go", ". cli enginetest " + rules + " roof"},
+		{"plan/p.go", "compile " + rules + " plan"},
+		{"plan/testdata/deep/x.yaml", "compile " + rules + " plan"},
+		{"compile/c.go", ". compile enginetest " + rules},
+		{"cli/c.go", "cli " + rules + " roof"},
+		{"docs/x.md plan/p.go", "compile " + rules + " plan"},
 	} {
 		if got := strings.Join(affected(list, strings.Fields(c.files)), " "); got != c.want {
 			t.Errorf("%q: %s, want %s", c.files, got, c.want)

@@ -6,9 +6,9 @@ import (
 	"os"
 	_ "time/tzdata" // time zones of schedules, where the machine has no database, as in an empty container
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/cli/serve"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	_ "github.com/flowrun/flowrun/internal/os/startup"
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	confine.Seal()
 	limitHeapGrowth()
 	// Only steps create child processes here, so this process can reap their process trees itself

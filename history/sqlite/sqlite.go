@@ -28,7 +28,7 @@ import (
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
-// Store is a flowrun.Store in a folder. It is safe for concurrent use.
+// Store is a history.Store in a folder. It is safe for concurrent use.
 type Store struct{ *store }
 
 type store struct {

@@ -12,13 +12,14 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/flowruntest"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/history/sqlite"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/store/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestContract(t *testing.T) {
-	flowruntest.TestStore(t, func(t *testing.T) flowrun.Store { return open(t, t.TempDir()) })
+	flowruntest.TestStore(t, func(t *testing.T) history.Store { return open(t, t.TempDir()) })
 }
 
 func open(t *testing.T, dir string) *sqlite.Store {
@@ -110,7 +111,7 @@ func Example() {
 		if _, err := engine.Run(ctx, plan, nil); err != nil {
 			log.Fatal(err)
 		}
-		runs, err := store.Runs(ctx, flowrun.Query{Tool: "greet"})
+		runs, err := store.Runs(ctx, history.Query{Tool: "greet"})
 		if err != nil {
 			log.Fatal(err)
 		}

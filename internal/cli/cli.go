@@ -17,7 +17,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/author"
 	"github.com/flowrun/flowrun/internal/cli/doctor"
 	"github.com/flowrun/flowrun/internal/cli/models"
@@ -30,6 +29,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/state"
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
@@ -50,7 +50,7 @@ func Main(p Process) int {
 	log.SetOutput(io.Discard) // net/http prints there what other machines send
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },
-		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
+		Trusts: func(folder string, uid int) bool { return config.Vouched(engine.DefaultStateDir(), folder, uid) },
 	})
 	root := rootCommand(env, p.Web, p.Args)
 	var noHelp error

@@ -21,7 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/internal/test/mailtest"
 	"github.com/flowrun/flowrun/internal/test/schematest"
@@ -30,7 +30,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	sizetest.SideBySide()
 	os.Exit(mainWithProgram(m))
 }

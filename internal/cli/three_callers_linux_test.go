@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
@@ -76,7 +76,7 @@ func callables(t *testing.T) map[string]map[string]any {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		p, err := flowrun.Compile(lib, file)
+		p, err := engine.Compile(lib, file)
 		if err != nil {
 			continue // it needs something that this copy does not have
 		}

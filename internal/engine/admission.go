@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -34,8 +35,8 @@ func (j *job) admit(ctx context.Context) error {
 	defer giveUp(nil)
 	ctx, stop := j.release.watch(ctx)
 	defer stop()
-	var last QueuePosition
-	err := j.ledger.Admit(ctx, Admission{Demands: j.lockDemands, Notify: func(q QueuePosition) {
+	var last history.QueuePosition
+	err := j.ledger.Admit(ctx, history.Admission{Demands: j.lockDemands, Notify: func(q history.QueuePosition) {
 		last = q
 		if outer := j.args.RunEnv.Vars[procid.MarkRun]; heldBy(q, outer) {
 			giveUp(fmt.Errorf("it would wait forever: a step of run %s started it, and that run holds what it waits for (%s); use the tool with use-tool instead", outer, q.Obstacles[0].Title()))
@@ -46,15 +47,15 @@ func (j *job) admit(ctx context.Context) error {
 		}
 	}})
 	if err == nil && last.Run != "" && j.queued != nil {
-		j.queued(QueuePosition{Run: last.Run, Since: last.Since})
+		j.queued(history.QueuePosition{Run: last.Run, Since: last.Since})
 	}
 	return err
 }
 
 // heldBy reports whether the given run holds a lock that this one waits for.
-func heldBy(q QueuePosition, run string) bool {
-	return run != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool {
-		return slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run == run })
+func heldBy(q history.QueuePosition, run string) bool {
+	return run != "" && slices.ContainsFunc(q.Obstacles, func(o history.Obstacle) bool {
+		return slices.ContainsFunc(o.Holders, func(h history.Holder) bool { return h.Run == run })
 	})
 }
 
@@ -85,7 +86,7 @@ func (l releaseChannels) watch(ctx context.Context) (context.Context, func()) {
 func (j *job) withdraw(ctx context.Context, o dag.Options, why error) (*dag.State, error) {
 	released := errors.Is(why, dag.ErrReleased)
 	switch {
-	case errors.Is(why, ErrFenced), !released && ctx.Err() == nil:
+	case errors.Is(why, history.ErrFenced), !released && ctx.Err() == nil:
 		return j.stateBefore(o), fmt.Errorf("cannot queue run %s: %w", j.id, why)
 	case released && (j.resumes() || len(o.Opening) == 0):
 		return j.stateBefore(o), dag.ErrReleased
@@ -196,18 +197,18 @@ func sweep(ctx context.Context, grace time.Duration) error {
 }
 
 // lockDemandsOf returns the locks that a run of the plan takes at its start.
-func lockDemandsOf(p *plan.Plan) []LockDemand {
-	var list []LockDemand
+func lockDemandsOf(p *plan.Plan) []history.LockDemand {
+	var list []history.LockDemand
 	if d := p.Definition; d.MaxActiveRuns > 0 {
 		name := d.Name
 		if n := len(d.AliasOf); n > 0 { // an alias counts as its base tool
 			name = d.AliasOf[n-1]
 		}
-		list = append(list, LockDemand{Kind: DemandActiveRun, Name: name, File: d.File, Slots: d.MaxActiveRuns})
+		list = append(list, history.LockDemand{Kind: history.DemandActiveRun, Name: name, File: d.File, Slots: d.MaxActiveRuns})
 	}
 	for _, t := range p.Tools() {
 		for _, l := range t.Definition.Locks {
-			n := LockDemand{Kind: DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
+			n := history.LockDemand{Kind: history.DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)}
 			if i := slices.IndexFunc(list, n.Same); i >= 0 {
 				list[i].Slots = min(list[i].Slots, n.Slots)
 			} else {

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"github.com/flowrun/flowrun/dag"

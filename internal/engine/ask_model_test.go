@@ -1,4 +1,4 @@
-package flowrun_test
+package engine_test
 
 import (
 	"context"
@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -25,7 +26,7 @@ func TestAskModel(t *testing.T) {
 	t.Setenv("API_TOKEN", "hidden-key")
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	echo := func(_ context.Context, r flowrun.ModelRequest) (string, error) {
+	echo := func(_ context.Context, r call.ModelRequest) (string, error) {
 		switch r.Prompt {
 		case "fail":
 			return "", errors.New("it is busy")
@@ -34,15 +35,15 @@ func TestAskModel(t *testing.T) {
 		}
 		return strings.Join([]string{r.Tool, r.Prompt, r.SystemPrompt}, "|") + strings.Repeat("!", int(r.MaxTokens%10)), nil
 	}
-	none := flowrun.WithAskModel(nil)
+	none := engine.WithAskModel(nil)
 	for name, c := range map[string]struct {
 		permission, code string
-		option           flowrun.RunOption
+		option           engine.RunOption
 		output, fails    string
 	}{
 		"a prompt":             {"'model'", `return await this.api.askModel('a {b} $(c)')`, none, "ask|a {b} $(c)|", ""},
 		"options":              {"'model'", `return await this.api.askModel('a', { systemPrompt: 'be brief', maxTokens: 3 })`, none, "ask|a|be brief!!!", ""},
-		"the run's own":        {"'model'", `return await this.api.askModel('a')`, flowrun.WithAskModel(func(context.Context, flowrun.ModelRequest) (string, error) { return "mine", nil }), "mine", ""},
+		"the run's own":        {"'model'", `return await this.api.askModel('a')`, engine.WithAskModel(func(context.Context, call.ModelRequest) (string, error) { return "mine", nil }), "mine", ""},
 		"no permission":        {"'tool:model'", `return await this.api.askModel('a')`, none, "", "Permission not granted: model"},
 		"no prompt":            {"'model'", `return await this.api.askModel()`, none, "", "prompt must be a text"},
 		"no tokens":            {"'model'", `return await this.api.askModel('a', { maxTokens: 0 })`, none, "", "maxTokens must be a whole number above 0"},
@@ -54,22 +55,22 @@ func TestAskModel(t *testing.T) {
 		"the answer is a text": {"'model'", `return typeof await this.api.askModel('{"x": 1}')`, none, "string", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			engine := flowrun.New(flowrun.Config{JavaScript: scripts, AskModel: echo})
-			check(t, engine, scripts, strings.NewReplacer("PERMISSION", c.permission, "CODE", c.code).Replace(askTool), c.option, c.output, c.fails)
+			eng := engine.New(engine.Config{JavaScript: scripts, AskModel: echo})
+			check(t, eng, scripts, strings.NewReplacer("PERMISSION", c.permission, "CODE", c.code).Replace(askTool), c.option, c.output, c.fails)
 		})
 	}
 	t.Run("no model", func(t *testing.T) {
-		engine := flowrun.New(flowrun.Config{JavaScript: scripts})
-		check(t, engine, scripts, strings.NewReplacer("PERMISSION", "'model'", "CODE", `return await this.api.askModel('a')`).Replace(askTool), none, "", "tools.samplingCommand")
+		eng := engine.New(engine.Config{JavaScript: scripts})
+		check(t, eng, scripts, strings.NewReplacer("PERMISSION", "'model'", "CODE", `return await this.api.askModel('a')`).Replace(askTool), none, "", "tools.samplingCommand")
 	})
 	t.Run("a secret is masked", func(t *testing.T) {
 		var asked string
-		ask := flowrun.WithAskModel(func(_ context.Context, r flowrun.ModelRequest) (string, error) {
+		ask := engine.WithAskModel(func(_ context.Context, r call.ModelRequest) (string, error) {
 			asked = r.Prompt + r.SystemPrompt
 			return "ok", nil
 		})
-		engine := flowrun.New(flowrun.Config{JavaScript: scripts})
-		check(t, engine, scripts, strings.NewReplacer("PERMISSION", "'model'", "CODE", `const k = this.api.environment.get('API_TOKEN'); return await this.api.askModel('key ' + k, { systemPrompt: k })`).Replace(askTool), ask, "ok", "")
+		eng := engine.New(engine.Config{JavaScript: scripts})
+		check(t, eng, scripts, strings.NewReplacer("PERMISSION", "'model'", "CODE", `const k = this.api.environment.get('API_TOKEN'); return await this.api.askModel('key ' + k, { systemPrompt: k })`).Replace(askTool), ask, "ok", "")
 		if strings.Contains(asked, "hidden-key") || !strings.HasPrefix(asked, "key *") {
 			t.Errorf("the model is told %q", asked)
 		}
@@ -77,7 +78,7 @@ func TestAskModel(t *testing.T) {
 }
 
 // check runs a definition and checks its output, or why it fails.
-func check(t *testing.T, engine *flowrun.Engine, scripts *hooks.Runtime, text string, o flowrun.RunOption, output, fails string) {
+func check(t *testing.T, eng *engine.Engine, scripts *hooks.Runtime, text string, o engine.RunOption, output, fails string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ask.tool.js")
@@ -86,11 +87,11 @@ func check(t *testing.T, engine *flowrun.Engine, scripts *hooks.Runtime, text st
 	}
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
-	plan, err := flowrun.Compile(lib, file)
+	plan, err := engine.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := engine.Run(t.Context(), plan, nil, o)
+	res, err := eng.Run(t.Context(), plan, nil, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -9,31 +9,29 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-// PoolError reports a step that uses a pool which the settings do not have, or more slots than the pool has.
-type PoolError = outcome.PoolError
-
 // StepDemands returns what attempts of steps hold while they run, each thing once: locks and slots of pools. The Slots
 // of a pool are 0, because the settings say how many it has.
-func (p *Plan) StepDemands() []LockDemand { return stepDemands(p.compiled) }
+func (p *Plan) StepDemands() []history.LockDemand { return stepDemands(p.compiled) }
 
 // demandsOf returns what a claim demands.
-func demandsOf(c *plan.Claim, pools map[string]Pool) []LockDemand {
-	var list []LockDemand
+func demandsOf(c *plan.Claim, pools map[string]history.Pool) []history.LockDemand {
+	var list []history.LockDemand
 	for _, l := range c.Locks {
-		list = append(list, LockDemand{Kind: DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)})
+		list = append(list, history.LockDemand{Kind: history.DemandLock, Name: l.Name.S, Slots: max(l.Slots, 1)})
 	}
 	if c.Pool != "" {
-		list = append(list, LockDemand{Kind: DemandPool, Name: c.Pool, Slots: pools[c.Pool].Slots, Count: c.Slots, Rate: pools[c.Pool].Rate})
+		list = append(list, history.LockDemand{Kind: history.DemandPool, Name: c.Pool, Slots: pools[c.Pool].Slots, Count: c.Slots, Rate: pools[c.Pool].Rate})
 	}
 	return list
 }
 
-func stepDemands(p *plan.Plan) (list []LockDemand) {
+func stepDemands(p *plan.Plan) (list []history.LockDemand) {
 	for _, c := range p.Claims {
 		for _, d := range demandsOf(c, nil) {
 			if !slices.ContainsFunc(list, d.Same) {
@@ -47,7 +45,7 @@ func stepDemands(p *plan.Plan) (list []LockDemand) {
 // checkClaims rejects a run with a step that could never start.
 func (e *Engine) checkClaims(p *plan.Plan) error {
 	if len(p.Claims) > 0 && e.config.Store == nil {
-		return &NoQueueError{Tool: p.Name(), Needs: stepDemands(p)}
+		return &outcome.NoQueueError{Tool: p.Name(), Needs: stepDemands(p)}
 	}
 	if e := poolError(p, e.config.Pools); e != nil {
 		return e
@@ -57,12 +55,14 @@ func (e *Engine) checkClaims(p *plan.Plan) error {
 
 // PoolError returns the first step that could never start with these pools: it uses one that is not there, or more slots
 // than it has. It returns nil if there is none.
-func (p *Plan) PoolError(pools map[string]Pool) *PoolError { return poolError(p.compiled, pools) }
+func (p *Plan) PoolError(pools map[string]history.Pool) *outcome.PoolError {
+	return poolError(p.compiled, pools)
+}
 
-func poolError(p *plan.Plan, pools map[string]Pool) *PoolError {
+func poolError(p *plan.Plan, pools map[string]history.Pool) *outcome.PoolError {
 	for _, c := range p.Claims {
 		if has := pools[c.Pool].Slots; c.Pool != "" && has < c.Slots {
-			return &PoolError{Tool: p.Name(), Step: c.Path, Pool: c.Pool, Wants: c.Slots, Has: has, Pools: slices.Sorted(maps.Keys(pools))}
+			return &outcome.PoolError{Tool: p.Name(), Step: c.Path, Pool: c.Pool, Wants: c.Slots, Has: has, Pools: slices.Sorted(maps.Keys(pools))}
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (e *Engine) acquirer(j *job) func(context.Context, dag.ID, any) (func(), er
 	}
 	return func(ctx context.Context, path dag.ID, claim any) (func(), error) {
 		c := claim.(*plan.Claim)
-		err := j.admitStep(ctx, Admission{Step: string(path), Demands: demandsOf(c, e.config.Pools), Priority: c.Priority})
+		err := j.admitStep(ctx, history.Admission{Step: string(path), Demands: demandsOf(c, e.config.Pools), Priority: c.Priority})
 		if err != nil {
 			return nil, err
 		}
@@ -89,13 +89,13 @@ func (e *Engine) acquirer(j *job) func(context.Context, dag.ID, any) (func(), er
 }
 
 // admitStep waits until a step may hold what it demands, and reports each change of its queue position to WithQueue.
-func (j *job) admitStep(ctx context.Context, a Admission) error {
+func (j *job) admitStep(ctx context.Context, a history.Admission) error {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	outer := j.args.RunEnv.Vars[procid.MarkRun]
 	var since time.Time
-	a.Notify = func(q QueuePosition) {
-		if outer != "" && slices.ContainsFunc(q.Obstacles, func(o Obstacle) bool { return heldOnlyBy(o, outer) }) {
+	a.Notify = func(q history.QueuePosition) {
+		if outer != "" && slices.ContainsFunc(q.Obstacles, func(o history.Obstacle) bool { return heldOnlyBy(o, outer) }) {
 			giveUp(fmt.Errorf("it would wait forever: a step of run %s started this run, and that run holds what the step waits for (%s)", outer, q.Obstacles[0].Title()))
 			return
 		}
@@ -104,16 +104,16 @@ func (j *job) admitStep(ctx context.Context, a Admission) error {
 	}
 	err := j.ledger.Admit(ctx, a)
 	if !since.IsZero() && err == nil {
-		j.reportQueued(QueuePosition{Run: j.id, Step: a.Step, Since: since})
+		j.reportQueued(history.QueuePosition{Run: j.id, Step: a.Step, Since: since})
 	}
-	if err != nil && !errors.Is(err, ErrFenced) && ctx.Err() != nil {
+	if err != nil && !errors.Is(err, history.ErrFenced) && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
 // reportQueued calls WithQueue; steps wait in goroutines of their own.
-func (j *job) reportQueued(q QueuePosition) {
+func (j *job) reportQueued(q history.QueuePosition) {
 	if j.queued == nil {
 		return
 	}
@@ -123,15 +123,15 @@ func (j *job) reportQueued(q QueuePosition) {
 }
 
 // heldOnlyBy reports whether all that keeps a step waiting is held by one run.
-func heldOnlyBy(o Obstacle, run string) bool {
-	return len(o.Holders) > 0 && !slices.ContainsFunc(o.Holders, func(h Holder) bool { return h.Run != run })
+func heldOnlyBy(o history.Obstacle, run string) bool {
+	return len(o.Holders) > 0 && !slices.ContainsFunc(o.Holders, func(h history.Holder) bool { return h.Run != run })
 }
 
 // PoolsForTests returns pools that are large enough for every step of the plan, for programs that test tools.
-func (p *Plan) PoolsForTests() map[string]Pool {
-	pools := map[string]Pool{}
+func (p *Plan) PoolsForTests() map[string]history.Pool {
+	pools := map[string]history.Pool{}
 	for _, c := range p.compiled.Claims {
-		pools[c.Pool] = Pool{Slots: 1 << 20}
+		pools[c.Pool] = history.Pool{Slots: 1 << 20}
 	}
 	return pools
 }

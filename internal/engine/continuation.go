@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -98,12 +101,12 @@ func (g *Continuation) computeRemainder(rules dag.Rules) error {
 			g.Cleaned = slices.DeleteFunc(g.Cleaned, func(c dag.Cleaned) bool { return g.undoesNothing(c.By) })
 			return nil
 		}
-		bad := &WithheldError{Run: g.recorded.Record.ID}
+		bad := &outcome.WithheldError{Run: g.recorded.Record.ID}
 		for _, l := range lost {
 			if g.mayRepeat(l.path) {
 				rules.From = append(rules.From, l.path)
 			} else {
-				bad.Steps = append(bad.Steps, WithheldStep{Step: string(l.path), Reader: string(l.reader), Reason: l.why})
+				bad.Steps = append(bad.Steps, outcome.WithheldStep{Step: string(l.path), Reader: string(l.reader), Reason: l.why})
 			}
 		}
 		if len(bad.Steps) > 0 {
@@ -159,7 +162,7 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 		return nil, errors.New("cannot continue a run: the engine has no Store")
 	}
 	if len(g.Asks) > 0 {
-		return nil, &InterruptedError{Run: g.recorded.Record.ID, Steps: g.Asks}
+		return nil, &outcome.InterruptedError{Run: g.recorded.Record.ID, Steps: g.Asks}
 	}
 	if !g.Retry && g.Nothing() {
 		return e.endLeftoversOf(ctx, g)
@@ -175,21 +178,21 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 	case !g.Retry:
 		j.id = g.recorded.Record.ID
 	case j.id == "":
-		j.id = NewID(time.Now())
+		j.id = history.NewID(time.Now())
 	}
 	return e.run(ctx, j)
 }
 
 // Tools returns the tools of the plan that continues the run.
-func (g *Continuation) Tools() []UsedTool { return g.plan.Tools() }
+func (g *Continuation) Tools() []plan.UsedTool { return g.plan.Tools() }
 
 // Preview shows what continuing the run executes, including the steps whose results are kept. Errors are those of
 // Plan.Preview.
-func (g *Continuation) Preview() (*Preview, error) {
+func (g *Continuation) Preview() (*preview.Preview, error) {
 	return (&Args{g.args, context.Background()}).Preview()
 }
 
 // PreviewFor is Preview for an Engine with that Config.Enforce. It also says what this machine enforces for the run.
-func (g *Continuation) PreviewFor(e Enforcement) (*Preview, error) {
+func (g *Continuation) PreviewFor(e Enforcement) (*preview.Preview, error) {
 	return (&Args{g.args, context.Background()}).PreviewFor(e, g.recorded.Record.Origin)
 }

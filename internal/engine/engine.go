@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // NoCache as Config.CacheDir turns off the storing of results.
@@ -51,11 +54,11 @@ type Config struct {
 	// Helper is the program to start as the supervisor process for whole process trees; it must call HelperMain. ""
 	// is this program itself if it called HelperMain, else there is no supervisor process.
 	Helper string
-	Store  Store      // keeps runs; nil keeps nothing
-	Sinks  []dag.Sink // receive every event of every run
+	Store  history.Store // keeps runs; nil keeps nothing
+	Sinks  []dag.Sink    // receive every event of every run
 	// Pools are what steps share with pool:, by name, over all runs of the Store. A run with a step that uses another
 	// pool is rejected.
-	Pools map[string]Pool
+	Pools map[string]history.Pool
 	// Observers are called for every run, see Observer.
 	Observers []Observer
 	// Journal, if set, wraps the journal of every recorded run, to observe it: metrics.Metrics.Journal measures how
@@ -76,22 +79,22 @@ type Config struct {
 	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects as far
 	// as the request allows, and returns when ctx ends. If it is nil, such steps fail. It is a function because net/http
 	// would make every program that embeds the engine some megabytes larger. It must be safe for concurrent use.
-	HTTP func(context.Context, StatusRequest) (status int, err error)
+	HTTP func(context.Context, steps.StatusRequest) (status int, err error)
 	// Fetch sends the request of a script's fetch, or of a step of kind http. It is a function for the same reason as
 	// HTTP. A step is not retried after an error with a method Permanent() bool that returns true. If Fetch is nil,
 	// fetch fails in scripts, and so do these steps. It must be safe for concurrent use.
-	Fetch func(context.Context, FetchRequest) (*FetchAnswer, error)
+	Fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
 	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
 	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for
 	// concurrent use.
-	Egress func(Egress) (stop func())
+	Egress func(steps.Egress) (stop func())
 	// MayCall decides whether a script may call a tool with api.callTool that the permissions of its own tool already
 	// name: it returns nil, or the reason why not. Its argument is what Plan.Tools returns, including the tools that
 	// the called tool uses. If it is nil, the call is allowed. It must be safe for concurrent use.
-	MayCall func([]UsedTool) error
+	MayCall func([]plan.UsedTool) error
 	// AskModel gets the answer of a language model for a script that calls api.askModel. If it is nil, such calls fail.
 	// It must be safe for concurrent use.
-	AskModel func(context.Context, ModelRequest) (answer string, err error)
+	AskModel func(context.Context, call.ModelRequest) (answer string, err error)
 	// JavaScript runs the scripts of definitions. The caller closes it. If it is nil, each run has its own Runtime,
 	// with the Helper of this Config.
 	JavaScript *hooks.Runtime
@@ -130,7 +133,7 @@ const (
 // it has finished with the run. The run may then still have no end: it waits for an answer, or another process has
 // taken it over. Both may be nil. Metrics.Observe of package metrics and Tracer.Observe of package telemetry are
 // Observers. An Observer must be safe for concurrent use.
-type Observer = func(ObservedRun) (sink dag.Sink, done func())
+type Observer = func(history.ObservedRun) (sink dag.Sink, done func())
 
 // Load returns how many steps run now, and how many wait for a slot, over all runs of the Engine.
 func (e *Engine) Load() (running, queued int) { return e.slots.Load() }
@@ -167,7 +170,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 		opt(&j.runOptions)
 	}
 	if j.id == "" {
-		j.id = NewID(time.Now())
+		j.id = history.NewID(time.Now())
 	}
 	w, done := e.scripts(j.env.filled(), &j.runOptions)
 	defer done()
@@ -187,7 +190,7 @@ func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*
 		opt(&j.runOptions)
 	}
 	if j.id == "" {
-		j.id = NewID(time.Now())
+		j.id = history.NewID(time.Now())
 	}
 	var done func()
 	j.args.RunEnv, done = e.scripts(a.bound.RunEnv, &j.runOptions)
@@ -223,7 +226,7 @@ func DefaultStateDir() string {
 
 // ExplainCache compares what the step with that path depends on now with its stored result, and changes nothing.
 // Errors: those of Plan.Bind, a *StepError, a *NotCachedError, an input that cannot be read.
-func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w RunEnv) (*CacheExplanation, error) {
+func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w RunEnv) (*preview.CacheExplanation, error) {
 	a, err := w.bind(p.compiled, params)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package flowrun_test
+package engine_test
 
 import (
 	"encoding/json"
@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -38,14 +40,14 @@ func TestWithMayCall(t *testing.T) {
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	}
-	plan, err := flowrun.Compile(lib, "outer")
+	outer, err := engine.Compile(lib, "outer")
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := flowrun.NewMemory()
-	engine := flowrun.New(flowrun.Config{JavaScript: scripts, Store: store, StateDir: filepath.Join(dir, "state"), MayCall: func([]flowrun.UsedTool) error { return nil }})
-	refuse := flowrun.WithMayCall(func([]flowrun.UsedTool) error { return errors.New("not for this caller") })
-	check := func(what string, want bool, res *flowrun.Result, err error) {
+	store := history.NewMemory()
+	eng := engine.New(engine.Config{JavaScript: scripts, Store: store, StateDir: filepath.Join(dir, "state"), MayCall: func([]plan.UsedTool) error { return nil }})
+	refuse := engine.WithMayCall(func([]plan.UsedTool) error { return errors.New("not for this caller") })
+	check := func(what string, want bool, res *engine.Result, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -58,24 +60,24 @@ func TestWithMayCall(t *testing.T) {
 			t.Errorf("%s: succeeded %v, want %v: %s", what, ok, want, text)
 		}
 	}
-	res, err := engine.Run(t.Context(), plan, nil)
+	res, err := eng.Run(t.Context(), outer, nil)
 	check("the rules of the engine", true, res, err)
-	res, err = engine.Run(t.Context(), plan, nil, refuse)
+	res, err = eng.Run(t.Context(), outer, nil, refuse)
 	check("the rules of the run", false, res, err)
-	recorded, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
+	recorded, err := engine.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, may := range []bool{false, true} {
-		g, err := recorded.Retry(lib, flowrun.RetryOptions{})
+		g, err := recorded.Retry(lib, engine.RetryOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		options := []flowrun.RunOption{refuse}
+		options := []engine.RunOption{refuse}
 		if may {
 			options = nil
 		}
-		res, err = engine.Continue(t.Context(), g, options...)
+		res, err = eng.Continue(t.Context(), g, options...)
 		check("a retry", may, res, err)
 	}
 }

@@ -1,10 +1,13 @@
-package flowrun
+package engine
 
 import (
 	"context"
 	"io"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -23,19 +26,19 @@ type runOptions struct {
 	release      releaseChannels
 	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	withoutCache bool
-	trace        TraceContext
-	mayCall      func([]UsedTool) error
-	askModel     func(context.Context, ModelRequest) (string, error)
+	trace        history.TraceContext
+	mayCall      func([]plan.UsedTool) error
+	askModel     func(context.Context, call.ModelRequest) (string, error)
 
 	tracePermissions bool
 
-	approval func(context.Context, Question) (Answer, error)
+	approval func(context.Context, history.Question) (history.Answer, error)
 
 	terminal        Terminal
-	prompt          func(context.Context, Prompt) (string, error)
-	console, stream func(StreamChunk)
-	queued          func(QueuePosition)
-	noticed         func(Notice)
+	prompt          func(context.Context, steps.Prompt) (string, error)
+	console, stream func(steps.Chunk)
+	queued          func(history.QueuePosition)
+	noticed         func(steps.Notice)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -43,10 +46,12 @@ func WithID(id string) RunOption { return func(o *runOptions) { o.id = id } }
 
 // WithMayCall replaces Config.MayCall for this run: an Engine can have callers with different rights. nil means that
 // Config.MayCall is used.
-func WithMayCall(f func([]UsedTool) error) RunOption { return func(o *runOptions) { o.mayCall = f } }
+func WithMayCall(f func([]plan.UsedTool) error) RunOption {
+	return func(o *runOptions) { o.mayCall = f }
+}
 
 // WithAskModel replaces Config.AskModel for this run: its caller may have a language model of its own.
-func WithAskModel(f func(context.Context, ModelRequest) (answer string, err error)) RunOption {
+func WithAskModel(f func(context.Context, call.ModelRequest) (answer string, err error)) RunOption {
 	return func(o *runOptions) { o.askModel = f }
 }
 
@@ -123,7 +128,7 @@ func WithPermissionTrace() RunOption {
 
 // WithTrace records the trace that a new run is part of. A resumed run stays part of it. Programs that export spans
 // find it in the Record.
-func WithTrace(c TraceContext) RunOption { return func(o *runOptions) { o.trace = c } }
+func WithTrace(c history.TraceContext) RunOption { return func(o *runOptions) { o.trace = c } }
 
 // Terminal reaches the person who answers interactive steps.
 type Terminal interface {
@@ -133,52 +138,37 @@ type Terminal interface {
 	Stdout() bool
 }
 
-// Attachment is a Terminal while one step has it.
-type Attachment = steps.Attachment
-
-// TerminalSize is the size of a terminal's window.
-type TerminalSize = steps.Size
-
 // WithTerminal lets a person answer interactive steps. Without it, each step gets its default response, or the end of
 // its input.
 func WithTerminal(t Terminal) RunOption { return func(o *runOptions) { o.terminal = t } }
-
-// Prompt is what an interactive step shows when it seems to wait for input.
-type Prompt = steps.Prompt
 
 // WithPrompt calls ask for a line of input when an interactive step that has no Terminal seems to wait for one, except
 // for a password. Steps that run at the same time can ask at the same time. After an error the attempt gets its default
 // response, or the end of its input. ask must return soon after its ctx ends, which happens when the step has ended or
 // its interactive-options.timeout is over.
-func WithPrompt(ask func(ctx context.Context, p Prompt) (line string, err error)) RunOption {
+func WithPrompt(ask func(ctx context.Context, p steps.Prompt) (line string, err error)) RunOption {
 	return func(o *runOptions) { o.prompt = ask }
 }
-
-// StreamChunk is a piece of the output of a step with output.mode: stream.
-type StreamChunk = steps.Chunk
 
 // WithStream calls f with the output of steps that have stream-callback: function, while they run: one call at a
 // time, in order for each stream of a step, with secrets masked. A slow f does not delay the steps; at its end Run
 // waits for f, as long as f makes progress. Without WithStream, a run with such a step is refused with
 // tool.Diagnostics.
-func WithStream(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.stream = f } }
+func WithStream(f func(steps.Chunk)) RunOption { return func(o *runOptions) { o.stream = f } }
 
 // WithConsole is WithStream for steps that stream to the console, the default of stream-callback. Output that already
 // goes to the writer of WithStdout while it is printed, or was shown on the terminal, is left out. Without
 // WithConsole, the streams are dropped.
-func WithConsole(f func(StreamChunk)) RunOption { return func(o *runOptions) { o.console = f } }
+func WithConsole(f func(steps.Chunk)) RunOption { return func(o *runOptions) { o.console = f } }
 
 // WithQueue calls f when the run has to wait in the queue for locks, or for other runs of its tool to end; again when
 // what it waits for changes; and once more, without Obstacles, when it is admitted. There is one call at a time; a
 // slow f delays the run.
-func WithQueue(f func(QueuePosition)) RunOption { return func(o *runOptions) { o.queued = f } }
-
-// Notice is a problem that did not make a run fail.
-type Notice = steps.Notice
+func WithQueue(f func(history.QueuePosition)) RunOption { return func(o *runOptions) { o.queued = f } }
 
 // WithNotices calls f for each notice as soon as it arises, such as that a step has to wait until the system can start
 // it. Result.Notices has them all. f may be called by several goroutines at once.
-func WithNotices(f func(Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
+func WithNotices(f func(steps.Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
 
 // WithApproval calls ask for every question of the run's approve steps, as soon as it is asked, each in its own
 // goroutine. In a resumed run it also gets the questions that were already open. The Answer that it returns is
@@ -188,6 +178,6 @@ func WithNotices(f func(Notice)) RunOption { return func(o *runOptions) { o.noti
 // The run does not end while ask is busy. With an error, ask leaves the answer to others; use ErrNoApprover unless
 // something is wrong. If only answers of others are left to wait for, Run returns with the status Waiting. Without
 // WithApproval nobody is asked, and a step that asks fails if there is no Store either.
-func WithApproval(ask func(ctx context.Context, q Question) (Answer, error)) RunOption {
+func WithApproval(ask func(ctx context.Context, q history.Question) (history.Answer, error)) RunOption {
 	return func(o *runOptions) { o.approval = ask }
 }

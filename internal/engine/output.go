@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"fmt"
@@ -25,8 +25,8 @@ type outputTee struct {
 	used     atomic.Bool
 	short    bool     // the result holds only the beginning of the output
 	terminal Terminal // nil: there is no terminal
-	console  func(StreamChunk)
-	noticed  func(Notice)
+	console  func(steps.Chunk)
+	noticed  func(steps.Notice)
 
 	mu       sync.Mutex
 	notices  []steps.Notice
@@ -53,7 +53,7 @@ func (l *outputTee) configure(o *steps.Options) {
 }
 
 // Attach gives the terminal to a step, and remembers that the step had it.
-func (l *outputTee) Attach(step dag.ID) (Attachment, error) {
+func (l *outputTee) Attach(step dag.ID) (steps.Attachment, error) {
 	a, err := l.terminal.Attach(step)
 	if err == nil {
 		l.mu.Lock()
@@ -64,7 +64,7 @@ func (l *outputTee) Attach(step dag.ID) (Attachment, error) {
 }
 
 // stream passes on what a step streams to the console, unless the user already sees it in the run's output.
-func (l *outputTee) stream(c StreamChunk) {
+func (l *outputTee) stream(c steps.Chunk) {
 	if l.w == nil || c.Stream != steps.Stdout || c.Step != l.path {
 		l.console(c)
 	}

@@ -1,12 +1,12 @@
-package flowrun_test
+package engine_test
 
 import (
 	"context"
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -26,12 +26,12 @@ func TestOutputEndsItsLine(t *testing.T) {
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+		plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		_, err = flowrun.New(flowrun.Config{JavaScript: scripts}).Run(context.Background(), plan, nil, flowrun.WithStdout(&out))
+		_, err = engine.New(engine.Config{JavaScript: scripts}).Run(context.Background(), plan, nil, engine.WithStdout(&out))
 		if err != nil || out.String() != want {
 			t.Errorf("%s: got %q, %v; want %q", steps, &out, err, want)
 		}

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"maps"
@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/os/systrace"
 	"github.com/flowrun/flowrun/steps"
 )
-
-// PermissionReport says which permissions a run needs, see WithPermissionTrace.
-type PermissionReport = permtrace.Report
 
 // checkTrace rejects a run whose permissions should be traced but whose steps cannot be observed.
 func (e *Engine) checkTrace(j *job) error {
@@ -37,7 +35,7 @@ func (e *Engine) checkTrace(j *job) error {
 		}
 	})
 	if len(problems) > 0 {
-		return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
+		return &outcome.ConfinementError{Tool: j.plan.Name(), Problems: problems}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
@@ -113,7 +115,7 @@ func (p *Plan) Interrupt(path string) string {
 }
 
 // Questions returns the open questions in the state of a run of the plan, which another program walks.
-func (p *Plan) Questions(run string, s *dag.State) []Question {
+func (p *Plan) Questions(run string, s *dag.State) []history.Question {
 	return waiting.Questions(run, p.Name(), s)
 }
 
@@ -140,21 +142,21 @@ func (p *Plan) Upstream(step string) []string { return p.compiled.Upstream(step)
 func (p *Plan) Size() int { return int(p.compiled.Size) }
 
 // Tools returns the plan's tool and the tools it uses inside, each once, the outer ones first.
-func (p *Plan) Tools() []UsedTool { return p.compiled.Tools() }
+func (p *Plan) Tools() []plan.UsedTool { return p.compiled.Tools() }
 
 // LockDemands returns what a run of the plan takes at its start: one of the concurrent runs that its tool allows, and
 // the locks of the tool and of those it uses inside. If several of them name the same lock, the lowest number of
 // slots applies.
-func (p *Plan) LockDemands() []LockDemand { return lockDemandsOf(p.compiled) }
+func (p *Plan) LockDemands() []history.LockDemand { return lockDemandsOf(p.compiled) }
 
 // KeepsState reports whether the tool, or one that it uses, keeps values between runs. A run then needs a Store.
 func (p *Plan) KeepsState() bool { return p.compiled.KeepsState }
 
 // StateID identifies the tool, as a Store of its state does.
-func (p *Plan) StateID() StateID { return call.StateID(p.compiled.Definition) }
+func (p *Plan) StateID() history.StateID { return call.StateID(p.compiled.Definition) }
 
 // StateDefaults returns the values that the tool declares, with their defaults.
-func (p *Plan) StateDefaults() []StateValue { return call.StateDefaults(p.compiled.Definition) }
+func (p *Plan) StateDefaults() []history.StateValue { return call.StateDefaults(p.compiled.Definition) }
 
 // UsesSSH reports whether steps of the plan, or of the tools it uses, run on other machines.
 func (p *Plan) UsesSSH() bool { return p.compiled.UsesSSH() }
@@ -191,24 +193,24 @@ func (a *Args) All() map[string]any { return a.bound.All() }
 
 // Preview computes what a run would do, without starting anything, not even the commands that provide secrets. The
 // error is an *EnvironmentError, or the cause why the context of RunEnv.Until ended.
-func (a *Args) Preview() (*Preview, error) {
+func (a *Args) Preview() (*preview.Preview, error) {
 	v, err := preview.Of(a.ctx, a.bound)
 	return a.withLocks(v, err)
 }
 
 // PreviewFor is Preview for a run of that origin by an Engine with that Config.Enforce. It also says what this machine
 // enforces for the run.
-func (a *Args) PreviewFor(e Enforcement, origin string) (*Preview, error) {
+func (a *Args) PreviewFor(e Enforcement, origin string) (*preview.Preview, error) {
 	v, err := preview.OfRun(a.ctx, a.bound, e.of(a.bound.Plan, origin))
 	return a.withLocks(v, err)
 }
 
 // Preview calls Args.PreviewFor with the settings of the engine.
-func (e *Engine) Preview(a *Args, origin string) (*Preview, error) {
+func (e *Engine) Preview(a *Args, origin string) (*preview.Preview, error) {
 	return a.PreviewFor(e.config.Enforce, origin)
 }
 
-func (a *Args) withLocks(v *Preview, err error) (*Preview, error) {
+func (a *Args) withLocks(v *preview.Preview, err error) (*preview.Preview, error) {
 	if err == nil {
 		v.Needs = lockDemandsOf(a.bound.Plan)
 	}
@@ -218,13 +220,13 @@ func (a *Args) withLocks(v *Preview, err error) (*Preview, error) {
 // CallMocks calls a tool in JavaScript with the mocks of its bridges, and so shows what a call would return. It has no
 // effect outside of the sandbox. toolDir is the Config.ToolDir with the variables of the tool, "" if there is none.
 // CallMocks returns nil for tools that have no bridges, and for tools under Node.js.
-func (a *Args) CallMocks(toolDir string) (*MockedCall, error) {
+func (a *Args) CallMocks(toolDir string) (*script.MockedCall, error) {
 	return script.CallMocks(a.ctx, a.bound, toolDir)
 }
 
 // Confirmation computes what a person sees who is asked to approve the call. It changes nothing and starts no
 // command. Secrets are masked. The error says why the call would fail, if a tool written in Go can know that.
-func (a *Args) Confirmation(ctx context.Context) (*Confirmation, error) {
+func (a *Args) Confirmation(ctx context.Context) (*gostep.Confirmation, error) {
 	return preview.Confirm(ctx, a.bound)
 }
 
@@ -243,7 +245,7 @@ func (p *Plan) Bind(w RunEnv, raw map[string]any) (*Args, error) {
 }
 
 // Preview calls Bind and Args.Preview.
-func (p *Plan) Preview(w RunEnv, params map[string]any) (*Preview, error) {
+func (p *Plan) Preview(w RunEnv, params map[string]any) (*preview.Preview, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err
@@ -252,7 +254,7 @@ func (p *Plan) Preview(w RunEnv, params map[string]any) (*Preview, error) {
 }
 
 // Confirmation calls Bind and Args.Confirmation.
-func (p *Plan) Confirmation(ctx context.Context, w RunEnv, params map[string]any) (*Confirmation, error) {
+func (p *Plan) Confirmation(ctx context.Context, w RunEnv, params map[string]any) (*gostep.Confirmation, error) {
 	a, err := p.Bind(w, params)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"bytes"
@@ -11,21 +11,23 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // record returns what the Store keeps of a run that is about to start.
-func (j *job) record() *Record {
+func (j *job) record() *history.Record {
 	a := j.args
 	w := a.RunEnv
-	r := &Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
-		RunEnv: RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.Project},
+	r := &history.Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
+		RunEnv: history.RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.Project},
 		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(a.Session().Mask().Value(v), v) {
@@ -53,7 +55,7 @@ func keptSources(a *call.Frame) []tool.Source {
 
 // wholeSources returns the record's definitions as they were run. A definition that contained a secret is read from
 // its file again. It is an error if that file, or a file it is made of, has changed.
-func wholeSources(r *Record, lib *library.Library) ([]tool.Source, error) {
+func wholeSources(r *history.Record, lib *library.Library) ([]tool.Source, error) {
 	list := slices.Clone(r.Sources)
 	for i := range list {
 		s := &list[i]
@@ -73,13 +75,13 @@ func wholeSources(r *Record, lib *library.Library) ([]tool.Source, error) {
 }
 
 // runEnvOf returns the RunEnv of a recorded run, with the environment variables of this process.
-func runEnvOf(r *Record) RunEnv {
+func runEnvOf(r *history.Record) RunEnv {
 	w := r.RunEnv
 	return RunEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.TrustedProject}
 }
 
 // requestedName returns the name with which the run's tool was requested.
-func requestedName(r *Record) string {
+func requestedName(r *history.Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return r.Sources[0].Name
 	}
@@ -87,7 +89,7 @@ func requestedName(r *Record) string {
 }
 
 // fileOf returns the file of the run's tool, or its name if it has no file.
-func fileOf(r *Record) string {
+func fileOf(r *history.Record) string {
 	if len(r.Sources) > 0 && r.Sources[0].From == "" {
 		return cmp.Or(r.Sources[0].File, r.Sources[0].Name)
 	}
@@ -95,7 +97,7 @@ func fileOf(r *Record) string {
 }
 
 // compileRecord returns the plan of a recorded run, compiled from the library that has its definitions.
-func compileRecord(r *Record, lib *library.Library, name string) (*plan.Plan, error) {
+func compileRecord(r *history.Record, lib *library.Library, name string) (*plan.Plan, error) {
 	p, err := compile.Tool(lib, buildinfo.Release(), name)
 	if err != nil {
 		return nil, err
@@ -114,7 +116,7 @@ func compileRecord(r *Record, lib *library.Library, name string) (*plan.Plan, er
 
 // planFits reports whether a plan is what compileRecord would return: that of the same definitions, whole and without a
 // limit of time of its own.
-func planFits(p *Plan, r *Record) bool {
+func planFits(p *Plan, r *history.Record) bool {
 	same := func(a, b tool.Source) bool {
 		return a.From == b.From && a.Name == b.Name && a.File == b.File && a.Scope == b.Scope && a.Digest == b.Digest
 	}
@@ -122,7 +124,7 @@ func planFits(p *Plan, r *Record) bool {
 }
 
 // bindRecord binds the run's parameters again.
-func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
+func bindRecord(r *history.Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.Params, error) {
 	given, err := givenOf(r, p, more)
 	if err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func bindRecord(r *Record, p *plan.Plan, w RunEnv, more map[string]any) (*call.P
 
 // givenOf returns the parameters with which the run was started. more holds the withheld ones, which are required; its
 // values take precedence, and for a retry it may hold any parameter.
-func givenOf(r *Record, p *plan.Plan, more map[string]any) (map[string]any, error) {
+func givenOf(r *history.Record, p *plan.Plan, more map[string]any) (map[string]any, error) {
 	given := make(map[string]any, len(r.Given)+len(more))
 	for k, v := range r.Given {
 		given[k] = v
@@ -140,10 +142,10 @@ func givenOf(r *Record, p *plan.Plan, more map[string]any) (map[string]any, erro
 	for k, v := range more {
 		given[k] = v
 	}
-	bad := &ParamsError{Tool: p.Name()}
+	bad := &value.ParamsError{Tool: p.Name()}
 	for _, name := range r.Withheld {
 		if _, ok := given[name]; !ok {
-			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "withheld",
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "withheld",
 				Message: "is secret and was not stored", Hint: fmt.Sprintf("pass it again: %s=...", name)})
 		}
 	}
@@ -154,16 +156,16 @@ func givenOf(r *Record, p *plan.Plan, more map[string]any) (map[string]any, erro
 }
 
 // checkWithheld rejects parameters that the record already holds: a resumed run keeps them.
-func checkWithheld(r *Record, more map[string]any) error {
-	bad := &ParamsError{Tool: r.Tool}
+func checkWithheld(r *history.Record, more map[string]any) error {
+	bad := &value.ParamsError{Tool: r.Tool}
 	for name := range more {
 		if !slices.Contains(r.Withheld, name) {
-			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "recorded",
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "recorded",
 				Message: "cannot change: a resumed run keeps its parameters", Hint: fmt.Sprintf("start a new run with retry --with %s=...", name)})
 		}
 	}
 	if len(bad.Problems) > 0 {
-		slices.SortFunc(bad.Problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		slices.SortFunc(bad.Problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return bad
 	}
 	return nil
@@ -171,18 +173,18 @@ func checkWithheld(r *Record, more map[string]any) error {
 
 // checkUnchanged compares the parameters of a resumed run with those it started with: a default may come from the
 // environment, which may have changed.
-func checkUnchanged(r *Record, a *call.Frame) error {
+func checkUnchanged(r *history.Record, a *call.Frame) error {
 	now := a.Shown()
-	bad := &ParamsError{Tool: r.Tool}
+	bad := &value.ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {
 		if !equalJSON(was, now[name]) {
-			bad.Problems = append(bad.Problems, ParamProblem{Name: name, Code: "changed",
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "changed",
 				Message: "has a different value than when the run began",
 				Hint:    fmt.Sprintf("its default comes from the environment; restore the old value there, or start a new run with retry --with %s=...", name)})
 		}
 	}
 	if len(bad.Problems) > 0 {
-		slices.SortFunc(bad.Problems, func(x, y ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		slices.SortFunc(bad.Problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return bad
 	}
 	return nil
@@ -195,7 +197,7 @@ func equalJSON(x, y any) bool {
 }
 
 // emptyPlan returns the plan of a run that could not start. It has no steps.
-func emptyPlan(r *Record) *plan.Plan {
+func emptyPlan(r *history.Record) *plan.Plan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
 	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}
 }

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
@@ -20,8 +22,8 @@ import (
 // RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not
 // in it until Refresh is called. Several goroutines may use it as long as none calls Refresh.
 type RecordedRun struct {
-	Record *Record
-	Info   RunInfo
+	Record *history.Record
+	Info   history.RunInfo
 	Plan   *Plan       // compiled from the definitions the run was started with, in which secrets are masked
 	Events []dag.Event // all of them, in order
 
@@ -40,7 +42,7 @@ type foldedState struct {
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
 // the run was limited to some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no
 // longer accepts the definitions.
-func LoadRun(ctx context.Context, s Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
+func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
@@ -87,7 +89,7 @@ func (p *RecordedRun) NoStep(path string) error { return p.Plan.compiled.NoStep(
 // Refresh reads what has happened since the last call: the status of the run and its new events. The status is read
 // first: events written in between then belong to a run that was live. If it was not, another process has taken the run
 // over since, and its running steps would look interrupted, so both are read again.
-func (p *RecordedRun) Refresh(ctx context.Context, s Store) error {
+func (p *RecordedRun) Refresh(ctx context.Context, s history.Store) error {
 	for {
 		info, err := s.Info(ctx, p.Record.ID)
 		if err != nil {
@@ -105,7 +107,7 @@ func (p *RecordedRun) Refresh(ctx context.Context, s Store) error {
 }
 
 // readEvents reads the events that have been written since the last one. more reports whether there are any.
-func (p *RecordedRun) readEvents(ctx context.Context, s Store) (more bool, err error) {
+func (p *RecordedRun) readEvents(ctx context.Context, s history.Store) (more bool, err error) {
 	for {
 		events, err := s.Events(ctx, p.Record.ID, p.seq())
 		if err != nil || len(events) == 0 {
@@ -206,8 +208,8 @@ func (p *RecordedRun) Result() *Result {
 // Questions returns the open questions of the run, in plan order: of a run that is waiting or was left by its engine,
 // and of a live one as far as it has come. An answer that is recorded but that the engine has not read yet does not
 // count.
-func (p *RecordedRun) Questions() []Question {
-	var open []Question
+func (p *RecordedRun) Questions() []history.Question {
+	var open []history.Question
 	p.readState(func(s *dag.State) {
 		if s.Result() == nil {
 			open = waiting.Questions(p.Record.ID, p.Record.Tool, s)
@@ -219,7 +221,7 @@ func (p *RecordedRun) Questions() []Question {
 // checkStarted returns an error for a run that never started.
 func (p *RecordedRun) checkStarted(verb string) error {
 	if p.Record.NotStarted {
-		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, ErrNotStarted)
+		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, outcome.ErrNotStarted)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/library"
 )
 
 // partStore shows only the first events of a run.
 type partStore struct {
-	Store
+	history.Store
 	events int
 }
 
@@ -34,7 +35,7 @@ func TestRefreshAppliesNewEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &partStore{Store: NewMemory()}
+	store := &partStore{Store: history.NewMemory()}
 	if _, err := New(Config{Store: store.Store}).Run(t.Context(), plan, nil, WithID("run")); err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +89,11 @@ func TestRefreshAppliesNewEvents(t *testing.T) {
 // overtakenStore is a Store in which something happens just after the status of a run was read. As in a database, the status
 // of a run that has a new owner is the old one until the first event.
 type overtakenStore struct {
-	Store
+	history.Store
 	then func()
 }
 
-func (s *overtakenStore) Info(ctx context.Context, id string) (RunInfo, error) {
+func (s *overtakenStore) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	info, err := s.Store.Info(ctx, id)
 	if s.then != nil {
 		info.Status = dag.Waiting
@@ -114,7 +115,7 @@ func TestRefreshOvertaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := NewMemory()
+	memory := history.NewMemory()
 	if res, err := New(Config{Store: memory}).Run(t.Context(), plan, nil, WithID("run")); err != nil || res.Status != dag.Waiting {
 		t.Fatal(res, err)
 	}
@@ -126,7 +127,7 @@ func TestRefreshOvertaken(t *testing.T) {
 	event := func(seq uint64, kind dag.Kind, node dag.ID, r *dag.Result) []dag.Event {
 		return []dag.Event{{V: dag.EventVersion, Seq: last + seq, Run: "run", Kind: kind, Node: node, Attempt: 1, Result: r}}
 	}
-	var ledger Ledger
+	var ledger history.Ledger
 	for _, then := range []func() error{ // what happens between two reads
 		func() error {
 			l, err := memory.Claim(t.Context(), "run", last)
@@ -143,7 +144,7 @@ func TestRefreshOvertaken(t *testing.T) {
 		if err := run.Refresh(t.Context(), store); err != nil {
 			t.Fatal(err)
 		}
-		if g, err := run.Continue(lib, ResumeOptions{}); !errors.Is(err, ErrLive) {
+		if g, err := run.Continue(lib, ResumeOptions{}); !errors.Is(err, history.ErrLive) {
 			t.Errorf("%v; it asks about %v", err, g.Asks)
 		}
 	}

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
@@ -48,14 +50,14 @@ type Result struct {
 	// Tolerated lists the paths of steps that failed without failing the run.
 	Tolerated []string
 	// LockDemands lists what the run took at its start, or waits for.
-	LockDemands []LockDemand
+	LockDemands []history.LockDemand
 	// Language is the language of messages in the execution log: de, or English. Everything else is English.
 	Language string
 	// Notices report what had to be ended when the run closed: background processes, and processes that had left
 	// their group.
 	Notices []steps.Notice
 	// Permissions says which permissions the run needs, if WithPermissionTrace was given; else nil.
-	Permissions *PermissionReport
+	Permissions *permtrace.Report
 
 	output     *dag.Output
 	short      bool             // Output is only the beginning, see WithShortOutput
@@ -154,14 +156,14 @@ func shownOutputs(r *dag.Result) map[string]any {
 }
 
 // setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
-func (r *Result) setWaiting(began time.Time, open []Question) {
+func (r *Result) setWaiting(began time.Time, open []history.Question) {
 	r.Status, r.Started = dag.Waiting, began
 	r.markHoldersWaiting()
 	r.Message = r.waitsFor(open)
 }
 
 // waitsFor says in one line what a waiting run waits for, and which step failed before.
-func (r *Result) waitsFor(open []Question) string {
+func (r *Result) waitsFor(open []history.Question) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -302,14 +304,14 @@ func (r *Result) Decode(v any) error {
 // Content returns what the run tells a model and a person: the content of the step that gave the output, if it
 // returned any; else the output, if that is a JSON object with llmContent and perhaps returnDisplay, in the form of
 // Content's own JSON; else the output as text.
-func (r *Result) Content() *Content {
-	if c, ok := r.answer.(*Content); ok {
+func (r *Result) Content() *gostep.Content {
+	if c, ok := r.answer.(*gostep.Content); ok {
 		return c
 	}
 	if c := gostep.ReadContent(r.Output); c != nil {
 		return c
 	}
-	return &Content{Parts: []Part{{Text: r.Output + r.truncationNote()}}}
+	return &gostep.Content{Parts: []gostep.Part{{Text: r.Output + r.truncationNote()}}}
 }
 
 // truncationNote returns a note that the output is truncated, "" if it is complete: a model would take a truncated

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
@@ -39,7 +41,7 @@ func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuati
 	if len(open) == 0 || len(open) < len(p.Questions()) {
 		return p.proceed(lib, o)
 	}
-	return nil, &AwaitsAnswerError{Run: p.Record.ID, Steps: open}
+	return nil, &outcome.AwaitsAnswerError{Run: p.Record.ID, Steps: open}
 }
 
 // Continue works out how a run that has not ended is carried on: after an answer, the end of a question's time, a
@@ -47,7 +49,7 @@ func (p *RecordedRun) Resume(lib *library.Library, o ResumeOptions) (*Continuati
 // its rule, and the options. Errors: ErrChanged if the run has ended, and those of Resume except *AwaitsAnswerError.
 func (p *RecordedRun) Continue(lib *library.Library, o ResumeOptions) (*Continuation, error) {
 	if p.finished() {
-		return nil, fmt.Errorf("cannot continue run %s, which has ended: %w", p.Record.ID, ErrChanged)
+		return nil, fmt.Errorf("cannot continue run %s, which has ended: %w", p.Record.ID, history.ErrChanged)
 	}
 	return p.proceed(lib, o)
 }
@@ -65,7 +67,7 @@ func (p *RecordedRun) unanswered() (steps []dag.ID) {
 // proceed works out what is left of the run. Whether failed steps are part of it depends on whether the run has ended.
 func (p *RecordedRun) proceed(lib *library.Library, o ResumeOptions) (*Continuation, error) {
 	if p.Info.Live() {
-		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, ErrLive)
+		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, history.ErrLive)
 	}
 	if err := p.checkStarted("resume"); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (p *RecordedRun) proceed(lib *library.Library, o ResumeOptions) (*Continuat
 }
 
 // questions returns the questions that are open once the run continues with that event.
-func (g *Continuation) questions(resumed dag.Event) []Question {
+func (g *Continuation) questions(resumed dag.Event) []history.Question {
 	s := g.recorded.fold(g.plan, g.args.Frame())
 	s.Apply(resumed)
 	return waiting.Questions(g.recorded.Record.ID, g.recorded.Record.Tool, s)

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"cmp"
@@ -12,8 +12,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
@@ -31,7 +33,7 @@ type RetryOptions struct {
 // *OnlyError.
 func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation, error) {
 	if p.Info.Live() {
-		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, ErrLive)
+		return nil, fmt.Errorf("cannot retry run %s: %w", p.Record.ID, history.ErrLive)
 	}
 	if err := p.checkStarted("retry"); err != nil {
 		return nil, err
@@ -70,7 +72,7 @@ func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation
 		return nil, err
 	}
 	if len(g.Interrupted) > 0 { // a new run cannot leave them out, and they must not run unasked
-		return nil, &InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
+		return nil, &outcome.InterruptedError{Run: p.Record.ID, Steps: g.Interrupted, Retry: true}
 	}
 	if o.Only != "" {
 		return g, g.checkOnly(only)
@@ -131,7 +133,7 @@ func (g *Continuation) checkOnly(only []dag.ID) error {
 			continue
 		}
 		if !slices.ContainsFunc(only, func(id dag.ID) bool { return inside(id, path) }) {
-			return &OnlyError{Step: string(nearestTo(path, only)), Missing: string(path)}
+			return &outcome.OnlyError{Step: string(nearestTo(path, only)), Missing: string(path)}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
@@ -30,14 +31,14 @@ type job struct {
 	runOptions
 	plan         *plan.Plan
 	args         *call.Frame
-	created      time.Time     // of a new run; zero means the time of its RunEnv
-	continuation *Continuation // nil for a run from the start
-	ledger       Ledger        // nil if nothing is recorded
+	created      time.Time      // of a new run; zero means the time of its RunEnv
+	continuation *Continuation  // nil for a run from the start
+	ledger       history.Ledger // nil if nothing is recorded
 	broker       *waiting.Broker
-	lockDemands  []LockDemand // what the run takes at its start
-	enforced     bool         // the record of the run says that permissions are enforced
-	unheld       []string     // permissions that are not enforced, although they should be
-	logs         string       // the run's log folder, "" for none
+	lockDemands  []history.LockDemand // what the run takes at its start
+	enforced     bool                 // the record of the run says that permissions are enforced
+	unheld       []string             // permissions that are not enforced, although they should be
+	logs         string               // the run's log folder, "" for none
 	session      *steps.Session
 	epoch        int                // of the processes, if nothing is recorded
 	permissions  permtrace.Recorder // if they are traced
@@ -56,10 +57,10 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		return nil, err
 	}
 	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
-		return nil, &NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
+		return nil, &outcome.NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
 	}
 	if j.plan.KeepsState && e.config.Store == nil {
-		return nil, &NoStateError{Tool: j.plan.Name()}
+		return nil, &outcome.NoStateError{Tool: j.plan.Name()}
 	}
 	if err := e.checkClaims(j.plan); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func (j *job) observe(observers []Observer) (done func()) {
 }
 
 // observed describes the run to observers.
-func (j *job) observed() ObservedRun {
-	o := ObservedRun{ID: j.id, Tool: j.plan.Name(), Trace: j.trace, Caller: j.trace}
+func (j *job) observed() history.ObservedRun {
+	o := history.ObservedRun{ID: j.id, Tool: j.plan.Name(), Trace: j.trace, Caller: j.trace}
 	if j.continuation == nil {
 		return o
 	}
@@ -200,7 +201,7 @@ func (e *Engine) endLeftoversOf(ctx context.Context, g *Continuation) (*Result, 
 	j := &job{continuation: g}
 	j.id = g.recorded.Record.ID
 	err := e.claim(ctx, j)
-	if errors.Is(err, ErrLive) || errors.Is(err, ErrChanged) {
+	if errors.Is(err, history.ErrLive) || errors.Is(err, history.ErrChanged) {
 		err = nil
 	}
 	return g.recorded.Result(), cmp.Or(err, j.closeLedger())
@@ -265,7 +266,7 @@ func (e *Engine) endTemps(j *job, state *dag.State, err error) {
 }
 
 // begin records a new run.
-func (j *job) begin(ctx context.Context, s Store) (err error) {
+func (j *job) begin(ctx context.Context, s history.Store) (err error) {
 	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
 		return fmt.Errorf("cannot record the run: %w", err)
 	}
@@ -362,7 +363,7 @@ func (j *job) watchLedger(ctx context.Context) (context.Context, func()) {
 			case reason := <-j.ledger.CancelRequests():
 				cancel(errors.New(reason))
 			case <-j.ledger.Lost():
-				cancel(ErrFenced)
+				cancel(history.ErrFenced)
 				return
 			case <-ctx.Done():
 				return
@@ -444,7 +445,7 @@ func (e *Engine) checkConfinement(j *job) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return &ConfinementError{Tool: j.plan.Name(), Problems: problems}
+	return &outcome.ConfinementError{Tool: j.plan.Name(), Problems: problems}
 }
 
 // enforcement returns for which tools of the run the engine enforces permissions. What was enforced when the run

@@ -1,10 +1,11 @@
-package flowrun
+package engine
 
 import (
 	"context"
 	"os"
 	"time"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -29,7 +30,7 @@ type RunEnv struct {
 	JavaScript *hooks.Runtime
 	// State reads the state of tools for previews, such as Store.State. If it is nil, {state.NAME} is shown as it is
 	// written. A run reads the state from the Store of the Engine.
-	State func(context.Context, StateID) ([]StateValue, error)
+	State func(context.Context, history.StateID) ([]history.StateValue, error)
 
 	ctx context.Context // see Until; nil: context.Background()
 }

@@ -1,4 +1,4 @@
-package flowrun
+package engine
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
@@ -48,7 +49,7 @@ type Texts interface {
 // Record returns what a Store would keep of a run with these parameters, for a program that runs it with a dag.Machine
 // and Shares. Secret parameters are withheld, and secrets in the definitions are masked. If an Engine with that
 // Config.Enforce would enforce the permissions of the run, all Shares in it do.
-func (a *Args) Record(id, origin string, e Enforcement) (*Record, error) {
+func (a *Args) Record(id, origin string, e Enforcement) (*history.Record, error) {
 	f := a.bound.Preview()
 	f.Enforce(e.of(a.bound.Plan, origin))
 	if err := f.OpenEnvironment(a.ctx); err != nil {
@@ -114,7 +115,7 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library,
 	return share, nil
 }
 
-func (p *Share) open(ctx context.Context, e *Engine, r *Record, env *call.RunEnv, params map[string]any) error {
+func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *call.RunEnv, params map[string]any) error {
 	if err := checkShared(p.job.plan); err != nil {
 		return fmt.Errorf("cannot share a run of %s: %w", p.job.plan.Name(), err)
 	}
@@ -170,7 +171,7 @@ func (p *Share) Perform(ctx context.Context, o *dag.Order) (out dag.Outcome, err
 }
 
 // Answer returns the result of the step that asked a question and got this answer.
-func (p *Share) Answer(ctx context.Context, q Question, a Answer) (dag.Result, error) {
+func (p *Share) Answer(ctx context.Context, q history.Question, a history.Answer) (dag.Result, error) {
 	r := waiting.AnswerResult(p.job.session, q, a)
 	return *r, p.keep(ctx, r.Stdout)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/importer/cron"
 	"github.com/flowrun/flowrun/internal/importer/dagu"
@@ -52,7 +52,7 @@ func definitions(t *testing.T, r *importer.Result) string {
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if _, err := flowrun.CompileDefinition(&library.Library{}, def); err != nil {
+		if _, err := engine.CompileDefinition(&library.Library{}, def); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		all = append(all, string(text))

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
@@ -127,17 +127,17 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.CompileDefinition(&library.Library{}, def)
+	plan, err := engine.CompileDefinition(&library.Library{}, def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, nil)
+	res, err := engine.New(engine.Config{}).Run(t.Context(), plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
 	for _, s := range res.Steps {
-		group := slices.ContainsFunc(res.Steps, func(o flowrun.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
+		group := slices.ContainsFunc(res.Steps, func(o engine.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
 		if s.Output != "" && !group {
 			out.WriteString(strings.TrimSuffix(s.Output, "\n") + "\n")
 		}

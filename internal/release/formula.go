@@ -9,7 +9,7 @@ import (
 )
 
 // formula is what Homebrew needs to install flowrun.
-var formula = template.Must(template.New("").Parse(`# The formula of flowrun {{.Version}}, made by build/release.yaml. In a tap it is Formula/flowrun.rb.
+var formula = template.Must(template.New("").Parse(`# The formula of flowrun {{.Version}}, made by internal/release/release.yaml. In a tap it is Formula/flowrun.rb.
 class Flowrun < Formula
   desc "Define tools once; run them from a shell, a schedule, a model or HTTP"
   homepage "https://github.com/flowrun/flowrun"

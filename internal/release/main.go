@@ -1,5 +1,5 @@
 // Command release makes the parts of a release of flowrun besides the programs themselves,
-// so that the same source gives the same bytes on every machine. build/release.yaml calls
+// so that the same source gives the same bytes on every machine. internal/release/release.yaml calls
 // it. It knows nothing about flowrun except its name.
 //
 // A folder becomes an archive (archive.go) with sorted entries, no owners and one date. A

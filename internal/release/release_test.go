@@ -36,7 +36,7 @@ const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
 func needsModules(t *testing.T) {
 	t.Helper()
 	for _, system := range []string{"linux", "darwin", "windows"} {
-		for dir, pkg := range map[string]string{root: "./cmd/flowrun", root + "/temporal": "./cmd/flowrun-temporal", root + "/build/packages": nfpm} {
+		for dir, pkg := range map[string]string{root: "./cmd/flowrun", root + "/temporal": "./cmd/flowrun-temporal", root + "/internal/release/packages": nfpm} {
 			c := exec.Command("go", "list", "-deps", pkg)
 			c.Dir = dir
 			c.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", "GOOS="+system)
@@ -115,7 +115,7 @@ func TestRelease(t *testing.T) {
 	flowrun := filepath.Join(temp, "flowrun")
 	in(t, root, nil, "go", "build", "-buildvcs=false", "-o", flowrun, "./cmd/flowrun")
 	key := newKey(t)
-	args := []string{"run", "./build/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000", "SIGNING_KEY=" + key}
+	args := []string{"run", "./internal/release/release.yaml", "VERSION=" + theVersion, "COMMIT=" + theCommit, "EPOCH=1700000000", "SIGNING_KEY=" + key}
 	var cold []string
 	least := 9 // the archive, what its programs consist of, two packages, the formula, the provenance, the sums and their signature
 	if sizetest.Chosen() != sizetest.Long {
@@ -311,7 +311,7 @@ func checkArchive(t *testing.T, dist, target string, made map[string][]byte) {
 // takenByContainer are the files that Containerfile takes out of an archive.
 func takenByContainer(t *testing.T) (names []string) {
 	t.Helper()
-	b, err := os.ReadFile(root + "/build/Containerfile")
+	b, err := os.ReadFile(root + "/internal/release/Containerfile")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func checkVersion(t *testing.T, program []byte) {
 // TestReleaseTests runs the tests in release.yaml itself.
 func TestReleaseTests(t *testing.T) {
 	needtest.Programs(t, "go", "bash")
-	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./build/release.yaml")
+	out := in(t, root, nil, "go", "run", "./cmd/flowrun", "tool", "test", "./internal/release/release.yaml")
 	if !strings.Contains(out, "tests: 2 ok") {
 		t.Error(out)
 	}
@@ -368,7 +368,7 @@ func TestReleaseTests(t *testing.T) {
 // among the inputs of the cached build, or a release could hold an old one.
 func TestInputsCoverWhatIsEmbedded(t *testing.T) {
 	needtest.Programs(t, "go")
-	definition, err := os.ReadFile(root + "/build/release.yaml")
+	definition, err := os.ReadFile(root + "/internal/release/release.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 // A run that crashes the service must not do so forever. A run that was resumed
@@ -34,7 +36,7 @@ type parkedRun struct {
 
 // adopt resumes the interrupted runs that belong to the services and have no owner. If two
 // services attempt it, the Store admits one of them.
-func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
+func (s *Service) adopt(ctx context.Context, open []history.RunInfo) {
 	orphans := map[string]bool{}
 	for _, info := range open {
 		if info.Origin == "" || info.Status != dag.Interrupted && info.Status != dag.Waiting || s.owns(info.ID) {
@@ -44,7 +46,7 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 		if info.Status == dag.Waiting {
 			continue // see resumeWaiting
 		}
-		if flowrun.CalledByModel(info.Origin) && !info.Released {
+		if engine.CalledByModel(info.Origin) && !info.Released {
 			continue // its caller is gone, and may have called again
 		}
 		if s.isParked(info.ID) {
@@ -56,10 +58,10 @@ func (s *Service) adopt(ctx context.Context, open []flowrun.RunInfo) {
 }
 
 // tryAdopt resumes a run. If that fails, it leaves the run to people.
-func (s *Service) tryAdopt(ctx context.Context, info flowrun.RunInfo) {
+func (s *Service) tryAdopt(ctx context.Context, info history.RunInfo) {
 	switch err := s.adoptRun(ctx, info.ID, nil); {
 	case err == nil, errors.Is(err, ErrDraining):
-	case errors.Is(err, flowrun.ErrLive), errors.Is(err, flowrun.ErrChanged), errors.Is(err, flowrun.ErrNoRun):
+	case errors.Is(err, history.ErrLive), errors.Is(err, history.ErrChanged), errors.Is(err, history.ErrNoRun):
 		// Another service resumed or finished it first.
 	default:
 		s.park(info, err)
@@ -76,12 +78,12 @@ func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) erro
 	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions {
 		return errCrashLoop
 	}
-	g, err := past.Continue(s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	g, err := past.Continue(s.plans.currentLibrary(), engine.ResumeOptions{})
 	if err != nil {
 		return err
 	}
 	if len(g.Asks) > 0 {
-		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
+		return &outcome.InterruptedError{Run: id, Steps: g.Asks}
 	}
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
@@ -104,7 +106,7 @@ var errCancelled = errors.New("it was being cancelled when it was interrupted")
 // inherited reports whether the run was released by an earlier service that stopped in an
 // orderly way. Such a run did not crash that service, however often services are restarted.
 // A run that was interrupted while this service owned it is not inherited.
-func (s *Service) inherited(p *flowrun.RecordedRun) bool {
+func (s *Service) inherited(p *engine.RecordedRun) bool {
 	if !p.Info.Released {
 		return false
 	}
@@ -144,7 +146,7 @@ func cancelled(events []dag.Event) (yes bool) {
 }
 
 // park leaves a run to people. It logs each reason once.
-func (s *Service) park(info flowrun.RunInfo, err error) {
+func (s *Service) park(info history.RunInfo, err error) {
 	r := parkedRun{why: err.Error()}
 	if !errors.Is(err, errCrashLoop) {
 		r.until = time.Now().Add(resumeRetryDelay)

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -39,7 +40,7 @@ func (b *bench) open(dir string) *sqlite.Store {
 func another(store *sqlite.Store) func(*service.Config) {
 	return func(c *service.Config) {
 		c.Store, c.Changes, c.Writable = store, store.Changes, store.Writable
-		c.Engine = flowrun.New(flowrun.Config{Store: store, Grace: time.Second})
+		c.Engine = engine.New(engine.Config{Store: store, Grace: time.Second})
 	}
 }
 
@@ -127,7 +128,7 @@ func TestDrain(t *testing.T) {
 	}
 	b.log.says(t, "run stays interrupted until a person resumes it.*"+once+".*rerun-interrupted")
 	b.becomes(once, dag.Interrupted)
-	var asks *flowrun.InterruptedError
+	var asks *outcome.InterruptedError
 	if err := next.Resume(t.Context(), once); !errors.As(err, &asks) {
 		t.Errorf("to go on with it is answered with %v", err)
 	}
@@ -148,7 +149,7 @@ func TestTwoServices(t *testing.T) {
 	updates := newUpdates(batches)
 	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
 	b.begun(dir, "b", 1)
-	plan, err := flowrun.Compile(b.library(), "job")
+	plan, err := engine.Compile(b.library(), "job")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestTwoServices(t *testing.T) {
 	over := make(chan struct{})
 	go func() { // a person's
 		defer close(over)
-		flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("person"), flowrun.WithOnRecorded(func() { mine <- "person" }))
+		engine.New(engine.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, engine.WithID("person"), engine.WithOnRecorded(func() { mine <- "person" }))
 	}()
 	person := <-mine
 	b.begun(dir, "b", 2)

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // Answer implements API.
@@ -23,7 +23,7 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 	if err != nil {
 		return err
 	}
-	full := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: cmp.Or(history.ActorOf(ctx), "api"), At: time.Now()}
+	full := history.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: cmp.Or(history.ActorOf(ctx), "api"), At: time.Now()}
 	if a.Approve {
 		if full.Values, err = q.Check(a.Values); err != nil {
 			return err
@@ -37,8 +37,8 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 
 // questionOf returns the question of the step with that path, whatever its attempt. If step
 // is "", it returns the only question of the run.
-func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
-	var meant []flowrun.Question
+func questionOf(p *engine.RecordedRun, step string) (history.Question, error) {
+	var meant []history.Question
 	for _, q := range p.Questions() {
 		plain := dag.ID(q.Step).WithoutAttempts()
 		if step == "" || q.Step == step || plain == dag.ID(step) || dag.ID(step).Names(plain) {
@@ -47,13 +47,13 @@ func questionOf(p *flowrun.RecordedRun, step string) (flowrun.Question, error) {
 	}
 	switch {
 	case len(meant) == 0 && step != "" && p.Plan.Step(step) == nil:
-		return flowrun.Question{}, p.NoStep(step)
+		return history.Question{}, p.NoStep(step)
 	case len(meant) == 0:
-		return flowrun.Question{}, ErrNoQuestion
+		return history.Question{}, ErrNoQuestion
 	case len(meant) > 1:
-		return flowrun.Question{}, ErrManyQuestions
+		return history.Question{}, ErrManyQuestions
 	case meant[0].Over(time.Now()):
-		return flowrun.Question{}, fmt.Errorf("%w: the deadline was %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
+		return history.Question{}, fmt.Errorf("%w: the deadline was %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
 	}
 	return meant[0], nil
 }
@@ -67,7 +67,7 @@ const (
 
 // answered resumes a run whose question has been answered, unless its owner handles the
 // answer. It is not an error if another process resumes the run first.
-func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uint64) error {
+func (s *Service) answered(ctx context.Context, p *engine.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); ; time.Sleep(answerPollInterval) {
 		if !p.Info.Live() {
 			err := s.carryOn(ctx, p.Record.ID)
@@ -75,14 +75,14 @@ func (s *Service) answered(ctx context.Context, p *flowrun.RecordedRun, wait uin
 				return nil
 			}
 			// If another owner was faster, it may have stopped receiving answers before this one came.
-			if !errors.Is(err, flowrun.ErrLive) && !errors.Is(err, flowrun.ErrChanged) {
+			if !errors.Is(err, history.ErrLive) && !errors.Is(err, history.ErrChanged) {
 				return err
 			}
 		}
 		if err := p.Refresh(ctx, s.Store); err != nil {
 			return err
 		}
-		handled := !slices.ContainsFunc(p.Questions(), func(q flowrun.Question) bool { return q.Wait == wait })
+		handled := !slices.ContainsFunc(p.Questions(), func(q history.Question) bool { return q.Wait == wait })
 		if handled || time.Now().After(until) {
 			return nil
 		}

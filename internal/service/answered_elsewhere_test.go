@@ -7,8 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -46,19 +47,19 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 	polling.Lock()
 	waittest.Until(t, "read of the answers by the next poll", func() bool { return reads.Load() > polls.Load() })
 	other := b.open(state)
-	past, err := flowrun.LoadRun(t.Context(), other, b.library(), id)
+	past, err := engine.LoadRun(t.Context(), other, b.library(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := past.Questions()[0]
-	if err := other.Answer(t.Context(), id, flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: true, At: time.Now()}); err != nil {
+	if err := other.Answer(t.Context(), id, history.Answer{Step: q.Step, Wait: q.Wait, Approve: true, At: time.Now()}); err != nil {
 		t.Fatal(err)
 	}
-	next, err := past.Continue(b.library(), flowrun.ResumeOptions{})
+	next, err := past.Continue(b.library(), engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{Store: other, Grace: time.Second}).Continue(t.Context(), next)
+	res, err := engine.New(engine.Config{Store: other, Grace: time.Second}).Continue(t.Context(), next)
 	if err != nil || res.Status != dag.Waiting {
 		t.Fatal(res, err)
 	}
@@ -76,11 +77,11 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 
 // listedStore is a Store that calls a function when it has listed the open runs.
 type listedStore struct {
-	flowrun.Store
+	history.Store
 	listed func()
 }
 
-func (s *listedStore) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+func (s *listedStore) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	list, err := s.Store.Runs(ctx, q)
 	if q.Open {
 		s.listed()
@@ -91,31 +92,31 @@ func (s *listedStore) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunI
 // slowSuspend is a Store whose second Suspend waits, and which runs a function before it
 // stores an answer to the second gate.
 type slowSuspend struct {
-	flowrun.Store
+	history.Store
 	suspends   atomic.Int64
 	suspending chan struct{} // closed when the second Suspend begins
 	release    chan struct{} // closed to let it continue
 	before     func()
 }
 
-func (s *slowSuspend) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+func (s *slowSuspend) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
 	l, err := s.Store.Begin(ctx, r)
 	return slowLedger{l, s}, err
 }
 
-func (s *slowSuspend) Claim(ctx context.Context, id string, seq uint64) (flowrun.Ledger, error) {
+func (s *slowSuspend) Claim(ctx context.Context, id string, seq uint64) (history.Ledger, error) {
 	l, err := s.Store.Claim(ctx, id, seq)
 	return slowLedger{l, s}, err
 }
 
-func (s *slowSuspend) Answer(ctx context.Context, id string, a flowrun.Answer) error {
+func (s *slowSuspend) Answer(ctx context.Context, id string, a history.Answer) error {
 	if a.Step == "two" {
 		s.before()
 	}
 	return s.Store.Answer(ctx, id, a)
 }
 
-func (s *slowSuspend) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+func (s *slowSuspend) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	list, err := s.Store.Runs(ctx, q)
 	for i := range list {
 		list[i].Answered = nil
@@ -124,7 +125,7 @@ func (s *slowSuspend) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunI
 }
 
 type slowLedger struct {
-	flowrun.Ledger
+	history.Ledger
 	store *slowSuspend
 }
 
@@ -164,18 +165,18 @@ func TestAnsweredWhileSuspending(t *testing.T) {
 
 // slowClose is a Store whose runs have no owner any more while this process still has them.
 type slowClose struct {
-	flowrun.Store
+	history.Store
 	suspended chan struct{} // closed when a run is stored as waiting
 	release   chan struct{} // closed to let Suspend return
 }
 
-func (s *slowClose) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+func (s *slowClose) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
 	l, err := s.Store.Begin(ctx, r)
 	return slowlyClosed{l, s}, err
 }
 
 type slowlyClosed struct {
-	flowrun.Ledger
+	history.Ledger
 	store *slowClose
 }
 

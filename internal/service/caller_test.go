@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -19,14 +19,14 @@ func TestCallerGone(t *testing.T) {
 	b := newBench(t, map[string]string{"job": "name: job\ntags: [read]\nbash: " + gate(dir, "b") + "\n"})
 	state := b.onDisk()
 	first := b.store.(*sqlite.Store)
-	plan, err := flowrun.Compile(b.library(), "job")
+	plan, err := engine.Compile(b.library(), "job")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var over sync.WaitGroup
-	for _, origin := range []string{"api", flowrun.OriginCall} {
+	for _, origin := range []string{"api", engine.OriginCall} {
 		over.Go(func() {
-			flowrun.New(flowrun.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, flowrun.WithID("of-"+origin), flowrun.WithOrigin(origin))
+			engine.New(engine.Config{Store: first, Grace: time.Second}).Run(context.Background(), plan, nil, engine.WithID("of-"+origin), engine.WithOrigin(origin))
 		})
 	}
 	b.begun(dir, "b", 2)

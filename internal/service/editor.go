@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
@@ -86,7 +86,7 @@ func (s *Service) readOnly(src *Source) string {
 }
 
 // Check implements API. Without a name, the text is checked as a new tool of the project.
-func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*flowrun.Plan, tool.Diagnostics, error) {
+func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*engine.Plan, tool.Diagnostics, error) {
 	lib := s.Library()
 	if name == "" {
 		folder, err := lib.Folder(tool.ScopeLocal)
@@ -108,7 +108,7 @@ func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*f
 }
 
 // compile compiles a text in the place of a definition.
-func (s *Service) compile(lib *library.Library, src *Source, text []byte) (*tool.Definition, *flowrun.Plan, tool.Diagnostics) {
+func (s *Service) compile(lib *library.Library, src *Source, text []byte) (*tool.Definition, *engine.Plan, tool.Diagnostics) {
 	def, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
 	if d := s.renamed(src, def); d != nil {
 		found = append(found, *d).Sorted()

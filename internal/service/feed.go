@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // The feed keeps at most maxUpdates updates, which hold about maxBytes of the output of
@@ -94,7 +94,7 @@ func (f *feed) sink(run, tool string) dag.Sink {
 }
 
 // catchUp adds the recorded events of a run before this process resumes it.
-func (f *feed) catchUp(p *flowrun.RecordedRun) {
+func (f *feed) catchUp(p *engine.RecordedRun) {
 	r := p.Record
 	if f.follow(r.ID, r.Tool, p.Events) {
 		f.add(r.ID, r.Tool, p.Events...)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 const (
@@ -32,14 +32,14 @@ type follower struct {
 // begin marks everything recorded so far as known. Only later events are reported.
 func (f *follower) begin(ctx context.Context) error {
 	s := f.service
-	runs, err := s.Store.Runs(ctx, flowrun.Query{Limit: 1})
+	runs, err := s.Store.Runs(ctx, history.Query{Limit: 1})
 	if err != nil {
 		return err
 	}
 	if len(runs) > 0 {
 		f.newest = runs[0].ID
 	}
-	open, err := s.Store.Runs(ctx, flowrun.Query{Open: true})
+	open, err := s.Store.Runs(ctx, history.Query{Open: true})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (f *follower) changed() bool {
 func (f *follower) poll(ctx context.Context) {
 	s := f.service
 	settled := s.followedElsewhere()
-	open, err := s.Store.Runs(ctx, flowrun.Query{Open: true})
+	open, err := s.Store.Runs(ctx, history.Query{Open: true})
 	if err != nil {
 		return
 	}
@@ -116,7 +116,7 @@ func (f *follower) poll(ctx context.Context) {
 	}
 	for id, m := range settled {
 		if !live[id] {
-			f.addEvents(ctx, flowrun.RunInfo{ID: id, Tool: m.tool})
+			f.addEvents(ctx, history.RunInfo{ID: id, Tool: m.tool})
 			s.feed.forget(id)
 		}
 	}
@@ -128,10 +128,10 @@ func (f *follower) poll(ctx context.Context) {
 
 // fresh returns the runs that started since the last poll. If there are very many, it omits
 // the oldest: a service that was stopped for a day does not report the whole day.
-func (f *follower) fresh(ctx context.Context) ([]flowrun.RunInfo, error) {
+func (f *follower) fresh(ctx context.Context) ([]history.RunInfo, error) {
 	const most = 4096
 	for n := 8; ; n *= 8 {
-		list, err := f.service.Store.Runs(ctx, flowrun.Query{Limit: n})
+		list, err := f.service.Store.Runs(ctx, history.Query{Limit: n})
 		if err != nil || len(list) == 0 {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (f *follower) fresh(ctx context.Context) ([]flowrun.RunInfo, error) {
 }
 
 // addEvents adds the new events of a run that another process executes.
-func (f *follower) addEvents(ctx context.Context, info flowrun.RunInfo) {
+func (f *follower) addEvents(ctx context.Context, info history.RunInfo) {
 	s := f.service
 	if s.owns(info.ID) {
 		return
@@ -200,7 +200,7 @@ func (s *Service) followedElsewhere() map[string]position {
 }
 
 // countRuns counts the queued and the waiting runs.
-func countRuns(open []flowrun.RunInfo) (now runCounts) {
+func countRuns(open []history.RunInfo) (now runCounts) {
 	for _, info := range open {
 		switch info.Status {
 		case dag.Pending:
@@ -213,7 +213,7 @@ func countRuns(open []flowrun.RunInfo) (now runCounts) {
 }
 
 // storeCounts stores these counts.
-func (s *Service) storeCounts(open []flowrun.RunInfo) {
+func (s *Service) storeCounts(open []history.RunInfo) {
 	now := countRuns(open)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,9 +2,8 @@ package service
 
 import (
 	"context"
+	"github.com/flowrun/flowrun/history"
 	"time"
-
-	"github.com/flowrun/flowrun"
 )
 
 // Health implements API.
@@ -30,7 +29,7 @@ func (s *Service) Health() Health {
 func (s *Service) OpenRuns() (open, queued int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	runs, _ := s.Store.Runs(ctx, flowrun.Query{Open: true})
+	runs, _ := s.Store.Runs(ctx, history.Query{Open: true})
 	return len(runs), countRuns(runs).queued
 }
 

@@ -3,13 +3,13 @@ package service
 import (
 	"context"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // endLeftovers ends what runs that were killed since the last poll have left. Their programs cannot do it, and the
 // next run of their tool may be far away. Only the follower's goroutine calls it.
-func (s *Service) endLeftovers(ctx context.Context, open []flowrun.RunInfo) {
+func (s *Service) endLeftovers(ctx context.Context, open []history.RunInfo) {
 	now := map[string]int{}
 	var fresh []string
 	for _, info := range open {

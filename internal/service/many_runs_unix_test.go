@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -28,7 +28,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := b.serve(func(c *service.Config) {
-		c.Engine = flowrun.New(flowrun.Config{Store: b.store, Grace: time.Second, Parallel: many})
+		c.Engine = engine.New(engine.Config{Store: b.store, Grace: time.Second, Parallel: many})
 	})
 	var ids []string
 	for range many {

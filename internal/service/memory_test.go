@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -26,7 +26,7 @@ func TestMemoryLevels(t *testing.T) {
 	t.Cleanup(func() { scripts.Close() })
 	s := b.serve(func(c *service.Config) {
 		c.Log = slog.New(slog.DiscardHandler) // the test's own keeps every line
-		c.Engine = flowrun.New(flowrun.Config{Store: store, Grace: time.Second, JavaScript: scripts})
+		c.Engine = engine.New(engine.Config{Store: store, Grace: time.Second, JavaScript: scripts})
 	})
 	const atOnce = 20
 	run := func(runs int) {

@@ -7,15 +7,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // NotStarted describes a run that could not start and was recorded as failed.
 type NotStarted struct {
-	Result    *flowrun.Result
-	Plan      *flowrun.Plan // of its tool; nil if it has none
-	Workspace string        // the working directory that the run would have had
+	Result    *engine.Result
+	Plan      *engine.Plan // of its tool; nil if it has none
+	Workspace string       // the working directory that the run would have had
 	Events    []dag.Event
 }
 
@@ -31,7 +33,7 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 	defer s.work.Done()
 	id := r.ID
 	if !r.Claimed || id == "" { // a repeated request may succeed under its own id
-		id = flowrun.NewID(time.Now())
+		id = history.NewID(time.Now())
 	}
 	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
 	log := s.Log.With("run", id, "tool", r.Tool, "origin", r.Origin)
@@ -59,22 +61,22 @@ func (s *Service) beginWork() bool {
 }
 
 // record stores a run that could not start.
-func (s *Service) record(ctx context.Context, id string, r Request, plan *flowrun.Plan, why error) (*NotStarted, error) {
+func (s *Service) record(ctx context.Context, id string, r Request, plan *engine.Plan, why error) (*NotStarted, error) {
 	now := time.Now()
-	rec := &flowrun.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
+	rec := &history.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
 		Params: map[string]any{}, Given: map[string]any{}, Trace: s.traceOf(r)}
 	u := &NotStarted{Plan: plan, Workspace: s.Home}
 	if plan != nil {
 		u.Workspace = s.runEnv(plan, "").Workspace
 	}
-	rec.RunEnv = flowrun.RecordedEnv{Workspace: u.Workspace, Home: s.Home, Time: now}
+	rec.RunEnv = history.RecordedEnv{Workspace: u.Workspace, Home: s.Home, Time: now}
 	res := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: oneLine(why), Started: now, Ended: now}
 	u.Events = []dag.Event{
 		{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunStarted, Time: now},
 		{V: dag.EventVersion, Seq: 2, Run: id, Kind: dag.RunFinished, Time: now, Reason: res.Reason, Result: res},
 	}
-	u.Result = &flowrun.Result{ID: id, Tool: r.Tool, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
-		Started: now, Ended: now, Params: rec.Params, Steps: []flowrun.StepResult{}, Tolerated: []string{}}
+	u.Result = &engine.Result{ID: id, Tool: r.Tool, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
+		Started: now, Ended: now, Params: rec.Params, Steps: []engine.StepResult{}, Tolerated: []string{}}
 	ledger, err := s.Store.Begin(ctx, rec)
 	if err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func oneLine(err error) string {
 // Loggable formats an error for the service's log. The text contains no values of the
 // caller.
 func Loggable(err error) string {
-	var params *flowrun.ParamsError
+	var params *value.ParamsError
 	if !errors.As(err, &params) {
 		return oneLine(err)
 	}

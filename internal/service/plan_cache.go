@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/filestamp"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -42,7 +42,7 @@ type entry struct {
 	listed  Tool
 	file    string
 	sources []tool.Source // of the last valid version; empty if there was none
-	plan    *flowrun.Plan // compiled from sources; nil until it is requested
+	plan    *engine.Plan  // compiled from sources; nil until it is requested
 }
 
 func newPlanCache(library func() *library.Library, served []string, log *slog.Logger) *planCache {
@@ -130,7 +130,7 @@ func (c *planCache) read() {
 		if l.ShadowedBy != "" {
 			continue
 		}
-		plan, err := flowrun.Compile(c.lib, l.Name)
+		plan, err := engine.Compile(c.lib, l.Name)
 		old := before[l.Name]
 		if old == nil && err != nil {
 			old = byFile[l.Path] // the name in a broken file may be unreadable, so it is found by its path
@@ -143,7 +143,7 @@ func (c *planCache) read() {
 
 // newEntry makes the entry of a tool from its plan, or from the error why it has none, and
 // from its former entry.
-func newEntry(l library.Listed, plan *flowrun.Plan, err error, old *entry) *entry {
+func newEntry(l library.Listed, plan *engine.Plan, err error, old *entry) *entry {
 	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Kind: kindOf(l.Scope, l.Path),
 		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool}}
 	switch {
@@ -196,7 +196,7 @@ func (c *planCache) logChange(e, old *entry) {
 
 // plan returns the compiled tool: its newest version, or the last valid one. A tool that is
 // not offered is not found, except if unlisted is set.
-func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
+func (c *planCache) plan(name string, unlisted bool) (*engine.Plan, error) {
 	if !c.current(name) {
 		c.refresh()
 	}
@@ -207,10 +207,10 @@ func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 		return nil, &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
 	}
 	if e == nil || e.plan == nil && len(e.sources) == 0 {
-		return flowrun.Compile(c.lib, name) // returns the error of the broken definition
+		return engine.Compile(c.lib, name) // returns the error of the broken definition
 	}
 	if e.plan == nil {
-		plan, err := flowrun.Compile(c.lib.Snapshot(e.sources), e.sources[0].Name)
+		plan, err := engine.Compile(c.lib.Snapshot(e.sources), e.sources[0].Name)
 		if err != nil {
 			return nil, fmt.Errorf("cannot use the last valid version of tool %s: %w", name, err)
 		}
@@ -220,11 +220,11 @@ func (c *planCache) plan(name string, unlisted bool) (*flowrun.Plan, error) {
 }
 
 // compiled returns the plan of a tool if it has been compiled.
-func (c *planCache) compiled(name string) []*flowrun.Plan {
+func (c *planCache) compiled(name string) []*engine.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.entries[name]; e != nil && e.plan != nil {
-		return []*flowrun.Plan{e.plan}
+		return []*engine.Plan{e.plan}
 	}
 	return nil
 }

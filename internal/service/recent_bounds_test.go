@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -22,20 +23,20 @@ func TestRecentBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
-	plan, err := flowrun.Compile(lib, file)
+	plan, err := engine.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := flowrun.NewMemory()
-	engine := flowrun.New(flowrun.Config{Store: store})
+	store := history.NewMemory()
+	eng := engine.New(engine.Config{Store: store})
 	loads := 0
-	c := newRecentRuns(store, func(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+	c := newRecentRuns(store, func(ctx context.Context, id string) (*engine.RecordedRun, error) {
 		loads++
-		return flowrun.LoadRun(ctx, store, lib, id)
+		return engine.LoadRun(ctx, store, lib, id)
 	})
 	const runs = 12
 	for i := range runs {
-		if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithID(fmt.Sprint("run", i))); err != nil {
+		if _, err := eng.Run(t.Context(), plan, nil, engine.WithID(fmt.Sprint("run", i))); err != nil {
 			t.Fatal(err)
 		}
 	}

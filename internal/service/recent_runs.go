@@ -2,19 +2,19 @@ package service
 
 import (
 	"context"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"reflect"
 	"sync"
 	"time"
-
-	"github.com/flowrun/flowrun"
 )
 
 // recentRuns keeps the runs that were read last. Pages read the run that they show again and again,
 // and several pages may show one run: its definitions are compiled once, and only new events are
 // read. Safe for concurrent use.
 type recentRuns struct {
-	store flowrun.Store
-	load  func(ctx context.Context, id string) (*flowrun.RecordedRun, error)
+	store history.Store
+	load  func(ctx context.Context, id string) (*engine.RecordedRun, error)
 
 	mu    sync.Mutex
 	runs  map[string]*recentRun
@@ -24,9 +24,9 @@ type recentRuns struct {
 
 // recentRun is one run.
 type recentRun struct {
-	mu    sync.Mutex           // held while the run is read, so that requests at the same time read it once
-	run   *flowrun.RecordedRun // nil until it has been read
-	shown *flowrun.RecordedRun // the last snapshot of it
+	mu    sync.Mutex          // held while the run is read, so that requests at the same time read it once
+	run   *engine.RecordedRun // nil until it has been read
+	shown *engine.RecordedRun // the last snapshot of it
 
 	// Guarded by recentRuns.mu.
 	used  time.Time
@@ -39,13 +39,13 @@ const (
 	maxRecentBytes = 64 << 20
 )
 
-func newRecentRuns(store flowrun.Store, load func(context.Context, string) (*flowrun.RecordedRun, error)) *recentRuns {
+func newRecentRuns(store history.Store, load func(context.Context, string) (*engine.RecordedRun, error)) *recentRuns {
 	return &recentRuns{store: store, load: load, runs: map[string]*recentRun{}, max: maxRecentBytes}
 }
 
 // get returns a run as it is now: the same value to all callers until something happens in the run, so that they can
 // keep what they make of it. Nobody may change it.
-func (c *recentRuns) get(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+func (c *recentRuns) get(ctx context.Context, id string) (*engine.RecordedRun, error) {
 	r := c.entry(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *recentRuns) oldest() (oldest string) {
 
 // memoryOf returns roughly how many bytes a run holds: each event, and what the state and the
 // plan have of its step.
-func memoryOf(p *flowrun.RecordedRun) int {
+func memoryOf(p *engine.RecordedRun) int {
 	const perEvent, perStep = 500, 3000
 	return perEvent*len(p.Events) + perStep*len(p.Plan.Graph().Nodes())
 }

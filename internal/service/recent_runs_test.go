@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -16,11 +17,11 @@ import (
 
 // countingStore counts how often definitions and events are read.
 type countingStore struct {
-	flowrun.Store
+	history.Store
 	records, events atomic.Int64
 }
 
-func (s *countingStore) Record(ctx context.Context, id string) (*flowrun.Record, error) {
+func (s *countingStore) Record(ctx context.Context, id string) (*history.Record, error) {
 	s.records.Add(1)
 	return s.Store.Record(ctx, id)
 }
@@ -41,7 +42,7 @@ func TestRecentRun(t *testing.T) {
 	b.becomes(id, dag.Waiting)
 	store := &countingStore{Store: b.store}
 	reader := b.serve(func(c *service.Config) { c.Store = store })
-	read := func() *flowrun.RecordedRun {
+	read := func() *engine.RecordedRun {
 		t.Helper()
 		run, err := reader.RecordedRun(t.Context(), id)
 		if err != nil {
@@ -102,12 +103,12 @@ func TestRecentRunRemoved(t *testing.T) {
 		waittest.Until(t, "run that is removed", func() bool {
 			_, err := store.Prune(t.Context(), sqlite.Policy{Keep: 1})
 			_, gone := store.Info(t.Context(), "same")
-			return err == nil && errors.Is(gone, flowrun.ErrNoRun)
+			return err == nil && errors.Is(gone, history.ErrNoRun)
 		})
 		if i == 1 {
 			continue
 		}
-		if _, err := s.RecordedRun(t.Context(), "same"); !errors.Is(err, flowrun.ErrNoRun) {
+		if _, err := s.RecordedRun(t.Context(), "same"); !errors.Is(err, history.ErrNoRun) {
 			t.Error(err)
 		}
 	}

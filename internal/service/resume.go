@@ -6,35 +6,37 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/library"
 )
 
 // Resume implements API.
 func (s *Service) Resume(ctx context.Context, id string) error {
-	return s.proceed(ctx, id, (*flowrun.RecordedRun).Resume)
+	return s.proceed(ctx, id, (*engine.RecordedRun).Resume)
 }
 
 // carryOn continues a run that has been answered.
 func (s *Service) carryOn(ctx context.Context, id string) error {
-	return s.proceed(ctx, id, (*flowrun.RecordedRun).Continue)
+	return s.proceed(ctx, id, (*engine.RecordedRun).Continue)
 }
 
 // planner is RecordedRun.Resume or RecordedRun.Continue.
-type planner func(*flowrun.RecordedRun, *library.Library, flowrun.ResumeOptions) (*flowrun.Continuation, error)
+type planner func(*engine.RecordedRun, *library.Library, engine.ResumeOptions) (*engine.Continuation, error)
 
 func (s *Service) proceed(ctx context.Context, id string, plan planner) error {
 	past, err := s.loadRun(ctx, id)
 	if err != nil {
 		return err
 	}
-	g, err := plan(past, s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	g, err := plan(past, s.plans.currentLibrary(), engine.ResumeOptions{})
 	if err != nil {
 		return err
 	}
 	if len(g.Asks) > 0 {
-		return &flowrun.InterruptedError{Run: id, Steps: g.Asks}
+		return &outcome.InterruptedError{Run: id, Steps: g.Asks}
 	}
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return err
@@ -43,39 +45,39 @@ func (s *Service) proceed(ctx context.Context, id string, plan planner) error {
 }
 
 // PreviewResume implements API.
-func (s *Service) PreviewResume(ctx context.Context, id string) (*flowrun.Continuation, error) {
+func (s *Service) PreviewResume(ctx context.Context, id string) (*engine.Continuation, error) {
 	past, err := s.loadRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return past.Resume(s.plans.currentLibrary(), flowrun.ResumeOptions{})
+	return past.Resume(s.plans.currentLibrary(), engine.ResumeOptions{})
 }
 
 // PreviewRetry implements API.
-func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*flowrun.Continuation, error) {
+func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*engine.Continuation, error) {
 	_, g, err := s.planRetry(ctx, id, from)
 	return g, err
 }
 
-func (s *Service) planRetry(ctx context.Context, id string, from []string) (*flowrun.RecordedRun, *flowrun.Continuation, error) {
+func (s *Service) planRetry(ctx context.Context, id string, from []string) (*engine.RecordedRun, *engine.Continuation, error) {
 	past, err := s.loadRun(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := past.Retry(s.plans.currentLibrary(), flowrun.RetryOptions{From: from})
+	g, err := past.Retry(s.plans.currentLibrary(), engine.RetryOptions{From: from})
 	return past, g, err
 }
 
 // continueRun resumes a run. The run is cancelled when base is. If first is not nil, it is called
 // when this service owns the run and before any of its steps runs.
-func (s *Service) continueRun(ctx, base context.Context, past *flowrun.RecordedRun, g *flowrun.Continuation, verb string, first func()) error {
+func (s *Service) continueRun(ctx, base context.Context, past *engine.RecordedRun, g *engine.Continuation, verb string, first func()) error {
 	if err := s.awaitRelease(ctx, past.Record.ID); err != nil {
 		return err
 	}
 	s.feed.catchUp(past)
 	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, beforeSteps: first,
 		end: Ended{Plan: past.Plan, Resumed: past, Workspace: past.Record.RunEnv.Workspace}}
-	return s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+	return s.launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
 		return s.Engine.Continue(base, g, o...)
 	})
 }
@@ -94,7 +96,7 @@ func (s *Service) awaitRelease(ctx context.Context, id string) error {
 	case <-former.done:
 		return nil
 	case <-time.After(maxAnswerPoll):
-		return fmt.Errorf("cannot resume run %s: %w", id, flowrun.ErrLive)
+		return fmt.Errorf("cannot resume run %s: %w", id, history.ErrLive)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -109,10 +111,10 @@ func (s *Service) Retry(ctx context.Context, id string, from []string) (string, 
 	if err := s.checkPolicy(past.Plan); err != nil {
 		return "", err
 	}
-	r := &running{id: flowrun.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry",
+	r := &running{id: history.NewID(time.Now()), tool: past.Record.Tool, origin: "api", verb: "started as a retry",
 		end: Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
-	err = s.launch(ctx, r, func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-		return s.Engine.Continue(onBehalf(ctx), g, append(o, flowrun.WithID(r.id), flowrun.WithOrigin(r.origin))...)
+	err = s.launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
+		return s.Engine.Continue(onBehalf(ctx), g, append(o, engine.WithID(r.id), engine.WithOrigin(r.origin))...)
 	})
 	return r.id, err
 }
@@ -140,7 +142,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 		}
 		// It has no owner that would see the request. If it gets one now, that one may.
 		err = s.adoptRun(ctx, id, errors.New(reason))
-		if changed := errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged); !changed || time.Now().After(until) {
+		if changed := errors.Is(err, history.ErrLive) || errors.Is(err, history.ErrChanged); !changed || time.Now().After(until) {
 			return err
 		}
 		select {

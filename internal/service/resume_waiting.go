@@ -5,8 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // waitConditions is what a waiting run waits for.
@@ -18,7 +19,7 @@ type waitConditions struct {
 
 // resumeWaiting resumes waiting runs of the services when one of their questions is answered or its
 // deadline has passed. Only the follower's goroutine calls it.
-func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
+func (s *Service) resumeWaiting(ctx context.Context, open []history.RunInfo) {
 	resting := map[string]*waitConditions{}
 	for _, info := range open {
 		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
@@ -44,7 +45,7 @@ func (s *Service) resumeWaiting(ctx context.Context, open []flowrun.RunInfo) {
 }
 
 // waitConditionsOf returns what a run waits for.
-func waitConditionsOf(p *flowrun.RecordedRun) *waitConditions {
+func waitConditionsOf(p *engine.RecordedRun) *waitConditions {
 	r := &waitConditions{epoch: p.Info.Epoch}
 	for _, q := range p.Questions() {
 		r.questions = append(r.questions, q.Wait)

@@ -5,8 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -33,7 +34,7 @@ func TestPeople(t *testing.T) {
 		if err := s.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
 			t.Error(err)
 		}
-		var awaits *flowrun.AwaitsAnswerError
+		var awaits *outcome.AwaitsAnswerError
 		if err := s.Resume(t.Context(), id); !errors.As(err, &awaits) || len(awaits.Steps) != 1 {
 			t.Errorf("a run that waits for an answer is resumed: %v", err)
 		}
@@ -49,7 +50,7 @@ func TestPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := past.Questions()[0]
-		if err := b.open(state).Answer(t.Context(), id, flowrun.Answer{Step: q.Step, Wait: q.Wait, At: time.Now()}); err != nil {
+		if err := b.open(state).Answer(t.Context(), id, history.Answer{Step: q.Step, Wait: q.Wait, At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		b.becomes(id, dag.Failed)

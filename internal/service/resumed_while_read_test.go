@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // heldLists is a Store that lists open runs when the test lets it, so that a list can be old when the service gets it.
 type heldLists struct {
-	flowrun.Store
+	history.Store
 	list, listed, use chan struct{} // a value for each list that may be made, was made, and may be used
 	free              chan struct{} // closed to hold back nothing any more
 }
 
-func (h *heldLists) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+func (h *heldLists) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	if !q.Open {
 		return h.Store.Runs(ctx, q)
 	}

@@ -31,27 +31,29 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/library"
 )
 
 // Config configures a Service. Engine, Store and Library are required.
 type Config struct {
-	Engine *flowrun.Engine // records its runs in Store
-	Store  flowrun.Store
+	Engine *engine.Engine // records its runs in Store
+	Store  history.Store
 	// Library returns a Library of the available definitions. It is called repeatedly,
 	// because folders appear and disappear.
 	Library func() *library.Library
 	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
 	// may run.
-	Decide func(*flowrun.Plan) error
+	Decide func(*engine.Plan) error
 	// Trusts reports whether the user trusts a project, so that callers may change its
 	// definitions. Default: no project is trusted.
 	Trusts func(project string) bool
 	// Trace is the trace of the service's process. Runs whose caller has no trace are part
 	// of it.
-	Trace flowrun.TraceContext
+	Trace history.TraceContext
 	// Ended is called for every run that has ended or started to wait in this service. It
 	// may block, and should return when ctx ends. Default: nothing is called.
 	Ended func(ctx context.Context, e Ended)
@@ -80,11 +82,11 @@ type Config struct {
 
 // Ended describes a run that ended, started to wait, or stopped with an error.
 type Ended struct {
-	Result    *flowrun.Result
-	Plan      *flowrun.Plan
-	Resumed   *flowrun.RecordedRun // its state before it was resumed; nil for a new run
-	Workspace string               // its working directory
-	Err       error                // why the run stopped and is interrupted; nil for every other
+	Result    *engine.Result
+	Plan      *engine.Plan
+	Resumed   *engine.RecordedRun // its state before it was resumed; nil for a new run
+	Workspace string              // its working directory
+	Err       error               // why the run stopped and is interrupted; nil for every other
 }
 
 // Service implements API. Safe for concurrent use.
@@ -141,21 +143,21 @@ func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*Update, bo
 }
 
 // RecordedRun implements API.
-func (s *Service) RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+func (s *Service) RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
 	return s.recent.get(ctx, id)
 }
 
 // loadRun reads a run that is not kept.
-func (s *Service) loadRun(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+func (s *Service) loadRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
 	info, err := s.Store.Info(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id, s.plans.compiled(info.Tool)...)
+	return engine.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id, s.plans.compiled(info.Tool)...)
 }
 
 // Info implements API.
-func (s *Service) Info(ctx context.Context, id string) (flowrun.RunInfo, error) {
+func (s *Service) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	return s.Store.Info(ctx, id)
 }
 
@@ -165,23 +167,23 @@ func (s *Service) Events(ctx context.Context, id string, after uint64) ([]dag.Ev
 }
 
 // Runs implements API.
-func (s *Service) Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error) {
+func (s *Service) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	return s.Store.Runs(ctx, q)
 }
 
 // State implements API.
-func (s *Service) State(ctx context.Context, id flowrun.StateID) ([]flowrun.StateValue, error) {
+func (s *Service) State(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
 	return s.Store.State(ctx, id)
 }
 
 // Queue implements API.
-func (s *Service) Queue(ctx context.Context) (flowrun.Queue, error) { return s.Store.Queue(ctx) }
+func (s *Service) Queue(ctx context.Context) (history.Queue, error) { return s.Store.Queue(ctx) }
 
 // Tools implements API.
 func (s *Service) Tools(context.Context) ([]Tool, error) { return s.plans.list(), nil }
 
 // Plan implements API.
-func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
+func (s *Service) Plan(_ context.Context, name string) (*engine.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath
 	}
@@ -190,7 +192,7 @@ func (s *Service) Plan(_ context.Context, name string) (*flowrun.Plan, error) {
 
 // Offered implements API. A run is one of the offered tool of its name only if both have the same
 // file: flowrun run accepts any path, also of a file whose tool has the name of another.
-func (s *Service) Offered(_ context.Context, past *flowrun.RecordedRun) error {
+func (s *Service) Offered(_ context.Context, past *engine.RecordedRun) error {
 	name, file := past.Record.Tool, ""
 	if len(past.Record.Sources) > 0 {
 		file = past.Record.Sources[0].File
@@ -213,7 +215,7 @@ func sameFile(a, b string) bool {
 }
 
 // Preview implements API.
-func (s *Service) Preview(ctx context.Context, plan *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
+func (s *Service) Preview(ctx context.Context, plan *engine.Plan, params map[string]any) (*preview.Preview, error) {
 	v, err := plan.Preview(s.runEnv(plan, "").Until(ctx), params)
 	if v != nil && len(v.MissingSecrets) > 0 {
 		return v, nil
@@ -222,7 +224,7 @@ func (s *Service) Preview(ctx context.Context, plan *flowrun.Plan, params map[st
 }
 
 // AnyPlan compiles a tool, including one that is not offered to callers over the network.
-func (s *Service) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
+func (s *Service) AnyPlan(_ context.Context, name string) (*engine.Plan, error) {
 	if IsPath(name) {
 		return nil, ErrPath
 	}

@@ -10,8 +10,11 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -20,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	sizetest.SideBySide()
 	goleak.VerifyTestMain(m)
 }
@@ -29,12 +32,12 @@ func TestMain(m *testing.M) {
 type bench struct {
 	t     *testing.T
 	dir   string // the project's
-	store flowrun.Store
+	store history.Store
 	log   *record
 }
 
 func newBench(t *testing.T, tools map[string]string) *bench {
-	b := &bench{t: t, dir: t.TempDir(), store: flowrun.NewMemory(), log: &record{}}
+	b := &bench{t: t, dir: t.TempDir(), store: history.NewMemory(), log: &record{}}
 	for name, text := range tools {
 		b.write(name, text)
 	}
@@ -58,7 +61,7 @@ func (b *bench) library() *library.Library {
 func (b *bench) serve(change ...func(*service.Config)) *service.Service {
 	b.t.Helper()
 	c := service.Config{Store: b.store, Library: b.library, Log: b.log.logger(), Home: filepath.Join(b.dir, "home")}
-	c.Engine = flowrun.New(flowrun.Config{Store: b.store, Grace: time.Second})
+	c.Engine = engine.New(engine.Config{Store: b.store, Grace: time.Second})
 	for _, f := range change {
 		f(&c)
 	}
@@ -87,9 +90,9 @@ func (b *bench) start(s *service.Service, r service.Request) string {
 }
 
 // becomes waits until a run has a status.
-func (b *bench) becomes(id string, want dag.Status) flowrun.RunInfo {
+func (b *bench) becomes(id string, want dag.Status) history.RunInfo {
 	b.t.Helper()
-	var info flowrun.RunInfo
+	var info history.RunInfo
 	waittest.Until(b.t, "run that is "+want.String(), func() bool {
 		var err error
 		info, err = b.store.Info(context.Background(), id)
@@ -106,7 +109,7 @@ func TestStart(t *testing.T) {
 		"root":   "name: root\nbash: id\nsecurity: {execution-privilege: elevated}\n",
 	})
 	s := b.serve(func(c *service.Config) {
-		c.Decide = func(p *flowrun.Plan) error {
+		c.Decide = func(p *engine.Plan) error {
 			if p.Definition.Security.ExecutionPrivilege == "elevated" {
 				return errors.New("it wants rights")
 			}
@@ -128,12 +131,12 @@ func TestStart(t *testing.T) {
 	}
 	t.Run("again under its id", func(t *testing.T) {
 		again, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHO": "Bea"}, ID: id})
-		if runs, _ := s.Runs(t.Context(), flowrun.Query{}); err != nil || again != id || len(runs) != 1 {
+		if runs, _ := s.Runs(t.Context(), history.Query{}); err != nil || again != id || len(runs) != 1 {
 			t.Errorf("%s, %v, %d runs", again, err, len(runs))
 		}
 	})
 	t.Run("refused", func(t *testing.T) {
-		var params *flowrun.ParamsError
+		var params *value.ParamsError
 		var missing *library.NotFoundError
 		var broken tool.Diagnostics
 		for _, c := range []struct {
@@ -151,7 +154,7 @@ func TestStart(t *testing.T) {
 				t.Errorf("%+v: %q, %v", c.r, id, err)
 			}
 		}
-		failed, _ := s.Runs(t.Context(), flowrun.Query{Status: []dag.Status{dag.Failed}})
+		failed, _ := s.Runs(t.Context(), history.Query{Status: []dag.Status{dag.Failed}})
 		for _, r := range failed {
 			if r.Reason != dag.ReasonNotStarted || r.Message == "" {
 				t.Errorf("%+v", r)
@@ -160,10 +163,10 @@ func TestStart(t *testing.T) {
 			if err != nil || past.Result().Status != dag.Failed {
 				t.Errorf("%s: %v", r.ID, err)
 			}
-			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, flowrun.ErrNotStarted) {
+			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, outcome.ErrNotStarted) {
 				t.Errorf("resume: %v", err)
 			}
-			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, flowrun.ErrNotStarted) {
+			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, outcome.ErrNotStarted) {
 				t.Errorf("retry: %v", err)
 			}
 		}
@@ -189,12 +192,12 @@ func TestOffered(t *testing.T) {
 	}
 	own := filepath.Join(b.dir, ".flowrun", "tools", "hello.yaml")
 	for file, want := range map[string]bool{"hello": true, own: true, filepath.Join(linked, ".flowrun", "tools", "hello.yaml"): true, elsewhere: false, other: false} {
-		plan, err := flowrun.Compile(b.library(), file)
+		plan, err := engine.Compile(b.library(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := flowrun.NewID(time.Now())
-		if _, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+		id := history.NewID(time.Now())
+		if _, err := engine.New(engine.Config{Store: b.store}).Run(t.Context(), plan, nil, engine.WithID(id)); err != nil {
 			t.Fatal(err)
 		}
 		past, err := s.RecordedRun(t.Context(), id)
@@ -215,11 +218,11 @@ func TestInvalidParameters(t *testing.T) {
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello {WHO}\nparameters:\n  WHO: {type: string}\n"})
 	s := b.serve()
 	for origin, runs := range map[string]int{"api": 0, "detach": 0, "schedule:nightly": 1, "webhook:push": 1} {
-		var bad *flowrun.ParamsError
+		var bad *value.ParamsError
 		if id, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}, Origin: origin}); !errors.As(err, &bad) || id != "" {
 			t.Errorf("%s: %q, %v", origin, id, err)
 		}
-		if list, err := s.Runs(t.Context(), flowrun.Query{Origin: origin}); err != nil || len(list) != runs {
+		if list, err := s.Runs(t.Context(), history.Query{Origin: origin}); err != nil || len(list) != runs {
 			t.Errorf("%s: %d runs in the history, want %d (%v)", origin, len(list), runs, err)
 		}
 	}
@@ -239,11 +242,11 @@ func TestWatch(t *testing.T) {
 		ids[b.start(s, service.Request{Tool: "hello", Origin: "api"})] = true
 	}
 	// A person's run, by another engine.
-	plan, err := flowrun.Compile(b.library(), "hello")
+	plan, err := engine.Compile(b.library(), "hello")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil)
+	res, err := engine.New(engine.Config{Store: b.store}).Run(t.Context(), plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -40,7 +42,7 @@ func (s *Service) isRunFailure(r Request, err error) bool {
 		return true // the run is the only place where somebody sees the reason
 	}
 	var unknown *library.NotFoundError
-	var params *flowrun.ParamsError
+	var params *value.ParamsError
 	return !errors.As(err, &params) && !(errors.As(err, &unknown) && unknown.Name == r.Tool)
 }
 
@@ -60,13 +62,13 @@ func (s *Service) start(ctx context.Context, r Request) (string, error) {
 	if err := s.checkPolicy(plan); err != nil {
 		return "", err
 	}
-	id := cmp.Or(r.ID, flowrun.NewID(time.Now()))
+	id := cmp.Or(r.ID, history.NewID(time.Now()))
 	world, trace := s.runEnv(plan, r.Parent), s.traceOf(r)
 	end := Ended{Plan: plan, Workspace: world.Workspace}
 	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", end: end},
-		func(o ...flowrun.RunOption) (*flowrun.Result, error) {
+		func(o ...engine.RunOption) (*engine.Result, error) {
 			return s.Engine.Run(onBehalf(ctx), plan, r.Params,
-				append(o, flowrun.WithID(id), flowrun.WithOrigin(r.Origin), flowrun.WithTrace(trace), flowrun.WithRunEnv(world))...)
+				append(o, engine.WithID(id), engine.WithOrigin(r.Origin), engine.WithTrace(trace), engine.WithRunEnv(world))...)
 		})
 	if err == nil {
 		return id, nil
@@ -86,11 +88,11 @@ func onBehalf(ctx context.Context) context.Context {
 }
 
 // traceOf returns the trace that a requested run is part of.
-func (s *Service) traceOf(r Request) flowrun.TraceContext {
+func (s *Service) traceOf(r Request) history.TraceContext {
 	if r.Parent == "" {
 		return s.Trace
 	}
-	return flowrun.TraceContext{Parent: r.Parent}
+	return history.TraceContext{Parent: r.Parent}
 }
 
 // IsPath reports whether name is the path of a file.
@@ -101,17 +103,17 @@ func IsPath(name string) bool {
 // exists reports whether a run with that id exists.
 func (s *Service) exists(ctx context.Context, id string) (bool, error) {
 	_, err := s.Store.Info(ctx, id)
-	if errors.Is(err, flowrun.ErrNoRun) {
+	if errors.Is(err, history.ErrNoRun) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
 // Allows returns the reason why the policy does not allow the tool, nil if it does.
-func (s *Service) Allows(p *flowrun.Plan) error { return s.checkPolicy(p) }
+func (s *Service) Allows(p *engine.Plan) error { return s.checkPolicy(p) }
 
 // checkPolicy returns the reason why the policy does not allow the tool.
-func (s *Service) checkPolicy(p *flowrun.Plan) error {
+func (s *Service) checkPolicy(p *engine.Plan) error {
 	if s.Decide == nil {
 		return nil
 	}
@@ -123,8 +125,8 @@ func (s *Service) checkPolicy(p *flowrun.Plan) error {
 
 // runEnv returns the run environment: the project folder of the tool, or the home of the
 // service's user for a tool without a project, and the environment of the service.
-func (s *Service) runEnv(p *flowrun.Plan, parent string) flowrun.RunEnv {
-	w := flowrun.RunEnv{Workspace: s.Home, Home: s.Home, State: s.Store.State}
+func (s *Service) runEnv(p *engine.Plan, parent string) engine.RunEnv {
+	w := engine.RunEnv{Workspace: s.Home, Home: s.Home, State: s.Store.State}
 	if w.Workspace == "" {
 		w.Workspace, _ = home.Dir()
 	}
@@ -161,7 +163,7 @@ func (r *running) onRecorded() {
 
 // onNotice logs that the system is too short of something to start a step: such a run looks as if it worked. The step is
 // not named, because its path can have values of the caller.
-func (r *running) onNotice(n flowrun.Notice) {
+func (r *running) onNotice(n steps.Notice) {
 	if n.Code == "shortage" && n.Step != "" {
 		r.log.Warn("a step waits until this process may open more files or start more processes")
 	}
@@ -169,7 +171,7 @@ func (r *running) onNotice(n flowrun.Notice) {
 
 // launch starts do in a goroutine and returns when the run has started. Its error is the
 // reason why the run did not start.
-func (s *Service) launch(ctx context.Context, r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) error {
+func (s *Service) launch(ctx context.Context, r *running, do func(...engine.RunOption) (*engine.Result, error)) error {
 	mine, err := s.register(r)
 	if err != nil {
 		return err
@@ -219,22 +221,22 @@ func (s *Service) owns(id string) bool {
 
 // observeQueue observes the position of a run in the queue. A run without obstacles leaves the
 // queue.
-func (s *Service) observeQueue(q flowrun.QueuePosition) {
+func (s *Service) observeQueue(q history.QueuePosition) {
 	if len(q.Obstacles) == 0 {
 		s.Waited(time.Since(q.Since))
 	}
 }
 
 // execute executes a run to its end.
-func (s *Service) execute(r *running, do func(...flowrun.RunOption) (*flowrun.Result, error)) {
+func (s *Service) execute(r *running, do func(...engine.RunOption) (*engine.Result, error)) {
 	defer s.work.Done()
-	options := []flowrun.RunOption{
-		flowrun.WithOnRecorded(r.onRecorded), flowrun.WithSink(s.feed.sink(r.id, r.tool)),
-		flowrun.WithRelease(s.drainStarted, s.drainOver), flowrun.WithForce(s.force), flowrun.WithTrace(s.Trace),
-		flowrun.WithNotices(r.onNotice),
+	options := []engine.RunOption{
+		engine.WithOnRecorded(r.onRecorded), engine.WithSink(s.feed.sink(r.id, r.tool)),
+		engine.WithRelease(s.drainStarted, s.drainOver), engine.WithForce(s.force), engine.WithTrace(s.Trace),
+		engine.WithNotices(r.onNotice),
 	}
 	if s.Waited != nil {
-		options = append(options, flowrun.WithQueue(s.observeQueue))
+		options = append(options, engine.WithQueue(s.observeQueue))
 	}
 	res, err := do(options...)
 	r.err = err
@@ -268,7 +270,7 @@ func (s *Service) execute(r *running, do func(...flowrun.RunOption) (*flowrun.Re
 }
 
 // reportEnd calls Config.Ended. Its context ends when a drain stops waiting.
-func (s *Service) reportEnd(r *running, res *flowrun.Result) {
+func (s *Service) reportEnd(r *running, res *engine.Result) {
 	if s.Ended == nil {
 		return
 	}

@@ -5,9 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -102,39 +104,39 @@ type API interface {
 	// Retry starts a new run that reuses the successful results of an earlier one.
 	Retry(ctx context.Context, id string, from []string) (retry string, err error)
 	// PreviewResume and PreviewRetry return what Resume and Retry would do, and start nothing.
-	PreviewResume(ctx context.Context, id string) (*flowrun.Continuation, error)
-	PreviewRetry(ctx context.Context, id string, from []string) (*flowrun.Continuation, error)
+	PreviewResume(ctx context.Context, id string) (*engine.Continuation, error)
+	PreviewRetry(ctx context.Context, id string, from []string) (*engine.Continuation, error)
 	// Answer answers the question of the step with that path, or the only question if step
 	// is "", and makes sure that the run continues. Errors: ErrNoRun, ErrNoQuestion,
 	// ErrManyQuestions, ErrTooLate, flowrun.ErrAnswered, a *flowrun.ParamsError if the
 	// values do not fit the form.
 	Answer(ctx context.Context, id, step string, a Answer) error
 	// RecordedRun loads a run, live or not.
-	RecordedRun(ctx context.Context, id string) (*flowrun.RecordedRun, error)
+	RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error)
 	// Info returns the state of a run without its definition. Events returns its events
 	// numbered above after, as in flowrun.Store. Error: ErrNoRun.
-	Info(ctx context.Context, id string) (flowrun.RunInfo, error)
+	Info(ctx context.Context, id string) (history.RunInfo, error)
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	// Runs lists runs, newest first.
-	Runs(ctx context.Context, q flowrun.Query) ([]flowrun.RunInfo, error)
+	Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error)
 	// Queue returns every live run that holds or waits for a lock or a place of its tool.
-	Queue(ctx context.Context) (flowrun.Queue, error)
+	Queue(ctx context.Context) (history.Queue, error)
 	// State returns the values that a tool keeps between its runs, see flowrun.Store.
-	State(ctx context.Context, id flowrun.StateID) ([]flowrun.StateValue, error)
+	State(ctx context.Context, id history.StateID) ([]history.StateValue, error)
 	// Tools returns the tools that are offered to callers over the network. Plan compiles
 	// one of them.
 	Tools(ctx context.Context) ([]Tool, error)
-	Plan(ctx context.Context, name string) (*flowrun.Plan, error)
+	Plan(ctx context.Context, name string) (*engine.Plan, error)
 	// Offered returns a tool.NotFoundError if a recorded run is not one of a tool that is offered to
 	// callers over the network: they neither resume nor retry it, as they could not start it.
-	Offered(ctx context.Context, past *flowrun.RecordedRun) error
+	Offered(ctx context.Context, past *engine.RecordedRun) error
 	// Preview returns what a run of a plan would do, without starting anything. If secrets of
 	// the tool are missing, the Preview names them.
-	Preview(ctx context.Context, plan *flowrun.Plan, params map[string]any) (*flowrun.Preview, error)
+	Preview(ctx context.Context, plan *engine.Plan, params map[string]any) (*preview.Preview, error)
 	// Source, Check and Save are for editors of definitions, see Source. Check returns nil
 	// instead of a plan if the text has errors.
 	Source(ctx context.Context, name string) (*Source, error)
-	Check(ctx context.Context, name, kind string, text []byte) (*flowrun.Plan, tool.Diagnostics, error)
+	Check(ctx context.Context, name, kind string, text []byte) (*engine.Plan, tool.Diagnostics, error)
 	Save(ctx context.Context, name, digest string, text []byte) (*Source, error)
 	// Watch subscribes to the events of all runs of the state directory: the updates
 	// numbered above after, or if after is 0 those from now on. lost reports that updates

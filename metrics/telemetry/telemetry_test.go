@@ -14,9 +14,10 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/telemetry"
+	"github.com/flowrun/flowrun/metrics/telemetry"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -71,7 +72,7 @@ func TestAllRunsOfAnEngine(t *testing.T) {
 			seen[traceparent] = true
 		})
 		runs.Go(func() {
-			if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithTrace(flowrun.TraceContext{Parent: parent})); err != nil {
+			if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithTrace(history.TraceContext{Parent: parent})); err != nil {
 				t.Error(err)
 			}
 		})
@@ -116,7 +117,7 @@ func TestNothingToSendTo(t *testing.T) {
 		seen := ""
 		plan := compile(t, "job", tracer, func(traceparent string) { seen = traceparent })
 		engine := flowrun.New(flowrun.Config{Observers: []flowrun.Observer{tracer.Observe}, Trace: tracer.Trace})
-		if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithTrace(flowrun.TraceContext{Parent: parent})); err != nil {
+		if _, err := engine.Run(t.Context(), plan, nil, flowrun.WithTrace(history.TraceContext{Parent: parent})); err != nil {
 			t.Fatal(err)
 		}
 		tracer.Close(t.Context())

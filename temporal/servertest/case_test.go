@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -43,7 +43,7 @@ type answer struct {
 const dirMark = "@DIR@"
 
 // compile writes the files of a case to a folder and compiles its definition.
-func (c *testCase) compile(dir string) (*library.Library, *flowrun.Plan, error) {
+func (c *testCase) compile(dir string) (*library.Library, *engine.Plan, error) {
 	for name, text := range c.tools {
 		if err := writeDefinition(filepath.Join(dir, name+".yaml"), text, dir); err != nil {
 			return nil, nil, err
@@ -54,7 +54,7 @@ func (c *testCase) compile(dir string) (*library.Library, *flowrun.Plan, error) 
 		return nil, nil, err
 	}
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
-	p, err := flowrun.Compile(lib, file)
+	p, err := engine.Compile(lib, file)
 	return lib, p, err
 }
 

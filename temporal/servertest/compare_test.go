@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
 )
 
 // volatile are the fields that differ between any two runs. On Temporal, notices are in the logs of the workers.
@@ -55,7 +54,7 @@ func comparable(v any, dir string, top bool) any {
 
 // misordered returns a sentence about a step that began before one that it waits for had ended, by the times in a
 // document; "" if there is none.
-func misordered(p *flowrun.Plan, d document) string {
+func misordered(p *engine.Plan, d document) string {
 	began, ended := map[string]time.Time{}, map[string]time.Time{}
 	for _, s := range d["steps"].([]any) {
 		s := s.(map[string]any)

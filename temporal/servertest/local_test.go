@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
@@ -35,15 +36,15 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 	done := make(chan struct{})
 	defer close(done)
 	go c.outside(dir, done, cancel)
-	config := flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second, Fetch: netclient.Fetch}
+	config := engine.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second, Fetch: netclient.Fetch}
 	if len(plan.StepDemands()) > 0 {
-		config.Store, config.Pools = flowrun.NewMemory(), map[string]flowrun.Pool{}
+		config.Store, config.Pools = history.NewMemory(), map[string]history.Pool{}
 		for name, slots := range pools {
-			config.Pools[name] = flowrun.Pool{Slots: slots}
+			config.Pools[name] = history.Pool{Slots: slots}
 		}
 	}
-	e := flowrun.New(config)
-	res, err := e.Run(ctx, plan, c.Params, flowrun.WithRunEnv(runEnv(dir)), flowrun.WithApproval(c.approve))
+	e := engine.New(config)
+	res, err := e.Run(ctx, plan, c.Params, engine.WithRunEnv(runEnv(dir)), engine.WithApproval(c.approve))
 	if err != nil {
 		return nil, err
 	}
@@ -51,20 +52,20 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 }
 
 // approve answers as the script says. Questions that it does not name stay open until their time is over.
-func (c *testCase) approve(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
+func (c *testCase) approve(ctx context.Context, q history.Question) (history.Answer, error) {
 	a, ok := c.Answers[q.Step]
 	if !ok {
 		<-ctx.Done()
-		return flowrun.Answer{}, ctx.Err()
+		return history.Answer{}, ctx.Err()
 	}
-	return flowrun.Answer{Approve: a.Approve, By: a.By, Comment: a.Comment, Values: a.Values}, nil
+	return history.Answer{Approve: a.Approve, By: a.By, Comment: a.Comment, Values: a.Values}, nil
 }
 
-func runEnv(dir string) flowrun.RunEnv {
-	return flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}}
+func runEnv(dir string) engine.RunEnv {
+	return engine.RunEnv{Workspace: dir, Home: dir, Temp: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}}
 }
 
-func documentOf(res *flowrun.Result) (d document, err error) {
+func documentOf(res *engine.Result) (d document, err error) {
 	text, err := json.Marshal(res)
 	if err == nil {
 		err = json.Unmarshal(text, &d)

@@ -1,14 +1,13 @@
 package servertest
 
 import (
+	"github.com/flowrun/flowrun/internal/engine"
 	"os"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	os.Exit(run(m))
 }
 

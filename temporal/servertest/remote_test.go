@@ -8,9 +8,9 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/library"
 	work "github.com/flowrun/flowrun/temporal/internal/activity"
@@ -36,7 +36,7 @@ func newRemote(t testing.TB, s *server, queue string) *remote {
 func startRemote(t testing.TB, s *server, continueAfter int) *remote {
 	t.Helper()
 	r := newRemote(t, s, "in-process")
-	h := &work.Host{Engine: flowrun.New(flowrun.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: newLibrary, Texts: r.texts,
+	h := &work.Host{Engine: engine.New(engine.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: newLibrary, Texts: r.texts,
 		Client: s.client, ContinueAfter: continueAfter}
 	stop, err := h.Start(r.queue, worker.Options{}, pools)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *remote) start(ctx context.Context, c *testCase, dir string) (*progress,
 	if err != nil {
 		return nil, err
 	}
-	record, err := args.Record(flowrun.NewID(time.Now()), "", "")
+	record, err := args.Record(history.NewID(time.Now()), "", "")
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (r *remote) answer(ctx context.Context, c *testCase, p *progress, done <-ch
 	}
 }
 
-func (r *remote) questions(ctx context.Context, p *progress) ([]flowrun.Question, error) {
+func (r *remote) questions(ctx context.Context, p *progress) ([]history.Question, error) {
 	v, err := r.client.QueryWorkflow(ctx, p.id(), "", interpreter.EventsQuery, uint64(0))
 	if err != nil {
 		return nil, err

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // misorderedTrace returns a sentence about a step that began before one that it waits for had ended, by what the
 // steps themselves wrote when they began and ended; "" if there is none.
-func misorderedTrace(p *flowrun.Plan, dir string) string {
+func misorderedTrace(p *engine.Plan, dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "trace"))
 	if err != nil {
 		return "" // no step writes one
@@ -34,7 +34,7 @@ func misorderedTrace(p *flowrun.Plan, dir string) string {
 }
 
 // upstreamOf returns the steps that a step, or a step around it, waits for.
-func upstreamOf(p *flowrun.Plan, path string) []string {
+func upstreamOf(p *engine.Plan, path string) []string {
 	list := p.Upstream(path)
 	for _, around := range dag.ID(path).Ancestors() {
 		list = append(list, p.Upstream(string(around))...)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
@@ -45,7 +45,7 @@ the state and duration of each step in that run.`,
 				return env.CompleteTool(c, args, prefix)
 			}
 			name, _ := ui.ToolName(env, args[0])
-			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, history.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
 	ui.OutputFlag(c, &output, "text", "svg", "dot", "mermaid", "json")

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/importer/cron"
@@ -207,7 +207,7 @@ func validDefinition(env *ui.Env, name string, text []byte) error {
 	if err := found.Err(); err != nil {
 		return err
 	}
-	_, err := flowrun.CompileDefinition(env.Library(), def)
+	_, err := engine.CompileDefinition(env.Library(), def)
 	return err
 }
 

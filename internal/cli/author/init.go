@@ -9,8 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
 )
 
@@ -72,7 +73,7 @@ func templateList() string {
 // writeTemplate writes a template into dir. It prints what happened to each file, and which
 // commands to run next.
 func writeTemplate(env *ui.Env, dir, template string) error {
-	schema, err := flowrun.Schema("tool")
+	schema, err := docs.Schema("tool")
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func writeTemplate(env *ui.Env, dir, template string) error {
 	i := slices.IndexFunc(scaffold.Templates(), func(t scaffold.Template) bool { return t.Name == template })
 	fmt.Fprintf(env.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && ui.AbsPath(dir) != here {
-		fmt.Fprintf(env.Stderr, "  cd %s\n", flowrun.StepWord(dir))
+		fmt.Fprintf(env.Stderr, "  cd %s\n", plan.StepWord(dir))
 	}
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions

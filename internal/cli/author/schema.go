@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
@@ -44,7 +44,7 @@ Names: ` + strings.Join(schemaNames(), ", "),
 // command line has configuration files.
 const configSchema = "config"
 
-func schemaNames() []string { return append(flowrun.SchemaNames(), configSchema) }
+func schemaNames() []string { return append(docs.SchemaNames(), configSchema) }
 
 func schema(name string) ([]byte, error) {
 	switch {
@@ -53,5 +53,5 @@ func schema(name string) ([]byte, error) {
 	case !slices.Contains(schemaNames(), name):
 		return nil, fmt.Errorf("unknown schema %q: use one of %s", name, strings.Join(schemaNames(), ", "))
 	}
-	return flowrun.Schema(name)
+	return docs.Schema(name)
 }

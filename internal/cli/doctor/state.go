@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -114,7 +114,7 @@ func checkHistory(env *ui.Env) (list []finding) {
 		if h.WAL > maxWAL {
 			list = append(list, warning("history", "stop the oldest flowrun process that reads the history; then flowrun history prune reduces it", "the write-ahead log has grown to %s", ui.FormatBytes(h.WAL)))
 		}
-		newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
+		newest, err := s.Runs(ctx, history.Query{Limit: 1})
 		if err == nil && len(newest) > 0 && time.Until(newest[0].Started) > time.Minute {
 			list = append(list, warning("clock", "set the clock", "run %s started in the future, at %s: the clock was set back", newest[0].ID, newest[0].Started.Format(time.RFC3339)))
 		}
@@ -129,7 +129,7 @@ func checkHistory(env *ui.Env) (list []finding) {
 // checkRuns reports interrupted runs, and the processes and log folders that they left.
 func checkRuns(env *ui.Env) (list []finding) {
 	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { // checkHistory reports errors
-		found, err := s.Runs(ctx, flowrun.Query{Status: []dag.Status{dag.Interrupted}})
+		found, err := s.Runs(ctx, history.Query{Status: []dag.Status{dag.Interrupted}})
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func orphanLogs(env *ui.Env) (n int) {
 			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // a young folder may belong to a run that is just starting
 				continue
 			}
-			if _, err := s.Info(ctx, e.Name()); errors.Is(err, flowrun.ErrNoRun) {
+			if _, err := s.Info(ctx, e.Name()); errors.Is(err, history.ErrNoRun) {
 				n++
 			}
 		}

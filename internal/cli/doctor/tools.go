@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/library"
 )
@@ -74,7 +75,7 @@ func checkDefinitions(env *ui.Env) []finding {
 		if e.ShadowedBy != "" {
 			shadowed = append(shadowed, e.Path)
 		}
-		switch p, err := flowrun.Compile(lib, e.Path); {
+		switch p, err := engine.Compile(lib, e.Path); {
 		case err != nil:
 			invalid = append(invalid, e.Path)
 		case len(p.Warnings) > 0:
@@ -102,7 +103,7 @@ const modeline = "# yaml-language-server: $schema="
 
 // checkSchemas checks the schema files that definitions name for editors.
 func checkSchemas(env *ui.Env) []finding {
-	fresh, err := flowrun.Schema("tool")
+	fresh, err := docs.Schema("tool")
 	if err != nil {
 		return []finding{failed("schema", "", "%v", err)}
 	}

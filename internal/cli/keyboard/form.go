@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -19,7 +21,7 @@ import (
 type Form struct {
 	*Prompt
 	ctx      context.Context
-	question flowrun.Question
+	question history.Question
 	Values   map[string]any // as the person typed them
 }
 
@@ -30,13 +32,13 @@ func (f *Form) ReadAnswer(prompt string) (string, error) {
 	text, err := f.ReadLine(f.ctx)
 	if errors.Is(err, io.EOF) {
 		fmt.Fprintln(f.Out)
-		return "", flowrun.ErrNoApprover
+		return "", waiting.ErrNoApprover
 	}
 	return strings.TrimSpace(text), err
 }
 
 // Form returns the form of a question.
-func (s *Prompt) Form(ctx context.Context, q flowrun.Question) *Form {
+func (s *Prompt) Form(ctx context.Context, q history.Question) *Form {
 	return &Form{Prompt: s, ctx: ctx, question: q, Values: map[string]any{}}
 }
 
@@ -61,7 +63,7 @@ func (f *Form) AskFields() error {
 		again := false
 		for i := range f.question.Form.Fields {
 			x := &f.question.Form.Fields[i]
-			if slices.ContainsFunc(bad, func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) }) {
+			if slices.ContainsFunc(bad, func(p value.ParamProblem) bool { return insideField(p.Name, x.Name) }) {
 				delete(f.Values, x.Name)
 				again = true
 				if err := f.askField(x); err != nil {
@@ -70,7 +72,7 @@ func (f *Form) AskFields() error {
 			}
 		}
 		if !again { // the problem is in no field that can be asked for, so the form cannot be filled in here
-			return flowrun.ErrNoApprover
+			return waiting.ErrNoApprover
 		}
 	}
 }
@@ -81,8 +83,8 @@ func insideField(path, field string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-func (f *Form) problems() []flowrun.ParamProblem {
-	var bad *flowrun.ParamsError
+func (f *Form) problems() []value.ParamProblem {
+	var bad *value.ParamsError
 	if _, err := f.question.Check(f.Values); errors.As(err, &bad) {
 		return bad.Problems
 	}
@@ -109,7 +111,7 @@ func (f *Form) askField(x *tool.FormField) error {
 			return nil
 		}
 		f.Values[x.Name] = fieldValue(x, text)
-		i := slices.IndexFunc(f.problems(), func(p flowrun.ParamProblem) bool { return insideField(p.Name, x.Name) })
+		i := slices.IndexFunc(f.problems(), func(p value.ParamProblem) bool { return insideField(p.Name, x.Name) })
 		if i < 0 {
 			return nil
 		}

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"io"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -36,4 +36,4 @@ func (*Prompt) DiscardInput() {}
 
 func (*Prompt) ReadLine(context.Context) (string, error) { return "", errors.ErrUnsupported }
 
-func (*Keyboard) Attach(dag.ID) (flowrun.Attachment, error) { return nil, errors.ErrUnsupported }
+func (*Keyboard) Attach(dag.ID) (engine.Attachment, error) { return nil, errors.ErrUnsupported }

@@ -5,13 +5,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // AskForServer shows the question of a server and asks for the values of its form. The error is
 // flowrun.ErrNoApprover if the person cancels.
-func (k *Keyboard) AskForServer(ctx context.Context, server string, q flowrun.Question) (answer flowrun.Answer, err error) {
+func (k *Keyboard) AskForServer(ctx context.Context, server string, q history.Question) (answer history.Answer, err error) {
 	prompt, err := k.Prompt(ctx)
 	if err != nil {
 		return answer, cmp.Or(ctx.Err(), err)
@@ -34,7 +35,7 @@ func (k *Keyboard) AskForServer(ctx context.Context, server string, q flowrun.Qu
 		case word == "d", word == "decline":
 			return answer, nil
 		case word == "c", word == "cancel":
-			return answer, flowrun.ErrNoApprover
+			return answer, waiting.ErrNoApprover
 		}
 	}
 }

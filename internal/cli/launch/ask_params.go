@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -18,18 +19,18 @@ import (
 // them to params, and validates each with bind, which binds params and returns the error. bindErr is
 // the error for params as they are. AskMissingParams asks nothing if any other problem exists, or if
 // no person can be asked.
-func AskMissingParams(env *ui.Env, p *flowrun.Plan, params map[string]any, bindErr error, bind func() error, f ui.InteractionFlags) error {
+func AskMissingParams(env *ui.Env, p *engine.Plan, params map[string]any, bindErr error, bind func() error, f ui.InteractionFlags) error {
 	missing := problemsOf(bindErr)
 	if len(missing.Problems) == 0 || !env.CanAsk(f) ||
-		slices.ContainsFunc(missing.Problems, func(m flowrun.ParamProblem) bool { return m.Code != "missing" }) {
+		slices.ContainsFunc(missing.Problems, func(m value.ParamProblem) bool { return m.Code != "missing" }) {
 		return nil
 	}
 	q := env.Prompter()
 	defer q.Close()
-	index := func(m flowrun.ParamProblem) int {
+	index := func(m value.ParamProblem) int {
 		return slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == m.Name })
 	}
-	slices.SortFunc(missing.Problems, func(m, n flowrun.ParamProblem) int { return cmp.Compare(index(m), index(n)) })
+	slices.SortFunc(missing.Problems, func(m, n value.ParamProblem) int { return cmp.Compare(index(m), index(n)) })
 	for i, m := range missing.Problems {
 		d := p.Definition.Parameters[index(m)]
 		if err := askUntilValid(q, p, params, d, bind); err != nil {
@@ -47,21 +48,21 @@ func AskMissingParams(env *ui.Env, p *flowrun.Plan, params map[string]any, bindE
 
 // BindProblems returns the problems that Bind finds with parameters. It returns none if Bind fails
 // for another reason; that error is reported when the plan runs.
-func BindProblems(p *flowrun.Plan, w flowrun.RunEnv, params map[string]any) *flowrun.ParamsError {
+func BindProblems(p *engine.Plan, w engine.RunEnv, params map[string]any) *value.ParamsError {
 	_, err := p.Bind(w, params)
 	return problemsOf(err)
 }
 
 // problemsOf returns the parameter problems in an error of Bind, or none for another error.
-func problemsOf(err error) *flowrun.ParamsError {
-	if bad, ok := errors.AsType[*flowrun.ParamsError](err); ok {
+func problemsOf(err error) *value.ParamsError {
+	if bad, ok := errors.AsType[*value.ParamsError](err); ok {
 		return bad
 	}
-	return &flowrun.ParamsError{}
+	return &value.ParamsError{}
 }
 
 // askUntilValid asks for one parameter until the answer is valid, and stores it in params.
-func askUntilValid(q *ui.Prompter, p *flowrun.Plan, params map[string]any, d *tool.Parameter, bind func() error) error {
+func askUntilValid(q *ui.Prompter, p *engine.Plan, params map[string]any, d *tool.Parameter, bind func() error) error {
 	describeParam(q, d)
 	for {
 		text, err := q.Ask(d.Name+": ", p.Secret(d.Name))
@@ -73,7 +74,7 @@ func askUntilValid(q *ui.Prompter, p *flowrun.Plan, params map[string]any, d *to
 		}
 		params[d.Name] = answerValue(d, text)
 		bad := problemsOf(bind())
-		i := slices.IndexFunc(bad.Problems, func(m flowrun.ParamProblem) bool { return m.Parameter() == d.Name })
+		i := slices.IndexFunc(bad.Problems, func(m value.ParamProblem) bool { return m.Parameter() == d.Name })
 		if i < 0 {
 			return nil
 		}

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -92,8 +94,8 @@ func (f *ConsentFlags) Rules() (r policy.Rules) {
 // Subject is the tool or run that needs consent.
 type Subject struct {
 	Run        string // id of the run that is resumed; "" for a new run
-	Tools      []flowrun.UsedTool
-	Preview    func() (*flowrun.Preview, error)
+	Tools      []plan.UsedTool
+	Preview    func() (*preview.Preview, error)
 	Unrecorded bool // the run is not recorded
 }
 
@@ -107,7 +109,7 @@ func (s Subject) Facts() (list []policy.Tool) {
 
 // describeTool describes one tool for the policy. known returns the path of a definition, and the
 // reason, if only its path identifies the definition. It returns "" if name and tags count too.
-func describeTool(u flowrun.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
+func describeTool(u plan.UsedTool, known func(*tool.Definition) (file, why string)) policy.Tool {
 	var t *policy.Tool
 	for _, d := range slices.Backward(sourcesOf(u.Definition)) {
 		one := &policy.Tool{Name: d.Name, Tags: d.Tags, Base: t, Place: placeOf(d)}
@@ -158,7 +160,7 @@ func (f *ConsentFlags) decide(what Subject, canAsk bool) policy.Decision {
 
 // Decide returns the decision of the policy about tools, the first of which is called. written is
 // how the caller named that tool, or "" if by its name.
-func (f *ConsentFlags) Decide(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
+func (f *ConsentFlags) Decide(tools []plan.UsedTool, written string, canAsk bool) policy.Decision {
 	if f.entryPoint().ForModels() {
 		return f.decideModelCall(tools, written, canAsk)
 	}
@@ -185,7 +187,7 @@ func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
 // MayCall implements flowrun.Config.MayCall. A tool that a script calls, and that its permissions
 // name, must pass the same rules as the tool of the script. No person is asked, and the tool does
 // not count as named by the user. A model does not learn the reason of a refusal.
-func (f *ConsentFlags) MayCall(tools []flowrun.UsedTool) error {
+func (f *ConsentFlags) MayCall(tools []plan.UsedTool) error {
 	if f.entryPoint().ForModels() {
 		if f.decideModelCall(tools, "", false).Action != policy.Allow {
 			return &ui.RefusedError{Reason: registry.NotApproved}
@@ -238,7 +240,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 		}
 	}
 	if d.Action == "approved" && !what.Unrecorded {
-		id = cmp.Or(what.Run, flowrun.NewID(time.Now()))
+		id = cmp.Or(what.Run, history.NewID(time.Now()))
 	}
 	// The person at the terminal is the user of this process.
 	if err := RecordDecision(context.Background(), env, s, cmp.Or(id, what.Run), d); err != nil {
@@ -273,7 +275,7 @@ func RecordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run strin
 }
 
 // askConsent shows a person what would run, and asks. Ctrl-C counts as no.
-func askConsent(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
+func askConsent(env *ui.Env, v policy.Decision, p *preview.Preview) (bool, error) {
 	yes, err := AskApproval(env, v, p)
 	if errors.As(err, new(ui.SignalError)) {
 		return false, nil
@@ -283,7 +285,7 @@ func askConsent(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error
 
 // AskApproval shows a person what would run, and asks. It returns a ui.SignalError for
 // Ctrl-C.
-func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, error) {
+func AskApproval(env *ui.Env, v policy.Decision, p *preview.Preview) (bool, error) {
 	card := ApprovalCard(v, p)
 	width := cmp.Or(env.StderrWidth(), 80)
 	cut, err := card.Write(env.Stderr, width, false)
@@ -301,7 +303,7 @@ func AskApproval(env *ui.Env, v policy.Decision, p *flowrun.Preview) (bool, erro
 }
 
 // ApprovalCard returns what a person sees before the question.
-func ApprovalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
+func ApprovalCard(v policy.Decision, p *preview.Preview) console.Approval {
 	card := console.Approval{Why: v.Reason}
 	for _, t := range p.Tools {
 		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
@@ -322,7 +324,7 @@ func ApprovalCard(v policy.Decision, p *flowrun.Preview) console.Approval {
 }
 
 // surroundingsCard converts surroundings to the form in which a person sees them.
-func surroundingsCard(s flowrun.Surroundings) console.ApprovalInputs {
+func surroundingsCard(s preview.Surroundings) console.ApprovalInputs {
 	a := console.ApprovalInputs{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
 	for _, v := range s.Environment {
 		a.Environment = append(a.Environment, console.ApprovalVariable(v))
@@ -331,7 +333,7 @@ func surroundingsCard(s flowrun.Surroundings) console.ApprovalInputs {
 }
 
 // Describe adds the details of the call. Long parameters are truncated.
-func (d *Decision) Describe(p *flowrun.Preview) {
+func (d *Decision) Describe(p *preview.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
 		d.Elevated = d.Elevated || t.Privilege == "elevated"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/library"
@@ -15,7 +15,7 @@ import (
 
 // decideModelCall returns the decision of the policy about a call of a model. written is how the
 // model named the tool, or "" if by its name.
-func (f *ConsentFlags) decideModelCall(tools []flowrun.UsedTool, written string, canAsk bool) policy.Decision {
+func (f *ConsentFlags) decideModelCall(tools []plan.UsedTool, written string, canAsk bool) policy.Decision {
 	r := policy.Request{EntryPoint: f.entryPoint(), Rules: f.Rules(), CanAsk: canAsk, Tools: f.ModelFacts(tools, written)}
 	for i, p := range r.Rules.Allow {
 		tagged := func(t policy.Tool) bool { return t.File == "" && slices.Contains(t.Tags, p.Tag()) }
@@ -27,7 +27,7 @@ func (f *ConsentFlags) decideModelCall(tools []flowrun.UsedTool, written string,
 }
 
 // ModelFacts returns what the policy needs to know about the tools that a model calls.
-func (f *ConsentFlags) ModelFacts(tools []flowrun.UsedTool, written string) (list []policy.Tool) {
+func (f *ConsentFlags) ModelFacts(tools []plan.UsedTool, written string) (list []policy.Tool) {
 	for i, u := range tools {
 		t := describeTool(u, f.pathOnly)
 		if i == 0 && written != "" && sourcesOf(u.Definition)[0].Scope == tool.ScopeFile {

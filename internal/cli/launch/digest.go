@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/notify"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -84,11 +84,11 @@ func (n Notifier) sendDigest(ctx context.Context, key string) {
 }
 
 // reported returns the last run of a digest. If it was removed since, only its id is known.
-func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *flowrun.Result {
+func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *engine.Result {
 	i, err := n.Store.Info(ctx, d.Run)
 	if err != nil {
-		return &flowrun.Result{ID: d.Run}
+		return &engine.Result{ID: d.Run}
 	}
-	return &flowrun.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
+	return &engine.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
 		Started: i.Started, Ended: i.Ended}
 }

@@ -5,22 +5,22 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/egress"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
+	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // EngineConfig configures an engine from flags and settings. s is the history; nil means that the
 // run is not recorded. parallel is --max-parallel; 0 means the setting limits.max-parallel. cleanup
 // removes the temporary folder of a run that is not recorded; call it after the run.
-func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun.Config, cleanup func(), err error) {
-	config = flowrun.Config{Parallel: parallel, StateDir: flowrun.DefaultStateDir(),
+func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config engine.Config, cleanup func(), err error) {
+	config = engine.Config{Parallel: parallel, StateDir: engine.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
 		Pools: f.Settings.Pools(),
-		Artifacts: flowrun.ArtifactLimits{MaxFileSize: f.Settings.Number("artifacts.max-file-size"), MaxSize: f.Settings.Number("artifacts.max-size"),
+		Artifacts: engine.ArtifactLimits{MaxFileSize: f.Settings.Number("artifacts.max-file-size"), MaxSize: f.Settings.Number("artifacts.max-size"),
 			MaxFiles: int(f.Settings.Number("artifacts.max-files"))},
 		Enforce: Enforcement(f.Settings), AllowUnenforced: f.allowUnenforced}
 	if config.Parallel == 0 {
@@ -38,7 +38,7 @@ func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config flowrun
 		return config, nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	config.ToolDir = ToolDir(config.StateDir) // stored data belongs to the tools and is kept even without a history
-	config.StateDir, config.CacheDir = dir, flowrun.NoCache
+	config.StateDir, config.CacheDir = dir, engine.NoCache
 	return config, func() { os.RemoveAll(dir) }, nil
 }
 
@@ -51,10 +51,10 @@ func ToolDir(state string) string {
 }
 
 // Enforcement returns when the permissions of tools are enforced.
-func Enforcement(c *config.Config) flowrun.Enforcement {
+func Enforcement(c *config.Config) engine.Enforcement {
 	word := c.Enforcement()
 	if word == "never" {
 		return ""
 	}
-	return flowrun.Enforcement(word)
+	return engine.Enforcement(word)
 }

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Params are the parameters that the user gave on the command line and in a document.
@@ -18,7 +18,7 @@ type Params struct {
 
 // Locate adds locations in the document to the problems with parameters that err reports.
 func (p *Params) Locate(err error) error {
-	bad, ok := errors.AsType[*flowrun.ParamsError](err)
+	bad, ok := errors.AsType[*value.ParamsError](err)
 	if !ok || len(p.written) == 0 {
 		return err
 	}

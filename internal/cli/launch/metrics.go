@@ -16,9 +16,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
@@ -41,12 +41,12 @@ type MetricsFlags struct{ File, Addr string }
 // NewEngine returns the engine of one run. It exports metrics if a flag asks for it. Call done when
 // the run has ended. A file or address that cannot be used is a usage error, which is returned
 // before anything has started.
-func NewEngine(env *ui.Env, config flowrun.Config, f MetricsFlags) (_ *flowrun.Engine, done func(), err error) {
+func NewEngine(env *ui.Env, config engine.Config, f MetricsFlags) (_ *engine.Engine, done func(), err error) {
 	if f.File == "" && f.Addr == "" {
-		return flowrun.New(config), func() {}, nil
+		return engine.New(config), func() {}, nil
 	}
-	var engine *flowrun.Engine // assigned before anything can call Load
-	program, err := measure.NewProgram(measure.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return engine.Load() }})
+	var eng *engine.Engine // assigned before anything can call Load
+	program, err := measure.NewProgram(measure.Options{Version: ui.ThisBuild().Version, Load: func() (int, int) { return eng.Load() }})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +54,7 @@ func NewEngine(env *ui.Env, config flowrun.Config, f MetricsFlags) (_ *flowrun.E
 	config.Observers = append(config.Observers, program.Observe)
 	config.Sinks = append(config.Sinks, dag.SinkFunc(func(dag.Event) { m.started.Store(true) }))
 	config.Journal = program.Journal
-	engine = flowrun.New(config)
+	eng = engine.New(config)
 	if err := checkWritable(m.file); err != nil {
 		return nil, nil, ui.Usage(fmt.Errorf("--metrics-file %s: %w", m.file, err), nil)
 	}
@@ -62,7 +62,7 @@ func NewEngine(env *ui.Env, config flowrun.Config, f MetricsFlags) (_ *flowrun.E
 		return nil, nil, ui.Usage(fmt.Errorf("--metrics-addr %s: %w", f.Addr, err), nil)
 	}
 	m.work.Go(m.writePeriodically)
-	return engine, func() {
+	return eng, func() {
 		if err := m.close(); err != nil {
 			env.Notef("%v", err)
 		}

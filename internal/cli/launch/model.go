@@ -3,8 +3,8 @@ package launch
 import (
 	"context"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
 
@@ -28,12 +28,12 @@ type modelText struct {
 }
 
 // AskModel returns the function for flowrun.Config.AskModel, nil if the settings have no program that answers.
-func AskModel(c *config.Config) func(context.Context, flowrun.ModelRequest) (string, error) {
+func AskModel(c *config.Config) func(context.Context, call.ModelRequest) (string, error) {
 	sampler := ui.Sampler(c)
 	if sampler == nil {
 		return nil
 	}
-	return func(ctx context.Context, r flowrun.ModelRequest) (string, error) {
+	return func(ctx context.Context, r call.ModelRequest) (string, error) {
 		answer, err := sampler.Sample(ctx, modelRequest{r.Tool, []modelMessage{{"user", modelText{"text", r.Prompt}}}, r.SystemPrompt, r.MaxTokens})
 		return answer.Text, err
 	}

@@ -3,8 +3,8 @@ package launch
 import (
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -30,7 +30,7 @@ func ListedDefinitions(lib *library.Library, list []library.Listed) (defs []*too
 
 // NoteUntrusted says that models' calls cannot read the project, if they could if the user trusted it.
 func NoteUntrusted(env *ui.Env, c *config.Config) {
-	if t := c.Trust; t.Folder != "" && Enforcement(c) == flowrun.EnforceModels && t.State != config.Trusted {
+	if t := c.Trust; t.Folder != "" && Enforcement(c) == engine.EnforceModels && t.State != config.Trusted {
 		env.Notef("models' calls cannot read the files of %s, because you do not trust it; to trust it: flowrun trust", console.Quote(t.Folder))
 	}
 }

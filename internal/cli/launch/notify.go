@@ -6,9 +6,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -22,15 +23,15 @@ const auditNotifyFailed = "notify"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
-	Result  *flowrun.Result
-	Plan    *flowrun.Plan
-	Resumed *flowrun.RecordedRun // state of the run before it was resumed; nil for a new run
-	Err     error                // why the engine could not finish the run, or nil
+	Result  *engine.Result
+	Plan    *engine.Plan
+	Resumed *engine.RecordedRun // state of the run before it was resumed; nil for a new run
+	Err     error               // why the engine could not finish the run, or nil
 }
 
 // NotificationRules returns the notifications of the plan's tool and of the settings in force. p
 // may be nil. enforced means that the permissions of the tool are enforced. Notifications of nested tools do not count.
-func NotificationRules(p *flowrun.Plan, c *config.Config, enforced bool) (list []notify.Rule) {
+func NotificationRules(p *engine.Plan, c *config.Config, enforced bool) (list []notify.Rule) {
 	if p != nil {
 		security := p.Definition.Security
 		for _, n := range p.Definition.Notify {
@@ -111,7 +112,7 @@ func (e RunEnd) failsAnew() bool {
 }
 
 // failedSteps counts the steps whose failure is not tolerated.
-func failedSteps(r *flowrun.Result) (n int) {
+func failedSteps(r *engine.Result) (n int) {
 	for _, s := range r.Steps {
 		if (s.Status == dag.Failed || s.Status == dag.TimedOut) && !slices.Contains(r.Tolerated, s.ID) {
 			n++
@@ -144,7 +145,7 @@ func (n Notifier) send(ctx context.Context, rules []notify.Rule, o notify.Outcom
 // engineFailed reports whether the engine could not continue, for example because the disk was
 // full. It returns false if another engine has taken over the run and continues it.
 func (e RunEnd) engineFailed() bool {
-	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, flowrun.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
+	return e.Err != nil && e.Result.Status == dag.Interrupted && !errors.Is(e.Err, history.ErrFenced) && !errors.Is(e.Err, dag.ErrReleased)
 }
 
 func (n Notifier) settings() notify.Settings {
@@ -169,7 +170,7 @@ func (e RunEnd) previousStatus(s *sqlite.Store) dag.Status {
 	if s == nil {
 		return dag.Pending
 	}
-	list, err := s.Runs(context.Background(), flowrun.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: 2})
+	list, err := s.Runs(context.Background(), history.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: 2})
 	if err != nil {
 		return dag.Pending // a recovery is then reported as a success
 	}

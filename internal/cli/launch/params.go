@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -41,11 +43,11 @@ func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 
 // CollectParams combines --params and the assignments, which take precedence. All problems with
 // values, including those that Bind finds, are returned together as a *flowrun.ParamsError.
-func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document string, list []assignment) (*Params, error) {
-	bad := &flowrun.ParamsError{Tool: p.Name()}
+func CollectParams(env *ui.Env, p *engine.Plan, w engine.RunEnv, document string, list []assignment) (*Params, error) {
+	bad := &value.ParamsError{Tool: p.Name()}
 	doc, noDocument := ReadDocument(env, document)
 	if noDocument != nil {
-		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
+		bad.Problems = append(bad.Problems, value.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
 			Hint: `give a file with one JSON or YAML object, as in {"NAME": "value"}, or - for stdin`})
 		doc.Values = map[string]any{}
 	}
@@ -55,7 +57,7 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 	for _, as := range list {
 		v, err := as.value(p)
 		if err != nil {
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
 			continue
 		}
 		given[as.Name] = append(given[as.Name], v)
@@ -68,14 +70,14 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 		case slices.Contains([]string{"array", "any"}, typeOf(p, name)):
 			raw[name] = vs
 		default:
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays can have several values"})
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "repeated", Message: "is given more than once", Hint: "only arrays can have several values"})
 		}
 	}
 	if len(bad.Problems) > 0 {
 		if noDocument == nil { // without the document, everything in it would be reported as missing
 			addProblems(bad, p, w, params)
 		}
-		slices.SortFunc(bad.Problems, func(x, y flowrun.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
+		slices.SortFunc(bad.Problems, func(x, y value.ParamProblem) int { return strings.Compare(x.Name, y.Name) })
 		return nil, bad
 	}
 	return params, nil
@@ -83,9 +85,9 @@ func CollectParams(env *ui.Env, p *flowrun.Plan, w flowrun.RunEnv, document stri
 
 // addProblems adds the problems that Bind finds with the other parameters, so that the user sees
 // all problems together.
-func addProblems(bad *flowrun.ParamsError, p *flowrun.Plan, w flowrun.RunEnv, params *Params) {
+func addProblems(bad *value.ParamsError, p *engine.Plan, w engine.RunEnv, params *Params) {
 	_, err := p.Bind(w, params.Values)
-	found, ok := errors.AsType[*flowrun.ParamsError](params.Locate(err))
+	found, ok := errors.AsType[*value.ParamsError](params.Locate(err))
 	if !ok {
 		return
 	}
@@ -109,7 +111,7 @@ func (as assignment) Hint() string {
 }
 
 // value returns the value of the assignment, converted for the parameter of p that it names.
-func (as assignment) value(p *flowrun.Plan) (any, error) {
+func (as assignment) value(p *engine.Plan) (any, error) {
 	return as.valueOf(typeOf(p, as.Name), p.Secret(as.Name))
 }
 
@@ -145,7 +147,7 @@ func (as assignment) valueOf(typ string, secret bool) (any, error) {
 	return v, nil
 }
 
-func typeOf(p *flowrun.Plan, name string) string {
+func typeOf(p *engine.Plan, name string) string {
 	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
 	if i < 0 {
 		return ""
@@ -154,7 +156,7 @@ func typeOf(p *flowrun.Plan, name string) string {
 }
 
 // FieldValue returns the value of the assignment, converted for the field of a form.
-func (as assignment) FieldValue(q flowrun.Question) (any, error) {
+func (as assignment) FieldValue(q history.Question) (any, error) {
 	typ := "string"
 	if q.Form != nil {
 		if f := q.Form.Field(as.Name); f != nil {

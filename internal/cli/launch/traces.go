@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 )
 
@@ -26,7 +27,7 @@ type Traces struct {
 
 // StartTraces makes the engine trace its runs. end sends the remaining spans; it ends early if force
 // is closed. If progress is shown, errors of sending are printed.
-func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags) (end func(ctx context.Context, force <-chan struct{})) {
+func StartTraces(env *ui.Env, c *engine.Config, f ui.InteractionFlags) (end func(ctx context.Context, force <-chan struct{})) {
 	report := func(what string, err error) {
 		if err != nil && ui.Verbose(f.Progress) {
 			env.Notef("%s: %v", what, err)
@@ -45,7 +46,7 @@ func StartTraces(env *ui.Env, c *flowrun.Config, f ui.InteractionFlags) (end fun
 // machine.
 func newTraces() (*Traces, error) {
 	settings, err := telemetry.Read()
-	if settings == nil && InheritedTrace() == (flowrun.TraceContext{}) {
+	if settings == nil && InheritedTrace() == (history.TraceContext{}) {
 		return nil, err
 	}
 	t := &Traces{}
@@ -60,16 +61,16 @@ func newTraces() (*Traces, error) {
 
 // InheritedTrace returns the trace that this process is part of, from TRACEPARENT and TRACESTATE.
 // It is empty if there is none or if it is invalid.
-func InheritedTrace() flowrun.TraceContext {
-	c := flowrun.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
+func InheritedTrace() history.TraceContext {
+	c := history.TraceContext{Parent: os.Getenv("TRACEPARENT"), State: os.Getenv("TRACESTATE")}
 	if _, ok := telemetry.Parse(c.Parent, c.State); !ok {
-		return flowrun.TraceContext{}
+		return history.TraceContext{}
 	}
 	return c
 }
 
 // AddTo makes the engine with this configuration trace its runs.
-func (t *Traces) AddTo(c *flowrun.Config) {
+func (t *Traces) AddTo(c *engine.Config) {
 	if t != nil {
 		c.Observers = append(c.Observers, t.tracer.Observe)
 		c.Trace = t.tracer.Trace

@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -196,15 +197,15 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 	}
 	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
-	runEnv := func(*flowrun.Plan) flowrun.RunEnv {
+	runEnv := func(*engine.Plan) engine.RunEnv {
 		dir, _ := os.Getwd()
-		return flowrun.RunEnv{Workspace: dir, TrustedProject: f.Settings.Trust.ProjectOf(dir), JavaScript: env.JavaScript()}.Until(ctx)
+		return engine.RunEnv{Workspace: dir, TrustedProject: f.Settings.Trust.ProjectOf(dir), JavaScript: env.JavaScript()}.Until(ctx)
 	}
-	o := registry.Options{Engine: flowrun.New(config), RunEnv: runEnv, Files: true, Timeout: f.timeout,
+	o := registry.Options{Engine: engine.New(config), RunEnv: runEnv, Files: true, Timeout: f.timeout,
 		Refused: launch.RefusalTexts(f.Settings, env.Language()),
-		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []flowrun.RunOption {
+		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []engine.RunOption {
 			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Keys: keys, Recorded: true, StateDir: config.StateDir})
-			return append(d.narrator.Options, flowrun.WithForce(sig.Force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithOrigin(flowrun.OriginCall), flowrun.WithQueue(d.narrator.Queued))
+			return append(d.narrator.Options, engine.WithForce(sig.Force), engine.WithTrace(launch.InheritedTrace()), engine.WithOrigin(engine.OriginCall), engine.WithQueue(d.narrator.Queued))
 		}}
 	answer := registry.New(env.Library(), o).Call(ctx, q)
 	d.narrator.End()
@@ -225,7 +226,7 @@ func notCalledAnswer(ctx context.Context, err error) *registry.Answer {
 		answer.Error.Code, answer.Error.Hint = outcome.AnswerUsage, "flowrun call --help describes the command line"
 	}
 	answer.Status = registry.Status(outcome.AnswerOf(answer.Error.Code).Status)
-	answer.Content = flowrun.TextContent("Error: "+answer.Error.Message, "")
+	answer.Content = gostep.TextContent("Error: "+answer.Error.Message, "")
 	return answer
 }
 

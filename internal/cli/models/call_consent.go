@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -27,7 +28,7 @@ type approver struct {
 	store   *sqlite.Store
 	request registry.Request
 
-	plan     *flowrun.Plan   // the called tool; nil until it is known
+	plan     *engine.Plan    // the called tool; nil until it is known
 	decision policy.Decision // the decision of the policy
 	narrator *runview.Narrator
 }
@@ -74,7 +75,7 @@ func (d *approver) advice() string {
 }
 
 // confirm implements registry.Options.Confirm: it asks the person at the terminal.
-func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
+func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *gostep.Confirmation) (registry.Decision, error) {
 	no := registry.Decision{Action: registry.Refuse}
 	preview, err := i.Preview()
 	if err != nil {
@@ -114,7 +115,7 @@ func (d *approver) record(ctx context.Context, i *registry.Invocation, by string
 }
 
 // show prints what the call would do, in the tool's own words.
-func (d *approver) show(c *flowrun.Confirmation) {
+func (d *approver) show(c *gostep.Confirmation) {
 	fmt.Fprintf(d.env.Stderr, "A model calls a tool: %s\n", console.Visible(c.Title))
 	if c.Text != "" {
 		fmt.Fprintln(d.env.Stderr, console.Block(c.Text))
@@ -127,7 +128,7 @@ func (d *approver) show(c *flowrun.Confirmation) {
 
 // diff returns the change of a file as a unified diff. Where colours are on, removed lines are red
 // and added lines green.
-func (d *approver) diff(f *flowrun.FileDiff) string {
+func (d *approver) diff(f *gostep.FileDiff) string {
 	var b strings.Builder
 	color := d.env.Colored(d.env.Stderr)
 	for line := range strings.Lines(f.FileDiff) {

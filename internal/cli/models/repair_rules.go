@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -51,7 +51,7 @@ func readRules(doc []byte) (*argumentRules, error) {
 		return nil, err
 	}
 	lib := library.New(library.Config{})
-	def := flowrun.GoTool{Name: argumentsTool, Schema: own, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
+	def := gostep.GoTool{Name: argumentsTool, Schema: own, Run: func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }}.Definition()
 	if err := lib.Add(def); err != nil {
 		return nil, err
 	}

@@ -12,9 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -47,7 +48,7 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				run, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -71,8 +72,8 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 }
 
 // artifactNamed finds the artifact that an argument names.
-func artifactNamed(c *cobra.Command, run string, all []flowrun.KeptArtifact, word string) (*flowrun.KeptArtifact, error) {
-	var found []*flowrun.KeptArtifact
+func artifactNamed(c *cobra.Command, run string, all []engine.KeptArtifact, word string) (*engine.KeptArtifact, error) {
+	var found []*engine.KeptArtifact
 	var names []string
 	for i := range all {
 		full := all[i].Step + "/" + all[i].Name
@@ -92,7 +93,7 @@ func artifactNamed(c *cobra.Command, run string, all []flowrun.KeptArtifact, wor
 	return nil, ui.Missing(fmt.Errorf("run %s has no artifact %q%s; to list its artifacts: flowrun artifacts %[1]s", run, word, ui.Nearest(word, names)))
 }
 
-func listed(found []*flowrun.KeptArtifact) string {
+func listed(found []*engine.KeptArtifact) string {
 	var names []string
 	for _, a := range found[:min(len(found), 10)] {
 		names = append(names, a.Step+"/"+a.Name)
@@ -103,7 +104,7 @@ func listed(found []*flowrun.KeptArtifact) string {
 	return strings.Join(names, ", ")
 }
 
-func allArtifacts(env *ui.Env, run string, all []flowrun.KeptArtifact, to, output string) error {
+func allArtifacts(env *ui.Env, run string, all []engine.KeptArtifact, to, output string) error {
 	for i := range all {
 		if to == "" {
 			break
@@ -137,13 +138,13 @@ const artifactsSchema = "flowrun/artifacts.v1"
 
 // artifactsJSON is the list of artifacts of a run. Files are those of the only artifact, if one was named.
 type artifactsJSON struct {
-	Schema    string                 `json:"schema"`
-	Run       string                 `json:"run"`
-	Artifacts []flowrun.KeptArtifact `json:"artifacts"`
-	Files     []artifact.File        `json:"files,omitempty"`
+	Schema    string                `json:"schema"`
+	Run       string                `json:"run"`
+	Artifacts []engine.KeptArtifact `json:"artifacts"`
+	Files     []artifact.File       `json:"files,omitempty"`
 }
 
-func oneArtifact(env *ui.Env, run string, a *flowrun.KeptArtifact, to, output string) error {
+func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output string) error {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
 		return gone(a, err)
@@ -160,7 +161,7 @@ func oneArtifact(env *ui.Env, run string, a *flowrun.KeptArtifact, to, output st
 		}
 	}
 	if output == "json" {
-		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, []flowrun.KeptArtifact{*a}, c.Files})
+		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, []engine.KeptArtifact{*a}, c.Files})
 	}
 	if to != "" {
 		return nil
@@ -176,7 +177,7 @@ func oneArtifact(env *ui.Env, run string, a *flowrun.KeptArtifact, to, output st
 }
 
 // fetch copies an artifact into a folder.
-func fetch(env *ui.Env, a *flowrun.KeptArtifact, to string) error {
+func fetch(env *ui.Env, a *engine.KeptArtifact, to string) error {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
 		return gone(a, err)
@@ -201,6 +202,6 @@ func plural(n int, noun string) string {
 	return noun + "s"
 }
 
-func gone(a *flowrun.KeptArtifact, err error) error {
+func gone(a *engine.KeptArtifact, err error) error {
 	return fmt.Errorf("cannot read artifact %s of step %s: %w", a.Name, a.Step, err)
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 )
@@ -20,13 +20,13 @@ func eventsCommand(env *ui.Env) *cobra.Command {
 		Example: `  flowrun events latest | jq -r 'select(.kind == "step.finished") | .node'`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error { return events(ctx, env, s, args[0]) })
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return events(ctx, env, s, args[0]) })
 		},
 		ValidArgsFunction: runview.CompleteRunID(env),
 	}
 }
 
-func events(ctx context.Context, env *ui.Env, s flowrun.Store, word string) error {
+func events(ctx context.Context, env *ui.Env, s history.Store, word string) error {
 	id, err := ui.FindRun(ctx, s, word)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func events(ctx context.Context, env *ui.Env, s flowrun.Store, word string) erro
 }
 
 // eachEvent calls visit with each event of a run, in order. It stops at the first error.
-func eachEvent(ctx context.Context, s flowrun.Store, id string, visit func(*dag.Event) error) error {
+func eachEvent(ctx context.Context, s history.Store, id string, visit func(*dag.Event) error) error {
 	for after := uint64(0); ; {
 		list, err := s.Events(ctx, id, after)
 		if err != nil || len(list) == 0 {

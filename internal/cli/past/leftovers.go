@@ -4,15 +4,15 @@ import (
 	"os"
 	"slices"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/steps"
 )
 
 // keptTemps lists the temporary directories that a run which can be resumed has kept.
-func keptTemps(p *flowrun.RecordedRun) string {
+func keptTemps(p *engine.RecordedRun) string {
 	state, err := ui.StateDir()
 	if err != nil || p.Info.Live() {
 		return ""
@@ -26,7 +26,7 @@ func keptTemps(p *flowrun.RecordedRun) string {
 
 // reportLeftovers lists processes that a killed run has left. Its steps are not over until those have ended, whatever their
 // status.
-func reportLeftovers(env *ui.Env, r *flowrun.Result) {
+func reportLeftovers(env *ui.Env, r *engine.Result) {
 	if r.Status != dag.Interrupted {
 		return
 	}

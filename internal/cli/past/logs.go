@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
@@ -48,12 +49,12 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 			if err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				id, err := ui.FindRun(ctx, s, args[0])
 				if err != nil {
 					return err
 				}
-				run, err := flowrun.LoadRun(ctx, s, env.Library(), id)
+				run, err := engine.LoadRun(ctx, s, env.Library(), id)
 				if err != nil {
 					return err
 				}
@@ -102,7 +103,7 @@ func (f *logsFlags) check(c *cobra.Command) (since time.Time, pattern *regexp.Re
 }
 
 // reader returns a Reader of the selected logs. It is an error if no step, or no attempt, is selected.
-func (f *logsFlags) reader(run *flowrun.RecordedRun, step string, since time.Time) (*runlog.Reader, error) {
+func (f *logsFlags) reader(run *engine.RecordedRun, step string, since time.Time) (*runlog.Reader, error) {
 	state, err := ui.StateDir()
 	if err != nil {
 		return nil, err
@@ -126,8 +127,8 @@ func (f *logsFlags) reader(run *flowrun.RecordedRun, step string, since time.Tim
 
 // logs prints the logs of a run.
 type logs struct {
-	store    flowrun.Store
-	run      *flowrun.RecordedRun
+	store    history.Store
+	run      *engine.RecordedRun
 	reader   *runlog.Reader
 	out      [2]*console.Prefixer
 	plain    [2]io.Writer
@@ -138,7 +139,7 @@ type logs struct {
 	notef    func(format string, args ...any)
 }
 
-func newLogs(env *ui.Env, s flowrun.Store, run *flowrun.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp) *logs {
+func newLogs(env *ui.Env, s history.Store, run *engine.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp) *logs {
 	l := &logs{store: s, run: run, reader: reader, plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)},
 		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef}
 	var names []string

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -120,7 +120,7 @@ func removeOrphanLogs(ctx context.Context, s *sqlite.Store, state string) error 
 		if statErr != nil || !e.IsDir() || time.Since(info.ModTime()) < 24*time.Hour {
 			continue
 		}
-		if _, known := s.Info(ctx, e.Name()); errors.Is(known, flowrun.ErrNoRun) {
+		if _, known := s.Info(ctx, e.Name()); errors.Is(known, history.ErrNoRun) {
 			err = errors.Join(err, steps.RemoveRunFolders(state, e.Name()))
 		}
 	}

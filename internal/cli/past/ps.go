@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -38,12 +38,12 @@ set max-active-runs.`,
 	return c
 }
 
-func ps(ctx context.Context, env *ui.Env, s flowrun.Store, output string) error {
+func ps(ctx context.Context, env *ui.Env, s history.Store, output string) error {
 	queue, err := s.Queue(ctx)
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, flowrun.Query{Status: rundocs.ActiveStatuses()})
+	runs, err := s.Runs(ctx, history.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -20,7 +20,7 @@ import (
 func runsCommand(env *ui.Env) *cobra.Command {
 	var status []string
 	var since, output string
-	var q flowrun.Query
+	var q history.Query
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List runs, newest first",
@@ -51,7 +51,7 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error { return runs(ctx, env, s, q, output) })
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return runs(ctx, env, s, q, output) })
 		},
 	}
 	fl := c.Flags()
@@ -76,7 +76,7 @@ func runStates() []string {
 	return words
 }
 
-func runs(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
+func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
 	list, err := s.Runs(ctx, q)
 	if err != nil {
 		return err

@@ -11,10 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -29,7 +30,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
   flowrun show 1m80y -o json | jq .steps`,
 		Args: ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				p, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -46,7 +47,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 	return c
 }
 
-func show(env *ui.Env, p *flowrun.RecordedRun) error {
+func show(env *ui.Env, p *engine.RecordedRun) error {
 	r, now := p.Result(), time.Now()
 	elapsed := runview.Elapsed(p.Info.Started, r.Ended, r.Status, now)
 	if p.Info.Live() {
@@ -122,7 +123,7 @@ const maxFailureLines = 10
 
 // showFailure prints the last lines of the step that failed first, from standard error or, if that is
 // empty, from standard output.
-func showFailure(env *ui.Env, r *flowrun.Result) error {
+func showFailure(env *ui.Env, r *engine.Result) error {
 	s := r.Step(r.FirstFailed())
 	if s == nil {
 		return nil
@@ -162,7 +163,7 @@ func shownValues(m map[string]any) string {
 }
 
 // handlerNote says why a handler was skipped. It returns "" for other steps.
-func handlerNote(p *flowrun.Plan, r *flowrun.Result, id string) string {
+func handlerNote(p *engine.Plan, r *engine.Result, id string) string {
 	key, of := p.Handler(id)
 	if key == "" {
 		return ""

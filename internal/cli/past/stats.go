@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
@@ -32,7 +32,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			q := flowrun.Query{Tool: args[0], Limit: limit, Status: runstats.Statuses()}
+			q := history.Query{Tool: args[0], Limit: limit, Status: runstats.Statuses()}
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
@@ -61,7 +61,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 	return c
 }
 
-func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, output string) error {
+func stats(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
@@ -89,8 +89,8 @@ func stats(ctx context.Context, env *ui.Env, s flowrun.Store, q flowrun.Query, o
 }
 
 // checkKnown returns an error for a tool that is neither recorded nor available.
-func checkKnown(ctx context.Context, env *ui.Env, s flowrun.Store, name string) error {
-	runs, err := s.Runs(ctx, flowrun.Query{Tool: name, Limit: 1})
+func checkKnown(ctx context.Context, env *ui.Env, s history.Store, name string) error {
+	runs, err := s.Runs(ctx, history.Query{Tool: name, Limit: 1})
 	if err != nil || len(runs) > 0 {
 		return err
 	}

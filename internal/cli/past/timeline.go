@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -23,7 +24,7 @@ show -o json, with the times of all steps.`,
 		Example: "  flowrun timeline latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				p, err := env.LoadRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -40,7 +41,7 @@ show -o json, with the times of all steps.`,
 	return c
 }
 
-func timelineOptions(env *ui.Env, p *flowrun.RecordedRun) console.TimelineOptions {
+func timelineOptions(env *ui.Env, p *engine.RecordedRun) console.TimelineOptions {
 	o := console.TimelineOptions{Width: env.StdoutWidth(), Color: env.Colored(env.Stdout), ASCII: ui.ASCIILocale()}
 	if p.Info.Live() {
 		o.Now = time.Now()

@@ -10,13 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -87,9 +89,9 @@ func (r *Answering) Declare(c *cobra.Command) {
 
 // Answer returns the answer to a question. words are the fields of its form. If they are invalid, it prints
 // the reasons.
-func (r *Answering) Answer(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string) (flowrun.Answer, error) {
+func (r *Answering) Answer(env *ui.Env, c *cobra.Command, q history.Question, words []string) (history.Answer, error) {
 	values, err := formValues(env, c, q, words, *r)
-	return flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: r.Approve, Comment: r.comment, Values: values, By: env.UserAndTerminal(), At: time.Now()}, err
+	return history.Answer{Step: q.Step, Wait: q.Wait, Approve: r.Approve, Comment: r.comment, Values: values, By: env.UserAndTerminal(), At: time.Now()}, err
 }
 
 // answerQuestion answers a question of a run, and continues the run if nobody else does.
@@ -141,7 +143,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 // lostRace reports whether a run was not resumed because another process, which answered
 // another of its questions, resumed it first.
 func lostRace(err error) bool {
-	return errors.Is(err, flowrun.ErrLive) || errors.Is(err, flowrun.ErrChanged)
+	return errors.Is(err, history.ErrLive) || errors.Is(err, history.ErrChanged)
 }
 
 // Verb returns what the answer did to the step.
@@ -153,21 +155,21 @@ func (r *Answering) Verb() string {
 }
 
 // addResumeHint adds a hint to the error of a question that has already been answered.
-func addResumeHint(p *flowrun.RecordedRun, err error) error {
-	if errors.Is(err, flowrun.ErrAnswered) && p.Info.Status != dag.Running {
+func addResumeHint(p *engine.RecordedRun, err error) error {
+	if errors.Is(err, history.ErrAnswered) && p.Info.Status != dag.Running {
 		return fmt.Errorf("%w; to continue the run: flowrun resume %s", err, p.Record.ID)
 	}
 	return err
 }
 
 // FindQuestion returns the question that the arguments after the run name, and its field values.
-func FindQuestion(p *flowrun.RecordedRun, words []string) (q flowrun.Question, values []string, err error) {
+func FindQuestion(p *engine.RecordedRun, words []string) (q history.Question, values []string, err error) {
 	step := ""
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
 		step, words = words[0], words[1:]
 	}
 	open := p.Questions()
-	var matching []flowrun.Question
+	var matching []history.Question
 	for _, q := range open {
 		if step == "" || q.Step == step || dag.ID(q.Step).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutAttempts()) {
 			matching = append(matching, q)
@@ -186,7 +188,7 @@ func FindQuestion(p *flowrun.RecordedRun, words []string) (q flowrun.Question, v
 	return q, words, err
 }
 
-func stepsOf(qs []flowrun.Question) []string {
+func stepsOf(qs []history.Question) []string {
 	list := make([]string, len(qs))
 	for i, q := range qs {
 		list[i] = q.Step
@@ -195,7 +197,7 @@ func stepsOf(qs []flowrun.Question) []string {
 }
 
 // noQuestion returns the reason why a run, or a step of it, has no question to answer.
-func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) error {
+func noQuestion(p *engine.RecordedRun, step string, open []history.Question) error {
 	id, res := p.Record.ID, p.Result()
 	waiting := ""
 	if len(open) > 0 {
@@ -211,7 +213,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 	if step == "" {
 		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, statusText(res.Status, res.Notes...), verb)
 	}
-	if i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool {
+	if i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool {
 		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())
 	}); i >= 0 {
 		s := res.Steps[i]
@@ -228,7 +230,7 @@ func noQuestion(p *flowrun.RecordedRun, step string, open []flowrun.Question) er
 }
 
 // formValues returns the validated values of the question's form.
-func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []string, r Answering) (map[string]any, error) {
+func formValues(env *ui.Env, c *cobra.Command, q history.Question, words []string, r Answering) (map[string]any, error) {
 	list, err := launch.ParseAssignments(c, words)
 	if err != nil {
 		return nil, err
@@ -239,10 +241,10 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 		}
 		return nil, nil
 	}
-	bad := &flowrun.ParamsError{Tool: q.Tool}
+	bad := &value.ParamsError{Tool: q.Tool}
 	doc, err := launch.ReadDocument(env, r.params)
 	if err != nil {
-		bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON or YAML object, as in {"FIELD": "value"}, or - for stdin`})
+		bad.Problems = append(bad.Problems, value.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON or YAML object, as in {"FIELD": "value"}, or - for stdin`})
 		doc.Values = map[string]any{}
 	}
 	values := doc.Values
@@ -250,7 +252,7 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 	for _, as := range list {
 		v, err := as.FieldValue(q)
 		if err != nil {
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: as.Name, Code: "type", Message: err.Error(), Hint: as.Hint()})
 			continue
 		}
 		given[as.Name] = append(given[as.Name], v)
@@ -261,10 +263,10 @@ func formValues(env *ui.Env, c *cobra.Command, q flowrun.Question, words []strin
 		}
 	}
 	filled, err := q.Check(values)
-	var more *flowrun.ParamsError
+	var more *value.ParamsError
 	if errors.As(err, &more) {
 		for _, p := range more.Problems {
-			if !slices.ContainsFunc(bad.Problems, func(x flowrun.ParamProblem) bool { return x.Name == p.Name || x.Code == "document" }) {
+			if !slices.ContainsFunc(bad.Problems, func(x value.ParamProblem) bool { return x.Name == p.Name || x.Code == "document" }) {
 				bad.Problems = append(bad.Problems, p)
 			}
 		}
@@ -285,7 +287,7 @@ const continueTimeout = 5 * time.Second
 // continues a run that has been answered. An owner that was about to release the run may have
 // missed the answer; one that received it may already have finished the run, which must not run
 // again. If tell is set, the result is also printed.
-func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *flowrun.RecordedRun, q flowrun.Question, tell bool) (bool, error) {
+func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *engine.RecordedRun, q history.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	reportElsewhere := func(format string, args ...any) (bool, error) {
 		if tell {
@@ -297,7 +299,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 		return false, err
 	}
 	for until := time.Now().Add(continueTimeout); p.Info.Status == dag.Running || p.Info.Status == dag.Pending; {
-		answered := !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Wait == q.Wait })
+		answered := !slices.ContainsFunc(p.Questions(), func(x history.Question) bool { return x.Wait == q.Wait })
 		if answered || time.Now().After(until) {
 			return reportElsewhere("process %[2]d continues run %[1]s; to see how it ends: flowrun show %[1]s", id, p.Info.PID)
 		}
@@ -321,7 +323,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *fl
 
 // splitSecrets separates the arguments that give secret parameters again, which the run needs to
 // continue, from the fields of the form.
-func splitSecrets(p *flowrun.RecordedRun, q flowrun.Question, words []string) (secrets, fields []string) {
+func splitSecrets(p *engine.RecordedRun, q history.Question, words []string) (secrets, fields []string) {
 	for _, w := range words {
 		name := strings.TrimSuffix(w[:max(strings.IndexByte(w, '='), 0)], ":")
 		if slices.Contains(p.Record.Withheld, name) && (q.Form == nil || q.Form.Field(name) == nil) {
@@ -334,7 +336,7 @@ func splitSecrets(p *flowrun.RecordedRun, q flowrun.Question, words []string) (s
 }
 
 // continueRun resumes a run that has been answered.
-func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *flowrun.RecordedRun, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *engine.RecordedRun, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
@@ -342,12 +344,12 @@ func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.S
 	if err != nil {
 		return err
 	}
-	params, err := launch.CollectParams(env, recorded.Plan, flowrun.RunEnv{}, "", list)
+	params, err := launch.CollectParams(env, recorded.Plan, engine.RunEnv{}, "", list)
 	if err != nil {
 		return err
 	}
-	var o flowrun.ResumeOptions
-	return continueRecorded(ctx, env, s, recorded, params.Values, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
+	var o engine.ResumeOptions
+	return continueRecorded(ctx, env, s, recorded, params.Values, f, func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error) {
 		o.Params, o.RerunAsked = params, yes
 		return p.Continue(env.Library(), o)
 	})
@@ -360,9 +362,9 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) == 0 {
 			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
-			return runview.RunIDs(env, flowrun.Query{Prefix: prefix, Limit: runview.MaxOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, history.Query{Prefix: prefix, Limit: runview.MaxOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
 		}
-		ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+		ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 			p, err := env.LoadRun(ctx, s, args[0])
 			if err != nil {
 				return err
@@ -388,7 +390,7 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 }
 
 // fieldWords returns completions for the fields of a form and their choices.
-func fieldWords(q flowrun.Question, prefix string) (words []string) {
+func fieldWords(q history.Question, prefix string) (words []string) {
 	if q.Form == nil {
 		return nil
 	}

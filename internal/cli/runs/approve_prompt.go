@@ -8,9 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -22,7 +23,7 @@ type prompter struct {
 
 // promptAtTerminal returns the function that answers the questions of a run at the terminal, or nil
 // if no person can be asked.
-func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.InteractionFlags) func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.InteractionFlags) func(context.Context, history.Question) (history.Answer, error) {
 	if keys == nil || !env.CanAsk(f) {
 		return nil
 	}
@@ -31,8 +32,8 @@ func promptAtTerminal(env *ui.Env, keys *keyboard.Keyboard, f ui.InteractionFlag
 
 // ask shows the question, asks for a decision, and for the values of its form. The error is
 // flowrun.ErrNoApprover if the person leaves the question for later.
-func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
-	answer := flowrun.Answer{By: k.env.UserAndTerminal()}
+func (k *prompter) ask(ctx context.Context, q history.Question) (history.Answer, error) {
+	answer := history.Answer{By: k.env.UserAndTerminal()}
 	prompt, err := k.keyboard.Prompt(ctx)
 	if err != nil {
 		return answer, cmp.Or(ctx.Err(), err)
@@ -56,18 +57,18 @@ func (k *prompter) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer,
 			return answer, nil
 		case slices.Contains([]string{"r", "reject", "n", "no"}, word):
 			answer.Comment, err = f.ReadAnswer("reason (optional): ")
-			if errors.Is(err, flowrun.ErrNoApprover) {
+			if errors.Is(err, waiting.ErrNoApprover) {
 				err = nil
 			}
 			return answer, err
 		case word == "l", word == "later":
-			return answer, flowrun.ErrNoApprover
+			return answer, waiting.ErrNoApprover
 		}
 	}
 }
 
 // questionCard converts a question to the form in which a person sees it.
-func questionCard(q flowrun.Question) console.Question {
+func questionCard(q history.Question) console.Question {
 	c := console.Question{Step: q.Step, Tool: q.Tool, Run: q.Run, Prompt: q.Prompt}
 	if !q.Until.IsZero() {
 		c.Until = fmt.Sprintf("%s (%s from now)", q.Until.Local().Format(time.DateTime), time.Until(q.Until).Round(time.Second))

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -42,7 +43,7 @@ cleanup itself, unless a service started the run.`,
 					}
 					env.Notef("asked run %s to stop; to see how it ends: flowrun show %s", id, id)
 				case dag.Interrupted:
-					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !flowrun.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
+					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !engine.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
 						env.Notef("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
 						return nil
 					}
@@ -64,7 +65,7 @@ var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
 // cancelWaiting cancels a run that waits for an approval and so has no owner. It asks the service
 // if that would continue the run; otherwise it resumes the run and cancels it at once.
-func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowrun.RunInfo) error {
+func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info history.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
 			return err
@@ -76,7 +77,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	if err != nil {
 		return err
 	}
-	g, err := past.Continue(env.Library(), flowrun.ResumeOptions{})
+	g, err := past.Continue(env.Library(), engine.ResumeOptions{})
 	if err != nil {
 		return err
 	}
@@ -85,10 +86,10 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info flowr
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	x := &execution{env: env, flags: f, plan: past.Plan, resumed: past, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, resumed: past, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		return e.Continue(ctx, g, append(o, flowrun.WithOnRecorded(func() { cancel(errCancelledBy) }))...)
+		return e.Continue(ctx, g, append(o, engine.WithOnRecorded(func() { cancel(errCancelledBy) }))...)
 	}}
 	err = x.run()
 	if code := ui.CodeError(0); errors.As(err, &code) && code == outcome.ExitInterrupted {

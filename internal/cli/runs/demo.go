@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -71,7 +71,7 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 // directory, so that the locations in messages exist.
 func failingDemo(env *ui.Env, f runFlags) error {
 	return env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
-		plan, res, err := runDemo(env, flowrun.DefaultStateDir(), s, f, true)
+		plan, res, err := runDemo(env, engine.DefaultStateDir(), s, f, true)
 		if res != nil && res.Status == dag.Failed && ui.Verbose(f.Progress) {
 			afterFailure(env, res.ID, plan.Definition.File)
 		}
@@ -80,7 +80,7 @@ func failingDemo(env *ui.Env, f runFlags) error {
 }
 
 // runDemo runs the demo from a file in dir. res is nil if no run was started.
-func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p *flowrun.Plan, res *flowrun.Result, err error) {
+func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p *engine.Plan, res *engine.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
 	if err := os.WriteFile(file, scaffold.Demo(), 0o600); err != nil {
 		return nil, nil, err
@@ -91,7 +91,7 @@ func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return nil, nil, err
 	}
-	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r
 		return r, err
@@ -101,7 +101,7 @@ func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p
 }
 
 // afterDemo shows when each step ran, and which commands to try next.
-func afterDemo(env *ui.Env, p *flowrun.Plan, r *flowrun.Result) error {
+func afterDemo(env *ui.Env, p *engine.Plan, r *engine.Result) error {
 	fmt.Fprintln(env.Stderr)
 	if err := runview.Summarize(env, r, p); err != nil {
 		return err

@@ -7,8 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -35,7 +36,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	if bad, ok := errors.AsType[*flowrun.ParamsError](r.bindErr); ok {
+	if bad, ok := errors.AsType[*value.ParamsError](r.bindErr); ok {
 		return bad
 	}
 	var started struct {
@@ -57,7 +58,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 
 // noteDifferentDefinition prints a note if the service runs a different tool of the same name,
 // because it was started in another folder.
-func noteDifferentDefinition(env *ui.Env, plan *flowrun.Plan, id string) {
+func noteDifferentDefinition(env *ui.Env, plan *engine.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {

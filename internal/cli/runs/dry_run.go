@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -27,7 +29,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 			}
 		}
 	}
-	mocks, err := r.args.CallMocks(launch.ToolDir(flowrun.DefaultStateDir()))
+	mocks, err := r.args.CallMocks(launch.ToolDir(engine.DefaultStateDir()))
 	if err != nil {
 		return err
 	}
@@ -37,8 +39,8 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(struct {
-			*flowrun.Preview
-			Mocks  *flowrun.MockedCall       `json:"mocks,omitempty"`
+			*preview.Preview
+			Mocks  *script.MockedCall        `json:"mocks,omitempty"`
 			Notify []launch.NotificationJSON `json:"notify,omitempty"`
 		}{v, mocks, launch.NotificationsJSON(rules)})
 	}
@@ -91,7 +93,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 }
 
 // showEnforcement prints what is enforced for the commands of each tool, and what is not.
-func showEnforcement(w io.Writer, tools []flowrun.PreviewTool) {
+func showEnforcement(w io.Writer, tools []preview.PreviewTool) {
 	for _, t := range tools {
 		who := ""
 		if t.Step != "" {
@@ -107,7 +109,7 @@ func showEnforcement(w io.Writer, tools []flowrun.PreviewTool) {
 }
 
 // showMocks prints what the mocks of a tool answered, and what the tool returned with them.
-func showMocks(w io.Writer, m *flowrun.MockedCall) {
+func showMocks(w io.Writer, m *script.MockedCall) {
 	if m == nil {
 		return
 	}
@@ -118,7 +120,7 @@ func showMocks(w io.Writer, m *flowrun.MockedCall) {
 	fmt.Fprintf(w, "  the tool %s\n", mockedText(m.MockedResult))
 }
 
-func mockedText(r flowrun.MockedResult) string {
+func mockedText(r script.MockedResult) string {
 	if r.Error != "" {
 		return "fails: " + console.Visible(r.Error)
 	}
@@ -127,8 +129,8 @@ func mockedText(r flowrun.MockedResult) string {
 }
 
 // showPreview prints the steps, each followed by the steps nested in it.
-func showPreview(w io.Writer, all []flowrun.PreviewStep) {
-	levels := map[string][]flowrun.PreviewStep{} // by the part of the ids up to the last slash
+func showPreview(w io.Writer, all []preview.PreviewStep) {
+	levels := map[string][]preview.PreviewStep{} // by the part of the ids up to the last slash
 	for _, s := range all {
 		prefix := s.ID[:strings.LastIndexByte(s.ID, '/')+1]
 		levels[prefix] = append(levels[prefix], s)
@@ -139,10 +141,10 @@ func showPreview(w io.Writer, all []flowrun.PreviewStep) {
 // showLevel prints the steps of one tool, grouped by wave. Nested steps, whose ids begin with
 // prefix, follow the step that contains them. Control characters are made visible, so that a
 // definition cannot hide what would run.
-func showLevel(w io.Writer, levels map[string][]flowrun.PreviewStep, prefix string) {
+func showLevel(w io.Writer, levels map[string][]preview.PreviewStep, prefix string) {
 	indent := strings.Repeat("    ", strings.Count(prefix, "/"))
 	own := levels[prefix]
-	slices.SortStableFunc(own, func(x, y flowrun.PreviewStep) int { return x.Wave - y.Wave })
+	slices.SortStableFunc(own, func(x, y preview.PreviewStep) int { return x.Wave - y.Wave })
 	wave := 0
 	for _, s := range own {
 		if s.Wave != wave {
@@ -181,7 +183,7 @@ func showLevel(w io.Writer, levels map[string][]flowrun.PreviewStep, prefix stri
 
 // showSurroundings prints the runtime, environment and input of programs, one per line. Each line
 // begins with begin.
-func showSurroundings(w io.Writer, begin string, s flowrun.Surroundings) {
+func showSurroundings(w io.Writer, begin string, s preview.Surroundings) {
 	if s.Runtime != "" {
 		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))
 	}

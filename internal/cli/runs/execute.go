@@ -4,18 +4,18 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // withHistory executes a request. It opens the history, unless the run is not recorded.
 func withHistory(env *ui.Env, r *request, f runFlags) error {
-	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
 		if r.bindErr != nil {
 			return nil, r.bindErr
 		}
@@ -35,15 +35,15 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 type execution struct {
 	env     *ui.Env
 	flags   runFlags
-	plan    *flowrun.Plan
-	resumed *flowrun.RecordedRun // the run that is resumed; nil for a new run
-	store   *sqlite.Store        // nil if the run is not recorded
-	start   func(context.Context, *flowrun.Engine, ...flowrun.RunOption) (*flowrun.Result, error)
+	plan    *engine.Plan
+	resumed *engine.RecordedRun // the run that is resumed; nil for a new run
+	store   *sqlite.Store       // nil if the run is not recorded
+	start   func(context.Context, *engine.Engine, ...engine.RunOption) (*engine.Result, error)
 
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	signals *ui.Signals
-	options []flowrun.RunOption
+	options []engine.RunOption
 	out     *runOutput
 }
 
@@ -85,15 +85,15 @@ func (x *execution) run() error {
 }
 
 func (x *execution) setOptions() {
-	x.options = []flowrun.RunOption{flowrun.WithForce(x.signals.Force), flowrun.WithTrace(launch.InheritedTrace())}
+	x.options = []engine.RunOption{engine.WithForce(x.signals.Force), engine.WithTrace(launch.InheritedTrace())}
 	if x.flags.ID != "" {
-		x.options = append(x.options, flowrun.WithID(x.flags.ID))
+		x.options = append(x.options, engine.WithID(x.flags.ID))
 	}
 	if x.flags.trace {
-		x.options = append(x.options, flowrun.WithPermissionTrace())
+		x.options = append(x.options, engine.WithPermissionTrace())
 	}
 	if x.flags.force {
-		x.options = append(x.options, flowrun.WithoutCache())
+		x.options = append(x.options, engine.WithoutCache())
 	}
 }
 
@@ -104,10 +104,10 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, restore func()) {
 	if keys == nil {
 		return nil, func() {}
 	}
-	x.options = append(x.options, flowrun.WithTerminal(keys))
+	x.options = append(x.options, engine.WithTerminal(keys))
 	stop := func() {}
 	if ask := promptAtTerminal(x.env, keys, x.flags.InteractionFlags); ask != nil {
-		x.options = append(x.options, flowrun.WithApproval(ask))
+		x.options = append(x.options, engine.WithApproval(ask))
 		stop = x.env.ServerQuestions.AnswerWith(keys.AskForServer)
 	}
 	stderr := x.env.Stderr
@@ -123,12 +123,12 @@ func (x *execution) takeTerminal() (keys *keyboard.Keyboard, restore func()) {
 func (x *execution) narrate(keys *keyboard.Keyboard, stateDir string) *runview.Narrator {
 	n := runview.Narrate(x.env, runview.Narration{Mode: x.flags.Progress, Plan: x.plan, Resumed: x.resumed, Keys: keys, Verbose: x.flags.verbose, Recorded: x.store != nil, StateDir: stateDir})
 	x.options = append(x.options, n.Options...)
-	x.options = append(x.options, flowrun.WithQueue(n.Queued))
+	x.options = append(x.options, engine.WithQueue(n.Queued))
 	x.out = &runOutput{w: n.Stdout, stop: x.stop}
 	if x.flags.output == "text" {
-		x.options = append(x.options, flowrun.WithStdout(x.out))
+		x.options = append(x.options, engine.WithStdout(x.out))
 	} else {
-		x.options = append(x.options, flowrun.WithShortOutput())
+		x.options = append(x.options, engine.WithShortOutput())
 	}
 	return n
 }
@@ -147,14 +147,14 @@ func (x *execution) notStarted(err error) error {
 
 // notify sends the notifications for the end of the run. With --watch it sends none, because the
 // person is watching.
-func (x *execution) notify(res *flowrun.Result, err error) {
+func (x *execution) notify(res *engine.Result, err error) {
 	if !x.flags.watch {
 		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.resumed, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 
 // finish prints the result, and returns the exit code as an error.
-func (x *execution) finish(res *flowrun.Result, err error) error {
+func (x *execution) finish(res *engine.Result, err error) error {
 	if err := cmp.Or(err, x.out.err, PrintResult(x.env, res, x.flags.output)); err != nil {
 		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {
 			x.env.Notef("run %s is interrupted; to continue it: flowrun resume %s", res.ID, res.ID)

@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -41,12 +42,12 @@ The exit code is 0 if the result would be reused, and 1 if not.`,
 			if err != nil {
 				return err
 			}
-			runEnv := flowrun.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}
+			runEnv := engine.RunEnv{AllowDash: allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}
 			given, err := launch.CollectParams(env, plan, runEnv, params, list)
 			if err != nil {
 				return err
 			}
-			e := flowrun.New(flowrun.Config{StateDir: flowrun.DefaultStateDir()})
+			e := engine.New(engine.Config{StateDir: engine.DefaultStateDir()})
 			x, err := e.ExplainCache(context.Background(), plan, args[1], given.Values, runEnv)
 			if err != nil {
 				return given.Locate(err)
@@ -77,7 +78,7 @@ func completeExplain(env *ui.Env) cobra.CompletionFunc {
 }
 
 // explain prints an explanation. If the step would run, it returns exit code 1 as an error.
-func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bool) error {
+func explain(env *ui.Env, x *preview.CacheExplanation, output string, verbose bool) error {
 	if output == "json" {
 		if err := ui.WriteJSON(env, x); err != nil {
 			return err
@@ -85,17 +86,17 @@ func explain(env *ui.Env, x *flowrun.CacheExplanation, output string, verbose bo
 	} else {
 		explainText(env, x, verbose)
 	}
-	if x.Verdict != flowrun.CacheReused {
+	if x.Verdict != preview.CacheReused {
 		return ui.CodeError(outcome.ExitFailed)
 	}
 	return nil
 }
 
-func explainText(env *ui.Env, x *flowrun.CacheExplanation, verbose bool) {
+func explainText(env *ui.Env, x *preview.CacheExplanation, verbose bool) {
 	switch x.Verdict {
-	case flowrun.CacheReused:
+	case preview.CacheReused:
 		fmt.Fprintf(env.Stdout, "%s would be reused: its result was stored at %s\n", x.Step, x.Kept.Local().Format("2006-01-02 15:04:05"))
-	case flowrun.CacheUnknown:
+	case preview.CacheUnknown:
 		fmt.Fprintf(env.Stdout, "%s: nothing that can be checked before a run has changed\n", x.Step)
 	default:
 		fmt.Fprintf(env.Stdout, "%s would run: %s%s\n", x.Step, console.Clean(x.Reasons[0].Message), andMore(len(x.Reasons)-1, verbose))

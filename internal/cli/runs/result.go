@@ -9,14 +9,15 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/graph"
 )
 
 // reportEnd reports how a run ended, in the forms that the flags demand.
-func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags, recorded bool) error {
+func reportEnd(env *ui.Env, res *engine.Result, plan *engine.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
 		PrintOutcome(env, res, plan, recorded)
 	}
@@ -35,7 +36,7 @@ func reportEnd(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, f runFlags,
 }
 
 // PrintResult writes the result to stdout. The text form was already written there during the run.
-func PrintResult(env *ui.Env, res *flowrun.Result, form string) error {
+func PrintResult(env *ui.Env, res *engine.Result, form string) error {
 	switch form {
 	case "json":
 		return ui.WriteResult(env, res)
@@ -52,7 +53,7 @@ func PrintResult(env *ui.Env, res *flowrun.Result, form string) error {
 }
 
 // printStepOutput writes the section of one step in -o combined.
-func printStepOutput(w io.Writer, s *flowrun.StepResult) error {
+func printStepOutput(w io.Writer, s *engine.StepResult) error {
 	if !s.Status.Executed() {
 		return nil
 	}
@@ -79,7 +80,7 @@ func PrintStream(w io.Writer, file, text string) error {
 
 // PrintOutcome prints one line about how the run ended, and what to do about it. It prints nothing if
 // the run succeeded without notes.
-func PrintOutcome(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, recorded bool) {
+func PrintOutcome(env *ui.Env, res *engine.Result, plan *engine.Plan, recorded bool) {
 	for _, n := range res.Notices {
 		if !n.Announced {
 			env.Notef("%s", n.Message)
@@ -93,7 +94,7 @@ func PrintOutcome(env *ui.Env, res *flowrun.Result, plan *flowrun.Plan, recorded
 		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
 	}
 	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
-	if recorded && (res.Status != dag.Succeeded || res.Reason == flowrun.ReasonCleanup) {
+	if recorded && (res.Status != dag.Succeeded || res.Reason == graph.ReasonCleanup) {
 		runview.SuggestNext(env, res, plan.ChangedFiles(env.Library()))
 	}
 }

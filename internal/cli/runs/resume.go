@@ -8,16 +8,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func resumeCommand(env *ui.Env) *cobra.Command {
-	var o flowrun.ResumeOptions
+	var o engine.ResumeOptions
 	var f runFlags
 	c := &cobra.Command{
 		Use:   "resume RUN [SECRET=value ...]",
@@ -42,10 +46,10 @@ parameters are not recorded, so give them again.`,
   flowrun resume latest --dry-run`,
 		Args: SomeRun,
 		RunE: func(c *cobra.Command, args []string) error {
-			return continueOrRetry(env, c, args, f, func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error) {
+			return continueOrRetry(env, c, args, f, func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
 				g, err := p.Resume(env.Library(), o)
-				var awaits *flowrun.AwaitsAnswerError
+				var awaits *outcome.AwaitsAnswerError
 				if errors.As(err, &awaits) && env.HasPerson() && !f.NoInput { // she is asked
 					return p.Continue(env.Library(), o)
 				}
@@ -61,7 +65,7 @@ parameters are not recorded, so give them again.`,
 }
 
 func retryCommand(env *ui.Env) *cobra.Command {
-	var o flowrun.RetryOptions
+	var o engine.RetryOptions
 	var with []string
 	var f runFlags
 	c := &cobra.Command{
@@ -79,7 +83,7 @@ command shows which steps will run.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
 			}
-			return continueOrRetry(env, c, append(args, with...), f, func(p *flowrun.RecordedRun, params map[string]any, _ bool) (*flowrun.Continuation, error) {
+			return continueOrRetry(env, c, append(args, with...), f, func(p *engine.RecordedRun, params map[string]any, _ bool) (*engine.Continuation, error) {
 				o.With = params
 				return p.Retry(env.Library(), o)
 			})
@@ -106,14 +110,14 @@ command shows which steps will run.`,
 // SomeRun is the argument check of commands that take a run, and more.
 func SomeRun(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return ui.Usagef(c, "missing argument: give the id of a run, a unique prefix of it, or %s", flowrun.Latest)
+		return ui.Usagef(c, "missing argument: give the id of a run, a unique prefix of it, or %s", history.Latest)
 	}
 	return nil
 }
 
 // planner plans how to resume or retry a recorded run with parameters from the command line.
 // yes allows the interrupted steps that need consent to run again.
-type planner func(p *flowrun.RecordedRun, params map[string]any, yes bool) (*flowrun.Continuation, error)
+type planner func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error)
 
 // continueOrRetry resumes or retries a recorded run: it plans, shows the plan, asks for consent
 // if needed, and executes the plan.
@@ -133,7 +137,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		if err != nil {
 			return err
 		}
-		params, err := launch.CollectParams(env, recorded.Plan, flowrun.RunEnv{}, "", list)
+		params, err := launch.CollectParams(env, recorded.Plan, engine.RunEnv{}, "", list)
 		if err != nil {
 			return err
 		}
@@ -142,7 +146,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 }
 
 // continueRecorded resumes or retries a run that has been loaded.
-func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorded *flowrun.RecordedRun, params map[string]any, f runFlags, plan planner) error {
+func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorded *engine.RecordedRun, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(recorded, params, false)
 	if err != nil {
 		return addLimitNote(recorded, err)
@@ -152,13 +156,13 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 		if err := nothingToDo(env, recorded.Result(), f.output); err != nil || f.dryRun || g.Retry {
 			return err
 		}
-		_, err := flowrun.New(flowrun.Config{Store: s}).Continue(ctx, g)
+		_, err := engine.New(engine.Config{Store: s}).Continue(ctx, g)
 		return err
 	}
 	if ui.Verbose(f.Progress) || f.dryRun {
 		describePlan(env, g, recorded, f)
 	}
-	what := launch.Subject{Tools: g.Tools(), Preview: func() (*flowrun.Preview, error) { return g.PreviewFor(launch.Enforcement(f.Settings)) }}
+	what := launch.Subject{Tools: g.Tools(), Preview: func() (*preview.Preview, error) { return g.PreviewFor(launch.Enforcement(f.Settings)) }}
 	if !g.Retry {
 		what.Run = recorded.Record.ID
 	}
@@ -168,7 +172,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	}
 	if len(g.Asks) > 0 {
 		if !ui.Verbose(f.Progress) || f.NoInput || !confirm(env, g) {
-			return &flowrun.InterruptedError{Run: recorded.Record.ID, Steps: g.Asks}
+			return &outcome.InterruptedError{Run: recorded.Record.ID, Steps: g.Asks}
 		}
 		if g, err = plan(recorded, params, true); err != nil {
 			return err
@@ -183,16 +187,16 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	if g.Retry {
 		resumed = nil // a retry is a new run and reports the reused results itself
 	}
-	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *flowrun.Engine, o ...flowrun.RunOption) (*flowrun.Result, error) {
+	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
 	return x.run()
 }
 
 // nothingToDo reports that a run has no steps left to run.
-func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
+func nothingToDo(env *ui.Env, r *engine.Result, form string) error {
 	hint := ""
-	if slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool { return s.Status == dag.Interrupted }) {
+	if slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; to run its interrupted steps again: flowrun resume " + r.ID + " --rerun-interrupted"
 	}
 	env.Notef("run %s has no steps left to run; it %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
@@ -204,7 +208,7 @@ func nothingToDo(env *ui.Env, r *flowrun.Result, form string) error {
 
 // describePlan shows which steps keep their results and which run. What waits for a step that is rejected is skipped
 // or not as its own condition says, so it is not announced.
-func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, f runFlags) {
+func describePlan(env *ui.Env, g *engine.Continuation, p *engine.RecordedRun, f runFlags) {
 	verb, first := "Resuming", g.Left
 	switch {
 	case g.Retry:
@@ -242,7 +246,7 @@ func describePlan(env *ui.Env, g *flowrun.Continuation, p *flowrun.RecordedRun, 
 
 // limitOf describes which steps a run was limited to, and the command that runs the others. Both are
 // "" if the run was not limited.
-func limitOf(p *flowrun.RecordedRun) (to, rest string) {
+func limitOf(p *engine.RecordedRun) (to, rest string) {
 	switch r := p.Record; {
 	case r.WithoutUpstream && r.RetryOf != "":
 		return r.Only + " alone", "flowrun retry " + r.RetryOf
@@ -256,7 +260,7 @@ func limitOf(p *flowrun.RecordedRun) (to, rest string) {
 
 // reportLimit prints that the run was limited, because a resume or retry is limited in the same
 // way.
-func reportLimit(env *ui.Env, p *flowrun.RecordedRun) {
+func reportLimit(env *ui.Env, p *engine.RecordedRun) {
 	if to, rest := limitOf(p); to != "" {
 		env.Notef("  limited to %s, like run %s; to run the other steps: %s", to, p.Record.ID, rest)
 	}
@@ -264,8 +268,8 @@ func reportLimit(env *ui.Env, p *flowrun.RecordedRun) {
 
 // addLimitNote extends the error for an unknown step: the step may be missing because the run was
 // limited.
-func addLimitNote(p *flowrun.RecordedRun, err error) error {
-	var step *flowrun.StepError
+func addLimitNote(p *engine.RecordedRun, err error) error {
+	var step *plan.StepError
 	if to, rest := limitOf(p); to != "" && errors.As(err, &step) {
 		return fmt.Errorf("%w; run %s was limited to %s; to run the other steps: %s", err, p.Record.ID, to, rest)
 	}
@@ -274,19 +278,19 @@ func addLimitNote(p *flowrun.RecordedRun, err error) error {
 
 // warnOfCleaned names the steps whose results are kept although a later step may have undone
 // their work, in one line for each such later step.
-func warnOfCleaned(env *ui.Env, g *flowrun.Continuation, run string) {
+func warnOfCleaned(env *ui.Env, g *engine.Continuation, run string) {
 	for rest := g.Cleaned; len(rest) > 0; {
 		by := rest[0].By
 		var kept []dag.ID
 		for len(rest) > 0 && rest[0].By == by {
 			kept, rest = append(kept, rest[0].Step), rest[1:]
 		}
-		env.Notef("  note: %s has run after %s; if that undid their work, stop this and use flowrun retry %s --from %s", by, ui.Listed(kept), run, flowrun.StepWord(string(kept[0])))
+		env.Notef("  note: %s has run after %s; if that undid their work, stop this and use flowrun retry %s --from %s", by, ui.Listed(kept), run, plan.StepWord(string(kept[0])))
 	}
 }
 
 // confirm asks whether interrupted steps may run again. It returns false if there is no person to
 // ask.
-func confirm(env *ui.Env, g *flowrun.Continuation) bool {
+func confirm(env *ui.Env, g *engine.Continuation) bool {
 	return env.HasPerson() && env.AskYesNo("run "+ui.Listed(g.Asks)+" again?", false)
 }

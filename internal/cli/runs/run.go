@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -192,7 +194,7 @@ func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 	if err != nil {
 		return why
 	}
-	if res := flowrun.NotRun(def, why); res != nil {
+	if res := engine.NotRun(def, why); res != nil {
 		return cmp.Or(PrintResult(env, res, f.output), why)
 	}
 	return why
@@ -201,10 +203,10 @@ func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 // request is a run that the user wants. Its parameters are bound only once, so that what the
 // policy, a dry run and a person see is exactly what runs.
 type request struct {
-	plan    *flowrun.Plan
-	runEnv  flowrun.RunEnv
+	plan    *engine.Plan
+	runEnv  engine.RunEnv
 	params  map[string]any // as the user gave them
-	args    *flowrun.Args  // bound parameters; nil if the parameters are invalid
+	args    *engine.Args   // bound parameters; nil if the parameters are invalid
 	bindErr error          // why the parameters are invalid, or nil
 	given   *launch.Params // params, with their locations in the --params file
 }
@@ -215,7 +217,7 @@ func (r *request) bind() error {
 	return r.bindErr
 }
 
-func (r *request) preview(e flowrun.Enforcement) (*flowrun.Preview, error) {
+func (r *request) preview(e engine.Enforcement) (*preview.Preview, error) {
 	if r.bindErr != nil {
 		return nil, r.bindErr
 	}
@@ -225,7 +227,7 @@ func (r *request) preview(e flowrun.Enforcement) (*flowrun.Preview, error) {
 // parse converts the command line to a request. answers are values of parameters that the person
 // has already given.
 func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map[string]any) (*request, error) {
-	r := &request{runEnv: flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}}
+	r := &request{runEnv: engine.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript(), State: launch.ReadState(env)}}
 	list, err := launch.ParseAssignments(c, args[1:])
 	if err != nil {
 		return nil, err
@@ -268,7 +270,7 @@ func parse(env *ui.Env, c *cobra.Command, args []string, f runFlags, answers map
 // fillMissing fills in missing parameters with the values that the person gave before. It reports
 // whether there were any.
 func (r *request) fillMissing(answers map[string]any) (some bool) {
-	bad, _ := errors.AsType[*flowrun.ParamsError](r.bindErr)
+	bad, _ := errors.AsType[*value.ParamsError](r.bindErr)
 	if bad == nil {
 		return false
 	}
@@ -286,7 +288,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	what := launch.Subject{Tools: r.plan.Tools(), Preview: func() (*flowrun.Preview, error) { return r.preview(launch.Enforcement(f.Settings)) }}
+	what := launch.Subject{Tools: r.plan.Tools(), Preview: func() (*preview.Preview, error) { return r.preview(launch.Enforcement(f.Settings)) }}
 	if f.dryRun {
 		launch.PreviewDecision(env, what, f.ConsentFlags)
 		return dryRun(env, r, f)
@@ -302,7 +304,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 }
 
 // printWarnings prints warnings, including those about deprecated tools and parameters.
-func printWarnings(env *ui.Env, p *flowrun.Plan, params map[string]any) {
+func printWarnings(env *ui.Env, p *engine.Plan, params map[string]any) {
 	if len(p.Warnings) > 0 {
 		env.Diagnose(p.Warnings)
 	}

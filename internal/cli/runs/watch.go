@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/watch"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -75,13 +75,13 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 
 // watchSet returns the files and patterns to watch: the definitions of the plan, the files that the
 // caches of its steps depend on, and the patterns of --watch-path.
-func watchSet(p *flowrun.Plan, params map[string]any, more []string) *watch.Set {
-	s := &watch.Set{Patterns: slices.Clone(more), SkipFolders: []string{flowrun.DefaultStateDir()}}
+func watchSet(p *engine.Plan, params map[string]any, more []string) *watch.Set {
+	s := &watch.Set{Patterns: slices.Clone(more), SkipFolders: []string{engine.DefaultStateDir()}}
 	addPlan(s, p, params)
 	return s
 }
 
-func addPlan(s *watch.Set, p *flowrun.Plan, params map[string]any) {
+func addPlan(s *watch.Set, p *engine.Plan, params map[string]any) {
 	if file := p.Definition.File; file != "" && !slices.Contains(s.Files, ui.AbsPath(file)) {
 		s.Files = append(s.Files, ui.AbsPath(file))
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -13,7 +13,7 @@ import (
 const maxArtifacts = 10
 
 // ArtifactNames names the artifacts of a run in one line, "" if there are none.
-func ArtifactNames(r *flowrun.Result) string {
+func ArtifactNames(r *engine.Result) string {
 	var names []string
 	list := r.Artifacts()
 	for i, a := range list {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -23,25 +23,25 @@ func CompleteRunID(env *ui.Env, status ...dag.Status) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return RunIDs(env, flowrun.Query{Prefix: prefix, Status: status, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return RunIDs(env, history.Query{Prefix: prefix, Status: status, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
 // RunIDs returns completions for the runs of a query. The newest run, if the query includes it, is
 // also offered as flowrun.Latest.
-func RunIDs(env *ui.Env, q flowrun.Query) (words []string) {
-	ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
-		if strings.HasPrefix(flowrun.Latest, q.Prefix) {
-			newest, err := s.Runs(ctx, flowrun.Query{Limit: 1})
+func RunIDs(env *ui.Env, q history.Query) (words []string) {
+	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
+		if strings.HasPrefix(history.Latest, q.Prefix) {
+			newest, err := s.Runs(ctx, history.Query{Limit: 1})
 			if err != nil {
 				return err
 			}
-			included, err := s.Runs(ctx, flowrun.Query{Tool: q.Tool, Status: q.Status, Limit: 1})
+			included, err := s.Runs(ctx, history.Query{Tool: q.Tool, Status: q.Status, Limit: 1})
 			if err != nil {
 				return err
 			}
 			if len(newest) > 0 && len(included) > 0 && included[0].ID == newest[0].ID {
-				words = append(words, ui.WithDescription(flowrun.Latest, "the newest run"))
+				words = append(words, ui.WithDescription(history.Latest, "the newest run"))
 			}
 		}
 		list, err := s.Runs(ctx, q)
@@ -68,7 +68,7 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 
 // RunSteps returns completions for the steps of a run that begin with prefix.
 func RunSteps(env *ui.Env, run, prefix string) (words []string) {
-	ui.ReadRuns(env, func(ctx context.Context, s flowrun.Store) error {
+	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 		p, err := env.LoadRun(ctx, s, run)
 		if err != nil {
 			return err

@@ -3,14 +3,14 @@ package runview
 import (
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
 
 // StepStates returns the result of every step of a run, by its path without attempts.
-func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
-	m := make(map[string]flowrun.StepResult, len(r.Steps))
+func StepStates(r *engine.Result) map[string]engine.StepResult {
+	m := make(map[string]engine.StepResult, len(r.Steps))
 	for _, s := range r.Steps {
 		m[withoutAttempts(s.ID)] = s
 	}
@@ -21,7 +21,7 @@ func StepStates(r *flowrun.Result) map[string]flowrun.StepResult {
 func withoutAttempts(path string) string { return string(dag.ID(path).WithoutAttempts()) }
 
 // MarkSteps adds the states and durations of a run to a drawing.
-func MarkSteps(boxes []drawing.Box, states map[string]flowrun.StepResult, now time.Time) {
+func MarkSteps(boxes []drawing.Box, states map[string]engine.StepResult, now time.Time) {
 	for i := range boxes {
 		b := &boxes[i]
 		if s, ok := states[b.ID]; ok {

@@ -9,9 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
@@ -35,7 +36,7 @@ func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
 	g.NoLogs, g.Commands = !n.Recorded, n.Verbose
 	env.Stderr = g.Writer()
 	t.addSink(g)
-	t.Queued = func(q flowrun.QueuePosition) { g.Waits(dag.ID(q.Step), waitReason(q)) }
+	t.Queued = func(q history.QueuePosition) { g.Waits(dag.ID(q.Step), waitReason(q)) }
 	t.End = sync.OnceFunc(func() {
 		g.Close()
 		env.Stderr = stderr
@@ -64,7 +65,7 @@ const (
 
 // WriteJobSummary appends the result of a run to the job summary of GitHub Actions. It does nothing
 // elsewhere.
-func WriteJobSummary(env *ui.Env, r *flowrun.Result, p *flowrun.Plan) error {
+func WriteJobSummary(env *ui.Env, r *engine.Result, p *engine.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil

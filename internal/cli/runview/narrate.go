@@ -8,10 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
@@ -19,8 +20,8 @@ import (
 
 // streamWriter returns a function that writes the output of steps to the console, with the name of
 // the step before each line.
-func streamWriter(p *console.Prefixer) func(flowrun.StreamChunk) {
-	return func(c flowrun.StreamChunk) {
+func streamWriter(p *console.Prefixer) func(steps.Chunk) {
+	return func(c steps.Chunk) {
 		text := c.Text
 		if !bytes.HasSuffix(text, []byte("\n")) {
 			text = append(bytes.Clone(text), '\n')
@@ -32,26 +33,26 @@ func streamWriter(p *console.Prefixer) func(flowrun.StreamChunk) {
 // Narration configures how the progress of a run is printed.
 type Narration struct {
 	Mode     string // of --progress, but not auto
-	Plan     *flowrun.Plan
-	Resumed  *flowrun.RecordedRun // the run that is resumed; nil for a new run
-	Keys     *keyboard.Keyboard   // nil if no person can be asked
-	Verbose  bool                 // with modes plain and github: also print the command of each step
+	Plan     *engine.Plan
+	Resumed  *engine.RecordedRun // the run that is resumed; nil for a new run
+	Keys     *keyboard.Keyboard  // nil if no person can be asked
+	Verbose  bool                // with modes plain and github: also print the command of each step
 	Recorded bool
 	StateDir string // has the logs
 }
 
 // Narrator prints the progress of a run on stderr.
 type Narrator struct {
-	Options []flowrun.RunOption
+	Options []engine.RunOption
 	Sinks   []dag.Sink // are in Options, too
 	Stdout  io.Writer  // for the output of the run
-	Queued  func(flowrun.QueuePosition)
+	Queued  func(history.QueuePosition)
 	End     func() // stops printing; may be called more than once
 }
 
 // Narrate starts to print the progress of a run. Call End when the run has ended.
 func Narrate(env *ui.Env, n Narration) *Narrator {
-	t := &Narrator{Stdout: n.Keys.TerminalWriter(env.Stdout), Queued: func(flowrun.QueuePosition) {}, End: func() {}}
+	t := &Narrator{Stdout: n.Keys.TerminalWriter(env.Stdout), Queued: func(history.QueuePosition) {}, End: func() {}}
 	if ui.IsTerminal(env.Stdout) {
 		clean := console.NewCleaner(t.Stdout)
 		t.Stdout = clean
@@ -64,7 +65,7 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 	case "json":
 		j := console.NewJSON(env.Stderr)
 		t.addSink(j)
-		t.Queued = func(q flowrun.QueuePosition) { j.Notice(queuedLine(q)) }
+		t.Queued = func(q history.QueuePosition) { j.Notice(queuedLine(q)) }
 	case "none":
 		t.onStream(streamingSteps(n.Plan, prefixer(env, env.Stderr, n.Plan)))
 	case "tty":
@@ -80,26 +81,26 @@ func Narrate(env *ui.Env, n Narration) *Narrator {
 }
 
 // prefixer writes the output of steps to w, which is stderr or a writer above it.
-func prefixer(env *ui.Env, w io.Writer, p *flowrun.Plan) func(flowrun.StreamChunk) {
+func prefixer(env *ui.Env, w io.Writer, p *engine.Plan) func(steps.Chunk) {
 	return streamWriter(console.NewPrefixer(w, ui.Paths(p, ""), console.PrefixOptions{Color: env.Colored(env.Stderr), Terminal: ui.IsTerminal(env.Stderr)}))
 }
 
 // streamingSteps passes on the output of steps with output.mode stream. It drops the output of all
 // others, including handlers.
-func streamingSteps(p *flowrun.Plan, f func(flowrun.StreamChunk)) func(flowrun.StreamChunk) {
-	return func(c flowrun.StreamChunk) {
+func streamingSteps(p *engine.Plan, f func(steps.Chunk)) func(steps.Chunk) {
+	return func(c steps.Chunk) {
 		if s := p.Step(string(c.Step)); s != nil && s.Output.Mode == "stream" {
 			f(c)
 		}
 	}
 }
 
-func (t *Narrator) onStream(f func(flowrun.StreamChunk)) {
-	t.Options = append(t.Options, flowrun.WithConsole(f))
+func (t *Narrator) onStream(f func(steps.Chunk)) {
+	t.Options = append(t.Options, engine.WithConsole(f))
 }
 
 func (t *Narrator) addSink(s dag.Sink) {
-	t.Options, t.Sinks = append(t.Options, flowrun.WithSink(s)), append(t.Sinks, s)
+	t.Options, t.Sinks = append(t.Options, engine.WithSink(s)), append(t.Sinks, s)
 }
 
 // narrateLines prints progress as lines. It returns the writer for the output of steps.
@@ -115,7 +116,7 @@ func narrateLines(env *ui.Env, n Narration, t *Narrator) io.Writer {
 		return w
 	}
 	t.addSink(plain)
-	t.Queued = func(q flowrun.QueuePosition) { plain.Waits(dag.ID(q.Step), waitReason(q)) }
+	t.Queued = func(q history.QueuePosition) { plain.Waits(dag.ID(q.Step), waitReason(q)) }
 	t.End = sync.OnceFunc(plain.Heartbeat(w, console.HeartbeatInterval))
 	return w
 }
@@ -131,12 +132,12 @@ func narrateView(env *ui.Env, n Narration, t *Narrator) {
 	v := console.NewView(stderr, planInfo(env, n), recorded, console.ViewOptions{Color: env.Colored(stderr), ASCII: ui.ASCIILocale(), NoLogs: !n.Recorded,
 		Size: func() (int, int) { return ui.TerminalSize(stderr) }})
 	t.addSink(v)
-	t.Queued = func(q flowrun.QueuePosition) { v.Waits(dag.ID(q.Step), waitReason(q)) }
+	t.Queued = func(q history.QueuePosition) { v.Waits(dag.ID(q.Step), waitReason(q)) }
 	n.Keys.SetView(v)
 	stopRedraw := onContinue(v.Redraw)
 	env.Stderr = &ui.TerminalWriter{To: v.Above(), Raw: new(atomic.Bool)}
 	write := prefixer(env, env.Stderr, n.Plan)
-	t.onStream(func(c flowrun.StreamChunk) {
+	t.onStream(func(c steps.Chunk) {
 		v.Streams(c.Step)
 		write(c)
 	})
@@ -187,7 +188,7 @@ func planInfo(env *ui.Env, n Narration) console.PlanInfo {
 
 // survivesCancel reports whether a step continues after a cancel, because the step or one that
 // contains it cleans up.
-func survivesCancel(p *flowrun.Plan, path string) bool {
+func survivesCancel(p *engine.Plan, path string) bool {
 	for id := dag.ID(path); id != ""; {
 		name, _, rest := id.Split()
 		n, ok := p.Graph().Node(dag.ID(name))
@@ -203,7 +204,7 @@ func survivesCancel(p *flowrun.Plan, path string) bool {
 }
 
 // commandOf returns what a step runs, as its author wrote it.
-func commandOf(p *flowrun.Plan, path string) string {
+func commandOf(p *engine.Plan, path string) string {
 	s := p.Step(path)
 	if s == nil {
 		return ""

@@ -3,12 +3,12 @@ package runview
 import (
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 )
 
 // waitReason describes what a queued run waits for. It returns "" if the run no longer waits.
-func waitReason(q flowrun.QueuePosition) string {
+func waitReason(q history.QueuePosition) string {
 	if len(q.Obstacles) == 0 {
 		return ""
 	}
@@ -16,7 +16,7 @@ func waitReason(q flowrun.QueuePosition) string {
 }
 
 // LockTitles returns a description of each lock demand.
-func LockTitles(needs []flowrun.LockDemand) []string {
+func LockTitles(needs []history.LockDemand) []string {
 	list := make([]string, len(needs))
 	for i, n := range needs {
 		list[i] = n.Title()
@@ -39,6 +39,6 @@ type queuedJSON struct {
 	WaitsFor []rundocs.Obstacle `json:"waits_for"`
 }
 
-func queuedLine(q flowrun.QueuePosition) queuedJSON {
+func queuedLine(q history.QueuePosition) queuedJSON {
 	return queuedJSON{queuedSchema, q.Run, q.Step, time.Now(), q.Since, q.String(), rundocs.Obstacles(q)}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -24,7 +24,7 @@ func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
 }
 
 // StepNote returns details of a step that its state does not include.
-func StepNote(s *flowrun.StepResult) string {
+func StepNote(s *engine.StepResult) string {
 	var words []string
 	if s.ExitCode != 0 && s.Status.Executed() {
 		words = append(words, fmt.Sprintf("exit %d", s.ExitCode))
@@ -52,7 +52,7 @@ func StepNote(s *flowrun.StepResult) string {
 
 // reasonNote returns the reason of a step that did not succeed, or "" if its status or its exit code
 // says the same.
-func reasonNote(s *flowrun.StepResult) string {
+func reasonNote(s *engine.StepResult) string {
 	switch {
 	case s.Status == dag.Succeeded, s.Reason == dag.ReasonExit, s.Reason == dag.ReasonTimeout, s.Reason == s.Status.String():
 		return ""

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // suggestAnswers shows the commands that answer the questions of a waiting run.
-func suggestAnswers(env *ui.Env, r *flowrun.Result) {
+func suggestAnswers(env *ui.Env, r *engine.Result) {
 	const most = 5
 	asked := 0
 	for _, s := range r.Steps {
@@ -25,7 +26,7 @@ func suggestAnswers(env *ui.Env, r *flowrun.Result) {
 			ui.Suggest(env, "for all questions: flowrun show %s", r.ID)
 			return
 		}
-		ui.Suggest(env, "to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, flowrun.StepWord(s.ID))
+		ui.Suggest(env, "to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, plan.StepWord(s.ID))
 	}
 }
 
@@ -48,7 +49,7 @@ func ChangedNote(files []string, run string) string {
 
 // SuggestNext prints the commands that are useful after a run that did not succeed. changed are the files of its
 // definitions that have changed since it began.
-func SuggestNext(env *ui.Env, r *flowrun.Result, changed []string) {
+func SuggestNext(env *ui.Env, r *engine.Result, changed []string) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
@@ -63,7 +64,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result, changed []string) {
 		return
 	}
 	if step := r.FirstFailed(); step != "" {
-		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, flowrun.StepWord(step))
+		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, plan.StepWord(step))
 	}
 	if allSucceeded(r) {
 		ui.Suggest(env, "no step is left to run; run the tool again")
@@ -77,7 +78,7 @@ func SuggestNext(env *ui.Env, r *flowrun.Result, changed []string) {
 	suggestLatest(env, r, changed)
 }
 
-func suggestLatest(env *ui.Env, r *flowrun.Result, changed []string) {
+func suggestLatest(env *ui.Env, r *engine.Result, changed []string) {
 	if note := ChangedNote(changed, r.ID); note != "" {
 		ui.Suggest(env, "%s", note)
 	}
@@ -85,8 +86,8 @@ func suggestLatest(env *ui.Env, r *flowrun.Result, changed []string) {
 
 // allSucceeded reports whether a run failed at its end, after all of its steps: its outputs could not be made, or its
 // state could not be kept. A resume has nothing to do.
-func allSucceeded(r *flowrun.Result) bool {
-	return r.Status == dag.Failed && len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool {
+func allSucceeded(r *engine.Result) bool {
+	return r.Status == dag.Failed && len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool {
 		return s.Status != dag.Succeeded && s.Status != dag.Reused && s.Status != dag.Skipped && !slices.Contains(r.Tolerated, s.ID)
 	})
 }
@@ -94,7 +95,7 @@ func allSucceeded(r *flowrun.Result) bool {
 // onlyInterrupted reports whether a run has ended and only steps that count as failed because they
 // were interrupted (on-interrupt: fail) kept it from succeeding. A resume runs none of them again
 // unless --rerun-interrupted demands it.
-func onlyInterrupted(r *flowrun.Result) bool {
+func onlyInterrupted(r *engine.Result) bool {
 	around := map[string]bool{} // interrupted steps, and those around them
 	for _, s := range r.Steps {
 		if s.Status == dag.Interrupted {
@@ -104,7 +105,7 @@ func onlyInterrupted(r *flowrun.Result) bool {
 			}
 		}
 	}
-	return len(around) > 0 && r.Status != dag.Interrupted && !slices.ContainsFunc(r.Steps, func(s flowrun.StepResult) bool {
+	return len(around) > 0 && r.Status != dag.Interrupted && !slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool {
 		again := s.Status == dag.Failed || s.Status == dag.TimedOut || s.Status == dag.Cancelled
 		return again && !around[s.ID] && !slices.Contains(r.Tolerated, s.ID)
 	})

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -94,7 +95,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	if err != nil {
 		return err
 	}
-	params, err := launch.CollectParams(env, plan, flowrun.RunEnv{}, "", list)
+	params, err := launch.CollectParams(env, plan, engine.RunEnv{}, "", list)
 	if err != nil {
 		return err
 	}
@@ -146,12 +147,12 @@ func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *librar
 
 // checkParams validates the parameters of a schedule. It rejects secret ones, because schedules
 // are stored and displayed in plain text.
-func checkParams(plan *flowrun.Plan, params map[string]any) error {
-	bad := launch.BindProblems(plan, flowrun.RunEnv{}, params)
+func checkParams(plan *engine.Plan, params map[string]any) error {
+	bad := launch.BindProblems(plan, engine.RunEnv{}, params)
 	for name := range params {
 		if plan.Secret(name) {
 			bad.Tool = plan.Name()
-			bad.Problems = append(bad.Problems, flowrun.ParamProblem{Name: name, Code: "secret", Message: "is secret and cannot be given to a schedule",
+			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "secret", Message: "is secret and cannot be given to a schedule",
 				Hint: "let the tool fetch the value with environment.secrets"})
 		}
 	}

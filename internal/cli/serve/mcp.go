@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service/mcp"
@@ -157,7 +157,7 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 	config.JavaScript = m.env.JavaScript()
 	traces := launch.NewServiceTraces(m.log)
 	traces.AddTo(&config)
-	m.engine = flowrun.New(config)
+	m.engine = engine.New(config)
 	if _, err := proc.Sweep(ctx, time.Second); err != nil {
 		return err
 	}

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/registry"
@@ -42,7 +43,7 @@ func (m *mcpApprover) decision(i *registry.Invocation, canAsk bool) policy.Decis
 const cardWidth = 80
 
 // Card implements mcp.Approver. It is the text that flowrun shows at a terminal, in full.
-func (m *mcpApprover) Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error) {
+func (m *mcpApprover) Card(i *registry.Invocation, shown *gostep.Confirmation) (string, error) {
 	preview, err := i.Preview()
 	if err != nil {
 		return "", err
@@ -89,6 +90,6 @@ func (m *mcpApprover) record(ctx context.Context, i *registry.Invocation, v poli
 }
 
 // readOnly reports whether a tool and all tools that it uses may only read.
-func (m *mcpServer) readOnly(p *flowrun.Plan) bool {
+func (m *mcpServer) readOnly(p *engine.Plan) bool {
 	return !slices.ContainsFunc(m.flags.ModelFacts(p.Tools(), ""), func(t policy.Tool) bool { return !t.ReadOnly() })
 }

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/service/mcp"
@@ -30,7 +31,7 @@ type mcpServer struct {
 	flags   mcpFlags
 	store   *sqlite.Store
 	log     *slog.Logger
-	engine  *flowrun.Engine
+	engine  *engine.Engine
 	force   <-chan struct{} // closed when steps must stop at once
 	library *library.Library
 
@@ -42,11 +43,11 @@ type mcpServer struct {
 func (m *mcpServer) open(ctx context.Context) {
 	m.library = m.env.Library()
 	for _, name := range m.flags.toolsets {
-		tools := toolset.Tools(name, toolset.Config{Library: func() *library.Library { return m.library }, Store: m.store, StateDir: flowrun.DefaultStateDir(), Engine: m.engine,
+		tools := toolset.Tools(name, toolset.Config{Library: func() *library.Library { return m.library }, Store: m.store, StateDir: engine.DefaultStateDir(), Engine: m.engine,
 			Offers: func(name string) bool { return m.Offers(name) },
-			Shows:  func(ctx context.Context, r flowrun.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.flags.MayCall, Saved: func() { m.Refresh() },
-			Options: func() []flowrun.RunOption {
-				return []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithMayCall(m.flags.MayCall)}
+			Shows:  func(ctx context.Context, r history.RunInfo) bool { return m.Shows(ctx, r) }, MayRun: m.flags.MayCall, Saved: func() { m.Refresh() },
+			Options: func() []engine.RunOption {
+				return []engine.RunOption{engine.WithForce(m.force), engine.WithOrigin(engine.OriginMCP), engine.WithMayCall(m.flags.MayCall)}
 			}})
 		m.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return tools })
 		for _, d := range tools {
@@ -65,16 +66,16 @@ func (m *mcpServer) open(ctx context.Context) {
 	scripts := m.env.JavaScript()
 	m.Server = mcp.New(mcp.Config{
 		Library: m.library,
-		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, Refused: launch.RefusalTexts(m.flags.Settings, m.env.Language()), RunEnv: func(p *flowrun.Plan) flowrun.RunEnv {
+		Registry: registry.Options{Engine: m.engine, Timeout: m.flags.timeout, Refused: launch.RefusalTexts(m.flags.Settings, m.env.Language()), RunEnv: func(p *engine.Plan) engine.RunEnv {
 			dir := workspaceOf(p)
-			return flowrun.RunEnv{Workspace: dir, TrustedProject: m.flags.Settings.Trust.ProjectOf(dir), JavaScript: scripts}.Until(ctx)
+			return engine.RunEnv{Workspace: dir, TrustedProject: m.flags.Settings.Trust.ProjectOf(dir), JavaScript: scripts}.Until(ctx)
 		}},
 		Approver:   (*mcpApprover)(m),
 		Observe:    m.observe,
 		Filter:     m.flags.filter,
 		Candidates: ui.Candidates,
 		Store:      m.store,
-		StateDir:   flowrun.DefaultStateDir(),
+		StateDir:   engine.DefaultStateDir(),
 		Version:    ui.ThisBuild().Version,
 		Log:        m.log,
 	})
@@ -115,7 +116,7 @@ func (m *mcpServer) close(now <-chan struct{}) {
 
 // workspaceOf returns where a tool runs: in the folder of its project, or in the home directory
 // of the user. Built-in and discovered tools run in the working directory of the server.
-func workspaceOf(p *flowrun.Plan) string {
+func workspaceOf(p *engine.Plan) string {
 	switch d := p.Definition; d.Scope {
 	case tool.ScopeLocal:
 		return library.ProjectOf(filepath.Dir(d.File))
@@ -128,9 +129,9 @@ func workspaceOf(p *flowrun.Plan) string {
 }
 
 // observe sends the notifications of a run when it has ended.
-func (m *mcpServer) observe(i *registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer)) {
+func (m *mcpServer) observe(i *registry.Invocation) (options []engine.RunOption, ended func(context.Context, *registry.Answer)) {
 	plan := i.Tool.Plan()
-	options = []flowrun.RunOption{flowrun.WithForce(m.force), flowrun.WithTrace(launch.InheritedTrace()), flowrun.WithMayCall(m.flags.MayCall)} // the engine of flowrun serve has the rules for people
+	options = []engine.RunOption{engine.WithForce(m.force), engine.WithTrace(launch.InheritedTrace()), engine.WithMayCall(m.flags.MayCall)} // the engine of flowrun serve has the rules for people
 	return options, func(ctx context.Context, a *registry.Answer) {
 		if a.Result != nil {
 			n := launch.Notifier{Store: m.store, Settings: m.flags.Settings, Dir: workspaceOf(plan), Report: func(trouble string) { m.log.Warn(trouble, "run", i.Run) }}

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
@@ -23,13 +23,13 @@ func (s *server) poolLoads() []measure.Pool {
 	return loadsOf(pools, queue)
 }
 
-func loadsOf(pools map[string]flowrun.Pool, queue flowrun.Queue) (list []measure.Pool) {
+func loadsOf(pools map[string]history.Pool, queue history.Queue) (list []measure.Pool) {
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
 		p := measure.Pool{Name: name, Slots: pools[name].Slots}
 		for _, q := range queue {
 			for _, d := range q.Demands {
 				switch {
-				case d.Kind != flowrun.DemandPool || d.Name != name:
+				case d.Kind != history.DemandPool || d.Name != name:
 				case q.Held:
 					p.Used += max(d.Count, 1)
 				default:

@@ -16,9 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
@@ -193,7 +193,7 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 
 // decide returns an error with the reason if the policy does not allow the tool to run through the
 // service.
-func (f *serveFlags) decide(p *flowrun.Plan) error {
+func (f *serveFlags) decide(p *engine.Plan) error {
 	what := launch.Subject{Tools: p.Tools()}
 	if v := policy.Decide(policy.Request{EntryPoint: policy.Serve, Tools: what.Facts(), Rules: f.Rules()}); v.Action != policy.Allow {
 		return errors.New(v.Reason)

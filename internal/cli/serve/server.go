@@ -7,11 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -31,10 +32,10 @@ type server struct {
 	log       *slog.Logger
 
 	webhooks       []config.Webhook
-	config         flowrun.Config // configuration of the engine
+	config         engine.Config // configuration of the engine
 	metrics        *measure.Program
 	traces         *launch.Traces
-	engine         *flowrun.Engine
+	engine         *engine.Engine
 	service        *service.Service
 	serviceMetrics *measure.Service
 }
@@ -128,7 +129,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 	s.config.Observers = append(s.config.Observers, s.metrics.Observe)
 	s.traces = launch.NewServiceTraces(s.log)
 	s.traces.AddTo(&s.config)
-	s.engine = flowrun.New(s.config)
+	s.engine = engine.New(s.config)
 	_, err = proc.Sweep(ctx, time.Second)
 	return err
 }
@@ -174,7 +175,7 @@ func (s *server) notifier(workspace, run string) launch.Notifier {
 func (s *server) restoreLastSuccesses(ctx context.Context) {
 	tools, _ := s.service.Tools(ctx)
 	for _, t := range tools {
-		found, err := s.store.Runs(ctx, flowrun.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
+		found, err := s.store.Runs(ctx, history.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
 		if err == nil && len(found) > 0 {
 			s.metrics.Succeeded(t.Name, found[0].Ended)
 		}

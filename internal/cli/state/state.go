@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -69,7 +69,7 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 				if len(args) == 1 {
 					return show(env, values, output, false)
 				}
-				values = slices.DeleteFunc(values, func(v flowrun.StateValue) bool { return v.Key != args[1] })
+				values = slices.DeleteFunc(values, func(v history.StateValue) bool { return v.Key != args[1] })
 				if output == "json" {
 					return ui.WriteJSON(env, rundocs.StateOf(values))
 				}
@@ -130,7 +130,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error {
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-				values, err := s.State(ctx, flowrun.StateID{})
+				values, err := s.State(ctx, history.StateID{})
 				if err != nil {
 					return err
 				}
@@ -184,9 +184,9 @@ func toolAndKey(message string) cobra.PositionalArgs {
 
 // keeper is a tool that keeps values.
 type keeper struct {
-	id       flowrun.StateID
+	id       history.StateID
 	keys     []*tool.StateKey
-	defaults []flowrun.StateValue
+	defaults []history.StateValue
 }
 
 func open(env *ui.Env, name string) (*keeper, error) {
@@ -255,7 +255,7 @@ func (t *keeper) changes(c *cobra.Command, words []string) ([]dag.StateChange, e
 }
 
 // show prints values as a table or as JSON.
-func show(env *ui.Env, values []flowrun.StateValue, output string, tools bool) error {
+func show(env *ui.Env, values []history.StateValue, output string, tools bool) error {
 	if output == "json" {
 		return ui.WriteJSON(env, rundocs.StateOf(values))
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -104,7 +104,7 @@ func describeFiring(ctx context.Context, s *sqlite.Store, e Entry, f sqlite.Firi
 	switch {
 	case err == nil:
 		d.Status, d.Notes = info.Status.String(), info.Notes
-	case !errors.Is(err, flowrun.ErrNoRun):
+	case !errors.Is(err, history.ErrNoRun):
 		return nil, err
 	case f.Open:
 		d.Status = "due"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/library"
@@ -34,7 +34,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
 	tools := s.env.Library().List()
-	err := t.read(ctx, s.store, tools, func(name string) (*flowrun.Plan, error) { return s.service.AnyPlan(ctx, name) })
+	err := t.read(ctx, s.store, tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -21,8 +22,8 @@ import (
 type runService interface {
 	Start(ctx context.Context, r service.Request) (string, error)
 	Cancel(ctx context.Context, id, reason string) error
-	AnyPlan(ctx context.Context, name string) (*flowrun.Plan, error)
-	Allows(p *flowrun.Plan) error
+	AnyPlan(ctx context.Context, name string) (*engine.Plan, error)
+	Allows(p *engine.Plan) error
 	NeedsPerson(id string) bool
 	Definitions() uint64
 }
@@ -92,7 +93,7 @@ func (s *Scheduler) originOf(id string) string {
 
 // active returns the schedule's active runs, and how many of its runs are queued. An interrupted
 // run counts as active, because the service resumes it, unless it needs a person.
-func (s *Scheduler) active(ctx context.Context, id string) (runs []flowrun.RunInfo, queued int, err error) {
+func (s *Scheduler) active(ctx context.Context, id string) (runs []history.RunInfo, queued int, err error) {
 	now, err := s.firings.CountRuns(ctx, id, s.originOf(id))
 	for _, r := range now.Runs {
 		if r.Status != dag.Interrupted || !s.service.NeedsPerson(r.ID) {
@@ -111,7 +112,7 @@ func (s *Scheduler) Active(ctx context.Context, p *schedule.Schedule) (running, 
 // LastSuccess implements schedule.Runs. It ignores the runs of all schedules, because those may
 // have other parameters.
 func (s *Scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time.Time, error) {
-	list, err := s.store.Runs(ctx, flowrun.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
+	list, err := s.store.Runs(ctx, history.Query{Tool: p.Tool, Status: []dag.Status{dag.Succeeded}, Limit: 100})
 	for _, r := range list {
 		if !isScheduleOrigin(r.Origin) {
 			return r.Started, nil
@@ -121,7 +122,7 @@ func (s *Scheduler) LastSuccess(ctx context.Context, p *schedule.Schedule) (time
 }
 
 // NewID implements schedule.Runs.
-func (s *Scheduler) NewID() string { return flowrun.NewID(time.Now()) }
+func (s *Scheduler) NewID() string { return history.NewID(time.Now()) }
 
 // Start implements schedule.Runs.
 func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {

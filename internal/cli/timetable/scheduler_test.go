@@ -18,9 +18,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -39,7 +40,7 @@ type stage struct {
 	lib         *library.Library
 	refuse      error // why nothing begins
 	definitions uint64
-	ledgers     map[string]flowrun.Ledger
+	ledgers     map[string]history.Ledger
 	params      []string // of the runs that began
 	cancelled   []string
 }
@@ -54,7 +55,7 @@ func newStage(t *testing.T, tools ...string) *stage {
 		t.Fatal(err)
 	}
 	t.Chdir(project)
-	s := &stage{T: t, ledgers: map[string]flowrun.Ledger{}}
+	s := &stage{T: t, ledgers: map[string]history.Ledger{}}
 	for _, text := range tools {
 		s.write(text)
 	}
@@ -113,7 +114,7 @@ func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {
 	if s.refuse != nil {
 		return "", s.refuse
 	}
-	l, err := s.store.Begin(ctx, &flowrun.Record{ID: r.ID, Tool: plan.Name(), Origin: r.Origin, Created: time.Now()})
+	l, err := s.store.Begin(ctx, &history.Record{ID: r.ID, Tool: plan.Name(), Origin: r.Origin, Created: time.Now()})
 	if err != nil {
 		return r.ID, nil // there already
 	}
@@ -130,16 +131,16 @@ func (s *stage) Cancel(_ context.Context, id, _ string) error {
 	return nil
 }
 
-func (s *stage) Allows(*flowrun.Plan) error {
+func (s *stage) Allows(*engine.Plan) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refuse
 }
 
-func (s *stage) AnyPlan(_ context.Context, name string) (*flowrun.Plan, error) {
+func (s *stage) AnyPlan(_ context.Context, name string) (*engine.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return flowrun.Compile(s.lib, name)
+	return engine.Compile(s.lib, name)
 }
 
 func (s *stage) NeedsPerson(string) bool { return false }
@@ -173,7 +174,7 @@ func (s *stage) end(id string, status dag.Status) {
 // running are the runs that have begun and not ended.
 func (s *stage) running() (ids []string) {
 	s.Helper()
-	list, err := s.store.Runs(s.Context(), flowrun.Query{Status: []dag.Status{dag.Running}})
+	list, err := s.store.Runs(s.Context(), history.Query{Status: []dag.Status{dag.Running}})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -452,7 +453,7 @@ func TestSkipIfSuccessful(t *testing.T) {
 				case <-time.After(100 * time.Millisecond):
 				}
 				id := fmt.Sprint("by-hand-", i)
-				l, err := s.store.Begin(t.Context(), &flowrun.Record{ID: id, Tool: "t", Created: time.Now()})
+				l, err := s.store.Begin(t.Context(), &history.Record{ID: id, Tool: "t", Created: time.Now()})
 				if err != nil {
 					t.Error(err)
 					return

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -144,11 +144,11 @@ type Timetable struct {
 // whatever project.
 func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library) (*Timetable, error) {
 	t := &Timetable{}
-	return t, t.read(ctx, s, lib.List(), func(name string) (*flowrun.Plan, error) { return flowrun.Compile(lib, name) })
+	return t, t.read(ctx, s, lib.List(), func(name string) (*engine.Plan, error) { return engine.Compile(lib, name) })
 }
 
 // read fills the timetable. plan compiles a tool.
-func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []library.Listed, plan func(name string) (*flowrun.Plan, error)) error {
+func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
 	added, err := s.Schedules(ctx)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (t *Timetable) addStored(r sqlite.Schedule) {
 }
 
 // addDefined adds the schedules of a definition.
-func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*flowrun.Plan, error)) {
+func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*engine.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
 		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
@@ -216,7 +216,7 @@ func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*flowru
 }
 
 // definitionFile returns a function that finds the file of a tool, "" for a tool without one.
-func definitionFile(plan func(name string) (*flowrun.Plan, error)) func(string) string {
+func definitionFile(plan func(name string) (*engine.Plan, error)) func(string) string {
 	return func(name string) string {
 		if p, err := plan(name); err == nil {
 			return p.Definition.File
@@ -226,7 +226,7 @@ func definitionFile(plan func(name string) (*flowrun.Plan, error)) func(string) 
 }
 
 // addTriggers adds the entries of on of a definition.
-func (t *Timetable) addTriggers(l library.Listed, p *flowrun.Plan, file func(name string) string) {
+func (t *Timetable) addTriggers(l library.Listed, p *engine.Plan, file func(name string) string) {
 	for i, rule := range p.Definition.Triggers {
 		e := Entry{Title: p.Definition.TriggerName(i), place: rule.Pos}
 		e.place.File = cmp.Or(e.place.File, l.Path)

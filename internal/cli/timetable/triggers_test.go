@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -26,7 +26,7 @@ const (
 // upstreamRun records a run of the tool up that has ended, as another process does.
 func (s *stage) upstreamRun(id string, status dag.Status) {
 	s.Helper()
-	l, err := s.store.Begin(s.Context(), &flowrun.Record{ID: id, Tool: "up", Created: time.Now()})
+	l, err := s.store.Begin(s.Context(), &history.Record{ID: id, Tool: "up", Created: time.Now()})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestRefusedTool(t *testing.T) {
 func TestOtherUpstream(t *testing.T) {
 	s := newStage(t)
 	for i, file := range []string{"/a/up.yaml", "/b/up.yaml"} {
-		l, err := s.store.Begin(t.Context(), &flowrun.Record{ID: fmt.Sprint("r", i), Tool: "up", Created: time.Now(), Sources: []tool.Source{{Name: "up", File: file, Text: []byte(file), Digest: tool.DigestOf([]byte(file))}}})
+		l, err := s.store.Begin(t.Context(), &history.Record{ID: fmt.Sprint("r", i), Tool: "up", Created: time.Now(), Sources: []tool.Source{{Name: "up", File: file, Text: []byte(file), Digest: tool.DigestOf([]byte(file))}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -119,11 +119,11 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 
 // compileListed compiles a tool by its name, as a caller would. A tool with errors is compiled by
 // its path, because it may not be found by that name.
-func compileListed(lib *library.Library, e library.Listed) (*flowrun.Plan, error) {
+func compileListed(lib *library.Library, e library.Listed) (*engine.Plan, error) {
 	if e.Diagnostics.Err() != nil {
-		return flowrun.Compile(lib, e.Path)
+		return engine.Compile(lib, e.Path)
 	}
-	return flowrun.Compile(lib, e.Name)
+	return engine.Compile(lib, e.Name)
 }
 
 // runsHere reports whether a tool supports this platform. Other tools are hidden from models.

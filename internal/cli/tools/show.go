@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -21,7 +21,7 @@ func Show(env *ui.Env, name string) error {
 	return err
 }
 
-func toolText(plan *flowrun.Plan, name string) string {
+func toolText(plan *engine.Plan, name string) string {
 	def := plan.Definition
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", console.Clean(def.Name), paragraph(def.Description, ""))

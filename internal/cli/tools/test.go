@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -226,7 +226,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 
 // rememberResults stores the results of available tools, so that the web UI can show them.
 func rememberResults(env *ui.Env, lib *library.Library, outcomes []tooltest.Outcome) {
-	dir := flowrun.DefaultStateDir()
+	dir := engine.DefaultStateDir()
 	available := slices.DeleteFunc(slices.Clone(outcomes), func(o tooltest.Outcome) bool {
 		file, err := filepath.Abs(o.Plan.Definition.File)
 		return err != nil || !slices.ContainsFunc(lib.Folders(), func(f library.Folder) bool { return f.Path == filepath.Dir(file) })
@@ -260,7 +260,7 @@ func cases(env *ui.Env, lib *library.Library, args []string, f testFlags) (cases
 		if t.found && len(def.Tests) == 0 {
 			continue
 		}
-		plan, err := flowrun.Compile(lib, t.name)
+		plan, err := engine.Compile(lib, t.name)
 		var ds tool.Diagnostics
 		switch {
 		case t.found && errors.As(err, &ds):

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/lang/findings"
@@ -257,7 +257,7 @@ func (v *validation) validateTarget(t target) error {
 		}
 	}
 	before := len(v.found)
-	p, err := flowrun.Compile(v.lib, t.name)
+	p, err := engine.Compile(v.lib, t.name)
 	var ds tool.Diagnostics
 	switch {
 	case errors.As(err, &ds):

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
@@ -21,7 +21,7 @@ func (env *Env) addBuiltInAndDiscovered(lib *library.Library) {
 // BuiltIn returns the built-in tools.
 func (env *Env) BuiltIn() []*tool.Definition {
 	c := builtin.Config{Fetch: netclient.Fetch}
-	c.StateDir, c.ConfigDir = flowrun.DefaultStateDir(), config.UserDir()
+	c.StateDir, c.ConfigDir = engine.DefaultStateDir(), config.UserDir()
 	s, err := env.currentSettings()
 	if err != nil { // invalid settings are reported where they are used
 		s = nil

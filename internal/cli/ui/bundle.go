@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"path/filepath"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -22,7 +22,7 @@ func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 		ask.Packages = append(ask.Packages, d.Name)
 	}
 	var b bundle.Bundler
-	if dir := flowrun.DefaultStateDir(); dir != "" {
+	if dir := engine.DefaultStateDir(); dir != "" {
 		b.Cache = filepath.Join(dir, "bundles")
 		ask.Installed = bundle.Packages(filepath.Join(dir, "npm"), r.Name, r.Dependencies, bundle.ReadLock(file)).Modules()
 	}

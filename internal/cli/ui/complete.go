@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -52,7 +52,7 @@ func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]s
 
 // completeParams completes the parameters of a tool that are not in given yet, or the value of the
 // parameter that prefix names.
-func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func completeParams(p *engine.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(prefix, "="); ok {
 		return completeValue(p, name, value)
 	}
@@ -73,7 +73,7 @@ func completeParams(p *flowrun.Plan, given []string, prefix string) ([]string, c
 
 // completeValue completes the value of a parameter: values that the definition mentions, and files
 // for a path or after @.
-func completeValue(p *flowrun.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
+func completeValue(p *engine.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
 	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
 	if i < 0 || p.Secret(name) && !strings.HasPrefix(value, "@") {
 		return nil, cobra.ShellCompDirectiveNoFileComp

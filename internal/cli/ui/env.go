@@ -2,10 +2,9 @@ package ui
 
 import (
 	"context"
+	"github.com/flowrun/flowrun/history"
 	"io"
 	"sync/atomic"
-
-	"github.com/flowrun/flowrun"
 )
 
 // Env is one invocation of the program: its streams, and what its commands share.
@@ -26,7 +25,7 @@ type Env struct {
 	ServerQuestions ServerQuestions
 
 	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
-	Runs func(func(context.Context, flowrun.Store) error) error
+	Runs func(func(context.Context, history.Store) error) error
 
 	// Hint, if it is set, turns a hint that names commands of flowrun into one that names those of the
 	// program, or into "" if it has none like them.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/tool"
@@ -185,7 +185,7 @@ func ReadSource(file string) []byte {
 }
 
 // ExitCode returns the exit code of the process for a run, as listed in flowrun help exit-codes.
-func ExitCode(res *flowrun.Result, passThrough bool) int {
+func ExitCode(res *engine.Result, passThrough bool) int {
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:
 		return 0

@@ -9,14 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // StateDir returns the state directory. It is an error if there is none.
 func StateDir() (string, error) {
-	if dir := flowrun.DefaultStateDir(); dir != "" {
+	if dir := engine.DefaultStateDir(); dir != "" {
 		return dir, CheckStateOwner()
 	}
 	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
@@ -59,7 +60,7 @@ func canWrite(dir string) error {
 // CheckStateOwner rejects a state directory that other users can write: they could add runs, trust
 // decisions and a service.
 func CheckStateOwner() error {
-	dir := flowrun.DefaultStateDir()
+	dir := engine.DefaultStateDir()
 	if dir == "" {
 		return nil
 	}
@@ -89,7 +90,7 @@ func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) 
 }
 
 // ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs.
-func ReadRuns(env *Env, f func(ctx context.Context, s flowrun.Store) error) error {
+func ReadRuns(env *Env, f func(ctx context.Context, s history.Store) error) error {
 	if env.Runs != nil {
 		return env.Runs(f)
 	}
@@ -122,19 +123,19 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 }
 
 // LoadRun loads the run that an argument names.
-func (env *Env) LoadRun(ctx context.Context, s flowrun.Store, word string) (*flowrun.RecordedRun, error) {
+func (env *Env) LoadRun(ctx context.Context, s history.Store, word string) (*engine.RecordedRun, error) {
 	id, err := FindRun(ctx, s, word)
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.LoadRun(ctx, s, env.Library(), id)
+	return engine.LoadRun(ctx, s, env.Library(), id)
 }
 
 // FindRun returns the id of the run that an argument names.
-func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) {
-	id, err := flowrun.FindRun(ctx, s, word)
-	if errors.Is(err, flowrun.ErrNoRun) {
-		err = fmt.Errorf("%w%s", err, Nearest(word, []string{flowrun.Latest}))
+func FindRun(ctx context.Context, s history.Store, word string) (string, error) {
+	id, err := history.FindRun(ctx, s, word)
+	if errors.Is(err, history.ErrNoRun) {
+		err = fmt.Errorf("%w%s", err, Nearest(word, []string{history.Latest}))
 	}
 	return id, err
 }
@@ -142,7 +143,7 @@ func FindRun(ctx context.Context, s flowrun.Store, word string) (string, error) 
 // OneRun is the argument check of commands that take one run.
 func OneRun(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return Usagef(c, "give one run: an id, a unique prefix of it, or %s", flowrun.Latest)
+		return Usagef(c, "give one run: an id, a unique prefix of it, or %s", history.Latest)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // errorSchema names the format of an error under --progress json.
@@ -15,11 +15,11 @@ const errorSchema = "flowrun/error.v1"
 // errorJSON is the last line on stderr of a command with --progress json that could not start or
 // finish a run. New versions may add fields, but never remove one.
 type errorJSON struct {
-	Schema      string                 `json:"schema"`
-	ExitCode    int                    `json:"exit_code"`
-	Message     string                 `json:"message"`               // as printed for people, without colour
-	Diagnostics json.RawMessage        `json:"diagnostics,omitempty"` // as in flowrun/diagnostics.v1
-	Parameters  []flowrun.ParamProblem `json:"parameters,omitempty"`
+	Schema      string               `json:"schema"`
+	ExitCode    int                  `json:"exit_code"`
+	Message     string               `json:"message"`               // as printed for people, without colour
+	Diagnostics json.RawMessage      `json:"diagnostics,omitempty"` // as in flowrun/diagnostics.v1
+	Parameters  []value.ParamProblem `json:"parameters,omitempty"`
 }
 
 // failJSON is ReportError for a command whose stderr must contain only JSON lines. It prints

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -17,7 +17,7 @@ import (
 // directory.
 func (env *Env) Library() *library.Library {
 	c := library.Config{Trusted: env.trusts, Progress: env.reading()}
-	if dir := flowrun.DefaultStateDir(); dir != "" {
+	if dir := engine.DefaultStateDir(); dir != "" {
 		c.Index = filepath.Join(dir, "index")
 	}
 	if s := env.limits(); s != nil {
@@ -81,13 +81,13 @@ func readQuickly() (done func()) {
 }
 
 // Compile finds and compiles a tool.
-func Compile(env *Env, name string) (*flowrun.Plan, error) {
-	p, err := flowrun.Compile(env.Library(), name)
+func Compile(env *Env, name string) (*engine.Plan, error) {
+	p, err := engine.Compile(env.Library(), name)
 	return p, MarkMissing(err, name)
 }
 
 // Paths returns the paths of a plan's steps, including nested ones. prefix precedes each path.
-func Paths(p *flowrun.Plan, prefix string) []string {
+func Paths(p *engine.Plan, prefix string) []string {
 	var list []string
 	for _, name := range p.Steps() {
 		list = append(list, prefix+name)

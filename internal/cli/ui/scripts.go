@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -55,7 +55,7 @@ func readScripts(env *Env, lib *library.Library) {
 // is executed only once.
 func (env *Env) scriptLoader() tool.Loader {
 	c := hooks.LoaderConfig{Runtime: env.JavaScript(), Ahead: env.Completing, Bundle: bundleTool, Context: env.scripts.loading.context()}
-	if dir := flowrun.DefaultStateDir(); dir != "" {
+	if dir := engine.DefaultStateDir(); dir != "" {
 		c.Cache = filepath.Join(dir, "descriptions")
 	}
 	return hooks.Loader(c)

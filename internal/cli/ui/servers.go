@@ -9,8 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/model/sampling"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -43,7 +44,7 @@ func (env *Env) serverClient() *mcpclient.Client {
 	if err != nil || env.Completing { // pressing Tab must not start programs
 		c = nil // invalid settings are reported where they are used
 	}
-	s, config := &env.servers, mcpclient.Config{Servers: ServerConfigs(c), StateDir: flowrun.DefaultStateDir(), Version: ThisBuild().Version}
+	s, config := &env.servers, mcpclient.Config{Servers: ServerConfigs(c), StateDir: engine.DefaultStateDir(), Version: ThisBuild().Version}
 	if c != nil {
 		config.Workspace = projectDir(c)
 	}
@@ -66,7 +67,7 @@ func (env *Env) serverClient() *mcpclient.Client {
 type ServerQuestions struct{ ask atomic.Pointer[serverAsker] }
 
 // serverAsker asks a person the question of a server. The error says that the person cancelled.
-type serverAsker func(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error)
+type serverAsker func(ctx context.Context, server string, q history.Question) (history.Answer, error)
 
 // AnswerWith sets the function that asks the person, until the function that it returns is called.
 func (s *ServerQuestions) AnswerWith(ask serverAsker) (stop func()) {
@@ -75,10 +76,10 @@ func (s *ServerQuestions) AnswerWith(ask serverAsker) (stop func()) {
 }
 
 // answer answers the question of a server: it is declined if no person can be asked.
-func (s *ServerQuestions) answer(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error) {
+func (s *ServerQuestions) answer(ctx context.Context, server string, q history.Question) (history.Answer, error) {
 	ask := s.ask.Load()
 	if ask == nil {
-		return flowrun.Answer{}, nil
+		return history.Answer{}, nil
 	}
 	return (*ask)(ctx, server, q)
 }

@@ -14,8 +14,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // SocketPath returns the path of the socket on which the service of a state directory listens.
@@ -98,7 +98,7 @@ func responseError(status int, answer []byte) error {
 			Code     string
 			Message  string
 			Hint     string
-			Problems []flowrun.ParamProblem
+			Problems []value.ParamProblem
 		}
 	}
 	if err := json.Unmarshal(answer, &doc); err != nil || doc.Error.Message == "" {
@@ -106,7 +106,7 @@ func responseError(status int, answer []byte) error {
 	}
 	e := doc.Error
 	if e.Code == outcome.CodeParams {
-		return &flowrun.ParamsError{Problems: e.Problems}
+		return &value.ParamsError{Problems: e.Problems}
 	}
 	message := "the service reports: " + e.Message
 	for _, p := range e.Problems {

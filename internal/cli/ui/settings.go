@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -27,7 +27,7 @@ func (env *Env) TrustOnce(yes bool) { env.settings.trustOnce = yes }
 
 // LoadSettings loads and validates the settings. trusted is --trust-project.
 func LoadSettings(trusted bool) (*config.Config, error) {
-	c, err := config.Load(config.Options{StateDir: flowrun.DefaultStateDir(), TrustProject: trusted})
+	c, err := config.Load(config.Options{StateDir: engine.DefaultStateDir(), TrustProject: trusted})
 	var found tool.Diagnostics
 	if err != nil {
 		found, _ = err.(tool.Diagnostics)
@@ -82,7 +82,7 @@ func RunSettings(env *Env, f InteractionFlags) (*config.Config, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.Decide(flowrun.DefaultStateDir(), yes); err != nil {
+		if err := c.Decide(engine.DefaultStateDir(), yes); err != nil {
 			env.Notef("%v", err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/lint"
@@ -154,7 +154,7 @@ func diagnostics(t *testing.T, example string) tool.Diagnostics {
 	}
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir, Getenv: func(string) string { return "" }})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
-	plan, err := flowrun.Compile(lib, first)
+	plan, err := engine.Compile(lib, first)
 	var ds tool.Diagnostics
 	if err != nil && !errors.As(err, &ds) {
 		t.Fatal(err)

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	os.Exit(m.Run())
 }
 
@@ -51,7 +51,7 @@ func check(t *testing.T, file string) {
 		t.Errorf("%s leads to no schema: %v", file, err)
 	}
 	lib := library.New(library.Config{WorkingDirectory: filepath.Dir(file)})
-	plan, err := flowrun.Compile(lib, file)
+	plan, err := engine.Compile(lib, file)
 	if err != nil || len(plan.Warnings) > 0 {
 		t.Fatalf("%s: %v, %v", file, err, plan.Warnings)
 	}
@@ -134,7 +134,7 @@ func TestDemo(t *testing.T) {
 	if err := lib.Add(def); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(lib, "demo")
+	plan, err := engine.Compile(lib, "demo")
 	if err != nil || len(plan.Warnings) > 0 {
 		t.Fatal(err, plan)
 	}

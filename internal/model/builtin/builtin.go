@@ -3,7 +3,7 @@ package builtin
 import (
 	"context"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -13,7 +13,7 @@ type Config struct {
 	// the workspace, ~ is the user's home; one that does not exist grants nothing.
 	Roots []string
 	// Fetch sends HTTP requests. If it is nil, the web tools fail.
-	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+	Fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
 
 	Settings
 }

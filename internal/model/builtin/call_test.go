@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,7 +17,7 @@ type desk struct {
 	t       *testing.T
 	ws      string // the workspace, its links resolved
 	outside string // a folder beside it, with the file canary
-	tools   map[string]flowrun.GoTool
+	tools   map[string]gostep.GoTool
 }
 
 const canary = "the canary sings\n"
@@ -30,7 +30,7 @@ func newDesk(t *testing.T, named map[string]string, granted ...string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, ws: filepath.Join(top, "ws"), outside: filepath.Join(top, "outside"), tools: map[string]flowrun.GoTool{}}
+	d := &desk{t: t, ws: filepath.Join(top, "ws"), outside: filepath.Join(top, "outside"), tools: map[string]gostep.GoTool{}}
 	for _, dir := range []string{d.ws, d.outside} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func newDesk(t *testing.T, named map[string]string, granted ...string) *desk {
 		granted[i] = d.fill(g)
 	}
 	f := &files{granted: granted}
-	for _, g := range []flowrun.GoTool{f.listDirectory(), f.readFile(), f.writeFile(), f.readManyFiles(), f.glob(), f.grepSearch(), f.edit()} {
+	for _, g := range []gostep.GoTool{f.listDirectory(), f.readFile(), f.writeFile(), f.readManyFiles(), f.glob(), f.grepSearch(), f.edit()} {
 		d.tools[g.Name] = g
 	}
 	return d
@@ -83,7 +83,7 @@ func (d *desk) read(name string) string {
 
 // input is what a step is given: parameters in pairs of name and value, held against the
 // tool's schema like those of a real call.
-func (d *desk) input(name string, params ...any) *flowrun.StepInput {
+func (d *desk) input(name string, params ...any) *gostep.StepInput {
 	d.t.Helper()
 	p := map[string]any{}
 	for i := 0; i < len(params); i += 2 {
@@ -98,17 +98,17 @@ func (d *desk) input(name string, params ...any) *flowrun.StepInput {
 	if bad := schema.Check(p); len(bad) > 0 {
 		d.t.Fatalf("%s %v: %v", name, params, bad)
 	}
-	return &flowrun.StepInput{Params: p, Workspace: d.ws, Dir: d.ws}
+	return &gostep.StepInput{Params: p, Workspace: d.ws, Dir: d.ws}
 }
 
 // content is what a call answers.
-func (d *desk) content(name string, params ...any) (*flowrun.Content, error) {
+func (d *desk) content(name string, params ...any) (*gostep.Content, error) {
 	d.t.Helper()
 	v, err := d.tools[name].Run(d.t.Context(), d.input(name, params...))
 	if err != nil {
 		return nil, err
 	}
-	return v.(*flowrun.Content), nil
+	return v.(*gostep.Content), nil
 }
 
 // call is the text that a call answers, or its error, with the folders as WS and OUT.
@@ -128,7 +128,7 @@ func (d *desk) call(name string, params ...any) string {
 }
 
 // confirm is what a person is shown before a call.
-func (d *desk) confirm(name string, params ...any) (*flowrun.Confirmation, error) {
+func (d *desk) confirm(name string, params ...any) (*gostep.Confirmation, error) {
 	d.t.Helper()
 	return d.tools[name].Confirm(d.t.Context(), d.input(name, params...))
 }
@@ -165,7 +165,7 @@ func TestTools(t *testing.T) {
 		if !def.Single {
 			continue
 		}
-		g := def.Steps[0].Body.(*tool.GoCode).Func.(*flowrun.GoTool)
+		g := def.Steps[0].Body.(*tool.GoCode).Func.(*gostep.GoTool)
 		if g.Describe == nil || g.Describe(map[string]any{}) == "" {
 			t.Errorf("%s does not say what it will do", def.Name)
 		}

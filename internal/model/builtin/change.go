@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 )
 
@@ -24,7 +24,7 @@ type change struct {
 type rewriter func(path string, was version) (string, int, error)
 
 // confirm describes the change of a file without making it.
-func (f *files) confirm(in *flowrun.StepInput, path string, rewrite rewriter) (*flowrun.Confirmation, error) {
+func (f *files) confirm(in *gostep.StepInput, path string, rewrite rewriter) (*gostep.Confirmation, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
 		return nil, err
@@ -44,12 +44,12 @@ func (f *files) confirm(in *flowrun.StepInput, path string, rewrite rewriter) (*
 	if err != nil {
 		return nil, err
 	}
-	return &flowrun.Confirmation{Title: c.title(), Text: c.diffNote(), Diff: c.diff()}, nil
+	return &gostep.Confirmation{Title: c.title(), Text: c.diffNote(), Diff: c.diff()}, nil
 }
 
 // change makes the change. It reads the file again, because the file may have changed since the person was asked, and
 // allows only one call at a time to do so.
-func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, rewrite rewriter) (*flowrun.Content, error) {
+func (f *files) change(ctx context.Context, in *gostep.StepInput, path string, rewrite rewriter) (*gostep.Content, error) {
 	p, err := f.writable(in, path)
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (f *files) change(ctx context.Context, in *flowrun.StepInput, path string, 
 	return content, nil
 }
 
-func (f *files) writable(in *flowrun.StepInput, path string) (place, error) {
+func (f *files) writable(in *gostep.StepInput, path string) (place, error) {
 	p, err := f.roots(in).find(path)
 	if err == nil {
 		err = f.checkWritable(p)
@@ -162,12 +162,12 @@ func (c change) comparable() bool {
 }
 
 // diff returns the change line by line; nil if it cannot be shown as a diff.
-func (c change) diff() *flowrun.FileDiff {
+func (c change) diff() *gostep.FileDiff {
 	if !c.comparable() {
 		return nil
 	}
 	name, from := headerName(c.path), headerName(c.path)
-	d := &flowrun.FileDiff{FileName: c.path, New: c.text}
+	d := &gostep.FileDiff{FileName: c.path, New: c.text}
 	if c.was.exists() {
 		was := string(c.was.text)
 		d.Original = &was

@@ -3,14 +3,13 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/flowrun/flowrun"
 )
 
-func (f *files) edit() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) edit() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "edit", DisplayName: "Edit", Tags: []string{"write"},
 		Description: "Replaces text in a file. The file must contain old_string exactly, including spaces and line breaks, and exactly once, unless expected_replacements or replace_all is set. Include enough lines around the change to make it unique. Nothing is guessed: if old_string does not match, the file is not changed and the error says why. An empty old_string creates a new file.",
 		Schema: parsed(`{
@@ -32,10 +31,10 @@ func (f *files) edit() flowrun.GoTool {
 			}
 			return fmt.Sprintf("Replaces %s in %s", quotedPiece(v.text("old_string")), v.text("file_path"))
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			return f.confirm(in, values(in.Params).text("file_path"), editParams(values(in.Params)).rewrite)
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			return f.change(ctx, in, values(in.Params).text("file_path"), editParams(values(in.Params)).rewrite)
 		},
 	}

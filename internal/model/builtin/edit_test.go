@@ -2,13 +2,12 @@ package builtin
 
 import (
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 func TestEdit(t *testing.T) {
@@ -215,7 +214,7 @@ func TestWriteFile(t *testing.T) {
 	}
 	same(t, "no diff of UTF-16", fmt.Sprint(content.Display), "The file is UTF-16LE text now and will be UTF-8 (1 byte).")
 	content, err = d.content("write_file", "file_path", "WS/f", "content", "again\n")
-	if diff, ok := content.Display.(*flowrun.FileDiff); err != nil || !ok || diff.New != "again\n" {
+	if diff, ok := content.Display.(*gostep.FileDiff); err != nil || !ok || diff.New != "again\n" {
 		t.Errorf("shown after: %v, %v", content.Display, err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -19,8 +19,8 @@ func exitPlanMode() *tool.Definition {
 	quote := describedStep("quote", "Quotes each line of the plan", quotePlan)
 	gate := &tool.Step{Name: "approval", WaitFor: []tool.Text{{S: "quote"}}, HasWaitFor: true,
 		Body: &tool.Approve{Prompt: tool.Text{S: "A model wants to carry out this plan:\n\n{quote.output}\n\nApprove it?"}}}
-	answer := describedStep("answer", "Tells the model that the plan was approved", func(context.Context, *flowrun.StepInput) (any, error) {
-		return flowrun.TextContent("A person approved the plan. Carry it out now exactly as shown.\n", "The plan was approved."), nil
+	answer := describedStep("answer", "Tells the model that the plan was approved", func(context.Context, *gostep.StepInput) (any, error) {
+		return gostep.TextContent("A person approved the plan. Carry it out now exactly as shown.\n", "The plan was approved."), nil
 	})
 	answer.WaitFor, answer.HasWaitFor = []tool.Text{{S: "approval"}}, true
 	s := parsed(`{
@@ -38,15 +38,15 @@ func exitPlanMode() *tool.Definition {
 }
 
 // describedStep returns a step in Go with a description that is shown in previews.
-func describedStep(name, what string, f flowrun.StepFunc) *tool.Step {
-	step := flowrun.GoStep(name, f)
-	step.Body.(*tool.GoCode).Func.(*flowrun.GoTool).Description = what
+func describedStep(name, what string, f gostep.StepFunc) *tool.Step {
+	step := gostep.GoStep(name, f)
+	step.Body.(*tool.GoCode).Func.(*gostep.GoTool).Description = what
 	return step
 }
 
 // quotePlan marks a plan as a quotation: each line starts with a bar, so that no part of it can look like the
 // question, or like a text of flowrun.
-func quotePlan(_ context.Context, in *flowrun.StepInput) (any, error) {
+func quotePlan(_ context.Context, in *gostep.StepInput) (any, error) {
 	plan := strings.TrimSpace(strings.ReplaceAll(values(in.Params).text("plan"), "\r\n", "\n"))
 	if plan == "" {
 		return nil, errors.New("the plan is empty; describe what you will do")

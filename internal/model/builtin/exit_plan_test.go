@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -16,19 +17,19 @@ import (
 func TestExitPlanMode(t *testing.T) {
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(Config{}) })
-	plan, err := flowrun.Compile(lib, "exit_plan_mode")
+	plan, err := engine.Compile(lib, "exit_plan_mode")
 	if err != nil {
 		t.Fatal(err)
 	}
 	asked := ""
-	ask := func(approve bool, text string) *flowrun.Result {
+	ask := func(approve bool, text string) *engine.Result {
 		asked = ""
-		options := []flowrun.RunOption{flowrun.WithApproval(func(_ context.Context, q flowrun.Question) (flowrun.Answer, error) {
+		options := []engine.RunOption{engine.WithApproval(func(_ context.Context, q history.Question) (history.Answer, error) {
 			asked = q.Prompt
-			return flowrun.Answer{Approve: approve}, nil
+			return history.Answer{Approve: approve}, nil
 		})}
-		r, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, map[string]any{"plan": text}, options...)
-		var failed *flowrun.RunError
+		r, err := engine.New(engine.Config{}).Run(t.Context(), plan, map[string]any{"plan": text}, options...)
+		var failed *engine.RunError
 		if err != nil && !errors.As(err, &failed) {
 			t.Fatal(err)
 		}

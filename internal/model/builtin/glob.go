@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 )
 
 // Limits of an answer of glob.
@@ -25,8 +25,8 @@ const (
 // recentPeriod is how long a file counts as recently changed.
 const recentPeriod = 24 * time.Hour
 
-func (f *files) glob() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) glob() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "glob", DisplayName: "Glob", Tags: []string{"read"}, Reads: true,
 		Description: "Finds files whose paths match a pattern such as **/*.go or src/**/*.{ts,tsx} and returns their absolute paths: files changed in the last 24 hours come first, newest first, then the others by name. Hidden files are included; files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
@@ -42,7 +42,7 @@ func (f *files) glob() flowrun.GoTool {
 		Describe: func(p map[string]any) string {
 			return fmt.Sprintf("Finds files that match %s%s", quotedPiece(values(p).text("pattern")), within(p))
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			rs := f.roots(in)
 			text := values(in.Params).text("pattern")
 			p, rest, err := rs.begin(values(in.Params).text("path"), text)
@@ -97,7 +97,7 @@ type globFile struct {
 	changed time.Time
 }
 
-func globFiles(ctx context.Context, rs *roots, p place, text string, g globPattern, v values) (*flowrun.Content, error) {
+func globFiles(ctx context.Context, rs *roots, p place, text string, g globPattern, v values) (*gostep.Content, error) {
 	var list []globFile
 	more := false
 	w := &walk{ctx: ctx, gitIgnore: v.gitIgnore(), depth: g.depth, visit: func(e entry) error {
@@ -156,7 +156,7 @@ func sortFound(list []globFile, now time.Time) {
 	})
 }
 
-func foundFiles(list []globFile, more bool, text string, p place, w *walk) *flowrun.Content {
+func foundFiles(list []globFile, more bool, text string, p place, w *walk) *gostep.Content {
 	left := ""
 	if w.ignored > 0 {
 		left = fmt.Sprintf(" (%s ignored by .gitignore)", plural(w.ignored, "entry"))

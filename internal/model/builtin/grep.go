@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/flowrun/flowrun"
 )
 
 // Limits of grep_search.
@@ -22,8 +21,8 @@ const (
 	maxGrepLine    = 1000    // characters of a line that are shown
 )
 
-func (f *files) grepSearch() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) grepSearch() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "grep_search", DisplayName: "Grep", Tags: []string{"read"}, Reads: true,
 		Description: "Searches the lines of files for a regular expression, ignoring case, and returns each matching line with its file and line number. Hidden files are searched; binary files, files ignored by .gitignore and the .git folder are not.",
 		Schema: parsed(`{
@@ -42,7 +41,7 @@ func (f *files) grepSearch() flowrun.GoTool {
 		Describe: func(p map[string]any) string {
 			return fmt.Sprintf("Searches for %s%s", quotedPiece(values(p).text("pattern")), within(p))
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			s, err := f.searching(in)
 			if err == nil {
 				err = s.run(ctx)
@@ -77,7 +76,7 @@ type search struct {
 	full  bool   // a limit was reached; there may be more matches
 }
 
-func (f *files) searching(in *flowrun.StepInput) (*search, error) {
+func (f *files) searching(in *gostep.StepInput) (*search, error) {
 	v := values(in.Params)
 	s := &search{rs: f.roots(in), pattern: v.text("pattern"), max: defaultMatches}
 	var err error
@@ -256,7 +255,7 @@ func (s *search) add(path string, number int, line []byte) {
 }
 
 // result returns the answer.
-func (s *search) result() *flowrun.Content {
+func (s *search) result() *gostep.Content {
 	about := fmt.Sprintf("%s in %s", quotedPiece(s.pattern), s.place.path)
 	if s.filter != "" {
 		about += fmt.Sprintf(" (files: %s)", s.filter)

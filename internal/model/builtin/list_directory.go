@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"io/fs"
 	"slices"
 	"strings"
-
-	"github.com/flowrun/flowrun"
 )
 
 // maxListed limits the entries in an answer of list_directory.
 const maxListed = 1000
 
-func (f *files) listDirectory() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) listDirectory() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "list_directory", DisplayName: "ListFiles", Tags: []string{"read"}, Reads: true,
 		Description: "Lists the names of the files and subfolders directly in a folder. Subfolders come first, marked with [DIR]; symbolic links are marked with [LINK]. To find files in subfolders, use glob.",
 		Schema: parsed(`{
@@ -29,7 +28,7 @@ func (f *files) listDirectory() flowrun.GoTool {
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string { return "Lists the folder " + values(p).text("path") },
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			p, err := f.roots(in).find(values(in.Params).text("path"))
 			if err != nil {
 				return nil, err
@@ -39,7 +38,7 @@ func (f *files) listDirectory() flowrun.GoTool {
 	}
 }
 
-func list(ctx context.Context, p place, v values) (*flowrun.Content, error) {
+func list(ctx context.Context, p place, v values) (*gostep.Content, error) {
 	var excludes []globPattern
 	for _, text := range v.texts("ignore") {
 		g, err := pattern(strings.TrimSuffix(text, "/"), true)

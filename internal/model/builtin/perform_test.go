@@ -9,33 +9,35 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	goleak.VerifyTestMain(m)
 }
 
 // perform runs a tool as a run does, in a folder.
-func perform(t testing.TB, ctx context.Context, c Config, workspace, name string, params map[string]any) *flowrun.Result {
+func perform(t testing.TB, ctx context.Context, c Config, workspace, name string, params map[string]any) *engine.Result {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: workspace, Home: workspace})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(c) })
-	plan, err := flowrun.Compile(lib, name)
+	plan, err := engine.Compile(lib, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := flowrun.New(flowrun.Config{Grace: 200 * time.Millisecond})
-	res, err := e.Run(ctx, plan, params, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: workspace}))
-	var failed *flowrun.RunError
-	var invalid *flowrun.ParamsError
+	e := engine.New(engine.Config{Grace: 200 * time.Millisecond})
+	res, err := e.Run(ctx, plan, params, engine.WithRunEnv(engine.RunEnv{Workspace: workspace}))
+	var failed *engine.RunError
+	var invalid *value.ParamsError
 	switch {
 	case errors.As(err, &invalid):
-		return &flowrun.Result{Status: dag.Failed, Message: invalid.Error()}
+		return &engine.Result{Status: dag.Failed, Message: invalid.Error()}
 	case err != nil && !errors.As(err, &failed):
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func perform(t testing.TB, ctx context.Context, c Config, workspace, name string
 }
 
 // why is all that is said of a failure.
-func why(r *flowrun.Result) string {
+func why(r *engine.Result) string {
 	said := r.Message
 	for _, s := range r.Steps {
 		said += "\n" + s.Message + "\n" + s.Error
@@ -52,7 +54,7 @@ func why(r *flowrun.Result) string {
 }
 
 // want holds what a run came to: the text of its content, or, where that is to fail, why.
-func want(t testing.TB, r *flowrun.Result, fails bool, part string) {
+func want(t testing.TB, r *engine.Result, fails bool, part string) {
 	t.Helper()
 	said := r.Content().Text()
 	if fails {
@@ -64,15 +66,15 @@ func want(t testing.TB, r *flowrun.Result, fails bool, part string) {
 }
 
 // confirm is what a person is shown who is asked.
-func confirm(t testing.TB, c Config, workspace, name string, params map[string]any) (*flowrun.Confirmation, error) {
+func confirm(t testing.TB, c Config, workspace, name string, params map[string]any) (*gostep.Confirmation, error) {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: workspace, Home: workspace})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(c) })
-	plan, err := flowrun.Compile(lib, name)
+	plan, err := engine.Compile(lib, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plan.Confirmation(t.Context(), flowrun.RunEnv{Workspace: workspace}, params)
+	return plan.Confirmation(t.Context(), engine.RunEnv{Workspace: workspace}, params)
 }
 
 // TestDescribed: what a model is told of each is whole, and takes nothing that is not declared.
@@ -92,7 +94,7 @@ func TestDescribed(t *testing.T) {
 		if bad := d.Schema.Check(map[string]any{"nobody_declared_this": "x"}); len(bad) == 0 {
 			t.Errorf("%s takes any parameter", d.Name)
 		}
-		plan, err := flowrun.CompileDefinition(lib, d)
+		plan, err := engine.CompileDefinition(lib, d)
 		if err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 		} else if w := plan.Warnings; len(w) > 0 {

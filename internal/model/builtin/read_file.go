@@ -3,17 +3,16 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"io"
 	"strings"
-
-	"github.com/flowrun/flowrun"
 )
 
 // maxMedia limits an image, sound, video or PDF that is passed to a model, in bytes.
 const maxMedia = 20 << 20
 
-func (f *files) readFile() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) readFile() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "read_file", DisplayName: "ReadFile", Tags: []string{"read"}, Reads: true,
 		Description: "Reads one file. For a text file it returns lines, by default the first 2,000; offset and limit select others. If lines are missing, the answer starts with a note that says how to read the rest. Lines longer than 2,000 characters are cut. Images, audio, video and PDFs of up to 20 MB are returned as they are; other binary files are refused.",
 		Schema: parsed(`{
@@ -27,7 +26,7 @@ func (f *files) readFile() flowrun.GoTool {
 			"additionalProperties": false
 		}`),
 		Describe: func(p map[string]any) string { return "Reads the file " + values(p).text("absolute_path") },
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			v := values(in.Params)
 			p, err := f.roots(in).find(v.text("absolute_path"))
 			if err != nil {
@@ -38,7 +37,7 @@ func (f *files) readFile() flowrun.GoTool {
 	}
 }
 
-func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
+func readOne(ctx context.Context, p place, v values) (*gostep.Content, error) {
 	file, info, err := p.open()
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &flowrun.Content{Parts: []flowrun.Part{part}, Display: fmt.Sprintf("Read %s (%s, %s)", p.path, s.mime, size(info.Size()))}, nil
+		return &gostep.Content{Parts: []gostep.Part{part}, Display: fmt.Sprintf("Read %s (%s, %s)", p.path, s.mime, size(info.Size()))}, nil
 	}
 	offset, _ := v.number("offset")
 	limit, given := v.number("limit")
@@ -67,25 +66,25 @@ func readOne(ctx context.Context, p place, v values) (*flowrun.Content, error) {
 	case offset > 0 && e.count == 0:
 		return nil, fmt.Errorf("%s has %s, so offset %d is past its end; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
 	}
-	return flowrun.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.lineRange(), p.path)), nil
+	return gostep.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.lineRange(), p.path)), nil
 }
 
 // media returns a file that is not text as a part of an answer.
-func media(s *source, path string, length int64) (flowrun.Part, error) {
+func media(s *source, path string, length int64) (gostep.Part, error) {
 	switch {
 	case !shown(s.mime):
-		return flowrun.Part{}, fmt.Errorf("%s is a binary file (%s, %s) that read_file cannot read; use a program that supports its format", quoted(path), s.mime, size(length))
+		return gostep.Part{}, fmt.Errorf("%s is a binary file (%s, %s) that read_file cannot read; use a program that supports its format", quoted(path), s.mime, size(length))
 	case length > maxMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) is %s large; the limit is %s", quoted(path), s.mime, size(length), size(maxMedia))
+		return gostep.Part{}, fmt.Errorf("%s (%s) is %s large; the limit is %s", quoted(path), s.mime, size(length), size(maxMedia))
 	}
 	data, err := io.ReadAll(io.LimitReader(s.r, maxMedia+1))
 	switch {
 	case err != nil:
-		return flowrun.Part{}, describeError(path, err)
+		return gostep.Part{}, describeError(path, err)
 	case len(data) > maxMedia:
-		return flowrun.Part{}, fmt.Errorf("%s (%s) grew beyond the limit of %s while it was read", quoted(path), s.mime, size(maxMedia))
+		return gostep.Part{}, fmt.Errorf("%s (%s) grew beyond the limit of %s while it was read", quoted(path), s.mime, size(maxMedia))
 	}
-	return flowrun.Part{MIME: s.mime, Data: data}, nil
+	return gostep.Part{MIME: s.mime, Data: data}, nil
 }
 
 // note says which lines of a file an excerpt has and how to read the others; "" if it is complete.

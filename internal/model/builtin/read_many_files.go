@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/flowrun/flowrun"
 )
 
 // Limits of read_many_files.
@@ -24,8 +23,8 @@ const (
 var defaultExcludes = []string{"node_modules", ".venv", "__pycache__", "vendor", "dist", "build", "coverage",
 	".idea", ".vscode", "*.pyc", "*.min.js", "*.map", "*.lock", "package-lock.json", ".DS_Store", ".env"}
 
-func (f *files) readManyFiles() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) readManyFiles() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "read_many_files", DisplayName: "ReadManyFiles", Tags: []string{"read"}, Reads: true,
 		Description: "Reads several files, given as paths and glob patterns, and returns their texts one after the other, each below a line with its path. Each file is read as by read_file without offset and limit. Images, audio, video and PDFs are included only if a pattern names them or their extension; other binary files are skipped.",
 		Schema: parsed(`{
@@ -49,7 +48,7 @@ func (f *files) readManyFiles() flowrun.GoTool {
 			}
 			return text
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			m := &manyFiles{ctx: ctx, rs: f.roots(in), values: in.Params, seen: map[string]bool{}}
 			return m.read()
 		},
@@ -66,7 +65,7 @@ type manyFiles struct {
 	excludes []globPattern
 
 	seen      map[string]bool // files already visited
-	parts     []flowrun.Part
+	parts     []gostep.Part
 	text      strings.Builder // text after the last of parts
 	length    int             // of all text
 	media     int             // bytes in parts
@@ -76,7 +75,7 @@ type manyFiles struct {
 	gaps      []string
 }
 
-func (m *manyFiles) read() (*flowrun.Content, error) {
+func (m *manyFiles) read() (*gostep.Content, error) {
 	excludes := m.values.texts("exclude")
 	if m.values.flag("useDefaultExcludes") {
 		excludes = append(excludes, defaultExcludes...)
@@ -225,7 +224,7 @@ func (m *manyFiles) put(dir *os.Root, name, path string, named bool) error {
 		return err
 	}
 	m.write(fmt.Sprintf("--- %s ---\n", path))
-	m.parts = append(m.parts, flowrun.Part{Text: m.text.String()}, part)
+	m.parts = append(m.parts, gostep.Part{Text: m.text.String()}, part)
 	m.text.Reset()
 	m.media += len(part.Data)
 	m.count++
@@ -238,7 +237,7 @@ func (m *manyFiles) write(text string) {
 }
 
 // answer builds the answer.
-func (m *manyFiles) answer() *flowrun.Content {
+func (m *manyFiles) answer() *gostep.Content {
 	short := "Read " + plural(m.count, "file")
 	if m.count == 0 {
 		short = "No files were read for " + strings.Join(m.values.many(), ", ")
@@ -259,5 +258,5 @@ func (m *manyFiles) answer() *flowrun.Content {
 	if len(m.gaps) > 0 {
 		m.write("[Not searched: " + strings.Join(m.gaps[:min(len(m.gaps), 10)], "; ") + "]\n")
 	}
-	return &flowrun.Content{Parts: append(m.parts, flowrun.Part{Text: m.text.String()}), Display: short}
+	return &gostep.Content{Parts: append(m.parts, gostep.Part{Text: m.text.String()}), Display: short}
 }

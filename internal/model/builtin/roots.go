@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/os/home"
 )
 
@@ -33,7 +33,7 @@ type root struct{ named, real string }
 
 // roots returns the workspace and the folders of the settings. A folder inside another one is left out: it grants
 // nothing more, and a write in the outer folder could replace it by a link.
-func (f *files) roots(in *flowrun.StepInput) *roots {
+func (f *files) roots(in *gostep.StepInput) *roots {
 	rs := &roots{workspace: in.Workspace}
 	var all []root
 	for _, named := range append([]string{in.Workspace}, f.granted...) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/editedfile"
 	"github.com/flowrun/flowrun/library"
@@ -22,7 +22,7 @@ const maxMemory = 1 << 20
 
 // saveMemory returns a tool that adds a fact to a Markdown file, which other programs can give to a model.
 func saveMemory(c Config) *tool.Definition {
-	return flowrun.GoTool{
+	return gostep.GoTool{
 		Name: "save_memory", DisplayName: "SaveMemory", Tags: []string{"write"},
 		Description: "Remembers one fact for later conversations. Use it when the user asks you to remember something, or when it will clearly matter again. " +
 			"Write one short sentence that can be understood on its own; no secrets, and nothing that is true only today.",
@@ -38,18 +38,18 @@ func saveMemory(c Config) *tool.Definition {
 		Describe: func(params map[string]any) string {
 			return fmt.Sprintf("Remembers (%s): %s", values(params).text("scope"), short(values(params).text("fact"), 200))
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			path, err := memoryFile(c, in)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: "Add a line to " + visible(path), Text: visible(itemOf(values(in.Params).text("fact")))}, nil
+			return &gostep.Confirmation{Title: "Add a line to " + visible(path), Text: visible(itemOf(values(in.Params).text("fact")))}, nil
 		},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return remember(c, in) },
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return remember(c, in) },
 	}.Definition()
 }
 
-func remember(c Config, in *flowrun.StepInput) (any, error) {
+func remember(c Config, in *gostep.StepInput) (any, error) {
 	item := itemOf(values(in.Params).text("fact"))
 	if item == "" {
 		return nil, errors.New("the fact is empty; write it as one sentence")
@@ -77,7 +77,7 @@ func remember(c Config, in *flowrun.StepInput) (any, error) {
 
 // memoryFile returns the file for a fact. In a project no link is followed, because a link could lead to any file of
 // the user.
-func memoryFile(c Config, in *flowrun.StepInput) (string, error) {
+func memoryFile(c Config, in *gostep.StepInput) (string, error) {
 	if values(in.Params).text("scope") != "project" {
 		if c.ConfigDir == "" {
 			return "", errors.New("no folder for the user's memory: set HOME, or use the scope project")

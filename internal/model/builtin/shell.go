@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -21,7 +21,7 @@ const maxStreamed = 100_000
 // runShellCommand returns a tool that runs a command written by a model. The command is a complete program for the
 // shell, not a value inside one: a person who approves it has seen all of it.
 func runShellCommand(c Config) *tool.Definition {
-	return flowrun.GoTool{
+	return gostep.GoTool{
 		Name: "run_shell_command", DisplayName: "Shell", Tags: []string{"run"},
 		Description: "Runs a command in the system's shell (bash; cmd on Windows) and returns its output and exit code. " +
 			"There is no terminal, so a command must not ask for input. Background processes end with the call " +
@@ -45,14 +45,14 @@ func runShellCommand(c Config) *tool.Definition {
 			}
 			return fmt.Sprintf("%s: %s", verb, short(values(params).text("command"), 200))
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			return confirmCommand(c, in)
 		},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return shellCommand(c, in) },
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return shellCommand(c, in) },
 	}.Definition()
 }
 
-func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+func confirmCommand(c Config, in *gostep.StepInput) (*gostep.Confirmation, error) {
 	dir, err := checkCommand(c, in)
 	if err != nil {
 		return nil, err
@@ -65,11 +65,11 @@ func confirmCommand(c Config, in *flowrun.StepInput) (*flowrun.Confirmation, err
 	if said := values(in.Params).text("description"); said != "" {
 		title += fmt.Sprintf(" (stated purpose: %q)", short(said, 300))
 	}
-	return &flowrun.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
+	return &gostep.Confirmation{Title: title, Text: visible(values(in.Params).text("command"))}, nil
 }
 
 // checkCommand checks a command and returns the folder to run it in.
-func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
+func checkCommand(c Config, in *gostep.StepInput) (dir string, err error) {
 	command := values(in.Params).text("command")
 	switch {
 	case strings.TrimSpace(command) == "":
@@ -85,7 +85,7 @@ func checkCommand(c Config, in *flowrun.StepInput) (dir string, err error) {
 }
 
 // workingFolder returns a folder inside a granted one, with its links resolved.
-func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) {
+func workingFolder(c Config, in *gostep.StepInput, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(in.Workspace, dir)
 	}
@@ -100,7 +100,7 @@ func workingFolder(c Config, in *flowrun.StepInput, dir string) (string, error) 
 	return found.path, nil
 }
 
-func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
+func shellCommand(c Config, in *gostep.StepInput) (any, error) {
 	dir, err := checkCommand(c, in)
 	if err != nil {
 		return nil, err
@@ -110,10 +110,10 @@ func shellCommand(c Config, in *flowrun.StepInput) (any, error) {
 		return inBackground(command, dir)
 	}
 	timeout, _ := values(in.Params).number("timeout")
-	return &flowrun.Command{
+	return &gostep.Command{
 		Script: command, Dir: dir, Timeout: time.Duration(timeout) * time.Millisecond,
-		Answer: func(stdout, stderr string) *flowrun.Content {
-			return flowrun.TextContent(streams(stdout, stderr), cmp.Or(stdout+stderr, "The command succeeded and printed nothing."))
+		Answer: func(stdout, stderr string) *gostep.Content {
+			return gostep.TextContent(streams(stdout, stderr), cmp.Or(stdout+stderr, "The command succeeded and printed nothing."))
 		},
 	}, nil
 }
@@ -148,5 +148,5 @@ func inBackground(command, dir string) (any, error) {
 	if err := log.Close(); err != nil {
 		return nil, err
 	}
-	return &flowrun.Command{Args: []string{"bash", "-c", backgroundScript, "bash", command, log.Name()}, Dir: dir, Detach: true}, nil
+	return &gostep.Command{Args: []string{"bash", "-c", backgroundScript, "bash", command, log.Name()}, Dir: dir, Detach: true}, nil
 }

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // task returns a tool that passes work to an agent: the program that the settings name.
 func task(c Config) *tool.Definition {
-	return flowrun.GoTool{
+	return gostep.GoTool{
 		Name: "task", DisplayName: "Task", Tags: []string{"run"},
 		Description: "Gives a task to another agent and returns its answer. The agent knows nothing about this conversation: " +
 			"the prompt must contain everything it needs and say what to answer.",
@@ -32,15 +32,15 @@ func task(c Config) *tool.Definition {
 		Describe: func(params map[string]any) string {
 			return "Gives a task to an agent: " + short(values(params).text("description"), 200)
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			argv, err := c.agent(in.Workspace)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: fmt.Sprintf("Give a task to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
+			return &gostep.Confirmation{Title: fmt.Sprintf("Give a task to the agent %s: %s", visible(argv[0]), short(values(in.Params).text("description"), 200)),
 				Text: visible(values(in.Params).text("prompt"))}, nil
 		},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			argv, err := c.agent(in.Workspace)
 			if err != nil {
 				return nil, err
@@ -49,7 +49,7 @@ func task(c Config) *tool.Definition {
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Command{Args: argv, Dir: in.Workspace, Input: string(request) + "\n", Answer: agentSaid}, nil
+			return &gostep.Command{Args: argv, Dir: in.Workspace, Input: string(request) + "\n", Answer: agentSaid}, nil
 		},
 	}.Definition()
 }
@@ -71,7 +71,7 @@ func (s Settings) agent(workspace string) ([]string, error) {
 }
 
 // agentSaid returns what a model sees of an agent's answer.
-func agentSaid(stdout, _ string) *flowrun.Content {
+func agentSaid(stdout, _ string) *gostep.Content {
 	shown, cut := upTo(stdout, maxStreamed)
 	switch {
 	case stdout == "":
@@ -79,5 +79,5 @@ func agentSaid(stdout, _ string) *flowrun.Content {
 	case cut:
 		shown += fmt.Sprintf("\n[cut: %d of %d bytes]\n", len(shown), len(stdout))
 	}
-	return flowrun.TextContent(shown, "")
+	return gostep.TextContent(shown, "")
 }

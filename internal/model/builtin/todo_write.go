@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -18,7 +18,7 @@ import (
 // todoWrite returns a tool that stores the to-do list of a model, one for each workspace. Every call passes the whole
 // list, so that the two sides cannot get out of step.
 func todoWrite(c Config) *tool.Definition {
-	return flowrun.GoTool{
+	return gostep.GoTool{
 		Name: "todo_write", DisplayName: "TodoWrite", Tags: []string{"write"},
 		Description: "Saves the to-do list of the current work, for tasks with several steps. Give the complete list each time: it replaces " +
 			"the previous one. Keep one task in_progress at a time, and mark each task completed as soon as it is done.",
@@ -49,14 +49,14 @@ func todoWrite(c Config) *tool.Definition {
 			list, _ := todos(params)
 			return fmt.Sprintf("Replaces the to-do list with one of %d tasks", len(list))
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			list, err := todos(in.Params)
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Text: visible(checklist(list))}, nil
+			return &gostep.Confirmation{Text: visible(checklist(list))}, nil
 		},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return keepTodos(c, in) },
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return keepTodos(c, in) },
 	}.Definition()
 }
 
@@ -87,7 +87,7 @@ func todos(params map[string]any) ([]todo, error) {
 	return list, nil
 }
 
-func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
+func keepTodos(c Config, in *gostep.StepInput) (any, error) {
 	list, err := todos(in.Params)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func keepTodos(c Config, in *flowrun.StepInput) (any, error) {
 	if err := atomicfile.Save(c.todoFile(in.Workspace), append(doc, '\n')); err != nil {
 		return nil, fmt.Errorf("cannot save the to-do list: %w", err)
 	}
-	return flowrun.TextContent(listed(list), checklist(list)), nil
+	return gostep.TextContent(listed(list), checklist(list)), nil
 }
 
 // todoFile returns the file with the list of a workspace, the same for every link to the workspace.

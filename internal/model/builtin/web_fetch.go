@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -22,7 +23,7 @@ const (
 // webFetch returns a tool that requests an address and converts the response for a model. flowrun does not ask a
 // model itself, so the prompt is returned to the model that called.
 func webFetch(c Config) *tool.Definition {
-	return flowrun.GoTool{
+	return gostep.GoTool{
 		Name: "web_fetch", DisplayName: "WebFetch", Tags: []string{"network"},
 		Description: "Fetches a web page or another document and returns its content: HTML as Markdown, other text and JSON as they " +
 			"are, images as images. Only http and https, only GET, and no addresses of this machine or its network. " +
@@ -39,7 +40,7 @@ func webFetch(c Config) *tool.Definition {
 		Describe: func(params map[string]any) string {
 			return "Gets " + short(values(params).text("url"), 300)
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			u, err := address(values(in.Params).text("url"))
 			if err == nil {
 				err = webAllowList(c.WebAllow).allow(u)
@@ -47,9 +48,9 @@ func webFetch(c Config) *tool.Definition {
 			if err != nil {
 				return nil, err
 			}
-			return &flowrun.Confirmation{Title: "Ask " + visible(u.Host), Text: visible(values(in.Params).text("url"))}, nil
+			return &gostep.Confirmation{Title: "Ask " + visible(u.Host), Text: visible(values(in.Params).text("url"))}, nil
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) { return fetchPage(ctx, c, in.Params) },
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) { return fetchPage(ctx, c, in.Params) },
 	}.Definition()
 }
 
@@ -62,7 +63,7 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 	if err := near.allow(u); err != nil {
 		return nil, err
 	}
-	a, err := ask(ctx, c, flowrun.FetchRequest{Method: http.MethodGet, URL: u.String(), Redirect: "follow", Allow: near.allow, Reach: near.address,
+	a, err := ask(ctx, c, call.FetchRequest{Method: http.MethodGet, URL: u.String(), Redirect: "follow", Allow: near.allow, Reach: near.address,
 		Header: [][2]string{{"Accept", "text/html, text/markdown, text/plain, application/json, image/*;q=0.8, */*;q=0.5"}}})
 	if err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func fetchPage(ctx context.Context, c Config, params map[string]any) (any, error
 }
 
 // ask sends a request, with a time limit.
-func ask(ctx context.Context, c Config, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+func ask(ctx context.Context, c Config, r call.FetchRequest) (*call.FetchAnswer, error) {
 	if c.Fetch == nil {
 		return nil, errors.New("web access is not available: this program has no HTTP client for tools")
 	}
@@ -112,7 +113,7 @@ func address(written string) (*url.URL, error) {
 }
 
 // responseError returns an error for a response without success: its status, and the beginning of its text.
-func responseError(a *flowrun.FetchAnswer, k webKind, bad error) error {
+func responseError(a *call.FetchAnswer, k webKind, bad error) error {
 	said := ""
 	if bad == nil && !k.image {
 		_, body := readable(a, k)
@@ -123,12 +124,12 @@ func responseError(a *flowrun.FetchAnswer, k webKind, bad error) error {
 	return fmt.Errorf("%s answered %s%s", a.URL, answered(a), said)
 }
 
-func answered(a *flowrun.FetchAnswer) string {
+func answered(a *call.FetchAnswer) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", a.Status, short(a.StatusText, 100)))
 }
 
 // heading describes to a model where a text or image comes from.
-func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
+func heading(a *call.FetchAnswer, k webKind, title, prompt string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "URL: %s\nStatus: %s\nType: %s\n", a.URL, answered(a), oneLine(k.name))
 	if title != "" {
@@ -141,7 +142,7 @@ func heading(a *flowrun.FetchAnswer, k webKind, title, prompt string) string {
 }
 
 // page returns a text response.
-func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
+func page(a *call.FetchAnswer, k webKind, prompt string) (any, error) {
 	title, body := readable(a, k)
 	shown, cut := upTo(body, maxPage)
 	var b strings.Builder
@@ -154,17 +155,17 @@ func page(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
 	if !strings.HasSuffix(shown, "\n") {
 		b.WriteByte('\n')
 	}
-	return flowrun.TextContent(b.String(), fmt.Sprintf("Read %s (%s, %d bytes)", a.URL, answered(a), len(body))), nil
+	return gostep.TextContent(b.String(), fmt.Sprintf("Read %s (%s, %d bytes)", a.URL, answered(a), len(body))), nil
 }
 
 // picture returns an image response.
-func picture(a *flowrun.FetchAnswer, k webKind, prompt string) (any, error) {
+func picture(a *call.FetchAnswer, k webKind, prompt string) (any, error) {
 	switch {
 	case len(a.Body) > maxImage:
 		return nil, fmt.Errorf("the image %s has %d bytes; the limit is %d", a.URL, len(a.Body), maxImage)
 	case http.DetectContentType(a.Body) != k.name:
 		return nil, fmt.Errorf("%s is declared as %s, but its content is not", a.URL, k.name)
 	}
-	return &flowrun.Content{Parts: []flowrun.Part{{Text: heading(a, k, "", prompt)}, {MIME: k.name, Data: a.Body}},
+	return &gostep.Content{Parts: []gostep.Part{{Text: heading(a, k, "", prompt)}, {MIME: k.name, Data: a.Body}},
 		Display: fmt.Sprintf("Fetched an image from %s (%d bytes)", a.URL, len(a.Body))}, nil
 }

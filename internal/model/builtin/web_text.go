@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"golang.org/x/net/html/charset"
-
-	"github.com/flowrun/flowrun"
 )
 
 // webKind is the kind of a response.
@@ -28,7 +27,7 @@ var texts = []string{"application/json", "application/xml", "application/xhtml+x
 	"application/yaml", "application/x-yaml", "application/toml", "application/x-ndjson", "application/sql", "application/x-sh", "image/svg+xml"}
 
 // webKindOf returns the kind of a response; the error says that a model cannot read it.
-func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
+func webKindOf(a *call.FetchAnswer) (webKind, error) {
 	written := headerOf(a, "content-type")
 	if written == "" {
 		written = http.DetectContentType(a.Body)
@@ -44,7 +43,7 @@ func webKindOf(a *flowrun.FetchAnswer) (webKind, error) {
 	return k, fmt.Errorf("it has the type %s (%d bytes); web_fetch supports text, HTML, JSON and images (PNG, JPEG, GIF, WebP); download anything else with a command", short(name, 100), len(a.Body))
 }
 
-func headerOf(a *flowrun.FetchAnswer, name string) string {
+func headerOf(a *call.FetchAnswer, name string) string {
 	for _, h := range a.Header {
 		if h[0] == name {
 			return h[1]
@@ -54,7 +53,7 @@ func headerOf(a *flowrun.FetchAnswer, name string) string {
 }
 
 // readable returns a response as text, with its title if it has one.
-func readable(a *flowrun.FetchAnswer, k webKind) (title, body string) {
+func readable(a *call.FetchAnswer, k webKind) (title, body string) {
 	text := decoded(a.Body, k)
 	if k.html {
 		return markdownOf(text, a.URL)

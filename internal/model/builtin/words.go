@@ -2,14 +2,13 @@ package builtin
 
 import (
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"strings"
-
-	"github.com/flowrun/flowrun"
 )
 
 // textAnswer returns a text for the model, with a newline at its end, and a text for the person; "" for the same text.
-func textAnswer(text, display string) *flowrun.Content {
-	return flowrun.TextContent(text+"\n", display)
+func textAnswer(text, display string) *gostep.Content {
+	return gostep.TextContent(text+"\n", display)
 }
 
 // plural returns a number of things in words.

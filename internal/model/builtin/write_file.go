@@ -3,12 +3,11 @@ package builtin
 import (
 	"context"
 	"fmt"
-
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 )
 
-func (f *files) writeFile() flowrun.GoTool {
-	return flowrun.GoTool{
+func (f *files) writeFile() gostep.GoTool {
+	return gostep.GoTool{
 		Name: "write_file", DisplayName: "WriteFile", Tags: []string{"write"},
 		Description: "Writes a whole file: creates it, including its parent folders, or replaces its content. To change part of a file, use edit.",
 		Schema: parsed(`{
@@ -23,10 +22,10 @@ func (f *files) writeFile() flowrun.GoTool {
 		Describe: func(p map[string]any) string {
 			return fmt.Sprintf("Writes %s to %s", size(int64(len(values(p).text("content")))), values(p).text("file_path"))
 		},
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			return f.confirm(in, values(in.Params).text("file_path"), whole(values(in.Params)))
 		},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			return f.change(ctx, in, values(in.Params).text("file_path"), whole(values(in.Params)))
 		},
 	}

@@ -8,14 +8,13 @@ import (
 	"mime"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/flowrun/flowrun"
 )
 
 // step returns the step that calls a tool of the server.
-func (r *remote) step(name string) flowrun.StepFunc {
-	return func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+func (r *remote) step(name string) gostep.StepFunc {
+	return func(ctx context.Context, in *gostep.StepInput) (any, error) {
 		res, err := r.call(ctx, name, in.Params)
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -69,8 +68,8 @@ func (l *link) unknown(ctx context.Context, err error) error {
 
 // contentFrom translates a result. Structured content takes the place of the texts, which describe
 // it, unless they are JSON themselves, or all that it contains.
-func contentFrom(res *mcp.CallToolResult) *flowrun.Content {
-	c := &flowrun.Content{}
+func contentFrom(res *mcp.CallToolResult) *gostep.Content {
+	c := &gostep.Content{}
 	texts, isJSON := []string{}, false
 	for _, block := range res.Content {
 		p := partFrom(block)
@@ -81,7 +80,7 @@ func contentFrom(res *mcp.CallToolResult) *flowrun.Content {
 		c.Parts = append(c.Parts, p)
 	}
 	if data, err := json.Marshal(res.StructuredContent); err == nil && res.StructuredContent != nil && !res.IsError && !isJSON && !wraps(res.StructuredContent, strings.Join(texts, "")) {
-		parts := []flowrun.Part{{Text: string(data)}}
+		parts := []gostep.Part{{Text: string(data)}}
 		for _, p := range c.Parts {
 			if p.MIME != "" {
 				parts = append(parts, p)
@@ -130,32 +129,32 @@ func line(text string) string {
 }
 
 // partFrom translates one block of a result.
-func partFrom(block mcp.Content) flowrun.Part {
+func partFrom(block mcp.Content) gostep.Part {
 	switch b := block.(type) {
 	case *mcp.TextContent:
-		return flowrun.Part{Text: b.Text}
+		return gostep.Part{Text: b.Text}
 	case *mcp.ImageContent:
 		return data(b.MIMEType, b.Data)
 	case *mcp.AudioContent:
 		return data(b.MIMEType, b.Data)
 	case *mcp.ResourceLink:
-		return flowrun.Part{Text: fmt.Sprintf("[resource %s: %s]", plainText(b.Name, maxTitle), plainText(b.URI, maxTitle))}
+		return gostep.Part{Text: fmt.Sprintf("[resource %s: %s]", plainText(b.Name, maxTitle), plainText(b.URI, maxTitle))}
 	case *mcp.EmbeddedResource:
 		switch {
 		case b.Resource == nil:
-			return flowrun.Part{}
+			return gostep.Part{}
 		case b.Resource.Blob != nil:
 			return data(b.Resource.MIMEType, b.Resource.Blob)
 		}
-		return flowrun.Part{Text: b.Resource.Text}
+		return gostep.Part{Text: b.Resource.Text}
 	}
-	return flowrun.Part{Text: "[content of an unknown kind]"}
+	return gostep.Part{Text: "[content of an unknown kind]"}
 }
 
 // data returns a part with data. A media type that is not valid is replaced by that of any data.
-func data(kind string, content []byte) flowrun.Part {
+func data(kind string, content []byte) gostep.Part {
 	if parsed, _, err := mime.ParseMediaType(kind); err != nil || !strings.Contains(parsed, "/") {
 		kind = "application/octet-stream"
 	}
-	return flowrun.Part{MIME: kind, Data: content}
+	return gostep.Part{MIME: kind, Data: content}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/model/sampling"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -44,7 +44,7 @@ type Config struct {
 	Sampler   sampling.Sampler // answers servers that ask a language model; nil = nobody
 	// Ask asks a person a question of a server. The error says that the person cancelled. nil = there is
 	// nobody, which declines.
-	Ask func(ctx context.Context, server string, q flowrun.Question) (flowrun.Answer, error)
+	Ask func(ctx context.Context, server string, q history.Question) (history.Answer, error)
 	// Report is called with every problem of a server, once. It must be safe for concurrent use.
 	Report func(server, problem string)
 }

@@ -15,7 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
@@ -284,11 +284,11 @@ func TestClientStep(t *testing.T) {
 	}
 	u.library = library.New(library.Config{WorkingDirectory: u.folder, Home: t.TempDir()})
 	u.library.ProvideFrom(tool.ScopeMCP, u.Client)
-	plan, err := flowrun.Compile(u.library, "chain")
+	plan, err := engine.Compile(u.library, "chain")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, nil)
+	res, err := engine.New(engine.Config{}).Run(t.Context(), plan, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,7 +17,7 @@ func (r *remote) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.Elici
 	if r.client.config.Ask == nil || req.Params.Mode != "" && req.Params.Mode != "form" {
 		return decline, nil
 	}
-	q := flowrun.Question{Prompt: plainText(req.Params.Message, maxProblem)}
+	q := history.Question{Prompt: plainText(req.Params.Message, maxProblem)}
 	var err error
 	if q.Form, err = formOf(req.Params.RequestedSchema); err != nil {
 		r.report("its question cannot be shown: " + plainText(err.Error(), maxProblem))

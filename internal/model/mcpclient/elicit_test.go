@@ -11,7 +11,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 )
 
@@ -42,27 +43,27 @@ const form = `{"type": "object", "required": ["n"], "properties": {
 
 // TestElicitation is a server that asks the user during a call.
 func TestElicitation(t *testing.T) {
-	accept := func(values map[string]any) func(q flowrun.Question) (flowrun.Answer, error) {
-		return func(q flowrun.Question) (flowrun.Answer, error) {
+	accept := func(values map[string]any) func(q history.Question) (history.Answer, error) {
+		return func(q history.Question) (history.Answer, error) {
 			filled, err := q.Check(values)
-			return flowrun.Answer{Approve: true, Values: filled}, err
+			return history.Answer{Approve: true, Values: filled}, err
 		}
 	}
 	for _, w := range []struct {
 		name, schema string
-		answer       func(q flowrun.Question) (flowrun.Answer, error)
+		answer       func(q history.Question) (history.Answer, error)
 		want         string
 	}{
 		{"accept", form, accept(map[string]any{"n": "3"}), `accept {"age":30,"n":3,"size":"l","yes":true}`},
 		{"no fields", `{"type": "object", "properties": {}}`, accept(nil), `accept`},
-		{"decline", form, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, nil }, "decline"},
-		{"cancel", form, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, flowrun.ErrNoApprover }, "cancel"},
+		{"decline", form, func(history.Question) (history.Answer, error) { return history.Answer{}, nil }, "decline"},
+		{"cancel", form, func(history.Question) (history.Answer, error) { return history.Answer{}, waiting.ErrNoApprover }, "cancel"},
 		{"nobody", form, nil, "decline"},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			c := mcpclient.Config{Servers: []mcpclient.ServerConfig{questioner(t, 1, &sdk.ElicitParams{Message: "How\x1b[2J many?", RequestedSchema: json.RawMessage(w.schema)})}}
 			if w.answer != nil {
-				c.Ask = func(_ context.Context, server string, q flowrun.Question) (flowrun.Answer, error) {
+				c.Ask = func(_ context.Context, server string, q history.Question) (history.Answer, error) {
 					if server != "s" || q.Prompt != "How[2J many?" {
 						t.Errorf("%s asks %q", server, q.Prompt)
 					}
@@ -83,9 +84,9 @@ func TestElicitation(t *testing.T) {
 // TestElicitationLimits: a server asks a limited number of times, and shows no page on the web.
 func TestElicitationLimits(t *testing.T) {
 	asked := 0
-	ask := func(context.Context, string, flowrun.Question) (flowrun.Answer, error) {
+	ask := func(context.Context, string, history.Question) (history.Answer, error) {
 		asked++
-		return flowrun.Answer{Approve: true}, nil
+		return history.Answer{Approve: true}, nil
 	}
 	c := mcpclient.Config{Servers: []mcpclient.ServerConfig{questioner(t, 25, &sdk.ElicitParams{Message: "More?"})}, Ask: ask}
 	if a := useWith(t, c).call(t.Context(), "s__t", "{}"); a.Error != nil || asked != 20 || strings.Count(a.Content.Text(), "decline") != 5 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -33,7 +33,7 @@ func (r *remote) definition(t *mcp.Tool) (*tool.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	def := flowrun.GoTool{
+	def := gostep.GoTool{
 		Name:        name,
 		DisplayName: plainText(titleOf(t), maxTitle),
 		Description: plainText(t.Description, maxDescription),

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -21,7 +21,7 @@ import (
 // Reader reads the logs of one run. It is not safe for concurrent use.
 type Reader struct {
 	dir  string
-	plan *flowrun.Plan
+	plan *engine.Plan
 	step string
 	// Attempt, if it is not 0, selects one attempt of each step. A fallback belongs to the last one.
 	Attempt int
@@ -35,7 +35,7 @@ type Reader struct {
 // New returns a Reader of the logs in dir, the steps.LogFolder of the run. step is the path
 // of the step to read. A step that uses a tool includes the steps inside it, and a loop its
 // items. "" means all steps.
-func New(dir string, plan *flowrun.Plan, step string) *Reader {
+func New(dir string, plan *engine.Plan, step string) *Reader {
 	return &Reader{dir: dir, plan: plan, step: step, offsets: map[string]int64{}, finished: map[dag.ID]bool{}}
 }
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -21,7 +21,7 @@ func TestWithoutLogs(t *testing.T) {
 	if err := os.WriteFile(definition, []byte("name: two\ndescription: Two steps\nsteps:\n  - {name: a, bash: echo a}\n  - {name: b, bash: echo b}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(library.New(library.Config{}), definition)
+	plan, err := engine.Compile(library.New(library.Config{}), definition)
 	if err != nil {
 		t.Fatal(err)
 	}

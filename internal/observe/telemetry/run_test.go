@@ -14,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -30,11 +32,11 @@ type bench struct {
 	*testing.T
 	*collectortest.Collector
 	dir   string
-	store *flowrun.Memory
+	store *history.Memory
 }
 
 func newBench(t *testing.T) *bench {
-	b := &bench{T: t, Collector: collectortest.New(), dir: t.TempDir(), store: flowrun.NewMemory()}
+	b := &bench{T: t, Collector: collectortest.New(), dir: t.TempDir(), store: history.NewMemory()}
 	t.Cleanup(b.Close)
 	set(t, "EXPORTER_OTLP_ENDPOINT="+b.URL)
 	return b
@@ -55,8 +57,8 @@ func (b *bench) tracer() (*telemetry.Tracer, func()) {
 	}
 }
 
-func (b *bench) config(tr *telemetry.Tracer) flowrun.Config {
-	return flowrun.Config{Store: b.store, StateDir: b.dir, Observers: []flowrun.Observer{tr.Observe}, Trace: tr.Trace}
+func (b *bench) config(tr *telemetry.Tracer) engine.Config {
+	return engine.Config{Store: b.store, StateDir: b.dir, Observers: []engine.Observer{tr.Observe}, Trace: tr.Trace}
 }
 
 // file writes a definition.
@@ -70,19 +72,19 @@ func (b *bench) file(name, text string) string {
 }
 
 // run runs a definition to its end.
-func (b *bench) run(in flowrun.TraceContext, text string, options ...flowrun.RunOption) *flowrun.Result {
+func (b *bench) run(in history.TraceContext, text string, options ...engine.RunOption) *engine.Result {
 	b.Helper()
 	if runtime.GOOS == "windows" {
 		b.Skip("the steps are for a Unix shell")
 	}
-	plan, err := flowrun.Compile(library.New(library.Config{}), b.file("job.yaml", text))
+	plan, err := engine.Compile(library.New(library.Config{}), b.file("job.yaml", text))
 	if err != nil {
 		b.Fatal(err)
 	}
 	tr, end := b.tracer()
 	defer end()
-	res, err := flowrun.New(b.config(tr)).Run(b.Context(), plan, nil,
-		append(options, flowrun.WithTrace(in))...)
+	res, err := engine.New(b.config(tr)).Run(b.Context(), plan, nil,
+		append(options, engine.WithTrace(in))...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -90,19 +92,19 @@ func (b *bench) run(in flowrun.TraceContext, text string, options ...flowrun.Run
 }
 
 // resume resumes a run, as another process would.
-func (b *bench) resume(id string) *flowrun.Result {
+func (b *bench) resume(id string) *engine.Result {
 	b.Helper()
-	past, err := flowrun.LoadRun(b.Context(), b.store, library.New(library.Config{}), id)
+	past, err := engine.LoadRun(b.Context(), b.store, library.New(library.Config{}), id)
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := past.Resume(library.New(library.Config{}), flowrun.ResumeOptions{RerunInterrupted: true})
+	g, err := past.Resume(library.New(library.Config{}), engine.ResumeOptions{RerunInterrupted: true})
 	if err != nil {
 		b.Fatal(err)
 	}
 	tr, end := b.tracer()
 	defer end()
-	res, err := flowrun.New(b.config(tr)).Continue(b.Context(), g)
+	res, err := engine.New(b.config(tr)).Continue(b.Context(), g)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -147,7 +149,7 @@ steps:
     bash: echo
     run-condition: "false"
 `)
-	b.run(flowrun.TraceContext{}, `
+	b.run(history.TraceContext{}, `
 name: job
 description: x
 steps:
@@ -224,7 +226,7 @@ steps:
   - name: once
     bash: test -e `+b.dir+`/mark || { touch `+b.dir+`/mark; exit 9; }
 `)
-	b.run(flowrun.TraceContext{}, `
+	b.run(history.TraceContext{}, `
 name: job
 description: x
 steps:
@@ -254,7 +256,7 @@ func TestAttributes(t *testing.T) {
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=other,team=a%2Cb")
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "X-Token=to%20ken")
 	t.Setenv("SECRETVARIABLE", "very-secret-value")
-	res := b.run(flowrun.TraceContext{}, `
+	res := b.run(history.TraceContext{}, `
 name: job
 description: x
 environment:
@@ -325,7 +327,7 @@ steps:
   - name: nested
     bash: echo $TRACEPARENT $TRACESTATE >`+b.dir+`/nested
 `)
-	b.run(flowrun.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01", State: "vendor=1"}, `
+	b.run(history.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01", State: "vendor=1"}, `
 name: job
 description: x
 steps:
@@ -373,7 +375,7 @@ func TestNotSampled(t *testing.T) {
 				t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 			}
 			parent := "00-" + outerTrace + "-" + outerSpan + "-" + c.flags
-			b.run(flowrun.TraceContext{Parent: parent}, `
+			b.run(history.TraceContext{Parent: parent}, `
 name: job
 description: x
 bash: echo $TRACEPARENT >`+b.dir+`/seen
@@ -393,19 +395,19 @@ func TestCancelled(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	def := &tool.Definition{Name: "job", Steps: []*tool.Step{
-		flowrun.GoStep("waits", func(ctx context.Context, _ *flowrun.StepInput) (any, error) {
+		gostep.GoStep("waits", func(ctx context.Context, _ *gostep.StepInput) (any, error) {
 			cancel(errors.New("enough"))
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}),
-		flowrun.GoStep("never", func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }),
+		gostep.GoStep("never", func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }),
 	}}
-	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+	plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tr, end := b.tracer()
-	if _, err := flowrun.New(b.config(tr)).Run(ctx, plan, nil); err != nil {
+	if _, err := engine.New(b.config(tr)).Run(ctx, plan, nil); err != nil {
 		t.Fatal(err)
 	}
 	end()
@@ -433,7 +435,7 @@ steps:
   - name: bad
     bash: echo $TRACEPARENT >`+b.dir+`/seen; test -e `+b.dir+`/mark
 `)
-	res := b.run(flowrun.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01"}, `
+	res := b.run(history.TraceContext{Parent: "00-" + outerTrace + "-" + outerSpan + "-01"}, `
 name: job
 description: x
 steps:
@@ -502,7 +504,7 @@ func TestKilled(t *testing.T) {
 	)
 	for _, life := range [][2]int{{0, 9}, {9, 11}, {11, len(all)}} {
 		tr, end := b.tracer()
-		sink, _ := tr.Observe(flowrun.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
+		sink, _ := tr.Observe(history.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
 			sink.Emit(e)
 		}
@@ -539,7 +541,7 @@ func TestRests(t *testing.T) {
 	)
 	for _, life := range [][2]int{{0, 3}, {3, len(all)}} {
 		tr, end := b.tracer()
-		sink, _ := tr.Observe(flowrun.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
+		sink, _ := tr.Observe(history.ObservedRun{ID: "run", Tool: "job", Recorded: all[:life[0]]})
 		for _, e := range all[life[0]:life[1]] {
 			sink.Emit(e)
 		}
@@ -561,22 +563,22 @@ job succeeded
 func TestLinks(t *testing.T) {
 	b := newBench(t)
 	parent := "00-" + outerTrace + "-" + outerSpan + "-01"
-	b.run(flowrun.TraceContext{}, `
+	b.run(history.TraceContext{}, `
 name: job
 description: x
 bash: exit 1
-`, flowrun.WithID("old"))
-	past, err := flowrun.LoadRun(b.Context(), b.store, library.New(library.Config{}), "old")
+`, engine.WithID("old"))
+	past, err := engine.LoadRun(b.Context(), b.store, library.New(library.Config{}), "old")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		is   string
-		ways func(*library.Library) (*flowrun.Continuation, error)
+		ways func(*library.Library) (*engine.Continuation, error)
 	}{
-		{"retry", func(l *library.Library) (*flowrun.Continuation, error) { return past.Retry(l, flowrun.RetryOptions{}) }},
-		{"resume", func(l *library.Library) (*flowrun.Continuation, error) {
-			return past.Resume(l, flowrun.ResumeOptions{})
+		{"retry", func(l *library.Library) (*engine.Continuation, error) { return past.Retry(l, engine.RetryOptions{}) }},
+		{"resume", func(l *library.Library) (*engine.Continuation, error) {
+			return past.Resume(l, engine.ResumeOptions{})
 		}},
 	} {
 		g, err := c.ways(library.New(library.Config{}))
@@ -584,7 +586,7 @@ bash: exit 1
 			t.Fatal(err)
 		}
 		tr, end := b.tracer()
-		if _, err := flowrun.New(b.config(tr)).Continue(b.Context(), g, flowrun.WithTrace(flowrun.TraceContext{Parent: parent})); err != nil {
+		if _, err := engine.New(b.config(tr)).Continue(b.Context(), g, engine.WithTrace(history.TraceContext{Parent: parent})); err != nil {
 			t.Fatal(err)
 		}
 		end()

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Set by the linker in a release build (build/release.yaml).
+// Set by the linker in a release build (internal/release/release.yaml).
 var version, commit, date string
 
 // Stamp is what a release build stores about itself.

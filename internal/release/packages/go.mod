@@ -1,4 +1,4 @@
-module github.com/flowrun/flowrun/build/packages
+module github.com/flowrun/flowrun/internal/release/packages
 
 go 1.26
 

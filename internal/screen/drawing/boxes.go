@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // Box is one step in a drawing of a graph.
@@ -31,12 +31,12 @@ type Box struct {
 const maxBoxes = 20_000
 
 // Boxes returns the boxes of a plan's steps.
-func Boxes(p *flowrun.Plan) []Box {
+func Boxes(p *engine.Plan) []Box {
 	left := maxBoxes
 	return boxesOf(p, "", &left)
 }
 
-func boxesOf(p *flowrun.Plan, prefix string, left *int) []Box {
+func boxesOf(p *engine.Plan, prefix string, left *int) []Box {
 	nodes := p.Graph().Nodes()
 	*left -= len(nodes)
 	boxes := make([]Box, 0, len(nodes))
@@ -70,7 +70,7 @@ func boxesOf(p *flowrun.Plan, prefix string, left *int) []Box {
 }
 
 // stepRole describes when a step runs (as a handler) and how often (as a loop).
-func stepRole(p *flowrun.Plan, step string) string {
+func stepRole(p *engine.Plan, step string) string {
 	var words []string
 	switch key, of := p.Handler(step); {
 	case of != "":

@@ -11,7 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/service/users"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -22,7 +23,7 @@ type Approver interface {
 	// Decide returns the decision of the policy. canAsk says whether a person can be asked.
 	Decide(ctx context.Context, i *registry.Invocation, canAsk bool) registry.Decision
 	// Card returns what a person is shown before they decide.
-	Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error)
+	Card(i *registry.Invocation, shown *gostep.Confirmation) (string, error)
 	// Record is called with the answer of a person. If it fails, the call is not carried out.
 	Record(ctx context.Context, i *registry.Invocation, approved bool) error
 }
@@ -55,7 +56,7 @@ func (s *Server) offer(name string) (o offer, ok bool) {
 }
 
 // canAsk reports whether the client can show a person a question.
-func (c *call) canAsk() bool {
+func (c *toolCall) canAsk() bool {
 	caps := c.client
 	if caps == nil || caps.Elicitation == nil {
 		return false
@@ -65,7 +66,7 @@ func (c *call) canAsk() bool {
 
 // confirm implements registry.Options.Confirm. In the first round it keeps the question for
 // the result; in the second round it reads the answer.
-func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
+func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *gostep.Confirmation) (registry.Decision, error) {
 	c := callOf(ctx)
 	about := openApproval{asked: users.CallerOf(ctx).Identity, tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
 	if c.state != "" {
@@ -85,7 +86,7 @@ func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *flo
 
 // answered returns the decision of a person. known reports whether they were asked about
 // exactly this call.
-func (s *Server) answered(ctx context.Context, c *call, i *registry.Invocation, known bool) (registry.Decision, error) {
+func (s *Server) answered(ctx context.Context, c *toolCall, i *registry.Invocation, known bool) (registry.Decision, error) {
 	reply, _ := c.answers[approvalID].(*mcp.ElicitResult)
 	switch {
 	case !known:
@@ -104,7 +105,7 @@ func (s *Server) answered(ctx context.Context, c *call, i *registry.Invocation, 
 }
 
 // digestsOf identifies the definitions that a plan runs.
-func digestsOf(p *flowrun.Plan) string {
+func digestsOf(p *engine.Plan) string {
 	var digests []string
 	for _, src := range p.Sources() {
 		digests = append(digests, src.Digest)
@@ -130,7 +131,7 @@ func (q *question) requests() mcp.InputRequestMap {
 // digestOfCall identifies a call: the definitions, the arguments, and what a person is shown of it,
 // such as the change of a file. If any of them is different in the second round, the answer was not
 // about this call.
-func digestOfCall(definition, arguments string, shown *flowrun.Confirmation) [sha256.Size]byte {
+func digestOfCall(definition, arguments string, shown *gostep.Confirmation) [sha256.Size]byte {
 	text, err := json.Marshal([]any{definition, arguments, shown})
 	if err != nil { // never: texts can be encoded
 		text = []byte(rand.Text())

@@ -8,13 +8,13 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/registry"
 )
 
-// call is one call of a tool, while it is carried out. The registry passes it back to the Server
+// toolCall is one call of a tool, while it is carried out. The registry passes it back to the Server
 // in the context.
-type call struct {
+type toolCall struct {
 	request
 	ctx  context.Context // of the request
 	text string          // the arguments as the model wrote them
@@ -46,11 +46,11 @@ func (c questionContext) Value(key any) any { return c.values.Value(key) }
 type callKey struct{}
 
 // callOf returns the call to which a context belongs.
-func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+func callOf(ctx context.Context) *toolCall { return ctx.Value(callKey{}).(*toolCall) }
 
 // within returns a context for a question to the client, which ends with ctx. It has the values of the request's: by
 // these the library finds the stream of the call, and the client may have no other.
-func (c *call) within(ctx context.Context) context.Context { return questionContext{ctx, c.ctx} }
+func (c *toolCall) within(ctx context.Context) context.Context { return questionContext{ctx, c.ctx} }
 
 // handlerOf returns the handler of a typed tool.
 func (s *Server) handlerOf(name string) mcp.ToolHandler {
@@ -85,7 +85,7 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 	defer leave()
 	ctx, end := enterCall(ctx)
 	defer end()
-	c := &call{request: r, ctx: ctx, text: text, news: newNews(ctx, r)}
+	c := &toolCall{request: r, ctx: ctx, text: text, news: newNews(ctx, r)}
 	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
 	c.news.end(ctx)
 	if c.ended != nil {
@@ -95,17 +95,17 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 }
 
 // runOptions implements registry.Options.Run.
-func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []flowrun.RunOption {
+func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []engine.RunOption {
 	c := callOf(ctx)
-	options := []flowrun.RunOption{flowrun.WithOrigin(flowrun.OriginMCP), flowrun.WithApproval(c.ask), flowrun.WithSink(c.news), flowrun.WithConsole(c.news.log)}
+	options := []engine.RunOption{engine.WithOrigin(engine.OriginMCP), engine.WithApproval(c.ask), engine.WithSink(c.news), engine.WithConsole(c.news.log)}
 	if c.stdout != nil {
-		options = append(options, flowrun.WithStdout(c.stdout))
+		options = append(options, engine.WithStdout(c.stdout))
 	}
 	if c.canAsk() {
-		options = append(options, flowrun.WithPrompt(c.input))
+		options = append(options, engine.WithPrompt(c.input))
 	}
 	if c.offersModel() {
-		options = append(options, flowrun.WithAskModel(c.askModel))
+		options = append(options, engine.WithAskModel(c.askModel))
 	}
 	if s.config.Observe != nil {
 		more, ended := s.config.Observe(i)

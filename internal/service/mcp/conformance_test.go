@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
@@ -51,10 +52,10 @@ func TestConformance(t *testing.T) {
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	s := httptest.NewServer(mcp.New(mcp.Config{
 		Library:    lib,
-		Registry:   registry.Options{Engine: flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir(), JavaScript: scripts})},
+		Registry:   registry.Options{Engine: engine.New(engine.Config{Store: history.NewMemory(), StateDir: t.TempDir(), JavaScript: scripts})},
 		Approver:   &freely{},
 		Candidates: func(*tool.Parameter) []string { return []string{"a", "b"} },
-		Store:      flowrun.NewMemory(),
+		Store:      history.NewMemory(),
 	}).Handler(false))
 	defer s.Close()
 	out := run(filepath.Join(suite, "node_modules", ".bin", "conformance"), "server", "--url", s.URL)

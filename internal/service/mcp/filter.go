@@ -4,7 +4,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -16,7 +16,7 @@ type Filter struct {
 	Exclude []string // names
 	Also    []string // names that are offered beside those that the other fields select
 	// Permits, if set, is asked about each of these tools too.
-	Permits func(*flowrun.Plan) bool
+	Permits func(*engine.Plan) bool
 }
 
 // names returns the names that may be selected.
@@ -37,7 +37,7 @@ func (f Filter) names(lib *library.Library) (names []string) {
 }
 
 // selects reports whether a tool with a selected name is offered.
-func (f Filter) selects(p *flowrun.Plan) bool {
+func (f Filter) selects(p *engine.Plan) bool {
 	tagged := func(tag string) bool { return slices.Contains(p.Definition.Tags, tag) }
 	return (len(f.Tags) == 0 || slices.Contains(f.Also, p.Name()) || slices.ContainsFunc(f.Tags, tagged)) && (f.Permits == nil || f.Permits(p))
 }

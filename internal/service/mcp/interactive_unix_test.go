@@ -38,7 +38,7 @@ func TestInteractive(t *testing.T) {
 					return test.answer, nil
 				})
 			}
-			if r := call(t, s.connectWith(t, o, test.version), "talk", nil); r.IsError || !strings.HasSuffix(text(r), test.want) {
+			if r := callTool(t, s.connectWith(t, o, test.version), "talk", nil); r.IsError || !strings.HasSuffix(text(r), test.want) {
 				t.Errorf("%q, want %q", text(r), test.want)
 			}
 		})

@@ -6,16 +6,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/flowrun/flowrun"
 )
 
 // withoutSampling is the first version of the protocol in which the model of the client cannot be asked during a call.
 const withoutSampling = "2026-07-28"
 
 // offersModel reports whether scripts can ask the model of the client.
-func (c *call) offersModel() bool {
+func (c *toolCall) offersModel() bool {
 	if c.client == nil || c.client.Sampling == nil {
 		return false
 	}
@@ -24,7 +23,7 @@ func (c *call) offersModel() bool {
 }
 
 // askModel implements flowrun.WithAskModel with the model of the client.
-func (c *call) askModel(ctx context.Context, r flowrun.ModelRequest) (string, error) {
+func (c *toolCall) askModel(ctx context.Context, r call.ModelRequest) (string, error) {
 	answer, err := c.session.CreateMessage(c.within(ctx), &mcp.CreateMessageParams{MaxTokens: r.MaxTokens, SystemPrompt: r.SystemPrompt,
 		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: r.Prompt}}}})
 	if err != nil {

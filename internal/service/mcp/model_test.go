@@ -12,8 +12,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 )
 
@@ -21,7 +22,7 @@ import (
 func TestAskModel(t *testing.T) {
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	own := flowrun.New(flowrun.Config{JavaScript: scripts, AskModel: func(context.Context, flowrun.ModelRequest) (string, error) { return "own", nil }})
+	own := engine.New(engine.Config{JavaScript: scripts, AskModel: func(context.Context, call.ModelRequest) (string, error) { return "own", nil }})
 	s := serve(t, func(c *mcp.Config) {
 		c.Library.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 		c.Registry.Engine = own
@@ -57,7 +58,7 @@ func TestAskModel(t *testing.T) {
 		"a picture":                 {answer(&sdk.ImageContent{MIMEType: "image/png", Data: []byte("x")}, nil), "2025-11-25", "not text", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := call(t, s.connectWith(t, c.client, c.version), "guess", nil); r.IsError != c.fails || !strings.Contains(text(r), c.want) {
+			if r := callTool(t, s.connectWith(t, c.client, c.version), "guess", nil); r.IsError != c.fails || !strings.Contains(text(r), c.want) {
 				t.Errorf("%v, %q, want %q", r.IsError, text(r), c.want)
 			}
 		})

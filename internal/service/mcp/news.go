@@ -8,8 +8,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // news sends notifications about a call to its client, in order. A client that reads slowly loses
@@ -72,7 +72,7 @@ func (n *news) Emit(e dag.Event) {
 }
 
 // log sends what a step streams to the console as messages of the log. Clients choose the level.
-func (n *news) log(c flowrun.StreamChunk) {
+func (n *news) log(c steps.Chunk) {
 	text, step := string(c.Text), string(c.Step)
 	n.add(func(ctx context.Context) {
 		for line := range strings.Lines(text) {

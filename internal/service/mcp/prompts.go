@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -57,7 +57,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	case ref.Type == "ref/prompt":
 		values = s.parameterValues(ref.Name, arg.Name)
 	case ref.Type == "ref/resource" && arg.Name == "run" && strings.HasPrefix(ref.URI, runsURI) && s.config.Store != nil:
-		list, err := s.config.Store.Runs(ctx, flowrun.Query{Limit: 10 * maxListed})
+		list, err := s.config.Store.Runs(ctx, history.Query{Limit: 10 * maxListed})
 		if err != nil {
 			return nil, err
 		}

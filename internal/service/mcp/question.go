@@ -11,9 +11,10 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // askMargin is the part of the remaining time of a call that is left when the client is no
@@ -23,23 +24,23 @@ const askMargin = 10 // a tenth
 // ask implements flowrun.WithApproval: the client shows its user the question of a step that
 // needs approval. Newer versions of the protocol allow no questions during a call, and some
 // clients cannot ask; the question is then left to others, and the run waits.
-func (c *call) ask(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
+func (c *toolCall) ask(ctx context.Context, q history.Question) (history.Answer, error) {
 	schema, err := questionSchema(q)
 	if err != nil {
-		return flowrun.Answer{}, err
+		return history.Answer{}, err
 	}
 	reply, err := c.elicit(ctx, questionText(q), schema)
 	if err != nil {
-		return flowrun.Answer{}, flowrun.ErrNoApprover
+		return history.Answer{}, waiting.ErrNoApprover
 	}
-	answer := flowrun.Answer{Approve: reply.Action == "accept", By: cmp.Or(history.ActorOf(c.ctx), "a client (MCP)")}
+	answer := history.Answer{Approve: reply.Action == "accept", By: cmp.Or(history.ActorOf(c.ctx), "a client (MCP)")}
 	if q.Form == nil {
 		answer.Approve = answer.Approve && reply.Content[decisionField] == "approve"
 		return answer, nil
 	}
 	if answer.Approve {
 		if answer.Values, err = q.Check(reply.Content); err != nil {
-			return flowrun.Answer{}, flowrun.ErrNoApprover // the values are wrong; others can still answer
+			return history.Answer{}, waiting.ErrNoApprover // the values are wrong; others can still answer
 		}
 	}
 	return answer, nil
@@ -50,7 +51,7 @@ var errNoReply = errors.New("the user of the client did not answer")
 
 // elicit lets the client show its user a form during a call. It fails if the user closed the form, or if some
 // of the time of the call must be left.
-func (c *call) elicit(ctx context.Context, message string, schema map[string]any) (*mcp.ElicitResult, error) {
+func (c *toolCall) elicit(ctx context.Context, message string, schema map[string]any) (*mcp.ElicitResult, error) {
 	if !c.canAsk() {
 		return nil, errNoReply
 	}
@@ -78,7 +79,7 @@ func inputSchema() map[string]any {
 
 // input implements flowrun.WithPrompt: the user of the client sees what an interactive step has printed, and
 // types the line that it waits for.
-func (c *call) input(ctx context.Context, p flowrun.Prompt) (string, error) {
+func (c *toolCall) input(ctx context.Context, p steps.Prompt) (string, error) {
 	card := fmt.Sprintf("Step %s is waiting for input. It has printed:\n\n%s", console.Visible(string(p.Step)), console.Block(console.PlainText(p.Text)))
 	reply, err := c.elicit(ctx, card, inputSchema())
 	if err != nil {
@@ -105,7 +106,7 @@ func decisionSchema(doc string) map[string]any {
 const cardWidth = 80
 
 // questionText returns what a person is shown.
-func questionText(q flowrun.Question) string {
+func questionText(q history.Question) string {
 	card := console.Question{Step: q.Step, Tool: q.Tool, Run: q.Run, Prompt: q.Prompt}
 	if !q.Until.IsZero() {
 		card.Until = q.Until.Format(time.RFC3339)
@@ -117,7 +118,7 @@ func questionText(q flowrun.Question) string {
 
 // questionSchema describes what a person fills in: the form of the step, which is approved by
 // sending it, or else only the decision.
-func questionSchema(q flowrun.Question) (schema map[string]any, err error) {
+func questionSchema(q history.Question) (schema map[string]any, err error) {
 	if q.Form == nil {
 		return decisionSchema("approve continues the run, deny rejects it"), nil
 	}

@@ -22,7 +22,7 @@ func TestQuestionOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if r := call(t, c, "gate", nil); r.IsError || text(r) != "here 3\n" {
+	if r := callTool(t, c, "gate", nil); r.IsError || text(r) != "here 3\n" {
 		t.Errorf("%v, %q", r.IsError, text(r))
 	}
 }

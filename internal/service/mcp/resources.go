@@ -15,7 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/steps"
@@ -89,7 +90,7 @@ func (s *Server) read(read reader) mcp.ResourceHandler {
 		if err == nil {
 			c, err = read(ctx, u)
 		}
-		if errors.Is(err, errNoResource) || errors.Is(err, flowrun.ErrNoRun) {
+		if errors.Is(err, errNoResource) || errors.Is(err, history.ErrNoRun) {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
 		if err != nil {
@@ -102,11 +103,11 @@ func (s *Server) read(read reader) mcp.ResourceHandler {
 
 // readRuns returns the list of runs.
 func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceContents, error) {
-	list, err := s.config.Store.Runs(ctx, flowrun.Query{Limit: 10 * maxListed})
+	list, err := s.config.Store.Runs(ctx, history.Query{Limit: 10 * maxListed})
 	if err != nil {
 		return nil, err
 	}
-	var shown []flowrun.RunInfo
+	var shown []history.RunInfo
 	for _, r := range list {
 		if len(shown) < maxListed && s.Shows(ctx, r) {
 			shown = append(shown, r)
@@ -118,7 +119,7 @@ func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceCont
 // Shows reports whether clients can see a run: its tool is offered, and it ran the definition in the
 // same file. The history has the runs of all projects, whose tools can have the same names. A tool
 // without a file must have run in the same folder.
-func (s *Server) Shows(ctx context.Context, info flowrun.RunInfo) bool {
+func (s *Server) Shows(ctx context.Context, info history.RunInfo) bool {
 	t, offered := s.offer(info.Tool)
 	if !offered {
 		return false
@@ -140,7 +141,7 @@ func document(v any) (*mcp.ResourceContents, error) {
 }
 
 // load reads a run of an offered tool.
-func (s *Server) load(ctx context.Context, id string) (*flowrun.RecordedRun, error) {
+func (s *Server) load(ctx context.Context, id string) (*engine.RecordedRun, error) {
 	info, err := s.config.Store.Info(ctx, id)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (s *Server) load(ctx context.Context, id string) (*flowrun.RecordedRun, err
 	if !s.Shows(ctx, info) {
 		return nil, errNoResource
 	}
-	return flowrun.LoadRun(ctx, s.config.Store, s.config.Library, id)
+	return engine.LoadRun(ctx, s.config.Store, s.config.Library, id)
 }
 
 // readRun returns the document of one run.
@@ -177,7 +178,7 @@ func (s *Server) readLog(ctx context.Context, u resourceURI) (*mcp.ResourceConte
 	}
 	log := runlog.New(steps.LogFolder(s.config.StateDir, u.run), run.Plan, u.step)
 	steps := run.Result().Steps
-	if u.step != "" && !slices.ContainsFunc(steps, func(r flowrun.StepResult) bool { return log.Wants(r.ID) }) {
+	if u.step != "" && !slices.ContainsFunc(steps, func(r engine.StepResult) bool { return log.Wants(r.ID) }) {
 		return nil, errNoResource
 	}
 	text, end := io.Pipe()

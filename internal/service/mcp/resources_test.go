@@ -8,16 +8,17 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 )
 
 // TestResources checks that clients can read runs, and only those of the tools that they see.
 func TestResources(t *testing.T) {
-	store, dir := flowrun.NewMemory(), t.TempDir()
+	store, dir := history.NewMemory(), t.TempDir()
 	record := func(c *mcp.Config) {
 		c.Store, c.StateDir = store, dir
-		c.Registry.Engine = flowrun.New(flowrun.Config{Store: store, StateDir: dir})
+		c.Registry.Engine = engine.New(engine.Config{Store: store, StateDir: dir})
 	}
 	s := serve(t, record)
 	s.write(t, "big", `{name: big, description: Prints much, tags: [free], bash: 'yes äöü | head -c 1400000'}`)
@@ -31,8 +32,8 @@ func TestResources(t *testing.T) {
 		return r.Contents[0], nil
 	}
 	runOf := func(r *sdk.CallToolResult) string { return fmt.Sprint(r.Meta["flowrun/run"]) }
-	run := "flowrun://runs/" + runOf(call(t, c, "steps", nil))
-	greeted := "flowrun://runs/" + runOf(call(t, c, "greet", map[string]any{"NAME": "Ada"}))
+	run := "flowrun://runs/" + runOf(callTool(t, c, "steps", nil))
+	greeted := "flowrun://runs/" + runOf(callTool(t, c, "greet", map[string]any{"NAME": "Ada"}))
 	for uri, want := range map[string]string{
 		"flowrun://runs":                     `"schema":"flowrun/runs.v1"`,
 		run:                                  `"id":"b"`,
@@ -54,7 +55,7 @@ func TestResources(t *testing.T) {
 		}
 	}
 	t.Run("large", func(t *testing.T) {
-		r := call(t, c, "big", nil)
+		r := callTool(t, c, "big", nil)
 		link, ok := r.Content[len(r.Content)-1].(*sdk.ResourceLink)
 		if !ok || *link.Size != 1400000 {
 			t.Fatalf("the result is no link: %v", r.Content)

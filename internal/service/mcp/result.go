@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/registry"
 )
 
@@ -55,7 +55,7 @@ func linkTo(run, text string) []mcp.Content {
 }
 
 // contentOf translates the parts of a result.
-func contentOf(c *flowrun.Content) []mcp.Content {
+func contentOf(c *gostep.Content) []mcp.Content {
 	list := []mcp.Content{}
 	for _, p := range c.Parts {
 		switch {

@@ -12,7 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 	"github.com/flowrun/flowrun/tool"
@@ -27,13 +28,13 @@ type Config struct {
 	Approver Approver
 	// Observe is called when a call is about to start a run, and returns options for it. The
 	// Server calls ended with the answer.
-	Observe func(*registry.Invocation) (options []flowrun.RunOption, ended func(context.Context, *registry.Answer))
+	Observe func(*registry.Invocation) (options []engine.RunOption, ended func(context.Context, *registry.Answer))
 	Filter  Filter
 	// Candidates returns values to offer for a parameter; nil means that none are offered.
 	Candidates func(*tool.Parameter) []string
 	// Store has the recorded runs, and StateDir their logs. nil means that clients cannot read
 	// runs.
-	Store    flowrun.Store
+	Store    history.Store
 	StateDir string
 	Version  string       // of the program
 	Log      *slog.Logger // for messages about definitions and clients; nil means none

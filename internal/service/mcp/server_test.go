@@ -18,7 +18,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
@@ -45,7 +47,7 @@ func (a *approver) Decide(_ context.Context, i *registry.Invocation, canAsk bool
 	return registry.Decision{Action: registry.Ask}
 }
 
-func (a *approver) Card(i *registry.Invocation, shown *flowrun.Confirmation) (string, error) {
+func (a *approver) Card(i *registry.Invocation, shown *gostep.Confirmation) (string, error) {
 	return "Approve? " + i.Describe(), nil
 }
 
@@ -88,7 +90,7 @@ func serve(t testing.TB, change func(*mcp.Config)) *served {
 		s.write(t, name, text)
 	}
 	c := mcp.Config{Library: library.New(library.Config{WorkingDirectory: project, Home: t.TempDir()}), Approver: s.approver, Version: "1.2.3",
-		Registry: registry.Options{RunEnv: func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{Workspace: project} }}}
+		Registry: registry.Options{RunEnv: func(*engine.Plan) engine.RunEnv { return engine.RunEnv{Workspace: project} }}}
 	if change != nil {
 		change(&c)
 	}
@@ -143,7 +145,7 @@ func text(r *sdk.CallToolResult) string {
 }
 
 // call calls a tool. An error of the protocol fails the test.
-func call(t testing.TB, c *sdk.ClientSession, name string, args any) *sdk.CallToolResult {
+func callTool(t testing.TB, c *sdk.ClientSession, name string, args any) *sdk.CallToolResult {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
@@ -188,7 +190,7 @@ func TestTools(t *testing.T) {
 // TestOutputSchema checks that clients see the declared schema of an output, and that results match it. An error has no
 // structured content then, because some clients check that against the schema too.
 func TestOutputSchema(t *testing.T) {
-	c := serve(t, func(c *mcp.Config) { c.Store = flowrun.NewMemory() }).connect(t, nil)
+	c := serve(t, func(c *mcp.Config) { c.Store = history.NewMemory() }).connect(t, nil)
 	list, err := c.ListTools(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -198,18 +200,18 @@ func TestOutputSchema(t *testing.T) {
 			t.Errorf("%s: output schema %v", one.Name, one.OutputSchema)
 		}
 	}
-	if r := call(t, c, "count", map[string]any{"N": "12"}); r.IsError || r.StructuredContent.(map[string]any)["n"] != 12.0 {
+	if r := callTool(t, c, "count", map[string]any{"N": "12"}); r.IsError || r.StructuredContent.(map[string]any)["n"] != 12.0 {
 		t.Errorf("%v", r.StructuredContent)
 	}
-	bad := call(t, c, "count", map[string]any{"N": `"x"`})
+	bad := callTool(t, c, "count", map[string]any{"N": `"x"`})
 	doc, _ := bad.Meta["flowrun/error"].(map[string]any)
 	if !bad.IsError || bad.StructuredContent != nil || !strings.Contains(text(bad), "does not match the schema that the tool declares: n: ") || doc["execution_status"] != "error" {
 		t.Errorf("%s, %v, %v", text(bad), bad.StructuredContent, bad.Meta)
 	}
-	if r := call(t, c, "count", map[string]any{"NOPE": 1}); !r.IsError || r.StructuredContent != nil || r.Meta["flowrun/error"] == nil {
+	if r := callTool(t, c, "count", map[string]any{"NOPE": 1}); !r.IsError || r.StructuredContent != nil || r.Meta["flowrun/error"] == nil {
 		t.Errorf("%s, %v, %v", text(r), r.StructuredContent, r.Meta)
 	}
-	large := call(t, c, "count", map[string]any{"SIZE": 2 << 20})
+	large := callTool(t, c, "count", map[string]any{"SIZE": 2 << 20})
 	if len(large.Content) != 2 || large.StructuredContent == nil {
 		t.Errorf("%.100s", text(large))
 	}
@@ -245,7 +247,7 @@ func TestCall(t *testing.T) {
 		"by name, wrong type": {"execute_tool", map[string]any{"tool_name": 3}, true, "tool_name", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := call(t, c, test.tool, test.args)
+			r := callTool(t, c, test.tool, test.args)
 			if r.IsError != test.failed || !strings.Contains(text(r), test.text) {
 				t.Errorf("error %v, text %q", r.IsError, text(r))
 			}
@@ -260,7 +262,7 @@ func TestCall(t *testing.T) {
 		})
 	}
 	t.Run("structured", func(t *testing.T) {
-		doc, _ := json.Marshal(call(t, c, "json", nil).StructuredContent)
+		doc, _ := json.Marshal(callTool(t, c, "json", nil).StructuredContent)
 		if !strings.HasPrefix(string(doc), `{"n":1234567890123456`) {
 			t.Errorf("structured content %s", doc)
 		}
@@ -298,7 +300,7 @@ func TestApproval(t *testing.T) {
 				cards = append(cards, p.Message)
 				return test.answer, nil
 			}))
-			r := call(t, c, "ask", map[string]any{"WHAT": "that"})
+			r := callTool(t, c, "ask", map[string]any{"WHAT": "that"})
 			doc, _ := r.StructuredContent.(map[string]any)
 			problem, _ := doc["error"].(map[string]any)
 			if code, _ := problem["code"].(string); code != test.code || r.IsError != (test.code != "") {
@@ -321,7 +323,7 @@ func TestApproval(t *testing.T) {
 		c := s.connect(t, elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
 			return &sdk.ElicitResult{Action: "accept", Content: decision("approve")}, nil
 		}))
-		if r := call(t, c, "ask", nil); !r.IsError || !strings.Contains(text(r), "disk full") {
+		if r := callTool(t, c, "ask", nil); !r.IsError || !strings.Contains(text(r), "disk full") {
 			t.Errorf("a decision that cannot be recorded: %s", text(r))
 		}
 	})
@@ -332,9 +334,9 @@ func TestApproval(t *testing.T) {
 func TestApprovalShown(t *testing.T) {
 	s := serve(t, nil)
 	shown := "one"
-	edit := flowrun.GoTool{Name: "edit", Description: "Edits", Run: func(context.Context, *flowrun.StepInput) (any, error) { return "edited", nil },
-		Confirm: func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) {
-			return &flowrun.Confirmation{Text: shown}, nil
+	edit := gostep.GoTool{Name: "edit", Description: "Edits", Run: func(context.Context, *gostep.StepInput) (any, error) { return "edited", nil },
+		Confirm: func(context.Context, *gostep.StepInput) (*gostep.Confirmation, error) {
+			return &gostep.Confirmation{Text: shown}, nil
 		}}
 	s.library.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return []*tool.Definition{edit.Definition()} })
 	s = &served{Server: mcp.New(mcp.Config{Library: s.library, Approver: s.approver, Filter: mcp.Filter{Also: []string{"edit"}}})}
@@ -414,10 +416,10 @@ func TestProtocolVersions(t *testing.T) {
 			if got := c.InitializeResult().ProtocolVersion; got != version {
 				t.Errorf("the session has version %s", got)
 			}
-			if r := call(t, c, "greet", map[string]any{"NAME": "Ada"}); text(r) != "Hello Ada 1\n" {
+			if r := callTool(t, c, "greet", map[string]any{"NAME": "Ada"}); text(r) != "Hello Ada 1\n" {
 				t.Errorf("greet: %s", text(r))
 			}
-			if r := call(t, c, "ask", nil); text(r) != "did x\n" {
+			if r := callTool(t, c, "ask", nil); text(r) != "did x\n" {
 				t.Errorf("ask: %s", text(r))
 			}
 		})
@@ -440,7 +442,7 @@ func TestQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, func(c *mcp.Config) {
-				c.Registry.Engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir()})
+				c.Registry.Engine = engine.New(engine.Config{Store: history.NewMemory(), StateDir: t.TempDir()})
 			})
 			var o *sdk.ClientOptions
 			if test.answer != nil {
@@ -451,7 +453,7 @@ func TestQuestion(t *testing.T) {
 					return test.answer, nil
 				})
 			}
-			r := call(t, s.connectWith(t, o, "2025-11-25"), "gate", nil)
+			r := callTool(t, s.connectWith(t, o, "2025-11-25"), "gate", nil)
 			doc, _ := r.StructuredContent.(map[string]any)
 			problem, _ := doc["error"].(map[string]any)
 			if code, _ := problem["code"].(string); code != test.code || !strings.Contains(text(r), test.text) {
@@ -482,14 +484,14 @@ func TestProgress(t *testing.T) {
 func TestQuestionWithoutForm(t *testing.T) {
 	for decision, want := range map[string]string{"approve": "done\n", "deny": ""} {
 		s := serve(t, func(c *mcp.Config) {
-			c.Registry.Engine = flowrun.New(flowrun.Config{Store: flowrun.NewMemory(), StateDir: t.TempDir()})
+			c.Registry.Engine = engine.New(engine.Config{Store: history.NewMemory(), StateDir: t.TempDir()})
 		})
 		s.write(t, "plain", `{name: plain, description: Asks, tags: [free], steps: [{name: go, approve: 'Go on?'}, {name: do, bash: 'echo done'}]}`)
 		s.Refresh()
 		c := s.connectWith(t, elicit(func(*sdk.ElicitParams) (*sdk.ElicitResult, error) {
 			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}, nil
 		}), "2025-11-25")
-		if r := call(t, c, "plain", nil); r.IsError != (want == "") || want != "" && text(r) != want {
+		if r := callTool(t, c, "plain", nil); r.IsError != (want == "") || want != "" && text(r) != want {
 			t.Errorf("%s: %s", decision, text(r))
 		}
 	}
@@ -680,7 +682,7 @@ func TestFilter(t *testing.T) {
 		"names":   {mcp.Filter{Tools: []string{"gr*", "ask"}}, "ask greet"},
 		"tags":    {mcp.Filter{Tags: []string{"write", "forbidden"}}, "fail never"},
 		"exclude": {mcp.Filter{Exclude: []string{"*e*"}}, "ask count fail json"},
-		"permits": {mcp.Filter{Permits: func(p *flowrun.Plan) bool { return p.Name() == "json" }}, "json"},
+		"permits": {mcp.Filter{Permits: func(p *engine.Plan) bool { return p.Name() == "json" }}, "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, func(o *mcp.Config) { o.Filter = test.filter }).connect(t, nil)
@@ -697,7 +699,7 @@ func TestFilter(t *testing.T) {
 				t.Errorf("offers %s, want %s", got, test.want)
 			}
 			for tool := range definitions {
-				r := call(t, c, "execute_tool", map[string]any{"tool_name": tool, "parameters": map[string]any{"NAME": "x"}})
+				r := callTool(t, c, "execute_tool", map[string]any{"tool_name": tool, "parameters": map[string]any{"NAME": "x"}})
 				if !slices.Contains(names, tool) && !r.IsError {
 					t.Errorf("%s is not offered, but can be called", tool)
 				}

@@ -8,10 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/yosida95/uritemplate/v3"
-
-	"github.com/flowrun/flowrun"
 )
 
 // subscriptions are the resources of which clients want to know when they change. Other processes write to the history
@@ -133,7 +132,7 @@ func (s *Server) stateOf(ctx context.Context, w *watchedResource) (string, error
 	run, ofRun := strings.CutPrefix(w.uri, runsURI+"/")
 	switch {
 	case s.config.Store != nil && w.uri == runsURI:
-		list, err := s.config.Store.Runs(ctx, flowrun.Query{Limit: maxListed})
+		list, err := s.config.Store.Runs(ctx, history.Query{Limit: maxListed})
 		return fmt.Sprint(list), err
 	case s.config.Store != nil && ofRun && !strings.ContainsAny(run, "/?"):
 		return s.stateOfRun(ctx, run, &w.events)

@@ -9,7 +9,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -21,10 +22,10 @@ func TestSubscriptions(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				t.Cleanup(func() { time.Sleep(time.Minute) }) // the server sees that its client has gone
-				store := flowrun.NewMemory()
+				store := history.NewMemory()
 				s := serve(t, func(c *mcp.Config) {
 					c.Store = store
-					c.Registry.Engine = flowrun.New(flowrun.Config{Store: store, StateDir: t.TempDir()})
+					c.Registry.Engine = engine.New(engine.Config{Store: store, StateDir: t.TempDir()})
 				})
 				s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 1'}`)
 				s.write(t, "page", `{name: page, description: A page, resource: 'docs://pages/{P}', parameters: {P: {type: string, required: true}}, bash: 'echo 1'}`)
@@ -47,19 +48,19 @@ func TestSubscriptions(t *testing.T) {
 					go c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}) // newer versions of the protocol answer at the end
 					time.Sleep(200 * time.Millisecond)
 				}
-				run := "flowrun://runs/" + fmt.Sprint(call(t, c, "gate", nil).Meta["flowrun/run"])
+				run := "flowrun://runs/" + fmt.Sprint(callTool(t, c, "gate", nil).Meta["flowrun/run"])
 				subscribe("docs://nope")
 				subscribe(run)
 				interrupt(t, store, run)
 				expect(run)
 
 				subscribe("flowrun://runs")
-				call(t, c, "steps", nil)
+				callTool(t, c, "steps", nil)
 				expect("flowrun://runs")
 				if err := c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: "flowrun://runs"}); err != nil {
 					t.Fatal(err)
 				}
-				call(t, c, "steps", nil)
+				callTool(t, c, "steps", nil)
 
 				subscribe("docs://pages/a")
 				s.write(t, "guide", `{name: guide, description: The guide, resource: 'docs://guide', bash: 'echo 2'}`)
@@ -78,7 +79,7 @@ func TestSubscriptions(t *testing.T) {
 }
 
 // interrupt makes a waiting run interrupted, as another process could.
-func interrupt(t *testing.T, store flowrun.Store, uri string) {
+func interrupt(t *testing.T, store history.Store, uri string) {
 	t.Helper()
 	id := uri[len("flowrun://runs/"):]
 	ledger, err := store.Claim(t.Context(), id, lastEvent(t, store, id))
@@ -88,7 +89,7 @@ func interrupt(t *testing.T, store flowrun.Store, uri string) {
 	ledger.Close()
 }
 
-func lastEvent(t *testing.T, store flowrun.Store, id string) uint64 {
+func lastEvent(t *testing.T, store history.Store, id string) uint64 {
 	t.Helper()
 	events, err := store.Events(t.Context(), id, 0)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/yosida95/uritemplate/v3"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -82,7 +83,7 @@ func (b *binaryOutput) Write(p []byte) (int, error) {
 
 // parts returns the output as one part if it is binary, otherwise the parts of the content. A text can be cut, but other
 // data would be damaged.
-func (b *binaryOutput) parts(c *flowrun.Content, mime string) ([]flowrun.Part, error) {
+func (b *binaryOutput) parts(c *gostep.Content, mime string) ([]gostep.Part, error) {
 	switch data := b.Bytes(); {
 	case utf8.Valid(data[:wholeRunes(data)]):
 		return c.Parts, nil
@@ -90,7 +91,7 @@ func (b *binaryOutput) parts(c *flowrun.Content, mime string) ([]flowrun.Part, e
 		return nil, fmt.Errorf("the output is binary and has %d bytes, more than the %d MB that a resource can have; "+
 			"write it to a file and print where that is, or let the address choose a smaller part", b.size, steps.DefaultLimit/1_000_000)
 	}
-	return []flowrun.Part{{MIME: mime, Data: b.Bytes()}}, nil
+	return []gostep.Part{{MIME: mime, Data: b.Bytes()}}, nil
 }
 
 // addressParts returns the parts of an address that the client has chosen, by the names of the parameters.
@@ -104,7 +105,7 @@ func addressParts(template *uritemplate.Template, uri string) map[string]string 
 
 // contentsOf translates a part of an output. Only text can be encoded as text; mime is the type of a part that has none
 // of its own.
-func contentsOf(uri, mime string, p flowrun.Part) *mcp.ResourceContents {
+func contentsOf(uri, mime string, p gostep.Part) *mcp.ResourceContents {
 	c := &mcp.ResourceContents{URI: uri, MIMEType: mime}
 	data := []byte(p.Text)
 	if p.MIME != "" {
@@ -119,7 +120,7 @@ func contentsOf(uri, mime string, p flowrun.Part) *mcp.ResourceContents {
 }
 
 // resource sets the address under which the output of a tool can be read, if it has one.
-func (o *offer) resource(p *flowrun.Plan) {
+func (o *offer) resource(p *engine.Plan) {
 	if r := p.Definition.Resource; r != nil {
 		o.uri, o.mime, o.source = r.URI.S, cmp.Or(r.MIME, defaultMIME), digestsOf(p)
 	}

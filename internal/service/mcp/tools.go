@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -168,7 +168,7 @@ func annotations(t *registry.Tool) *mcp.ToolAnnotations {
 }
 
 // workspace returns where the calls of a tool run.
-func (s *Server) workspace(p *flowrun.Plan) string {
+func (s *Server) workspace(p *engine.Plan) string {
 	if s.config.Registry.RunEnv == nil {
 		return ""
 	}

@@ -24,7 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/httpstep"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
@@ -39,7 +39,7 @@ const (
 // HTTP_PROXY, HTTPS_PROXY and NO_PROXY are used. Cookies and logins are not kept. A
 // response of more than 10 MB is an error, as is one that does not start within a minute.
 // Errors contain only the host of a URL. Safe for concurrent use.
-func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+func Fetch(ctx context.Context, r call.FetchRequest) (*call.FetchAnswer, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, permanent{errors.New("cannot fetch: the address or the method is not one of HTTP")}
@@ -78,7 +78,7 @@ func Fetch(ctx context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, e
 	if err != nil {
 		return nil, fetchError(request.URL, err)
 	}
-	a := &flowrun.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body, Size: size,
+	a := &call.FetchAnswer{URL: answer.Request.URL.String(), Status: answer.StatusCode, Body: body, Size: size,
 		StatusText: strings.TrimPrefix(strings.TrimPrefix(answer.Status, fmt.Sprint(answer.StatusCode)), " ")}
 	for name, values := range answer.Header {
 		for _, v := range values {
@@ -99,7 +99,7 @@ func openBody(request *http.Request, open func() (io.ReadCloser, int64, error)) 
 }
 
 // readBody reads the body of a response, or passes it on.
-func readBody(r flowrun.FetchRequest, answer *http.Response) (body []byte, size int64, err error) {
+func readBody(r call.FetchRequest, answer *http.Response) (body []byte, size int64, err error) {
 	if r.Save != nil {
 		if to := r.Save(answer.StatusCode); to != nil {
 			size, err = io.Copy(to, answer.Body)
@@ -124,7 +124,7 @@ func sizeText(n int64) string {
 
 // transport makes the connections of one request. They are not reused, because another
 // request may have other permissions.
-func transport(r flowrun.FetchRequest) (*http.Transport, error) {
+func transport(r call.FetchRequest) (*http.Transport, error) {
 	t := &http.Transport{
 		DisableKeepAlives:      true,
 		ForceAttemptHTTP2:      true,
@@ -167,7 +167,7 @@ func limitConnections(t *http.Transport, proxyOf func(*http.Request) (*url.URL, 
 }
 
 // chooseProxy returns the function that finds the proxy for a request.
-func chooseProxy(r flowrun.FetchRequest) (func(*http.Request) (*url.URL, error), error) {
+func chooseProxy(r call.FetchRequest) (func(*http.Request) (*url.URL, error), error) {
 	switch {
 	case r.Direct:
 		return http.ProxyURL(nil), nil
@@ -182,7 +182,7 @@ func chooseProxy(r flowrun.FetchRequest) (func(*http.Request) (*url.URL, error),
 }
 
 // certificates sets the certificates of a request.
-func certificates(t *http.Transport, r flowrun.FetchRequest) error {
+func certificates(t *http.Transport, r call.FetchRequest) error {
 	if r.CA == nil && r.Cert == nil {
 		return nil
 	}
@@ -205,7 +205,7 @@ func certificates(t *http.Transport, r flowrun.FetchRequest) error {
 
 // redirects follows redirects as far as the script requests it and its permissions allow
 // it.
-func redirects(r flowrun.FetchRequest) func(*http.Request, []*http.Request) error {
+func redirects(r call.FetchRequest) func(*http.Request, []*http.Request) error {
 	return func(next *http.Request, before []*http.Request) error {
 		switch {
 		case r.Redirect == "manual":

@@ -15,7 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
@@ -42,14 +42,14 @@ func TestDo(t *testing.T) {
 	s := httptest.NewServer(mux)
 	defer s.Close()
 	host := strings.TrimPrefix(s.URL, "http://")
-	do := func(path string, change func(*flowrun.FetchRequest)) (*flowrun.FetchAnswer, error) {
-		r := flowrun.FetchRequest{Method: "GET", URL: s.URL + path, Allow: all, Reach: everywhere}
+	do := func(path string, change func(*call.FetchRequest)) (*call.FetchAnswer, error) {
+		r := call.FetchRequest{Method: "GET", URL: s.URL + path, Allow: all, Reach: everywhere}
 		if change != nil {
 			change(&r)
 		}
 		return netclient.Fetch(t.Context(), r)
 	}
-	a, err := do("/moved", func(r *flowrun.FetchRequest) {
+	a, err := do("/moved", func(r *call.FetchRequest) {
 		r.Method, r.Body, r.Header = "PUT", []byte("the body"), [][2]string{{"x-a", "b"}, {"host", "other.example"}}
 	})
 	if err != nil {
@@ -67,14 +67,14 @@ func TestDo(t *testing.T) {
 	if two != 2 {
 		t.Errorf("headers: %v", a.Header)
 	}
-	if a, err := do("/moved", func(r *flowrun.FetchRequest) { r.Redirect = "manual" }); err != nil || a.Status != 307 {
+	if a, err := do("/moved", func(r *call.FetchRequest) { r.Redirect = "manual" }); err != nil || a.Status != 307 {
 		t.Errorf("manual: %+v, %v", a, err)
 	}
-	if _, err := do("/moved", func(r *flowrun.FetchRequest) { r.Redirect = "error" }); err == nil {
+	if _, err := do("/moved", func(r *call.FetchRequest) { r.Redirect = "error" }); err == nil {
 		t.Error("redirect: 'error' follows")
 	}
 	denied := errors.New("PermissionDenied: Permission not granted: network:local:" + host)
-	if _, err := do("/moved", func(r *flowrun.FetchRequest) {
+	if _, err := do("/moved", func(r *call.FetchRequest) {
 		r.Allow = func(u *url.URL) error {
 			if u.Path == "/echo" {
 				return denied
@@ -85,15 +85,15 @@ func TestDo(t *testing.T) {
 		t.Errorf("a redirect that is not allowed: %v", err)
 	}
 	var reached netip.Addr
-	if _, err := do("/echo", func(r *flowrun.FetchRequest) {
+	if _, err := do("/echo", func(r *call.FetchRequest) {
 		r.Reach = func(_, _ string, to netip.Addr) error { reached = to; return denied }
 	}); err == nil || err.Error() != denied.Error() || !reached.IsLoopback() {
 		t.Errorf("an address that must not be reached: %v, %v", err, reached)
 	}
-	if a, err := do("/echo", func(r *flowrun.FetchRequest) { r.Proxy, r.Direct = "http://127.0.0.1:1", true }); err != nil || a.Status != 418 {
+	if a, err := do("/echo", func(r *call.FetchRequest) { r.Proxy, r.Direct = "http://127.0.0.1:1", true }); err != nil || a.Status != 418 {
 		t.Errorf("a request that must be direct: %v", err)
 	}
-	if _, err := do("/echo", func(r *flowrun.FetchRequest) { r.Proxy = "http://127.0.0.1:1" }); err == nil {
+	if _, err := do("/echo", func(r *call.FetchRequest) { r.Proxy = "http://127.0.0.1:1" }); err == nil {
 		t.Error("a request passes by its proxy")
 	}
 	if _, err := do("/circle?token=hunter22", nil); err == nil || strings.Contains(err.Error(), "hunter22") {
@@ -104,10 +104,10 @@ func TestDo(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := netclient.Fetch(ctx, flowrun.FetchRequest{Method: "GET", URL: s.URL + "/silent?token=hunter22", Allow: all, Reach: everywhere}); err == nil || strings.Contains(err.Error(), "hunter22") {
+	if _, err := netclient.Fetch(ctx, call.FetchRequest{Method: "GET", URL: s.URL + "/silent?token=hunter22", Allow: all, Reach: everywhere}); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("a silent server: %v", err)
 	}
-	if _, err := netclient.Fetch(t.Context(), flowrun.FetchRequest{Method: "BAD METHOD", URL: s.URL, Allow: all, Reach: everywhere}); err == nil {
+	if _, err := netclient.Fetch(t.Context(), call.FetchRequest{Method: "BAD METHOD", URL: s.URL, Allow: all, Reach: everywhere}); err == nil {
 		t.Error("a method with a blank is sent")
 	}
 }

@@ -3,16 +3,15 @@ package netclient
 import (
 	"context"
 	"errors"
+	"github.com/flowrun/flowrun/steps"
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/flowrun/flowrun"
 )
 
 // Status sends a GET request and returns the status code after up to ten redirects; flowrun.Config.HTTP takes it. It
 // does not read the body. Errors contain only the host of the URL. Safe for concurrent use.
-func Status(ctx context.Context, r flowrun.StatusRequest) (int, error) {
+func Status(ctx context.Context, r steps.StatusRequest) (int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
 		return 0, withoutURL(err)

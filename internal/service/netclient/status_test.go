@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/service/netclient"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // TestStatus checks that redirects are followed up to a limit, and that the body is not
@@ -28,16 +28,16 @@ func TestStatus(t *testing.T) {
 	s := httptest.NewServer(mux)
 	defer s.Close()
 	for path, want := range map[string]int{"/ok": 204, "/busy": 503, "/moved": 204, "/endless": 200, "/none": 404} {
-		if got, err := netclient.Status(t.Context(), flowrun.StatusRequest{URL: s.URL + path}); err != nil || got != want {
+		if got, err := netclient.Status(t.Context(), steps.StatusRequest{URL: s.URL + path}); err != nil || got != want {
 			t.Errorf("%s: %d, %v; want %d", path, got, err, want)
 		}
 	}
-	if _, err := netclient.Status(t.Context(), flowrun.StatusRequest{URL: s.URL + "/circle?token=hunter22"}); err == nil || strings.Contains(err.Error(), "hunter22") {
+	if _, err := netclient.Status(t.Context(), steps.StatusRequest{URL: s.URL + "/circle?token=hunter22"}); err == nil || strings.Contains(err.Error(), "hunter22") {
 		t.Errorf("a circle of redirects: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := netclient.Status(ctx, flowrun.StatusRequest{URL: s.URL + "/silent"}); err == nil {
+	if _, err := netclient.Status(ctx, steps.StatusRequest{URL: s.URL + "/silent"}); err == nil {
 		t.Error("a silent server answers")
 	}
 }

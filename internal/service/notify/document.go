@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"os"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // Schema is the name of the document that is posted.
@@ -49,7 +49,7 @@ func (o Outcome) body(text string) ([]byte, error) {
 	return o.marshal(run, text)
 }
 
-func (o Outcome) marshal(run *flowrun.Result, text string) ([]byte, error) {
+func (o Outcome) marshal(run *engine.Result, text string) ([]byte, error) {
 	r, err := json.Marshal(run)
 	if err != nil {
 		return nil, err

@@ -23,8 +23,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/graph"
 )
 
 // Event is the subject of a notification.
@@ -69,7 +70,7 @@ func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 // reported as a Failure.
 type Outcome struct {
 	Event  Event
-	Result *flowrun.Result // contains no secret
+	Result *engine.Result // contains no secret
 	// Digest has the lines of a digest, oldest first; nil for a single outcome.
 	Digest []string
 	// Earlier is how many older lines the digest no longer has.
@@ -126,7 +127,7 @@ func (o Outcome) headline() string {
 func (o Outcome) Line() string {
 	r, text := o.Result, o.headline()
 	detail := ""
-	if r.Status != dag.Succeeded || r.Reason == flowrun.ReasonCleanup {
+	if r.Status != dag.Succeeded || r.Reason == graph.ReasonCleanup {
 		detail = r.Message
 	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > maxDetail {

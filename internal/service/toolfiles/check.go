@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -21,9 +21,9 @@ func Check(lib *library.Library, path string, scope tool.Scope, text []byte, alo
 }
 
 // Compile is Check that also returns the plan. plan is nil if the definition has errors.
-func Compile(lib *library.Library, path string, scope tool.Scope, text []byte) (def *tool.Definition, plan *flowrun.Plan, found tool.Diagnostics) {
+func Compile(lib *library.Library, path string, scope tool.Scope, text []byte) (def *tool.Definition, plan *engine.Plan, found tool.Diagnostics) {
 	def, found = lib.Read(path, scope, text)
-	plan, err := flowrun.CompileDefinition(lib, def)
+	plan, err := engine.CompileDefinition(lib, def)
 	var more tool.Diagnostics
 	switch {
 	case err == nil:

@@ -11,7 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
@@ -38,7 +39,7 @@ type draft struct {
 }
 
 // draftOf returns the definition in the parameters of a call, as it would be in a scope.
-func (c Config) draftOf(in *flowrun.StepInput, scope tool.Scope) (*draft, error) {
+func (c Config) draftOf(in *gostep.StepInput, scope tool.Scope) (*draft, error) {
 	lib := c.Library()
 	folder, err := lib.Folder(scope)
 	if err != nil {
@@ -65,11 +66,11 @@ func (d *draft) check() (report string, valid bool) {
 	return b.String(), found.Err() == nil
 }
 
-func (c Config) validate() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_validate", DisplayName: "Validate a definition", Tags: []string{"read"},
+func (c Config) validate() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_validate", DisplayName: "Validate a definition", Tags: []string{"read"},
 		Description: "Checks the text of a tool definition, and returns all problems with their places and how to fix them. Changes nothing.",
 		Schema:      schema(definitionFields, "name", "definition"),
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			d, err := c.draftOf(in, tool.ScopeLocal)
 			if err != nil {
 				return nil, err
@@ -79,39 +80,39 @@ func (c Config) validate() flowrun.GoTool {
 		}}
 }
 
-func (c Config) preview() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_preview", DisplayName: "Preview a run", Tags: []string{"read"},
+func (c Config) preview() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_preview", DisplayName: "Preview a run", Tags: []string{"read"},
 		Description: "Shows what a tool would do with these parameters, as a document flowrun/plan.v1: its steps with their commands, in order, and which permissions are enforced. Runs nothing.",
 		Schema: schema(`"tool": {"type": "string", "description": "the name of the tool"},
 			"parameters": {"type": "object", "default": {}, "description": "the parameters of the tool"}`, "tool"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			plan, err := c.compile(text(in, "tool"))
 			if err != nil {
 				return nil, err
 			}
 			params, _ := in.Params["parameters"].(map[string]any)
-			bound, err := plan.Bind(flowrun.RunEnv{Workspace: in.Workspace}.Until(ctx), params)
+			bound, err := plan.Bind(engine.RunEnv{Workspace: in.Workspace}.Until(ctx), params)
 			if err != nil {
 				return nil, err
 			}
-			return c.Engine.Preview(bound, flowrun.OriginMCP)
+			return c.Engine.Preview(bound, engine.OriginMCP)
 		}}
 }
 
 // compile compiles a tool that the client may see.
-func (c Config) compile(name string) (*flowrun.Plan, error) {
+func (c Config) compile(name string) (*engine.Plan, error) {
 	if strings.ContainsAny(name, `/\`) || !c.Offers(name) {
 		return nil, fmt.Errorf("there is no tool %q", name)
 	}
-	return flowrun.Compile(c.Library(), name)
+	return engine.Compile(c.Library(), name)
 }
 
-func (c Config) graph() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_graph", DisplayName: "Draw a graph", Tags: []string{"read"},
+func (c Config) graph() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_graph", DisplayName: "Draw a graph", Tags: []string{"read"},
 		Description: "Draws the graph of the steps of a tool, as text or in the language of Mermaid.",
 		Schema: schema(`"tool": {"type": "string", "description": "the name of the tool"},
 			"format": {"type": "string", "enum": ["text", "mermaid"], "default": "text", "description": "the form of the drawing"}`, "tool"),
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			plan, err := c.compile(text(in, "tool"))
 			if err != nil {
 				return nil, err
@@ -126,21 +127,21 @@ func (c Config) graph() flowrun.GoTool {
 		}}
 }
 
-func (c Config) save() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_save", DisplayName: "Save a definition", // no tag of a level: what it saves can do anything, so the approval of a level must not be enough
+func (c Config) save() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_save", DisplayName: "Save a definition", // no tag of a level: what it saves can do anything, so the approval of a level must not be enough
 		Description: "Saves a valid tool definition in the project or in the user's own tools. An existing tool of that name is replaced. The tool can then be called.",
 		Schema: schema(definitionFields+`,
 			"scope": {"type": "string", "enum": ["local", "user"], "default": "local", "description": "local: the tools of the project; user: the user's own tools"}`, "name", "definition"),
 		Describe: func(p map[string]any) string { return fmt.Sprintf("Saves the tool %v", p["name"]) },
-		Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 			d, was, err := c.saved(in)
 			if err != nil {
 				return nil, err
 			}
-			diff := &flowrun.FileDiff{FileName: filepath.Base(d.path), FileDiff: textdiff.Unified(d.path, string(was), d.path, string(d.text)), New: string(d.text)}
-			return &flowrun.Confirmation{Title: "Saves the tool " + text(in, "name") + " as " + d.path, Diff: diff}, nil
+			diff := &gostep.FileDiff{FileName: filepath.Base(d.path), FileDiff: textdiff.Unified(d.path, string(was), d.path, string(d.text)), New: string(d.text)}
+			return &gostep.Confirmation{Title: "Saves the tool " + text(in, "name") + " as " + d.path, Diff: diff}, nil
 		},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			d, was, err := c.saved(in)
 			if err != nil {
 				return nil, err
@@ -160,7 +161,7 @@ func (c Config) save() flowrun.GoTool {
 
 // saved returns the definition of a call and the file that it replaces, nil if there is none. The
 // error says why it cannot be saved.
-func (c Config) saved(in *flowrun.StepInput) (d *draft, was []byte, err error) {
+func (c Config) saved(in *gostep.StepInput) (d *draft, was []byte, err error) {
 	scope, name := tool.ScopeLocal, text(in, "name")
 	if text(in, "scope") == "user" {
 		scope = tool.ScopeUser

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/steps"
@@ -19,8 +21,8 @@ const runField = `"run": {"type": "string", "minLength": 1, "description": "the 
 
 // runs returns at most that many of the newest runs that the client may see, without calls of these
 // tools themselves.
-func (c Config) runs(ctx context.Context, name string, most int) (shown []flowrun.RunInfo, err error) {
-	list, err := c.Store.Runs(ctx, flowrun.Query{Tool: name, Limit: 1000})
+func (c Config) runs(ctx context.Context, name string, most int) (shown []history.RunInfo, err error) {
+	list, err := c.Store.Runs(ctx, history.Query{Tool: name, Limit: 1000})
 	for _, r := range list {
 		if len(shown) < most && !slices.Contains(own, r.Tool) && c.Shows(ctx, r) {
 			shown = append(shown, r)
@@ -30,42 +32,42 @@ func (c Config) runs(ctx context.Context, name string, most int) (shown []flowru
 }
 
 // info returns the status of a run that the client may see.
-func (c Config) info(ctx context.Context, word string) (info flowrun.RunInfo, err error) {
-	if word == flowrun.Latest {
+func (c Config) info(ctx context.Context, word string) (info history.RunInfo, err error) {
+	if word == history.Latest {
 		list, err := c.runs(ctx, "", 1)
 		if err == nil && len(list) == 0 {
-			err = flowrun.ErrNoRun
+			err = history.ErrNoRun
 		}
 		if err != nil {
 			return info, err
 		}
 		return list[0], nil
 	}
-	id, err := flowrun.FindRun(ctx, c.Store, word)
+	id, err := history.FindRun(ctx, c.Store, word)
 	if err != nil {
 		return info, err
 	}
 	if info, err = c.Store.Info(ctx, id); err == nil && !c.Shows(ctx, info) {
-		err = flowrun.ErrNoRun
+		err = history.ErrNoRun
 	}
 	return info, err
 }
 
 // load returns a run that the client may see.
-func (c Config) load(ctx context.Context, in *flowrun.StepInput) (*flowrun.RecordedRun, error) {
+func (c Config) load(ctx context.Context, in *gostep.StepInput) (*engine.RecordedRun, error) {
 	info, err := c.info(ctx, text(in, "run"))
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.LoadRun(ctx, c.Store, c.Library(), info.ID)
+	return engine.LoadRun(ctx, c.Store, c.Library(), info.ID)
 }
 
-func (c Config) listRuns() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_runs", DisplayName: "List runs", Tags: []string{"read"},
+func (c Config) listRuns() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_runs", DisplayName: "List runs", Tags: []string{"read"},
 		Description: "Lists the newest runs, as a document flowrun/runs.v1.",
 		Schema: schema(`"tool": {"type": "string", "description": "only runs of this tool"},
 			"limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20, "description": "how many runs"}`),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			list, err := c.runs(ctx, text(in, "tool"), number(in, "limit", 20))
 			if err != nil {
 				return nil, err
@@ -74,11 +76,11 @@ func (c Config) listRuns() flowrun.GoTool {
 		}}
 }
 
-func (c Config) showRun() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_run", DisplayName: "Show a run", Tags: []string{"read"},
+func (c Config) showRun() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_run", DisplayName: "Show a run", Tags: []string{"read"},
 		Description: "Shows a run with its steps: status, exit codes, times and messages, as a document flowrun/run.v1.",
 		Schema:      schema(runField, "run"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			run, err := c.load(ctx, in)
 			if err != nil {
 				return nil, err
@@ -90,17 +92,17 @@ func (c Config) showRun() flowrun.GoTool {
 // maxLog limits the text of a log in one answer, in bytes: its end is returned.
 const maxLog = 64 << 10
 
-func (c Config) readLog() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_log", DisplayName: "Read a log", Tags: []string{"read"},
+func (c Config) readLog() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_log", DisplayName: "Read a log", Tags: []string{"read"},
 		Description: "Returns what the steps of a run printed, or one step; of a long log the end.",
 		Schema:      schema(runField+`, "step": {"type": "string", "description": "only this step, and those inside it"}`, "run"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			run, err := c.load(ctx, in)
 			if err != nil {
 				return nil, err
 			}
 			log := runlog.New(steps.LogFolder(c.StateDir, run.Record.ID), run.Plan, text(in, "step"))
-			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s flowrun.StepResult) bool { return log.Wants(s.ID) }) {
+			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s engine.StepResult) bool { return log.Wants(s.ID) }) {
 				return nil, run.NoStep(step)
 			}
 			var t tail
@@ -135,23 +137,23 @@ func (t *tail) String() string {
 
 // confirmRun shows a person which run a call is about: latest can be another one when they answer,
 // and the answer is then not accepted.
-func (c Config) confirmRun(verb string) func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) {
-	return func(ctx context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+func (c Config) confirmRun(verb string) func(context.Context, *gostep.StepInput) (*gostep.Confirmation, error) {
+	return func(ctx context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 		info, err := c.info(ctx, text(in, "run"))
 		if err != nil {
 			return nil, err
 		}
-		return &flowrun.Confirmation{Title: fmt.Sprintf("%s the run %s of %s", verb, info.ID, info.Tool)}, nil
+		return &gostep.Confirmation{Title: fmt.Sprintf("%s the run %s of %s", verb, info.ID, info.Tool)}, nil
 	}
 }
 
-func (c Config) cancel() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_cancel", DisplayName: "Cancel a run", Tags: []string{"write"},
+func (c Config) cancel() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_cancel", DisplayName: "Cancel a run", Tags: []string{"write"},
 		Description: "Asks the process that executes a run to stop it. Does not wait until the run has ended.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Cancels the run %v", p["run"]) },
 		Confirm:     c.confirmRun("Cancels"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			info, err := c.info(ctx, text(in, "run"))
 			if err != nil {
 				return nil, err
@@ -169,28 +171,28 @@ func (c Config) cancel() flowrun.GoTool {
 		}}
 }
 
-func (c Config) resume() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_resume", DisplayName: "Resume a run", Tags: []string{"run"},
+func (c Config) resume() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_resume", DisplayName: "Resume a run", Tags: []string{"run"},
 		Description: "Continues a run that failed, was cancelled or was interrupted: what succeeded is kept, the rest runs.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Continues the run %v", p["run"]) },
 		Confirm:     c.confirmRun("Continues"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
-			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
-				return run.Resume(c.Library(), flowrun.ResumeOptions{})
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
+			return c.proceed(ctx, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
+				return run.Resume(c.Library(), engine.ResumeOptions{})
 			})
 		}}
 }
 
-func (c Config) retry() flowrun.GoTool {
-	return flowrun.GoTool{Name: "flowrun_retry", DisplayName: "Retry a run", Tags: []string{"run"},
+func (c Config) retry() gostep.GoTool {
+	return gostep.GoTool{Name: "flowrun_retry", DisplayName: "Retry a run", Tags: []string{"run"},
 		Description: "Starts a new run that reuses the successful steps of an old one.",
 		Schema:      schema(runField+`, "from": {"type": "string", "description": "run this step and all steps downstream of it, even if they succeeded"}`, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Retries the run %v", p["run"]) },
 		Confirm:     c.confirmRun("Retries"),
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
-			return c.proceed(ctx, in, func(run *flowrun.RecordedRun) (*flowrun.Continuation, error) {
-				var o flowrun.RetryOptions
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
+			return c.proceed(ctx, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
+				var o engine.RetryOptions
 				if from := text(in, "from"); from != "" {
 					o.From = []string{from}
 				}
@@ -200,7 +202,7 @@ func (c Config) retry() flowrun.GoTool {
 }
 
 // proceed continues or retries a run, if the policy allows its tools.
-func (c Config) proceed(ctx context.Context, in *flowrun.StepInput, plan func(*flowrun.RecordedRun) (*flowrun.Continuation, error)) (any, error) {
+func (c Config) proceed(ctx context.Context, in *gostep.StepInput, plan func(*engine.RecordedRun) (*engine.Continuation, error)) (any, error) {
 	run, err := c.load(ctx, in)
 	if err != nil {
 		return nil, err

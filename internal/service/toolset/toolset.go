@@ -12,7 +12,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -20,20 +23,20 @@ import (
 // Config is what the tools work with.
 type Config struct {
 	Library  func() *library.Library
-	Store    flowrun.Store
+	Store    history.Store
 	StateDir string
-	Engine   *flowrun.Engine
+	Engine   *engine.Engine
 	// Offers reports whether the client may see a tool.
 	Offers func(name string) bool
 	// Shows reports whether the client may see a run.
-	Shows func(context.Context, flowrun.RunInfo) bool
+	Shows func(context.Context, history.RunInfo) bool
 	// Saved is called after a definition was saved, so that the client can see the tool.
 	Saved func()
 	// MayRun returns why the tools of a run may not be run without asking a person; nil if they
 	// may.
-	MayRun func([]flowrun.UsedTool) error
+	MayRun func([]plan.UsedTool) error
 	// Options are the options of a run that is continued.
-	Options func() []flowrun.RunOption
+	Options func() []engine.RunOption
 }
 
 // Names returns the names of all toolsets.
@@ -41,12 +44,12 @@ func Names() []string { return []string{"authoring", "runs"} }
 
 // Tools returns the tools of a toolset; nil if there is no such toolset.
 func Tools(name string, c Config) (list []*tool.Definition) {
-	var tools []flowrun.GoTool
+	var tools []gostep.GoTool
 	switch name {
 	case "authoring":
-		tools = []flowrun.GoTool{c.validate(), c.preview(), c.graph(), c.save()}
+		tools = []gostep.GoTool{c.validate(), c.preview(), c.graph(), c.save()}
 	case "runs":
-		tools = []flowrun.GoTool{c.listRuns(), c.showRun(), c.readLog(), c.cancel(), c.resume(), c.retry()}
+		tools = []gostep.GoTool{c.listRuns(), c.showRun(), c.readLog(), c.cancel(), c.resume(), c.retry()}
 	}
 	for _, t := range tools {
 		list = append(list, t.Definition())
@@ -72,13 +75,13 @@ func schema(properties string, required ...string) *tool.JSONSchema {
 }
 
 // text returns a text parameter of a call; "" if it is not given.
-func text(in *flowrun.StepInput, name string) string {
+func text(in *gostep.StepInput, name string) string {
 	s, _ := in.Params[name].(string)
 	return s
 }
 
 // number returns a whole-number parameter of a call; otherwise if it is not given.
-func number(in *flowrun.StepInput, name string, otherwise int) int {
+func number(in *gostep.StepInput, name string, otherwise int) int {
 	switch n := in.Params[name].(type) {
 	case int:
 		return n

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/toolset"
 	"github.com/flowrun/flowrun/library"
 )
@@ -16,7 +16,7 @@ func TestTools(t *testing.T) {
 	for _, set := range toolset.Names() {
 		for _, d := range toolset.Tools(set, toolset.Config{}) {
 			names = append(names, d.Name)
-			if _, err := flowrun.CompileDefinition(lib, d); err != nil {
+			if _, err := engine.CompileDefinition(lib, d); err != nil {
 				t.Errorf("%s: %v", d.Name, err)
 			}
 		}

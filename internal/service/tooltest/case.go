@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // Case is one test of one tool. Running does not change it.
 type Case struct {
 	Tool string // name of the tool
-	Plan *flowrun.Plan
+	Plan *engine.Plan
 	Test tool.Test
 	// Refused is the reason why the tool may not run; the test is then skipped. "" if it
 	// may run.
@@ -69,7 +69,7 @@ func (c *Case) skip(offline bool) string {
 
 // network returns the first tool of a plan, including nested tools, that has a permission
 // for the network, and that permission.
-func network(p *flowrun.Plan) (name, permission string) {
+func network(p *engine.Plan) (name, permission string) {
 	for _, need := range p.Definition.Security.RequiredPermissions {
 		if need.S == "network" || strings.HasPrefix(need.S, "network:") {
 			return p.Name(), need.S

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -66,7 +66,7 @@ func (o *Outcome) addMismatch(key, message string, diff []string) {
 }
 
 // expectSteps compares the statuses of steps with what the test expects.
-func (o *Outcome) expectSteps(res *flowrun.Result) {
+func (o *Outcome) expectSteps(res *engine.Result) {
 	for _, e := range o.Test.Expected.Steps {
 		s := res.Step(e.Key)
 		switch want := e.Value.Text.S; {
@@ -79,7 +79,7 @@ func (o *Outcome) expectSteps(res *flowrun.Result) {
 }
 
 // expectOutputs compares the declared outputs with what the test expects.
-func (o *Outcome) expectOutputs(res *flowrun.Result) {
+func (o *Outcome) expectOutputs(res *engine.Result) {
 	for _, e := range o.Test.Expected.Outputs {
 		want, got := jsonText(e.Value.Data()), "nothing"
 		if v, ok := res.Outputs[e.Key]; ok {
@@ -107,7 +107,7 @@ func jsonText(v any) string {
 	return string(text)
 }
 
-func stepHint(name string, res *flowrun.Result) string {
+func stepHint(name string, res *engine.Result) string {
 	var names []string
 	for _, s := range res.Steps {
 		names = append(names, s.ID)
@@ -118,7 +118,7 @@ func stepHint(name string, res *flowrun.Result) string {
 	return "its steps are " + strings.Join(names[:min(len(names), 8)], ", ")
 }
 
-func because(s *flowrun.StepResult) string {
+func because(s *engine.StepResult) string {
 	if s.Reason == "" {
 		return ""
 	}
@@ -127,7 +127,7 @@ func because(s *flowrun.StepResult) string {
 
 // expectPaths checks that the expected files and folders exist. Relative paths are relative
 // to the test's folder.
-func (o *Outcome) expectPaths(args *flowrun.Args, folder string) {
+func (o *Outcome) expectPaths(args *engine.Args, folder string) {
 	for _, p := range o.paths() {
 		path, _ := args.Value(p.param).(string)
 		at := path

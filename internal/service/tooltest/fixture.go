@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -16,14 +17,14 @@ const cleanupLimit = 60 * time.Second
 // texts may refer to predefined variables and to its other parameters, which a caller's
 // texts may not. Therefore a helper definition has them as defaults, and the engine binds
 // them.
-func (c *Case) values(lib *library.Library, w flowrun.RunEnv) (map[string]any, error) {
+func (c *Case) values(lib *library.Library, w engine.RunEnv) (map[string]any, error) {
 	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: noopStep(c.Tool)}
 	for i := range c.Test.Parameters {
 		e := &c.Test.Parameters[i]
 		v := c.asWritten(e)
 		def.Parameters = append(def.Parameters, &tool.Parameter{Name: e.Key, Pos: e.Pos, Type: typeOf(v), Default: &v})
 	}
-	plan, err := flowrun.CompileDefinition(lib, def)
+	plan, err := engine.CompileDefinition(lib, def)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func typeOf(v tool.Value) string {
 // fixtureDefinition compiles a definition with the tool's parameters, environment and secrets. Its
 // steps are the test's cleanup commands, and its additional parameters are the paths that
 // must exist.
-func (c *Case) fixtureDefinition(lib *library.Library) (*flowrun.Plan, error) {
+func (c *Case) fixtureDefinition(lib *library.Library) (*engine.Plan, error) {
 	def := *c.Plan.Definition
 	def.Alias, def.Source, def.Tests = false, nil, nil
 	def.Handlers, def.Resources, def.ErrorHandling = tool.Handlers{}, tool.Resources{}, tool.ErrorHandling{}
@@ -85,7 +86,7 @@ func (c *Case) fixtureDefinition(lib *library.Library) (*flowrun.Plan, error) {
 	for _, p := range c.paths() {
 		def.Parameters = append(def.Parameters, &tool.Parameter{Name: p.param, Pos: p.text.Pos, Type: "string", Default: &tool.Value{Pos: p.text.Pos, Text: &p.text, Scalar: p.text.S}})
 	}
-	return flowrun.CompileDefinition(lib, &def)
+	return engine.CompileDefinition(lib, &def)
 }
 
 // expectedPath is a path that must exist.
@@ -109,5 +110,5 @@ func (c *Case) paths() []expectedPath {
 
 // noopStep returns a step that does nothing: a definition needs at least one step.
 func noopStep(name string) []*tool.Step {
-	return []*tool.Step{flowrun.GoStep(name, noop)}
+	return []*tool.Step{gostep.GoStep(name, noop)}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -16,7 +16,7 @@ func TestRemember(t *testing.T) {
 	state, file := t.TempDir(), filepath.Join(t.TempDir(), "a.yaml")
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	def, _ := lib.Read(file, tool.ScopeLocal, []byte("name: a\ndescription: d\nbash: 'true'\n"))
-	plan, err := flowrun.CompileDefinition(lib, def)
+	plan, err := engine.CompileDefinition(lib, def)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,13 @@
 package tooltest_test
 
 import (
+	"github.com/flowrun/flowrun/internal/engine"
 	"os"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // The scripts of tools run in this program, started again.
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	os.Exit(m.Run())
 }

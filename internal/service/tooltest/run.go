@@ -9,9 +9,13 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // Options configures Run.
@@ -28,11 +32,11 @@ type Options struct {
 	// each as soon as all before it are known.
 	Done func(Outcome)
 	// HTTP is flowrun.Config.HTTP.
-	HTTP func(context.Context, flowrun.StatusRequest) (status int, err error)
+	HTTP func(context.Context, steps.StatusRequest) (status int, err error)
 	// Fetch is flowrun.Config.Fetch.
-	Fetch func(context.Context, flowrun.FetchRequest) (*flowrun.FetchAnswer, error)
+	Fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
 	// MayCall is flowrun.Config.MayCall.
-	MayCall func([]flowrun.UsedTool) error
+	MayCall func([]plan.UsedTool) error
 	// JavaScript is flowrun.Config.JavaScript.
 	JavaScript *hooks.Runtime
 }
@@ -49,18 +53,18 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := flowrun.Config{StateDir: filepath.Join(root, "state"), CacheDir: flowrun.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
+	config := engine.Config{StateDir: filepath.Join(root, "state"), CacheDir: engine.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
 	for _, c := range cases {
 		if c.Plan == nil || len(c.Plan.LockDemands())+len(c.Plan.StepDemands()) == 0 {
 			continue
 		}
 		if config.Store == nil {
-			config.Store, config.Pools = flowrun.NewMemory(), map[string]flowrun.Pool{} // locks make tests wait for each other only, not for other runs
+			config.Store, config.Pools = history.NewMemory(), map[string]history.Pool{} // locks make tests wait for each other only, not for other runs
 		}
 		maps.Copy(config.Pools, c.Plan.PoolsForTests())
 	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), finished: make([]bool, len(cases)),
-		config: config, engine: flowrun.New(config)}
+		config: config, engine: engine.New(config)}
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(max(o.Jobs, 1), max(len(cases), 1)) {
@@ -83,8 +87,8 @@ type runner struct {
 	Options
 	ctx    context.Context
 	root   string // contains the folders of all tests
-	config flowrun.Config
-	engine *flowrun.Engine
+	config engine.Config
+	engine *engine.Engine
 
 	mu        sync.Mutex
 	outcomes  []Outcome
@@ -133,8 +137,8 @@ func (r *runner) runCase(i int, c Case) Outcome {
 	p := &testRun{runner: r, engine: r.engine, Outcome: &o, folder: filepath.Join(r.root, strconv.Itoa(i))}
 	if c.Plan.KeepsState() { // each test begins with the defaults
 		own := r.config
-		own.Store = flowrun.NewMemory()
-		p.engine = flowrun.New(own)
+		own.Store = history.NewMemory()
+		p.engine = engine.New(own)
 	}
 	p.run()
 	return o

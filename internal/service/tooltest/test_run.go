@@ -13,9 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/steps"
 )
 
 const (
@@ -26,17 +29,17 @@ const (
 
 var errTooLong = errors.New("the test took too long")
 
-func noop(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
+func noop(context.Context, *gostep.StepInput) (any, error) { return nil, nil }
 
 // testRun is the run of one case.
 type testRun struct {
 	*runner
-	engine *flowrun.Engine
+	engine *engine.Engine
 	*Outcome
 	folder  string // of this test only; removed after it
-	env     flowrun.RunEnv
+	env     engine.RunEnv
 	given   map[string]any
-	fixture *flowrun.Plan
+	fixture *engine.Plan
 }
 
 // run runs the test, checks the result, and cleans up.
@@ -69,7 +72,7 @@ func (p *testRun) fail(err error) {
 
 // prepare creates the folders, copies the test's files and fills its placeholders.
 func (p *testRun) prepare() (err error) {
-	p.env = flowrun.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript, Env: p.environ()}
+	p.env = engine.RunEnv{Workspace: filepath.Join(p.folder, "work"), Temp: filepath.Join(p.folder, "temp"), Time: time.Now(), JavaScript: p.JavaScript, Env: p.environ()}
 	for _, dir := range []string{p.env.Workspace, p.env.Temp} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("cannot create the test's folder: %w", err)
@@ -144,8 +147,8 @@ func (p *testRun) runTool() (began bool) {
 		ctx, stop = context.WithTimeoutCause(ctx, runLimit, errTooLong)
 		defer stop()
 	}
-	res, err := p.engine.Run(ctx, p.Plan, p.given, flowrun.WithRunEnv(p.env), flowrun.WithForce(p.Force), flowrun.WithStream(func(flowrun.StreamChunk) {}))
-	var unsupported *flowrun.UnsupportedError
+	res, err := p.engine.Run(ctx, p.Plan, p.given, engine.WithRunEnv(p.env), engine.WithForce(p.Force), engine.WithStream(func(steps.Chunk) {}))
+	var unsupported *plan.UnsupportedError
 	cut := res == nil || !res.Status.Executed() // it did not end by itself
 	switch {
 	case errors.As(err, &unsupported):
@@ -156,7 +159,7 @@ func (p *testRun) runTool() (began bool) {
 		p.fail(fmt.Errorf("the test did not end within %s; if the tool needs longer, give it a timeout", runLimit))
 	case res == nil && err != nil && outcome.Of(err).Exit == outcome.ExitParams: // as in flowrun run
 		p.ExitCode, p.Stderr = outcome.ExitParams, err.Error()
-		p.compare(&flowrun.Result{}, err.Error())
+		p.compare(&engine.Result{}, err.Error())
 		return false
 	case err != nil:
 		p.fail(err)
@@ -168,7 +171,7 @@ func (p *testRun) runTool() (began bool) {
 }
 
 // keepResult copies the parts of a result that are checked and shown.
-func (p *testRun) keepResult(res *flowrun.Result) {
+func (p *testRun) keepResult(res *engine.Result) {
 	p.ExitCode, p.Output = res.ExitCode, res.Output
 	var all strings.Builder
 	for i := range res.Steps {
@@ -183,7 +186,7 @@ func (p *testRun) keepResult(res *flowrun.Result) {
 }
 
 // stderrOf returns what a step wrote to standard error.
-func stderrOf(s *flowrun.StepResult) string {
+func stderrOf(s *engine.StepResult) string {
 	f, err := os.Open(s.StderrFile)
 	if err != nil {
 		return s.Error
@@ -193,7 +196,7 @@ func stderrOf(s *flowrun.StepResult) string {
 	return string(b)
 }
 
-func (p *testRun) compare(res *flowrun.Result, why string) {
+func (p *testRun) compare(res *engine.Result, why string) {
 	p.expect(why)
 	p.expectSteps(res)
 	p.expectOutputs(res)
@@ -216,7 +219,7 @@ func (p *testRun) cleanUp() {
 	if len(p.Test.Cleanup) == 0 {
 		return
 	}
-	res, err := p.engine.Run(context.WithoutCancel(p.ctx), p.fixture, p.given, flowrun.WithRunEnv(p.env), flowrun.WithForce(p.Force))
+	res, err := p.engine.Run(context.WithoutCancel(p.ctx), p.fixture, p.given, engine.WithRunEnv(p.env), engine.WithForce(p.Force))
 	switch {
 	case err != nil:
 		p.warn("cannot clean up: %v", err)

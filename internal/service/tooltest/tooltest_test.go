@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/schematest"
@@ -25,14 +25,14 @@ import (
 // casesOf returns the tests of a definition.
 func casesOf(t *testing.T, lib *library.Library, file string) []tooltest.Case {
 	t.Helper()
-	p, err := flowrun.Compile(lib, file)
+	p, err := engine.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return casesIn(p)
 }
 
-func casesIn(p *flowrun.Plan) (list []tooltest.Case) {
+func casesIn(p *engine.Plan) (list []tooltest.Case) {
 	for _, test := range p.Definition.Tests {
 		list = append(list, tooltest.Case{Tool: p.Name(), Plan: p, Test: test})
 	}
@@ -70,7 +70,7 @@ func TestExamples(t *testing.T) {
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := flowrun.CompileDefinition(lib, def)
+		p, err := engine.CompileDefinition(lib, def)
 		if err != nil {
 			t.Fatal(err)
 		}

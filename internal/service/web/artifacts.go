@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 )
 
@@ -46,7 +46,7 @@ type artifactsJSON struct {
 
 // artifactJSON is an artifact without its path on the machine of the service.
 type artifactJSON struct {
-	flowrun.KeptArtifact
+	engine.KeptArtifact
 	Path  string `json:"path,omitempty"`
 	Paths string `json:"paths,omitempty"`
 }
@@ -64,7 +64,7 @@ func (d *server) runArtifacts(w http.ResponseWriter, r *http.Request) error {
 }
 
 // artifacts returns the artifacts of the run that a request names.
-func (d *server) artifacts(r *http.Request) ([]flowrun.KeptArtifact, error) {
+func (d *server) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
 	id, err := runID(r)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (d *server) openArtifact(r *http.Request) (*artifact.Content, error) {
 		return nil, err
 	}
 	in := r.URL.Query()
-	at := slices.IndexFunc(list, func(a flowrun.KeptArtifact) bool { return a.Step == in.Get("step") && a.Name == in.Get("name") })
+	at := slices.IndexFunc(list, func(a engine.KeptArtifact) bool { return a.Step == in.Get("step") && a.Name == in.Get("name") })
 	if at < 0 {
 		return nil, refuse(404, "unknown-artifact", "the run has no such artifact", "GET /api/v1/runs/{id}/artifacts lists the artifacts")
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 var continuationRoutes = []route{
@@ -20,7 +20,7 @@ var continuationRoutes = []route{
 		query:   []param{{name: "from", kind: "string", doc: "Path of a step to run again, whatever its status, together with all downstream steps. May be repeated.", many: true}},
 		answers: []answer{{200, "The steps by what happens to them.", "", "continuation"}},
 		handle: func(d *server, w http.ResponseWriter, r *http.Request) error {
-			return d.preview(w, r, func(ctx context.Context, id string) (*flowrun.Continuation, error) {
+			return d.preview(w, r, func(ctx context.Context, id string) (*engine.Continuation, error) {
 				return d.PreviewRetry(ctx, id, r.URL.Query()["from"])
 			})
 		}},
@@ -46,7 +46,7 @@ type cleaned struct {
 	By   dag.ID `json:"by"`
 }
 
-func (d *server) preview(w http.ResponseWriter, r *http.Request, plan func(context.Context, string) (*flowrun.Continuation, error)) error {
+func (d *server) preview(w http.ResponseWriter, r *http.Request, plan func(context.Context, string) (*engine.Continuation, error)) error {
 	id, err := runID(r)
 	if err != nil {
 		return err

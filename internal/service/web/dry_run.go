@@ -2,11 +2,11 @@ package web
 
 import (
 	"context"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"net/http"
 	"path/filepath"
 	"time"
-
-	"github.com/flowrun/flowrun"
 )
 
 // maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
@@ -33,7 +33,7 @@ func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewOf returns what a run of a plan would do, without folders of the machine.
-func (d *server) previewOf(r *http.Request, p *flowrun.Plan, params map[string]any) (*flowrun.Preview, error) {
+func (d *server) previewOf(r *http.Request, p *engine.Plan, params map[string]any) (*preview.Preview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
 	defer cancel()
 	v, err := d.Preview(ctx, p, params)

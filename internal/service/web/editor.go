@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
@@ -134,7 +134,7 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 		Valid       bool             `json:"valid"`
 		Diagnostics json.RawMessage  `json:"diagnostics"`
 		Graph       *graphDoc        `json:"graph,omitempty"`
-		Plan        *flowrun.Preview `json:"plan,omitempty"`
+		Plan        *preview.Preview `json:"plan,omitempty"`
 	}
 	doc.Valid = found.Err() == nil
 	if doc.Diagnostics, err = diagnosticsOf(found); err != nil {

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // TestEncodedDocs checks that the graph of a plan is placed once, and that what is kept is bounded.
 func TestEncodedDocs(t *testing.T) {
-	plan := func(steps int) *flowrun.Plan {
+	plan := func(steps int) *engine.Plan {
 		t.Helper()
 		var text strings.Builder
 		text.WriteString("name: many\nsteps:\n")
@@ -20,15 +20,15 @@ func TestEncodedDocs(t *testing.T) {
 			fmt.Fprintf(&text, "  - {name: s%d, bash: 'true'}\n", i)
 		}
 		def, _ := tool.Decode("many.yaml", []byte(text.String()))
-		p, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+		p, err := engine.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	g := encodedDocs[flowrun.Plan]{max: 100_000}
+	g := encodedDocs[engine.Plan]{max: 100_000}
 	encodings := 0
-	of := func(p *flowrun.Plan) []byte {
+	of := func(p *engine.Plan) []byte {
 		t.Helper()
 		doc, err := g.of(p, func() ([]byte, error) { encodings++; return encodeJSON(graphOf(p)) })
 		if err != nil {
@@ -41,7 +41,7 @@ func TestEncodedDocs(t *testing.T) {
 	if again := of(first); &again[0] != &doc[0] || encodings != 1 || !strings.Contains(string(doc), `"from":"s0","to":"s1"`) {
 		t.Errorf("%s", doc)
 	}
-	var plans []*flowrun.Plan // stay in use
+	var plans []*engine.Plan // stay in use
 	for bytes := 0; bytes < 2*g.max; bytes += len(of(plans[len(plans)-1])) {
 		plans = append(plans, plan(100))
 		kept := 0

@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 	"github.com/flowrun/flowrun/internal/screen/layout"
 )
@@ -66,7 +66,7 @@ func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
 	return d.writeGraph(w, p.Plan)
 }
 
-func (d *server) writeGraph(w http.ResponseWriter, p *flowrun.Plan) error {
+func (d *server) writeGraph(w http.ResponseWriter, p *engine.Plan) error {
 	doc, err := d.graphs.of(p, func() ([]byte, error) { return encodeJSON(graphOf(p)) })
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (d *server) writeGraph(w http.ResponseWriter, p *flowrun.Plan) error {
 const maxGraphBytes = 8 << 20
 
 // graphOf returns the graph of a plan.
-func graphOf(p *flowrun.Plan) graphDoc {
+func graphOf(p *engine.Plan) graphDoc {
 	boxes, g := drawing.Place(drawing.Boxes(p))
 	doc := graphDoc{Width: g.W, Height: g.H, Nodes: []graphNode{}, Edges: []graphEdge{}}
 	doc.add(boxes, g, "")

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"github.com/flowrun/flowrun/history"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/flowrun/flowrun"
 )
 
 // response records whether the response has begun.
@@ -149,7 +148,7 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 	}
 	if !c.allTools() {
 		if info, err := d.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
-			return cmp.Or(err, flowrun.ErrNoRun)
+			return cmp.Or(err, history.ErrNoRun)
 		}
 	}
 	p, err := d.RecordedRun(r.Context(), id)
@@ -157,7 +156,7 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 		return err
 	}
 	if err := d.Offered(r.Context(), p); err != nil && !c.allTools() {
-		return flowrun.ErrNoRun // of another file, whose tool only has the name of one that the caller may use
+		return history.ErrNoRun // of another file, whose tool only has the name of one that the caller may use
 	} else if err != nil && rt.continuesRun && !onSocket(r) {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/library"
@@ -202,12 +203,12 @@ func TestUnofferedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	lib := library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
-	plan, err := flowrun.Compile(lib, file)
+	plan, err := engine.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := flowrun.NewID(time.Now())
-	if _, err := flowrun.New(flowrun.Config{Store: b.store}).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+	id := history.NewID(time.Now())
+	if _, err := engine.New(engine.Config{Store: b.store}).Run(t.Context(), plan, nil, engine.WithID(id)); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"", "/events", "/definition", "/resume"} { // a token for hello is none for another file of that name
@@ -312,7 +313,7 @@ func TestIdempotency(t *testing.T) {
 	if counts[202] != 1 || counts[409] != 7 {
 		t.Errorf("of different requests at once with one key, the answers are %v", counts)
 	}
-	if list, err := b.store.Runs(t.Context(), flowrun.Query{}); err != nil || len(list) != 4 {
+	if list, err := b.store.Runs(t.Context(), history.Query{}); err != nil || len(list) != 4 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
@@ -75,7 +75,7 @@ func logFileName(id string, in url.Values) string {
 }
 
 // copyLogs sends the logs of a run. If toEnd is set, it continues until the run ends.
-func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *flowrun.RecordedRun, toEnd bool) error {
+func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *engine.RecordedRun, toEnd bool) error {
 	info, events := past.Info, past.Events
 	for {
 		if err := l.reader.Copy(events, l.to); err != nil {

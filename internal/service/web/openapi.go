@@ -5,12 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"github.com/flowrun/flowrun/docs"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/flowrun/flowrun"
 )
 
 // schemaFile holds the schemas of the documents that only the API uses. The schemas of the
@@ -133,7 +132,7 @@ func components() (object, error) {
 		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
 	}
 	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "state", "stats"} {
-		b, err := flowrun.Schema(name)
+		b, err := docs.Schema(name)
 		if err != nil {
 			return nil, err
 		}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -21,10 +21,10 @@ type problem struct {
 	header []string // names and values of headers
 	cause  error
 
-	Code     string                 `json:"code"`
-	Message  string                 `json:"message"`
-	Hint     string                 `json:"hint,omitempty"`
-	Problems []flowrun.ParamProblem `json:"problems,omitempty"`
+	Code     string               `json:"code"`
+	Message  string               `json:"message"`
+	Hint     string               `json:"hint,omitempty"`
+	Problems []value.ParamProblem `json:"problems,omitempty"`
 }
 
 func (p *problem) Error() string { return p.Message }
@@ -57,7 +57,7 @@ func problemOf(err error) *problem {
 	p := &problem{status: o.Status, cause: err, Code: o.Code, Message: insertSubject(o.Message, o.Subject), Hint: didYouMean(o.Near, insertSubject(o.Hint, o.Subject)), Problems: o.Params}
 	for _, d := range o.Diagnostics {
 		if d.Severity == tool.Error {
-			p.Problems = append(p.Problems, flowrun.ParamProblem{Name: d.Path, Code: d.Code, Message: fmt.Sprintf("line %d", d.Pos.Line), Hint: "flowrun explain " + d.Code})
+			p.Problems = append(p.Problems, value.ParamProblem{Name: d.Path, Code: d.Code, Message: fmt.Sprintf("line %d", d.Pos.Line), Hint: "flowrun explain " + d.Code})
 		}
 	}
 	if p.status == http.StatusServiceUnavailable {

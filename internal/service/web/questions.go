@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -54,7 +54,7 @@ func (d *server) questions(w http.ResponseWriter, r *http.Request) error {
 	}{list})
 }
 
-func questionOf(q flowrun.Question) question {
+func questionOf(q history.Question) question {
 	return question{q.Step, q.Prompt, q.Form, q.Since, q.Until}
 }
 

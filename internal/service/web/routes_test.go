@@ -12,8 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/web"
@@ -254,18 +257,18 @@ func TestErrors(t *testing.T) {
 		status int
 		code   string
 	}{
-		{fmt.Errorf("cannot read run x: %w", flowrun.ErrNoRun), 404, "unknown-run"},
+		{fmt.Errorf("cannot read run x: %w", history.ErrNoRun), 404, "unknown-run"},
 		{service.ErrDraining, 503, "draining"},
 		{fmt.Errorf("%w: denied by %s", service.ErrRefused, path), 403, "refused"},
 		{service.ErrPath, 400, "tool-path"},
 		{service.ErrNotRunning, 409, "not-running"},
-		{flowrun.ErrLive, 409, "live"},
-		{flowrun.ErrChanged, 409, "changed"},
-		{&flowrun.InterruptedError{Run: "r"}, 409, "asks"},
-		{&flowrun.WithheldError{Run: "r"}, 409, "withheld"},
-		{&flowrun.ConfinementError{Tool: "x", Problems: []string{path}}, 403, "confinement"},
-		{&flowrun.UnsupportedError{Tool: "x", Platforms: []string{"plan9"}}, 403, "platform"},
-		{&flowrun.EnvironmentError{Tool: "x", Problems: []string{path}}, 422, "environment"},
+		{history.ErrLive, 409, "live"},
+		{history.ErrChanged, 409, "changed"},
+		{&outcome.InterruptedError{Run: "r"}, 409, "asks"},
+		{&outcome.WithheldError{Run: "r"}, 409, "withheld"},
+		{&outcome.ConfinementError{Tool: "x", Problems: []string{path}}, 403, "confinement"},
+		{&plan.UnsupportedError{Tool: "x", Platforms: []string{"plan9"}}, 403, "platform"},
+		{&call.EnvironmentError{Tool: "x", Problems: []string{path}}, 422, "environment"},
 		{fmt.Errorf("open %s: broken", path), 500, "internal"},
 	} {
 		s := faulty{err: c.err}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 )
@@ -43,8 +43,8 @@ func statuses() (words []string) {
 
 // runFilter selects runs: the Store applies the query, the server the conditions.
 type runFilter struct {
-	query      flowrun.Query
-	conditions []func(flowrun.RunInfo) bool
+	query      history.Query
+	conditions []func(history.RunInfo) bool
 }
 
 func (d *server) listRuns(w http.ResponseWriter, r *http.Request) error {
@@ -77,7 +77,7 @@ const (
 
 // pageOfRuns returns at most query.Limit runs, and the id after which the list continues, "" at its
 // end.
-func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []flowrun.RunInfo, next string, err error) {
+func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []history.RunInfo, next string, err error) {
 	limit, q, deadline := f.query.Limit, f.query, time.Now().Add(examineTime)
 	q.Limit++ // shows whether there are more
 	if len(f.conditions) > 0 {
@@ -93,7 +93,7 @@ func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []flowrun.Ru
 				return page, q.Before, nil
 			}
 			q.Before = info.ID
-			if !slices.ContainsFunc(f.conditions, func(met func(flowrun.RunInfo) bool) bool { return !met(info) }) {
+			if !slices.ContainsFunc(f.conditions, func(met func(history.RunInfo) bool) bool { return !met(info) }) {
 				page = append(page, info)
 			}
 		}
@@ -108,7 +108,7 @@ func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []flowrun.Ru
 
 // runFilter reads the query of a request.
 func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err error) {
-	f.query = flowrun.Query{Tool: in.Get("tool"), Prefix: in.Get("id"), Before: in.Get("before"), Limit: 100}
+	f.query = history.Query{Tool: in.Get("tool"), Prefix: in.Get("id"), Before: in.Get("before"), Limit: 100}
 	for _, word := range in["status"] {
 		s, err := dag.ParseStatus(word)
 		if err != nil {
@@ -135,7 +135,7 @@ func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err err
 		}
 	}
 	if c := callerFrom(r); !c.allTools() {
-		f.conditions = append(f.conditions, func(i flowrun.RunInfo) bool { return c.mayUse(i.Tool) })
+		f.conditions = append(f.conditions, func(i history.RunInfo) bool { return c.mayUse(i.Tool) })
 	}
 	f.setOrigin(in.Get("origin"))
 	if err := f.addParams(in["param"]); err != nil {
@@ -164,7 +164,7 @@ func (f *runFilter) addParams(list []string) error {
 			return refuse(400, "wrong-query", "the query parameter param has no name and value", "write it as NAME=VALUE, and escape the = as %3D")
 		}
 		f.query.WithParams = true
-		f.conditions = append(f.conditions, func(i flowrun.RunInfo) bool {
+		f.conditions = append(f.conditions, func(i history.RunInfo) bool {
 			v, known := i.Params[name]
 			return known && value.Plain(v) == want
 		})

@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/web"
 )
 
 // record stores a run that has ended.
-func (b *bench) record(r *flowrun.Record, status dag.Status) {
+func (b *bench) record(r *history.Record, status dag.Status) {
 	b.Helper()
 	l, err := b.store.Begin(b.Context(), r)
 	if err != nil {
@@ -59,7 +59,7 @@ func TestListFilters(t *testing.T) {
 	b := newBench(t, web.Options{Tokens: []service.Token{{Text: "only-fails", Tools: []string{"fail*"}}}})
 	begin := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	for i := range 9 {
-		b.record(&flowrun.Record{ID: fmt.Sprintf("r%d", i), Tool: []string{"hello", "fails", "bare"}[i%3], Created: begin.Add(time.Duration(i) * time.Hour),
+		b.record(&history.Record{ID: fmt.Sprintf("r%d", i), Tool: []string{"hello", "fails", "bare"}[i%3], Created: begin.Add(time.Duration(i) * time.Hour),
 			Origin: []string{"", "api", "schedule:nightly", "webhook:x"}[i%4],
 			Params: map[string]any{"REGION": []string{"eu", "us"}[i%2], "N": json.Number("12345678901234567890"), "LONG": strings.Repeat("ü", 300)}},
 			[]dag.Status{dag.Succeeded, dag.Failed}[i%2])

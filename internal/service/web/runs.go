@@ -13,8 +13,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/library"
@@ -58,15 +59,15 @@ func (d *server) ps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	runs, err := d.Runs(r.Context(), flowrun.Query{Status: rundocs.ActiveStatuses()})
+	runs, err := d.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}
 	c := callerFrom(r)
-	runs = slices.DeleteFunc(runs, func(i flowrun.RunInfo) bool { return !c.mayUse(i.Tool) })
+	runs = slices.DeleteFunc(runs, func(i history.RunInfo) bool { return !c.mayUse(i.Tool) })
 	if !c.allTools() {
-		line = slices.DeleteFunc(line, func(p flowrun.QueueEntry) bool {
-			return !slices.ContainsFunc(runs, func(i flowrun.RunInfo) bool { return i.ID == p.Run })
+		line = slices.DeleteFunc(line, func(p history.QueueEntry) bool {
+			return !slices.ContainsFunc(runs, func(i history.RunInfo) bool { return i.ID == p.Run })
 		})
 	}
 	return writeJSON(w, 200, rundocs.PsOf(line, runs).WithoutFiles())
@@ -79,7 +80,7 @@ var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^
 func runID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !runIDs().MatchString(id) {
-		return "", flowrun.ErrNoRun
+		return "", history.ErrNoRun
 	}
 	return id, nil
 }
@@ -111,7 +112,7 @@ func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
 const maxBriefBytes = 8 << 20
 
 // publicResult returns the outcome of a run for callers.
-func publicResult(p *flowrun.RecordedRun) *flowrun.Result {
+func publicResult(p *engine.RecordedRun) *engine.Result {
 	res := p.Result()
 	res.Message = publicMessage(res.Reason, res.Message)
 	return res

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -310,7 +310,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 }
 
 // end reports that no more events will come unless the run is resumed.
-func (f *follower) end(info flowrun.RunInfo) error {
+func (f *follower) end(info history.RunInfo) error {
 	return f.control("end", struct {
 		Status dag.Status `json:"status"`
 	}{info.Status})

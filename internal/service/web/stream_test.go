@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/internal/test/schematest"
@@ -401,7 +401,7 @@ func BenchmarkShow(b *testing.B) {
 	h.openAPI = nil
 	for b.Loop() {
 		_, doc := h.get("/api/v1/runs/" + id)
-		var r flowrun.RunInfo
+		var r history.RunInfo
 		if err := json.Unmarshal(doc, &r); err != nil {
 			b.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -27,7 +27,7 @@ type formField struct {
 }
 
 // fieldsOf returns the parameters of a tool in their order. Values of secret ones are left out.
-func fieldsOf(p *flowrun.Plan) []formField {
+func fieldsOf(p *engine.Plan) []formField {
 	fields := []formField{}
 	for _, d := range p.Definition.Parameters {
 		f := formField{Name: d.Name, Type: d.Type, Description: d.Description, Help: d.DetailedHelp, Required: d.Required && d.Default == nil,

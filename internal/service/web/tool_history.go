@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/library"
 )
@@ -23,7 +24,7 @@ func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 100", "")
 		}
 	}
-	runs, err := d.Runs(r.Context(), flowrun.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
+	runs, err := d.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
 
 // stepOrder returns the paths of a plan's steps so that each follows the steps that it waits for,
 // and the steps inside it follow it.
-func stepOrder(p *flowrun.Plan, prefix string) []string {
+func stepOrder(p *engine.Plan, prefix string) []string {
 	depths := map[string]int{}
 	var depth func(step string) int
 	depth = func(step string) int {

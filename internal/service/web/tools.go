@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/service"
@@ -98,7 +98,7 @@ func nonNil[T any](list []T) []T {
 }
 
 // planFor compiles the tool that a request names, if its caller may use it.
-func (d *server) planFor(r *http.Request) (*flowrun.Plan, error) {
+func (d *server) planFor(r *http.Request) (*engine.Plan, error) {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
 		return nil, &library.NotFoundError{Name: name}
@@ -159,7 +159,7 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 }
 
 // describeTool returns what the definition of a tool says, without paths of the machine.
-func (d *server) describeTool(p *flowrun.Plan) shownTool {
+func (d *server) describeTool(p *engine.Plan) shownTool {
 	def := p.Definition
 	t := shownTool{listedTool: listedTool{Name: p.Name(), Description: def.Description, Tags: nonNil(def.Tags)}, DisplayName: def.DisplayName, Author: def.Author, DeprecatedMessage: def.DeprecatedMessage, Platforms: def.Platforms,
 		Privilege: def.Security.ExecutionPrivilege, Isolation: def.Security.Isolation, Justification: def.Security.Justification,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/ui"
@@ -95,8 +95,8 @@ type server struct {
 	unauthenticated bodyBudget
 	throttle        throttle
 	lineIndexes     lineIndexes
-	graphs          encodedDocs[flowrun.Plan]
-	briefRuns       encodedDocs[flowrun.RecordedRun]
+	graphs          encodedDocs[engine.Plan]
+	briefRuns       encodedDocs[engine.RecordedRun]
 	openAPI         []byte
 }
 
@@ -106,7 +106,7 @@ type server struct {
 // token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
 	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: encodedDocs[flowrun.Plan]{max: maxGraphBytes}, briefRuns: encodedDocs[flowrun.RecordedRun]{max: maxBriefBytes},
+		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: encodedDocs[engine.Plan]{max: maxGraphBytes}, briefRuns: encodedDocs[engine.RecordedRun]{max: maxBriefBytes},
 		timeouts: timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
 	if d.Enter == nil {
 		d.Enter = func(context.Context, users.Caller, bool) bool { return true }

@@ -21,8 +21,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/users"
 	"github.com/flowrun/flowrun/internal/service/web"
@@ -32,7 +34,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	goleak.VerifyTestMain(m)
 }
 
@@ -62,7 +64,7 @@ steps:
 type bench struct {
 	testing.TB
 	dir      string
-	store    flowrun.Store
+	store    history.Store
 	service  *service.Service
 	handler  http.Handler
 	server   *httptest.Server
@@ -77,7 +79,7 @@ type bench struct {
 
 func newBench(t testing.TB, o web.Options) *bench {
 	t.Helper()
-	b := &bench{TB: t, dir: t.TempDir(), store: flowrun.NewMemory(), asked: map[string]bool{}, stopping: make(chan struct{})}
+	b := &bench{TB: t, dir: t.TempDir(), store: history.NewMemory(), asked: map[string]bool{}, stopping: make(chan struct{})}
 	for name, text := range tools {
 		file := filepath.Join(b.dir, ".flowrun", "tools", name+".yaml")
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
@@ -87,12 +89,12 @@ func newBench(t testing.TB, o web.Options) *bench {
 	state := filepath.Join(b.dir, "state")
 	var err error
 	b.service, err = service.New(t.Context(), service.Config{
-		Store: b.store, Home: b.dir, Engine: flowrun.New(flowrun.Config{Store: b.store, StateDir: state, Grace: time.Second}),
+		Store: b.store, Home: b.dir, Engine: engine.New(engine.Config{Store: b.store, StateDir: state, Grace: time.Second}),
 		Library: func() *library.Library {
 			return library.New(library.Config{WorkingDirectory: b.dir, Home: b.dir, Getenv: func(string) string { return "" }})
 		},
 		Trusts: func(project string) bool { return !b.distrust },
-		Decide: func(p *flowrun.Plan) error {
+		Decide: func(p *engine.Plan) error {
 			if p.Definition.Security.ExecutionPrivilege == "elevated" {
 				return errors.New("it is denied by a setting in /etc/flowrun/config.yaml")
 			}
@@ -267,7 +269,7 @@ func (b *bench) operation(method, path string) *operation {
 // problem is the error in a document.
 type problem struct {
 	Code, Message, Hint string
-	Problems            []flowrun.ParamProblem
+	Problems            []value.ParamProblem
 }
 
 func problemIn(t testing.TB, doc []byte) problem {
@@ -307,7 +309,7 @@ func (b *bench) open(file string) {
 // becomes waits until a run has a status.
 func (b *bench) becomes(id string, want dag.Status) {
 	b.Helper()
-	var info flowrun.RunInfo
+	var info history.RunInfo
 	waittest.Until(b, "run that is "+want.String(), func() bool {
 		info, _ = b.store.Info(context.Background(), id)
 		return info.Status == want

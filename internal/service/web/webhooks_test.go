@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/web"
 )
@@ -121,7 +121,7 @@ func TestDeliveries(t *testing.T) {
 	if res, doc := b.ask("POST", "/hooks/text", other, "Authorization", "", "X-Hub-Signature-256", signed(githubSecret, other), "X-GitHub-Delivery", "d1"); res.StatusCode != http.StatusConflict || problemIn(t, doc).Code != "key-reused" {
 		t.Errorf("another body with the same delivery: %d %s", res.StatusCode, doc)
 	}
-	if list, err := b.store.Runs(t.Context(), flowrun.Query{}); err != nil || len(list) != 2 {
+	if list, err := b.store.Runs(t.Context(), history.Query{}); err != nil || len(list) != 2 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 }

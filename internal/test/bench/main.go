@@ -35,12 +35,12 @@ import (
 )
 
 const usage = `Runs flowrun beside make, ninja, xargs, go-task and Dagu, whichever are on the PATH,
-and writes a Markdown table for each workload and a chart into bench/results.
+and writes a Markdown table for each workload and a chart into internal/test/bench/results.
 How to read it: docs/explanation/performance.md.
 
-  go run ./bench                          everything: some ten minutes
-  go run ./bench -only chain,cold -n 9    two workloads, more rounds
-  go run ./bench -scale 0.1               a tenth of the steps and bytes
+  go run ./internal/test/bench                          everything: some ten minutes
+  go run ./internal/test/bench -only chain,cold -n 9    two workloads, more rounds
+  go run ./internal/test/bench -scale 0.1               a tenth of the steps and bytes
 
 Workloads go to a temporary folder (TMPDIR chooses the disk), which is removed at
 the end and after Ctrl-C.
@@ -93,7 +93,7 @@ func parse(args []string) (o options, err error) {
 	f.IntVar(&o.rounds, "n", 3, "`rounds` that count, at least 1; one more warms up")
 	f.Float64Var(&o.scale, "scale", 1, "multiply steps and bytes by this `factor`, above 0 and at most 1")
 	f.StringVar(&o.flowrun, "flowrun", "", "measure this `program` (default: built from the checkout)")
-	f.StringVar(&o.results, "o", "bench/results", "write results.md and results.svg into this `folder`")
+	f.StringVar(&o.results, "o", "internal/test/bench/results", "write results.md and results.svg into this `folder`")
 	only := f.String("only", "", "run the workloads whose title has one of these `words`, separated by commas")
 	f.Usage = func() {
 		fmt.Fprint(f.Output(), usage)

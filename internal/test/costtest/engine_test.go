@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/history/sqlite"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/store/sqlite"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -66,8 +67,8 @@ func graphAllocations(t *testing.T, got counts) {
 // engineAllocations counts those of a step in Go that does nothing, and of a command, both
 // recorded in a file.
 func engineAllocations(t *testing.T, got counts) {
-	nop := func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }
-	engineSteps(t, got, "Go step", 500, func(name string) *tool.Step { return flowrun.GoStep(name, nop) })
+	nop := func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }
+	engineSteps(t, got, "Go step", 500, func(name string) *tool.Step { return gostep.GoStep(name, nop) })
 	engineSteps(t, got, "command", 50, func(name string) *tool.Step {
 		return &tool.Step{Name: name, Body: &tool.Command{Key: tool.Run, Text: tool.Text{S: "/bin/true"}}}
 	})
@@ -81,7 +82,7 @@ func engineSteps(t *testing.T, got counts, name string, n int, step func(name st
 		s.Parallel = true
 		def.Steps = append(def.Steps, s)
 	}
-	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+	plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func engineSteps(t *testing.T, got counts, name string, n int, step func(name st
 		t.Fatal(err)
 	}
 	defer store.Close()
-	e := flowrun.New(flowrun.Config{Parallel: 4, Store: store, StateDir: dir})
+	e := engine.New(engine.Config{Parallel: 4, Store: store, StateDir: dir})
 	allocations(got, "engine, a "+name, n, func() {
 		res, err := e.Run(context.Background(), plan, nil)
 		if err != nil || res.Status != dag.Succeeded {

@@ -13,8 +13,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -35,11 +38,11 @@ steps:
 `
 
 // asked is a run of text, and the questions that were put.
-func asked(t *testing.T, b *bed, text string, say func(flowrun.Question) (flowrun.Answer, error)) (*flowrun.Result, []flowrun.Question) {
+func asked(t *testing.T, b *bed, text string, say func(history.Question) (history.Answer, error)) (*engine.Result, []history.Question) {
 	t.Helper()
-	var put []flowrun.Question
+	var put []history.Question
 	var mu sync.Mutex
-	res := b.run(t.Context(), text, nil, flowrun.WithApproval(func(_ context.Context, q flowrun.Question) (flowrun.Answer, error) {
+	res := b.run(t.Context(), text, nil, engine.WithApproval(func(_ context.Context, q history.Question) (history.Answer, error) {
 		mu.Lock()
 		put = append(put, q)
 		mu.Unlock()
@@ -48,8 +51,8 @@ func asked(t *testing.T, b *bed, text string, say func(flowrun.Question) (flowru
 	return res, put
 }
 
-func eu(flowrun.Question) (flowrun.Answer, error) {
-	return flowrun.Answer{Approve: true, Values: map[string]any{"REGION": "eu"}, By: "ann"}, nil
+func eu(history.Question) (history.Answer, error) {
+	return history.Answer{Approve: true, Values: map[string]any{"REGION": "eu"}, By: "ann"}, nil
 }
 
 func TestApproval(t *testing.T) {
@@ -58,7 +61,7 @@ func TestApproval(t *testing.T) {
 		t.Run(fmt.Sprintf("kept %v", kept), func(t *testing.T) {
 			b := newBed(t)
 			if kept {
-				b.config.Store = flowrun.NewMemory()
+				b.config.Store = history.NewMemory()
 			}
 			res, put := asked(t, b, gated, eu)
 			b.want(res, dag.Succeeded, map[string]string{"build": "succeeded", "gate": "succeeded", "release": "succeeded"})
@@ -68,13 +71,13 @@ func TestApproval(t *testing.T) {
 			if len(put) != 1 || put[0].Prompt != "Release 1.2?" || put[0].Step != "gate" || len(put[0].Form.Fields) != 2 {
 				t.Errorf("the questions are %+v", put)
 			}
-			res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{Comment: "not today"}, nil })
+			res, _ = asked(t, b, gated, func(history.Question) (history.Answer, error) { return history.Answer{Comment: "not today"}, nil })
 			b.want(res, dag.Failed, map[string]string{"build": "succeeded", "gate": "failed", "release": "skipped"})
-			if g := res.Step("gate"); g.Reason != flowrun.ReasonRejected || !strings.HasSuffix(g.Message, ": not today") {
+			if g := res.Step("gate"); g.Reason != waiting.ReasonRejected || !strings.HasSuffix(g.Message, ": not today") {
 				t.Errorf("the gate is %+v", g)
 			}
-			res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) {
-				return flowrun.Answer{Approve: true, Values: map[string]any{"REGION": "mars"}}, nil
+			res, _ = asked(t, b, gated, func(history.Question) (history.Answer, error) {
+				return history.Answer{Approve: true, Values: map[string]any{"REGION": "mars"}}, nil
 			})
 			if g := res.Step("gate"); g.Reason != dag.ReasonInput || !strings.Contains(g.Message, "not one of eu, us") {
 				t.Errorf("with an answer that does not fit, the gate is %+v", g)
@@ -91,13 +94,13 @@ func TestNobodyAnswers(t *testing.T) {
 	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" || !strings.Contains(g.Message, "there is nobody to ask") {
 		t.Errorf("the gate is %+v", g)
 	}
-	res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) { return flowrun.Answer{}, flowrun.ErrNoApprover })
+	res, _ = asked(t, b, gated, func(history.Question) (history.Answer, error) { return history.Answer{}, waiting.ErrNoApprover })
 	if g := res.Step("gate"); res.Status != dag.Failed || g.Reason != "unanswered" {
 		t.Errorf("the gate is %+v", g)
 	}
-	b.config.Store = flowrun.NewMemory()
-	res, _ = asked(t, b, gated, func(flowrun.Question) (flowrun.Answer, error) {
-		return flowrun.Answer{}, errors.New("the door is shut")
+	b.config.Store = history.NewMemory()
+	res, _ = asked(t, b, gated, func(history.Question) (history.Answer, error) {
+		return history.Answer{}, errors.New("the door is shut")
 	})
 	b.want(res, dag.Waiting, map[string]string{"build": "succeeded", "gate": "waiting", "release": "pending"})
 	if len(res.Notices) != 1 || !strings.Contains(res.Notices[0].Message, "the door is shut") {
@@ -109,7 +112,7 @@ func TestNobodyAnswers(t *testing.T) {
 func TestAnswerLater(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store, b.config.StateDir = store, t.TempDir()
 	ctx := t.Context()
 	res := b.run(ctx, gated, nil)
@@ -118,7 +121,7 @@ func TestAnswerLater(t *testing.T) {
 		t.Errorf("the result is %+v", res)
 	}
 	lib := library.New(library.Config{})
-	past, err := flowrun.LoadRun(ctx, store, lib, res.ID)
+	past, err := engine.LoadRun(ctx, store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +143,7 @@ func TestAnswerLater(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := qs[0].Check(values)
-		var bad *flowrun.ParamsError
+		var bad *value.ParamsError
 		var got []string
 		if errors.As(err, &bad) {
 			for _, p := range bad.Problems {
@@ -152,21 +155,21 @@ func TestAnswerLater(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, got, want)
 		}
 	}
-	a := flowrun.Answer{Step: "gate", Wait: qs[0].Wait, Approve: true, Values: map[string]any{"REGION": "us", "COUNT": "7"}, By: "bob"}
+	a := history.Answer{Step: "gate", Wait: qs[0].Wait, Approve: true, Values: map[string]any{"REGION": "us", "COUNT": "7"}, By: "bob"}
 	if err := store.Answer(ctx, res.ID, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Answer(ctx, res.ID, a); !errors.Is(err, flowrun.ErrAnswered) {
+	if err := store.Answer(ctx, res.ID, a); !errors.Is(err, history.ErrAnswered) {
 		t.Errorf("the second is told %v", err)
 	}
-	again, err := past.Continue(lib, flowrun.ResumeOptions{})
+	again, err := past.Continue(lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]dag.ID{"gate"}, again.Waiting); diff != "" {
 		t.Error(diff)
 	}
-	end, err := flowrun.New(b.config).Continue(ctx, again, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: b.dir}))
+	end, err := engine.New(b.config).Continue(ctx, again, engine.WithRunEnv(engine.RunEnv{Workspace: b.dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,17 +186,17 @@ func TestAnswerLater(t *testing.T) {
 func TestAnswerWhileRunning(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store = store
 	let := make(chan error, 1)
-	res := b.run(t.Context(), gated, nil, flowrun.WithApproval(func(ctx context.Context, q flowrun.Question) (flowrun.Answer, error) {
-		a := flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: true, Values: map[string]any{"REGION": "us"}, By: "another"}
+	res := b.run(t.Context(), gated, nil, engine.WithApproval(func(ctx context.Context, q history.Question) (history.Answer, error) {
+		a := history.Answer{Step: q.Step, Wait: q.Wait, Approve: true, Values: map[string]any{"REGION": "us"}, By: "another"}
 		if err := store.Answer(ctx, q.Run, a); err != nil {
 			t.Error(err)
 		}
 		<-ctx.Done()
 		let <- ctx.Err()
-		return flowrun.Answer{}, ctx.Err()
+		return history.Answer{}, ctx.Err()
 	}))
 	if res.Status != dag.Succeeded || !strings.HasPrefix(res.Step("gate").Message, "approved by another") || <-let == nil {
 		t.Errorf("the run ends %s; the gate is %+v", res.Status, res.Step("gate"))
@@ -205,8 +208,8 @@ func TestApprovalInside(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.file("one.yaml", "name: one\ndescription: d\nparameters: {WHERE: {type: string, description: d}}\nsteps:\n  - name: gate\n    approve: 'to {WHERE}?'\n  - name: ship\n    bash: echo to {WHERE}\n")
-	res, put := asked(t, b, "steps:\n  - name: deploy\n    for-each: {items: [eu, us], key: '{item}'}\n    use-tool: ./one.yaml\n    with: {WHERE: '{item}'}\n", func(q flowrun.Question) (flowrun.Answer, error) {
-		return flowrun.Answer{Approve: q.Step == "deploy[eu]/gate"}, nil
+	res, put := asked(t, b, "steps:\n  - name: deploy\n    for-each: {items: [eu, us], key: '{item}'}\n    use-tool: ./one.yaml\n    with: {WHERE: '{item}'}\n", func(q history.Question) (history.Answer, error) {
+		return history.Answer{Approve: q.Step == "deploy[eu]/gate"}, nil
 	})
 	b.want(res, dag.Failed, map[string]string{"deploy": "failed", "deploy[eu]": "succeeded", "deploy[eu]/gate": "succeeded", "deploy[eu]/ship": "succeeded",
 		"deploy[us]": "failed", "deploy[us]/gate": "failed", "deploy[us]/ship": "skipped"})
@@ -220,7 +223,7 @@ func TestApprovalInside(t *testing.T) {
 func TestLateDefaults(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store, b.config.StateDir = store, t.TempDir()
 	big := strings.Repeat("x", 3*dag.InlineLimit)
 	res := b.run(t.Context(), "steps:\n  - name: gate\n    approve: {prompt: p, timeout: 2s, on-timeout: approve, form: {properties: {BIG: {type: string, default: "+big+"}}}}\n  - name: size\n    bash: printf %s {gate.json.BIG} | wc -c\n", nil)
@@ -229,15 +232,15 @@ func TestLateDefaults(t *testing.T) {
 	}
 	time.Sleep(2 * time.Second)
 	lib := library.New(library.Config{})
-	past, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
+	past, err := engine.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := past.Resume(lib, flowrun.ResumeOptions{})
+	again, err := past.Resume(lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	end, err := flowrun.New(b.config).Continue(t.Context(), again)
+	end, err := engine.New(b.config).Continue(t.Context(), again)
 	if err != nil || strings.TrimSpace(end.Output) != fmt.Sprint(len(big)) {
 		t.Errorf("the run ends %+v, %v", end, err)
 	}

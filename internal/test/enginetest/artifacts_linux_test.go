@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // TestEnforcedArtifacts: an enforced step reads the artifacts of its run, writes to none of them, and keeps no file that
@@ -28,7 +28,7 @@ steps:
   - {name: names, sh: 'true', artifacts: [secret], continue-on-error: true}
 `)
 	for _, state := range []string{t.TempDir(), ""} {
-		res, err := flowrun.New(flowrun.Config{StateDir: state}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{StateDir: state}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -69,11 +69,11 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second})
+	eng := engine.New(engine.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if outcome == "cancelled" {
@@ -82,8 +82,8 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 			cancel()
 		}()
 	}
-	run := func() *flowrun.Result {
-		r, err := engine.Run(ctx, p, nil, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir}))
+	run := func() *engine.Result {
+		r, err := eng.Run(ctx, p, nil, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
 		if err != nil {
 			t.Fatal(err)
 		}

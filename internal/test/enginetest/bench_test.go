@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -35,7 +36,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := flowrun.Compile(library.New(library.Config{}), file); err != nil {
+		if _, err := engine.Compile(library.New(library.Config{}), file); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -44,7 +45,7 @@ func BenchmarkCompile(b *testing.B) {
 // BenchmarkRun runs 200 process steps.
 func BenchmarkRun(b *testing.B) {
 	p := compile(b, b.TempDir(), manySteps(200))
-	e := flowrun.New(flowrun.Config{Parallel: 2})
+	e := engine.New(engine.Config{Parallel: 2})
 	for b.Loop() {
 		res, err := e.Run(context.Background(), p, nil)
 		if err != nil || res.Status != dag.Succeeded {
@@ -65,21 +66,21 @@ func BenchmarkResume(b *testing.B) {
 	text.WriteString("  - {name: end, bash: exit 1}\n")
 	lib := library.New(library.Config{WorkingDirectory: b.TempDir()})
 	def, _ := tool.Decode("many.yaml", []byte(text.String()))
-	plan, err := flowrun.CompileDefinition(lib, def)
+	plan, err := engine.CompileDefinition(lib, def)
 	if err != nil {
 		b.Fatal(err)
 	}
-	store := flowrun.NewMemory()
-	e := flowrun.New(flowrun.Config{Store: store})
-	if _, err := e.Run(context.Background(), plan, nil, flowrun.WithID("many")); err != nil {
+	store := history.NewMemory()
+	e := engine.New(engine.Config{Store: store})
+	if _, err := e.Run(context.Background(), plan, nil, engine.WithID("many")); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		past, err := flowrun.LoadRun(context.Background(), store, lib, "many")
+		past, err := engine.LoadRun(context.Background(), store, lib, "many")
 		if err != nil {
 			b.Fatal(err)
 		}
-		again, err := past.Resume(lib, flowrun.ResumeOptions{})
+		again, err := past.Resume(lib, engine.ResumeOptions{})
 		if err != nil || len(again.Reset) != 1 {
 			b.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -31,13 +31,13 @@ steps:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rt := hooks.New(hooks.Config{InProcess: true})
 	t.Cleanup(func() { rt.Close() })
-	args, err := p.Bind(flowrun.RunEnv{Workspace: dir, JavaScript: rt}, map[string]any{"X": "x"})
+	args, err := p.Bind(engine.RunEnv{Workspace: dir, JavaScript: rt}, map[string]any{"X": "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ steps:
 		}
 	}
 	for range 2 { // the same parameters may run more than once
-		res, err := flowrun.New(flowrun.Config{}).RunBound(t.Context(), args)
+		res, err := engine.New(engine.Config{}).RunBound(t.Context(), args)
 		if err != nil || res.Err() != nil {
 			t.Fatal(err, res.Err())
 		}

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -40,16 +42,16 @@ func bySchema(t testing.TB, schema string, f tool.Format) *tool.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def := flowrun.GoTool{Name: "person", Description: "A person", Parameters: tool.ParametersOf(s),
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+	def := gostep.GoTool{Name: "person", Description: "A person", Parameters: tool.ParametersOf(s),
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Params, nil }}.Definition()
 	def.Schema, def.Format = s, f
 	return def
 }
 
-func planOf(t *testing.T, def *tool.Definition) (*bed, *flowrun.Plan) {
+func planOf(t *testing.T, def *tool.Definition) (*bed, *engine.Plan) {
 	b := newBed(t)
 	b.define(def)
-	p, err := flowrun.Compile(b.lib, def.Name)
+	p, err := engine.Compile(b.lib, def.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestBindSchema(t *testing.T) {
 			}
 			args, err := p.Bind(world(t.TempDir()), raw)
 			got := ""
-			var bad *flowrun.ParamsError
+			var bad *value.ParamsError
 			switch {
 			case errors.As(err, &bad):
 				for _, problem := range bad.Problems {
@@ -137,8 +139,8 @@ func TestMissingNear(t *testing.T) {
 		{"a tool that refuses other names", "qurey", "pass it as query=...", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			def := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Required: true}, {Name: "quern", Type: "string"}},
-				Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+			def := gostep.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Required: true}, {Name: "quern", Type: "string"}},
+				Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Params, nil }}.Definition()
 			def.Format = c.format
 			if c.schema {
 				var err error
@@ -148,7 +150,7 @@ func TestMissingNear(t *testing.T) {
 				def.Parameters = tool.ParametersOf(def.Schema)
 			}
 			b, p := planOf(t, def)
-			var bad *flowrun.ParamsError
+			var bad *value.ParamsError
 			if _, err := p.Bind(b.world, map[string]any{c.give: "x"}); !errors.As(err, &bad) || bad.Problems[0].Code != "missing" || bad.Problems[0].Hint != c.want {
 				t.Errorf("%v; want the hint %q", err, c.want)
 			}
@@ -160,12 +162,12 @@ func TestMissingNear(t *testing.T) {
 // declared for, with a warning; a YAML tool refuses it.
 func TestLooseParameters(t *testing.T) {
 	t.Parallel()
-	plain := flowrun.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Description: "d"}},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }}.Definition()
+	plain := gostep.GoTool{Name: "loose", Description: "d", Parameters: []*tool.Parameter{{Name: "query", Type: "string", Description: "d"}},
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Params, nil }}.Definition()
 	strict := *plain
 	plain.Format = tool.Markdown
 	b, p := planOf(t, plain)
-	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"qurey": "x"}, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(context.Background(), p, map[string]any{"qurey": "x"}, engine.WithRunEnv(b.world))
 	if err != nil || res.Output != `{"qurey":"x"}` {
 		t.Fatalf("%v %+v", err, res)
 	}
@@ -173,7 +175,7 @@ func TestLooseParameters(t *testing.T) {
 		t.Errorf("notices: %+v", res.Notices)
 	}
 	_, p = planOf(t, &strict)
-	var bad *flowrun.ParamsError
+	var bad *value.ParamsError
 	if _, err := p.Bind(b.world, map[string]any{"qurey": "x"}); !errors.As(err, &bad) {
 		t.Errorf("a tool of another format takes it: %v", err)
 	}
@@ -187,7 +189,7 @@ func TestLooseWith(t *testing.T) {
 	b.define(bySchema(t, personSchema, tool.JavaScript))
 	b.file("ann.yaml", "name: ann\ndescription: Ann\ntype: alias\nbase-tool: person\ndefault-parameters: {name: Ann, age: 3}\n")
 	p := b.compile("steps:\n  - name: a\n    use-tool: ./ann.yaml\n    with: {shoe: 40, tags: [x]}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(context.Background(), p, nil, engine.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +211,7 @@ func TestStaticWith(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.define(bySchema(t, personSchema, tool.JavaScript))
-	_, err := flowrun.Compile(b.lib, b.file("bad.yaml", `name: bad
+	_, err := engine.Compile(b.lib, b.file("bad.yaml", `name: bad
 description: d
 steps:
   - name: a

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
@@ -224,12 +224,12 @@ func (p *pipeline) edit() {
 }
 
 // run runs the pipeline in a folder.
-func (p *pipeline) run(dir string, config flowrun.Config, options ...flowrun.RunOption) (*flowrun.Result, error) {
-	plan, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "pipe.yaml"))
+func (p *pipeline) run(dir string, config engine.Config, options ...engine.RunOption) (*engine.Result, error) {
+	plan, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "pipe.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	return flowrun.New(config).Run(context.Background(), plan, map[string]any{"P": p.param}, append(options, flowrun.WithRunEnv(world(dir, p.env...)))...)
+	return engine.New(config).Run(context.Background(), plan, map[string]any{"P": p.param}, append(options, engine.WithRunEnv(world(dir, p.env...)))...)
 }
 
 // once runs the pipeline with the cache, and without it in a copy of the folder: what
@@ -245,15 +245,15 @@ func (p *pipeline) once(forced bool) {
 	if out, err := exec.Command("cp", "-a", p.dir, plain).CombinedOutput(); err != nil {
 		p.Fatalf("%v: %s", err, out)
 	}
-	var options []flowrun.RunOption
+	var options []engine.RunOption
 	if forced {
-		options = append(options, flowrun.WithoutCache())
+		options = append(options, engine.WithoutCache())
 	}
-	var want, got *flowrun.Result
+	var want, got *engine.Result
 	var errs [2]error
 	var both sync.WaitGroup
-	both.Go(func() { want, errs[0] = p.run(plain, flowrun.Config{CacheDir: flowrun.NoCache}) })
-	both.Go(func() { got, errs[1] = p.run(p.dir, flowrun.Config{CacheDir: p.state}, options...) })
+	both.Go(func() { want, errs[0] = p.run(plain, engine.Config{CacheDir: engine.NoCache}) })
+	both.Go(func() { got, errs[1] = p.run(p.dir, engine.Config{CacheDir: p.state}, options...) })
 	both.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
 		p.Fatal(err)
@@ -278,7 +278,7 @@ func (p *pipeline) once(forced bool) {
 
 // judge holds what a step, or one item of it, came to against what it depended on. It
 // is reused if and only if it succeeded with the same before.
-func (p *pipeline) judge(s *pipeStep, item string, want, got *flowrun.Result, forced bool) {
+func (p *pipeline) judge(s *pipeStep, item string, want, got *engine.Result, forced bool) {
 	id := s.name()
 	if item != "" {
 		id += "[" + item + "]"
@@ -301,7 +301,7 @@ func (p *pipeline) judge(s *pipeStep, item string, want, got *flowrun.Result, fo
 
 // dependsOn is all that the step's result follows from, by the words of docs/reference/cache.md.
 // What others printed is read from the run without the cache.
-func (p *pipeline) dependsOn(s *pipeStep, item string, run *flowrun.Result) string {
+func (p *pipeline) dependsOn(s *pipeStep, item string, run *engine.Result) string {
 	text := fmt.Sprintf("%s %s %s\n%s\nE=%s key=%s ttl\n", s.name(), item, s.command(), s.stdin, s.env, s.key)
 	if strings.Contains(text, "{P}") {
 		text += "P=" + p.param + "\n"
@@ -327,7 +327,7 @@ func (p *pipeline) dependsOn(s *pipeStep, item string, run *flowrun.Result) stri
 }
 
 // ended is what became of the steps; to be reused is to succeed.
-func ended(res *flowrun.Result) (list []string) {
+func ended(res *engine.Result) (list []string) {
 	for _, s := range res.Steps {
 		status := s.Status
 		if status == dag.Reused {

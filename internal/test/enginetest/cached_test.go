@@ -14,8 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/resultcache"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -27,7 +31,7 @@ func cacheBed(t *testing.T) *bed {
 }
 
 // becomes says what a step came to: its status and reason.
-func (b *bed) becomes(res *flowrun.Result, step, want string) {
+func (b *bed) becomes(res *engine.Result, step, want string) {
 	b.Helper()
 	s := res.Step(step)
 	if s == nil {
@@ -187,7 +191,7 @@ steps:
 			t.Errorf("%d bytes of output", len(only.Output))
 		}
 		var live strings.Builder
-		res := b.run(context.Background(), strings.Split(text, "  - name: silent")[0], nil, flowrun.WithStdout(&live))
+		res := b.run(context.Background(), strings.Split(text, "  - name: silent")[0], nil, engine.WithStdout(&live))
 		b.becomes(res, "large", "reused cache")
 		if live.Len() != 50001 {
 			t.Errorf("%d bytes on stdout", live.Len())
@@ -216,7 +220,7 @@ steps:
 
 	b.file("inner.yaml", "name: inner\ndescription: d\nsteps:\n  - {name: a, bash: 'echo a >> ran', cache: {}}\n  - {name: b, bash: 'test -e twice || { touch twice; exit 1; }'}\n")
 	p := b.compile("steps:\n  - name: outer\n    use-tool: ./inner.yaml\n    error-handling: {retry: {attempts: 1, delay: 1}}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(context.Background(), p, nil, engine.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,8 +244,8 @@ func TestCacheTTL(t *testing.T) {
 	b.becomes(b.run(context.Background(), fmt.Sprintf(text, "1h"), nil), "under-test", "reused cache")
 	time.Sleep(3 * time.Millisecond)
 	p := b.compile(fmt.Sprintf(text, "1ms"))
-	x, err := flowrun.New(b.config).ExplainCache(context.Background(), p, "under-test", nil, b.world)
-	if err != nil || x.Verdict != flowrun.CacheRuns || x.Reasons[0].Kind != "ttl" {
+	x, err := engine.New(b.config).ExplainCache(context.Background(), p, "under-test", nil, b.world)
+	if err != nil || x.Verdict != preview.CacheRuns || x.Reasons[0].Kind != "ttl" {
 		t.Error(x, err)
 	}
 	b.becomes(b.run(context.Background(), fmt.Sprintf(text, "1ms"), nil), "under-test", "succeeded")
@@ -253,7 +257,7 @@ func TestCacheForced(t *testing.T) {
 	b := cacheBed(t)
 	const text = "bash: date +%N > out; cat out\ncache: {outputs: [out]}\n"
 	b.run(context.Background(), text, nil)
-	forced := b.run(context.Background(), text, nil, flowrun.WithoutCache())
+	forced := b.run(context.Background(), text, nil, engine.WithoutCache())
 	b.becomes(forced, "under-test", "succeeded")
 	again := b.run(context.Background(), text, nil)
 	b.becomes(again, "under-test", "reused cache")
@@ -299,7 +303,7 @@ func TestCacheNotices(t *testing.T) {
 	if res.Status != dag.Succeeded || len(res.Notices) != 1 || !strings.Contains(res.Notices[0].Message, "cannot use the cache") {
 		t.Errorf("%v %v", res.Status, res.Notices)
 	}
-	b.config.CacheDir = flowrun.NoCache
+	b.config.CacheDir = engine.NoCache
 	for range 2 {
 		b.becomes(b.run(context.Background(), "bash: echo\ncache: {}\n", nil), "under-test", "succeeded")
 	}
@@ -325,7 +329,7 @@ func TestCacheRefused(t *testing.T) {
 		t.Error("a refused step ran")
 	}
 	for _, pattern := range []string{"../x", "..", ".", "a/../../x", "'['", "''"} {
-		_, err := flowrun.Compile(b.lib, b.file("bad.yaml", "name: bad\ndescription: d\nbash: echo\ncache: {outputs: ["+pattern+"]}\n"))
+		_, err := engine.Compile(b.lib, b.file("bad.yaml", "name: bad\ndescription: d\nbash: echo\ncache: {outputs: ["+pattern+"]}\n"))
 		var ds tool.Diagnostics
 		if !errors.As(err, &ds) || ds[0].Code != "bad-pattern" || ds[0].Pos.Line != 4 {
 			t.Errorf("%s: %v", pattern, err)
@@ -341,11 +345,11 @@ func TestCacheAtOnce(t *testing.T) {
 	// The file comes to its place whole: what a run keeps may be another one's.
 	const text = "bash: mkdir -p out; echo made > made.$$; mv made.$$ out/a; echo printed\ncache: {outputs: [out]}\n"
 	p := b.compile(text)
-	e := flowrun.New(b.config)
+	e := engine.New(b.config)
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+			res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world))
 			if err != nil || res.Status != dag.Succeeded || res.Output != "printed\n" {
 				t.Error(err, res)
 			}
@@ -366,8 +370,8 @@ func TestCacheGo(t *testing.T) {
 	t.Parallel()
 	b := cacheBed(t)
 	ran := 0
-	def := flowrun.GoTool{Name: "in-go", Description: "d", Parameters: []*tool.Parameter{{Name: "N", Type: "number"}},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+	def := gostep.GoTool{Name: "in-go", Description: "d", Parameters: []*tool.Parameter{{Name: "N", Type: "number"}},
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			ran++
 			return map[string]any{"twice": 2 * in.Params["N"].(int64)}, nil
 		}}.Definition()
@@ -387,28 +391,28 @@ func TestCacheGo(t *testing.T) {
 func TestCacheAgain(t *testing.T) {
 	t.Parallel()
 	b := cacheBed(t)
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store = store
 	const text = "steps:\n  - {name: a, bash: echo of a, cache: {}}\n  - {name: b, bash: 'test -e good && echo {a.output}'}\n"
 	b.run(context.Background(), text, nil)
 	res := b.run(context.Background(), text, nil)
 	b.becomes(res, "a", "reused cache")
 	b.becomes(res, "b", "failed exit")
-	past, err := flowrun.LoadRun(context.Background(), store, b.lib, res.ID)
+	past, err := engine.LoadRun(context.Background(), store, b.lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.file("good", "")
-	retry, err := past.Retry(b.lib, flowrun.RetryOptions{})
+	retry, err := past.Retry(b.lib, engine.RetryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	resume, err := past.Resume(b.lib, flowrun.ResumeOptions{})
+	resume, err := past.Resume(b.lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := flowrun.New(b.config)
-	for again, want := range map[*flowrun.Continuation]string{retry: "reused", resume: "reused cache"} {
+	e := engine.New(b.config)
+	for again, want := range map[*engine.Continuation]string{retry: "reused", resume: "reused cache"} {
 		res, err := e.Continue(context.Background(), again)
 		if err != nil {
 			t.Fatal(err)
@@ -437,7 +441,7 @@ func BenchmarkCacheHit(b *testing.B) {
 		}
 	}
 	p := compile(b, b.TempDir(), "name: t\ndescription: d\nbash: echo made > "+dir+"/out\nworking-directory: "+dir+"\ncache: {inputs: ['in*'], outputs: [out]}\n")
-	e := flowrun.New(flowrun.Config{StateDir: b.TempDir(), Parallel: 2})
+	e := engine.New(engine.Config{StateDir: b.TempDir(), Parallel: 2})
 	run := func(want dag.Status) {
 		res, err := e.Run(context.Background(), p, nil)
 		if err != nil || res.Steps[0].Status != want {
@@ -465,7 +469,7 @@ func TestCacheSecretLater(t *testing.T) {
 	t.Parallel()
 	b := cacheBed(t)
 	const text = "environment: {secrets: [PASS]}\nbash: echo canary-text\ncache: {}\n"
-	run := func(secret string) *flowrun.Result {
+	run := func(secret string) *engine.Result {
 		b.world.Env = append(world(b.dir).Env, "PASS="+secret)
 		return b.run(context.Background(), text, nil)
 	}
@@ -537,7 +541,7 @@ func TestReusedCounts(t *testing.T) {
 			var got []string
 			for _, s := range res.Steps {
 				got = append(got, s.ID+": "+s.Status.String())
-				if s.Status == dag.Reused && (s.Attempts != 1 || s.ExitCode != 0 || s.Reason != flowrun.ReasonCache) {
+				if s.Status == dag.Reused && (s.Attempts != 1 || s.ExitCode != 0 || s.Reason != resultcache.ReasonCache) {
 					t.Errorf("%s: %d tries, exit code %d, reason %q", s.ID, s.Attempts, s.ExitCode, s.Reason)
 				}
 			}

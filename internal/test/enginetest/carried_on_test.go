@@ -10,8 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/test/endedtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -23,50 +25,50 @@ const questionEnds = "the end of a question's time"
 // waysOn carry a run on that waits at the steps gate1 and gate2 of other branches.
 var waysOn = []struct {
 	name string
-	on   func(h *history)
+	on   func(h *keptRuns)
 }{
-	{"an approval", func(h *history) { h.answer("gate1", true); h.carryOn(flowrun.ResumeOptions{}) }},
-	{"a rejection", func(h *history) { h.answer("gate1", false); h.carryOn(flowrun.ResumeOptions{}) }},
-	{"two answers", func(h *history) {
+	{"an approval", func(h *keptRuns) { h.answer("gate1", true); h.carryOn(engine.ResumeOptions{}) }},
+	{"a rejection", func(h *keptRuns) { h.answer("gate1", false); h.carryOn(engine.ResumeOptions{}) }},
+	{"two answers", func(h *keptRuns) {
 		h.answer("gate1", false)
-		h.carryOn(flowrun.ResumeOptions{})
+		h.carryOn(engine.ResumeOptions{})
 		h.answer("gate2", true)
-		h.carryOn(flowrun.ResumeOptions{})
+		h.carryOn(engine.ResumeOptions{})
 	}},
-	{"two answers at once", func(h *history) { h.answer("gate1", true); h.answer("gate2", true); h.carryOn(flowrun.ResumeOptions{}) }},
-	{"an answer that nobody continued", func(h *history) { h.answer("gate1", true); h.resume(flowrun.ResumeOptions{}) }},
-	{questionEnds, func(h *history) { h.awaitEnd("gate1"); h.carryOn(flowrun.ResumeOptions{}) }},
-	{"a restart", func(h *history) { h.carryOn(flowrun.ResumeOptions{}); h.carryOn(flowrun.ResumeOptions{}) }},
-	{"an order of a person", func(h *history) {
-		var awaits *flowrun.AwaitsAnswerError
-		if _, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{RerunInterrupted: true}); !errors.As(err, &awaits) {
+	{"two answers at once", func(h *keptRuns) { h.answer("gate1", true); h.answer("gate2", true); h.carryOn(engine.ResumeOptions{}) }},
+	{"an answer that nobody continued", func(h *keptRuns) { h.answer("gate1", true); h.resume(engine.ResumeOptions{}) }},
+	{questionEnds, func(h *keptRuns) { h.awaitEnd("gate1"); h.carryOn(engine.ResumeOptions{}) }},
+	{"a restart", func(h *keptRuns) { h.carryOn(engine.ResumeOptions{}); h.carryOn(engine.ResumeOptions{}) }},
+	{"an order of a person", func(h *keptRuns) {
+		var awaits *outcome.AwaitsAnswerError
+		if _, err := h.latest().Resume(h.lib, engine.ResumeOptions{RerunInterrupted: true}); !errors.As(err, &awaits) {
 			h.Errorf("a run that waits for answers is resumed: %v", err)
 		}
 	}},
-	{"an order with the current definitions", func(h *history) { h.resume(flowrun.ResumeOptions{Latest: true}) }},
-	{"a crash after an answer", func(h *history) {
+	{"an order with the current definitions", func(h *keptRuns) { h.resume(engine.ResumeOptions{Latest: true}) }},
+	{"a crash after an answer", func(h *keptRuns) {
 		h.answer("gate1", true)
-		g, err := h.latest().Continue(h.lib, flowrun.ResumeOptions{})
+		g, err := h.latest().Continue(h.lib, engine.ResumeOptions{})
 		if err != nil {
 			h.Fatal(err)
 		}
 		h.config.Store = &cutStore{Store: h.memory, at: 2}
-		if _, err := flowrun.New(h.config).Continue(context.Background(), g); err != nil && !errors.Is(err, errCut) {
+		if _, err := engine.New(h.config).Continue(context.Background(), g); err != nil && !errors.Is(err, errCut) {
 			h.Fatal(err)
 		}
 		h.config.Store = h.memory
 		if !h.latest().Info.Status.Settled() || h.latest().Info.Status == dag.Interrupted {
-			h.carryOn(flowrun.ResumeOptions{RerunAsked: true})
+			h.carryOn(engine.ResumeOptions{RerunAsked: true})
 		}
 	}},
-	{"a cancel", func(h *history) {
-		g, err := h.latest().Continue(h.lib, flowrun.ResumeOptions{})
+	{"a cancel", func(h *keptRuns) {
+		g, err := h.latest().Continue(h.lib, engine.ResumeOptions{})
 		if err != nil {
 			h.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := flowrun.New(h.config).Continue(ctx, g); err != nil {
+		if _, err := engine.New(h.config).Continue(ctx, g); err != nil {
 			h.Fatal(err)
 		}
 	}},
@@ -85,14 +87,14 @@ func TestCarriedOn(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s, %s, %s", ended.Name, place.Name, way.name), func(t *testing.T) {
 					t.Parallel()
-					h := newHistory(t)
+					h := newKeptRuns(t)
 					timeout := "1h"
 					if way.name == questionEnds {
 						timeout = "400ms"
 					}
 					text, used := endedtest.Run(ended, place, timeout)
 					h.file("used.yaml", used)
-					res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+					res, err := engine.New(h.config).Run(context.Background(), h.compile(text), nil, engine.WithRunEnv(h.world))
 					if err != nil || res.Status != dag.Waiting {
 						t.Fatalf("%v, %v", res, err)
 					}
@@ -114,7 +116,7 @@ func TestCarriedOn(t *testing.T) {
 }
 
 // endedStates returns how the steps ended that have.
-func endedStates(res *flowrun.Result) map[string]string {
+func endedStates(res *engine.Result) map[string]string {
 	states := map[string]string{}
 	for _, s := range res.Steps {
 		if s.Status.Settled() {
@@ -125,19 +127,19 @@ func endedStates(res *flowrun.Result) map[string]string {
 }
 
 // awaitEnd waits until the question of a step has ended or its time is over.
-func (h *history) awaitEnd(step string) {
+func (h *keptRuns) awaitEnd(step string) {
 	h.Helper()
 	waittest.Until(h, "the end of the question's time", func() bool {
-		return !slices.ContainsFunc(h.latest().Questions(), func(q flowrun.Question) bool { return q.Step == step && !q.Over(time.Now()) })
+		return !slices.ContainsFunc(h.latest().Questions(), func(q history.Question) bool { return q.Step == step && !q.Over(time.Now()) })
 	})
 }
 
 // answer answers the question of a step.
-func (h *history) answer(step string, approve bool) {
+func (h *keptRuns) answer(step string, approve bool) {
 	h.Helper()
 	for _, q := range h.latest().Questions() {
 		if string(q.Step) == step {
-			if err := h.memory.Answer(context.Background(), q.Run, flowrun.Answer{Step: q.Step, Wait: q.Wait, Approve: approve, By: "ann"}); err != nil {
+			if err := h.memory.Answer(context.Background(), q.Run, history.Answer{Step: q.Step, Wait: q.Wait, Approve: approve, By: "ann"}); err != nil {
 				h.Fatal(err)
 			}
 			return
@@ -166,24 +168,24 @@ func TestGates(t *testing.T) {
 		for _, answer := range []string{"approved", "rejected", "unanswered"} {
 			t.Run(place.name+", "+answer, func(t *testing.T) {
 				t.Parallel()
-				h := newHistory(t)
+				h := newKeptRuns(t)
 				question := "approve: {prompt: 'Go on?'}"
 				if answer == "unanswered" {
 					question = "approve: {prompt: 'Go on?', timeout: 300ms}"
 				}
 				h.file("gated.yaml", "name: gated\ndescription: Asks\nsteps: [{name: gate, "+question+"}, {name: behind, bash: echo behind >> done}]\n")
 				h.file("failing.yaml", strings.ReplaceAll("name: failing\ndescription: Fails, and asks\n"+placesOfGates[0].text, "APPROVE", question))
-				res, err := flowrun.New(h.config).Run(context.Background(), h.compile(strings.ReplaceAll(place.text, "APPROVE", question)), nil, flowrun.WithRunEnv(h.world))
+				res, err := engine.New(h.config).Run(context.Background(), h.compile(strings.ReplaceAll(place.text, "APPROVE", question)), nil, engine.WithRunEnv(h.world))
 				switch {
 				case err == nil && answer == "unanswered" && res.Status == dag.Failed: // its time was over before the run waited
 				case err != nil || res.Status != dag.Waiting || !strings.HasPrefix(res.Message, "step "+res.FirstFailed()+" failed; step "):
 					t.Fatalf("%v, %v", res, err)
 				case answer == "unanswered":
 					h.awaitEnd(h.latest().Questions()[0].Step)
-					res = h.carryOn(flowrun.ResumeOptions{})
+					res = h.carryOn(engine.ResumeOptions{})
 				default:
 					h.answer(h.latest().Questions()[0].Step, answer == "approved")
-					res = h.carryOn(flowrun.ResumeOptions{})
+					res = h.carryOn(engine.ResumeOptions{})
 				}
 				want := "deploy"
 				if answer == "approved" {
@@ -201,17 +203,17 @@ func TestGates(t *testing.T) {
 // waits, and go when it succeeds.
 func TestTempWhileWaiting(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	h.file("used.yaml", "name: used\ndescription: Is used\nfile-paths: {temp-directory: own}\nsteps:\n- {name: build, bash: 'echo built > $FLOWRUN_TEMP/a'}\n- {name: gate2, approve: 'Ship?'}\n- {name: ship, bash: 'cat $FLOWRUN_TEMP/a'}\n")
-	res, err := flowrun.New(h.config).Run(context.Background(), h.compile("file-paths: {temp-directory: own}\nsteps:\n- {name: build, bash: 'echo built > $FLOWRUN_TEMP/a'}\n"+
-		"- {name: gate, approve: 'Ship?'}\n- {name: ship, bash: 'cat $FLOWRUN_TEMP/a'}\n- {name: used, use-tool: ./used.yaml}\n"), nil, flowrun.WithRunEnv(h.world))
+	res, err := engine.New(h.config).Run(context.Background(), h.compile("file-paths: {temp-directory: own}\nsteps:\n- {name: build, bash: 'echo built > $FLOWRUN_TEMP/a'}\n"+
+		"- {name: gate, approve: 'Ship?'}\n- {name: ship, bash: 'cat $FLOWRUN_TEMP/a'}\n- {name: used, use-tool: ./used.yaml}\n"), nil, engine.WithRunEnv(h.world))
 	if err != nil || res.Status != dag.Waiting {
 		t.Fatal(err, res)
 	}
 	h.answer("gate", true)
-	h.resume(flowrun.ResumeOptions{})
+	h.resume(engine.ResumeOptions{})
 	h.answer("used/gate2", true)
-	if res = h.resume(flowrun.ResumeOptions{}); res.Status != dag.Succeeded || res.Output != "built\n" {
+	if res = h.resume(engine.ResumeOptions{}); res.Status != dag.Succeeded || res.Output != "built\n" {
 		t.Errorf("%s %q: %+v", res.Status, res.Message, res.Steps)
 	}
 	if left := files(t, filepath.Join(h.dir, "own")); len(left) > 0 {

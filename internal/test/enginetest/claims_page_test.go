@@ -8,43 +8,42 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestClaimsPage holds the table of docs/reference/concurrency.md against the rule of the queue.
 func TestClaimsPage(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
-	pool := func(count int) flowrun.LockDemand {
-		return flowrun.LockDemand{Kind: flowrun.DemandPool, Name: "gpu", Slots: 3, Count: count}
+	pool := func(count int) history.LockDemand {
+		return history.LockDemand{Kind: history.DemandPool, Name: "gpu", Slots: 3, Count: count}
 	}
 	paced := pool(1)
-	paced.Rate = flowrun.Rate{N: 2, Per: time.Minute}
-	lock := flowrun.LockDemand{Kind: flowrun.DemandLock, Name: "db", Slots: 1}
-	entry := func(name string, priority int, d ...flowrun.LockDemand) flowrun.QueueEntry {
-		return flowrun.QueueEntry{Run: name, Step: name, Demands: d, Priority: priority}
+	paced.Rate = history.Rate{N: 2, Per: time.Minute}
+	lock := history.LockDemand{Kind: history.DemandLock, Name: "db", Slots: 1}
+	entry := func(name string, priority int, d ...history.LockDemand) history.QueueEntry {
+		return history.QueueEntry{Run: name, Step: name, Demands: d, Priority: priority}
 	}
-	held := func(e flowrun.QueueEntry) flowrun.QueueEntry { e.Held = true; return e }
+	held := func(e history.QueueEntry) history.QueueEntry { e.Held = true; return e }
 	var b strings.Builder
 	b.WriteString("| hold | wait, in this order | start now | why |\n|---|---|---|---|\n")
 	for _, c := range []struct {
 		why   string
-		rates flowrun.Rates
-		queue flowrun.Queue
+		rates history.Rates
+		queue history.Queue
 	}{
-		{"there are three slots", nil, flowrun.Queue{entry("a", 0, pool(1)), entry("b", 0, pool(1)), entry("c", 0, pool(1)), entry("d", 0, pool(1))}},
-		{"in the order in which they asked", nil, flowrun.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(1)), entry("b", 0, pool(1))}},
-		{"a step that wants more is not overtaken", nil, flowrun.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(2)), entry("b", 0, pool(1))}},
-		{"a higher priority comes first", nil, flowrun.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(1)), entry("b", 1, pool(1))}},
-		{"also before a step that wants more", nil, flowrun.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(2)), entry("b", 1, pool(1))}},
-		{"everything together, and the next does not overtake", nil, flowrun.Queue{held(entry("x", 0, lock)), entry("a", 0, lock, pool(1)), entry("b", 0, pool(1))}},
-		{"they have nothing in common", nil, flowrun.Queue{held(entry("x", 0, lock)), entry("a", 0, lock), entry("b", 0, pool(1))}},
-		{"a lower priority does not overtake", nil, flowrun.Queue{held(entry("x", 0, lock)), entry("a", 0, lock, pool(1)), entry("b", -1, pool(1))}},
-		{"the rate lets two start", flowrun.Rates{}, flowrun.Queue{entry("a", 0, paced), entry("b", 0, paced), entry("c", 0, paced)}},
-		{"two have just started", flowrun.Rates{"gpu": now.Add(time.Minute)}, flowrun.Queue{entry("a", 0, paced)}},
-		{"half a minute later there is one more", flowrun.Rates{"gpu": now.Add(30 * time.Second)}, flowrun.Queue{entry("a", 0, paced), entry("b", 0, paced)}},
+		{"there are three slots", nil, history.Queue{entry("a", 0, pool(1)), entry("b", 0, pool(1)), entry("c", 0, pool(1)), entry("d", 0, pool(1))}},
+		{"in the order in which they asked", nil, history.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(1)), entry("b", 0, pool(1))}},
+		{"a step that wants more is not overtaken", nil, history.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(2)), entry("b", 0, pool(1))}},
+		{"a higher priority comes first", nil, history.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(1)), entry("b", 1, pool(1))}},
+		{"also before a step that wants more", nil, history.Queue{held(entry("x", 0, pool(2))), entry("a", 0, pool(2)), entry("b", 1, pool(1))}},
+		{"everything together, and the next does not overtake", nil, history.Queue{held(entry("x", 0, lock)), entry("a", 0, lock, pool(1)), entry("b", 0, pool(1))}},
+		{"they have nothing in common", nil, history.Queue{held(entry("x", 0, lock)), entry("a", 0, lock), entry("b", 0, pool(1))}},
+		{"a lower priority does not overtake", nil, history.Queue{held(entry("x", 0, lock)), entry("a", 0, lock, pool(1)), entry("b", -1, pool(1))}},
+		{"the rate lets two start", history.Rates{}, history.Queue{entry("a", 0, paced), entry("b", 0, paced), entry("c", 0, paced)}},
+		{"two have just started", history.Rates{"gpu": now.Add(time.Minute)}, history.Queue{entry("a", 0, paced)}},
+		{"half a minute later there is one more", history.Rates{"gpu": now.Add(30 * time.Second)}, history.Queue{entry("a", 0, paced), entry("b", 0, paced)}},
 	} {
 		var holds, waits, starts []string
 		for _, e := range c.queue {
@@ -73,11 +72,11 @@ func TestClaimsPage(t *testing.T) {
 	}
 }
 
-func claimText(e flowrun.QueueEntry) string {
+func claimText(e history.QueueEntry) string {
 	var words []string
 	for _, d := range e.Demands {
 		switch {
-		case d.Kind == flowrun.DemandLock:
+		case d.Kind == history.DemandLock:
 			words = append(words, "lock "+d.Name)
 		case d.Rate.N > 0:
 			words = append(words, "1 slot, rate "+d.Rate.String())

@@ -11,8 +11,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
@@ -56,7 +58,7 @@ steps:
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"LARGE": large}, flowrun.WithRunEnv(w))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{"LARGE": large}, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ security: {execution-privilege: reduced}
 steps:
   - {name: group, steps: [{name: use, use-tool: inner}]}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestGoStepUnconfined(t *testing.T) {
 		{"container", "isolation: container is not possible for a step in Go, because it runs inside this program", func(s *tool.Security) { s.Isolation = "container" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			def := flowrun.GoTool{Name: "go-step", Description: "In Go", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+			def := gostep.GoTool{Name: "go-step", Description: "In Go", Run: func(context.Context, *gostep.StepInput) (any, error) {
 				t.Error("the step ran")
 				return nil, nil
 			}}.Definition()
@@ -134,16 +136,16 @@ func TestGoStepUnconfined(t *testing.T) {
 				if name == "user" && c.name == "enforced" {
 					problem = `free cannot be limited to the permissions of the tool that uses it: to allow it without limits, list "tool:free" in security.required-permissions of that tool`
 				}
-				p, err := flowrun.Compile(lib, name)
+				p, err := engine.Compile(lib, name)
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
-				var refused *flowrun.ConfinementError
+				_, err = engine.New(engine.Config{}).Run(context.Background(), p, nil)
+				var refused *outcome.ConfinementError
 				if !errors.As(err, &refused) || !strings.Contains(err.Error(), problem) {
 					t.Errorf("%s: got %v", name, err)
 				}
-				v, err := p.Preview(flowrun.RunEnv{}, nil)
+				v, err := p.Preview(engine.RunEnv{}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -174,7 +176,7 @@ func TestNamedGoTool(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := lib.Add(flowrun.GoTool{Name: "free", Description: "In Go", Run: func(context.Context, *flowrun.StepInput) (any, error) { return "ran", nil }}.Definition()); err != nil {
+	if err := lib.Add(gostep.GoTool{Name: "free", Description: "In Go", Run: func(context.Context, *gostep.StepInput) (any, error) { return "ran", nil }}.Definition()); err != nil {
 		t.Fatal(err)
 	}
 	add("named", "free", true, "tool:free")
@@ -184,11 +186,11 @@ func TestNamedGoTool(t *testing.T) {
 	add("inner-alone", "named", true)
 	add("free-of-limits", "named", false)
 	for name, allowed := range map[string]bool{"named": true, "pattern": true, "unnamed": false, "both": true, "inner-alone": false, "free-of-limits": true} {
-		p, err := flowrun.Compile(lib, name)
+		p, err := engine.Compile(lib, name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), p, nil)
+		res, err := engine.New(engine.Config{}).Run(t.Context(), p, nil)
 		ran := err == nil && res.Status == dag.Succeeded && strings.Contains(res.Output, "ran")
 		said := fmt.Sprint(err)
 		if res != nil {
@@ -221,7 +223,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 	m.End(false)
 	dir := t.TempDir()
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), compile(t, dir, hungry), nil, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), compile(t, dir, hungry), nil, engine.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -23,8 +24,8 @@ func TestNoContainerProgram(t *testing.T) {
 	p := compile(t, dir, "description: Contained\nsecurity: {isolation: container}\nbash: touch ran\n")
 	w := world(dir)
 	w.Env = []string{"PATH=" + dir}
-	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
-	var refused *flowrun.ConfinementError
+	_, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
+	var refused *outcome.ConfinementError
 	if !errors.As(err, &refused) || len(refused.Problems) != 1 || !strings.Contains(err.Error(), "neither podman nor docker was found") {
 		t.Errorf("got %v", err)
 	}
@@ -136,7 +137,7 @@ sh: 'cat in/a; echo x >out/b && cat out/b; ls; cat secret; echo x >in/a; touch h
 		}
 		write(t, filepath.Join(dir, "in/a"), "of in\n")
 		write(t, filepath.Join(dir, "secret"), "secret\n")
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), plan, nil, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +167,7 @@ steps:
 `)
 		write(t, filepath.Join(dir, "outside"), "from outside\n")
 		value := `it's "$(a)" ` + strings.Repeat("x", 200_000)
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, map[string]any{"V": value}, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), plan, map[string]any{"V": value}, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +207,7 @@ steps:
 			waitFor(t, filepath.Join(dir, "started"))
 			cancel()
 		}()
-		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{Grace: shortGrace}).Run(ctx, plan, nil, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/programtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -92,7 +92,7 @@ func testContainerSteps(t *testing.T, p *podman) {
 				needContainers(t)
 			}
 			plan := compile(t, t.TempDir(), "description: In a container\nparameters: {TEXT: {type: string, description: text}}\nsteps:\n  - name: one\n    "+c.step+"\n")
-			res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), plan, map[string]any{"TEXT": `it's $(id)`}, flowrun.WithRunEnv(w))
+			res, err := engine.New(engine.Config{Grace: shortGrace}).Run(context.Background(), plan, map[string]any{"TEXT": `it's $(id)`}, engine.WithRunEnv(w))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func testContainerSteps(t *testing.T, p *podman) {
 			waitFor(t, filepath.Join(dir, "started"))
 			cancel()
 		}()
-		res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(ctx, plan, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{Grace: shortGrace}).Run(ctx, plan, nil, engine.WithRunEnv(w))
 		if err != nil || res.Status != dag.Cancelled {
 			t.Errorf("%v: %+v", err, res)
 		}
@@ -153,7 +153,7 @@ func testContainerSteps(t *testing.T, p *podman) {
 			"pg_isready --host db --username postgres", "wget -qO- http://db:5432/", "psql --quiet --set ON_ERROR_STOP=1 --file /dump.sql", "grep -q orders /dump.sql",
 			`echo 'select count(*) from :"table"' | psql --tuples-only --no-align --set table={TABLE}`, "wget -qO- http://$PGHOST:5432/").Replace(string(b))
 		write(t, filepath.Join(dir, "dump.sql"), "create table orders (id int);\n")
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), compile(t, dir, text), nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), compile(t, dir, text), nil, engine.WithRunEnv(w))
 		if err != nil || res.Status != dag.Succeeded || res.Output != "2 rows were restored\n" {
 			t.Errorf("%v: %+v", err, res)
 		}
@@ -243,7 +243,7 @@ func testRestrictedContainer(t *testing.T, p *podman) {
 				needContainers(t)
 			}
 			plan := compile(t, dir, "description: Restricted\nsecurity: {"+c.security+"}\nsteps:\n  - name: one\n    container: {"+image+", "+c.container+"}\n    sh: ls /in >/dev/null && echo ran; ls /sys/class/net\n")
-			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithRunEnv(w))
+			res, err := engine.New(engine.Config{}).Run(context.Background(), plan, nil, engine.WithRunEnv(w))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +257,7 @@ func testRestrictedContainer(t *testing.T, p *podman) {
 	for _, c := range []struct{ container, message string }{{"network: true", "container.network needs a permission"}, {"user: \"0\"", "container.user is not possible"}} {
 		write(t, filepath.Join(dir, "inner.yaml"), "name: inner\ndescription: Inner\nsteps:\n  - name: one\n    container: {"+image+", "+c.container+"}\n    sh: echo never\n")
 		plan := compile(t, dir, "description: Outer\nsecurity: {isolation: container, "+image+"}\nsteps:\n  - {name: use, use-tool: ./inner.yaml}\n")
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), plan, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), plan, nil, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}

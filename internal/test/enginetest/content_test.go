@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -39,12 +40,12 @@ func TestContent(t *testing.T) {
 		{`{"llmContent":"cut`, `{"llmContent":"{\"llmContent\":\"cut","returnDisplay":"{\"llmContent\":\"cut"}`},
 		{`{"returnDisplay":"llmContent"}`, `{"llmContent":"{\"returnDisplay\":\"llmContent\"}","returnDisplay":"{\"returnDisplay\":\"llmContent\"}"}`},
 	} {
-		def := flowrun.GoTool{Name: "it", Run: func(context.Context, *flowrun.StepInput) (any, error) { return c.printed, nil }}.Definition()
-		plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+		def := gostep.GoTool{Name: "it", Run: func(context.Context, *gostep.StepInput) (any, error) { return c.printed, nil }}.Definition()
+		plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, nil)
+		res, err := engine.New(engine.Config{}).Run(t.Context(), plan, nil)
 		if err != nil || res.Status != dag.Succeeded {
 			t.Fatal(err, res)
 		}
@@ -61,26 +62,26 @@ func TestContent(t *testing.T) {
 // TestContentIsMasked: secrets are taken out of all that a Go step answers.
 func TestContentIsMasked(t *testing.T) {
 	t.Parallel()
-	def := flowrun.GoTool{Name: "it", Parameters: []*tool.Parameter{{Name: "TOKEN"}}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+	def := gostep.GoTool{Name: "it", Parameters: []*tool.Parameter{{Name: "TOKEN"}}, Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 		secret := in.Params["TOKEN"].(string)
-		return &flowrun.Content{Parts: []flowrun.Part{{Text: "it is " + secret}, {MIME: "text/plain", Data: []byte(secret)}}, Display: map[string]any{"deep": []string{secret}}}, nil
-	}, Confirm: func(_ context.Context, in *flowrun.StepInput) (*flowrun.Confirmation, error) {
+		return &gostep.Content{Parts: []gostep.Part{{Text: "it is " + secret}, {MIME: "text/plain", Data: []byte(secret)}}, Display: map[string]any{"deep": []string{secret}}}, nil
+	}, Confirm: func(_ context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
 		secret := in.Params["TOKEN"].(string)
-		return &flowrun.Confirmation{Title: "Use " + secret, Text: secret, Diff: &flowrun.FileDiff{FileName: "f", New: secret, Original: &secret}}, nil
+		return &gostep.Confirmation{Title: "Use " + secret, Text: secret, Diff: &gostep.FileDiff{FileName: "f", New: secret, Original: &secret}}, nil
 	}}.Definition()
 	def.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN")}}
-	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+	plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), plan, map[string]any{"TOKEN": "hunter22"})
+	res, err := engine.New(engine.Config{}).Run(t.Context(), plan, map[string]any{"TOKEN": "hunter22"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := json.Marshal(res.Content()); string(got) != `{"llmContent":["it is ***",{"inlineData":{"mimeType":"text/plain","data":"Kioq"}}],"returnDisplay":{"deep":["***"]}}` {
 		t.Errorf("%s", got)
 	}
-	shown, err := plan.Confirmation(t.Context(), flowrun.RunEnv{}, map[string]any{"TOKEN": "hunter22"})
+	shown, err := plan.Confirmation(t.Context(), engine.RunEnv{}, map[string]any{"TOKEN": "hunter22"})
 	if got, _ := json.Marshal(shown); err != nil || strings.Contains(string(got), "hunter22") || !strings.Contains(string(got), "Use ***") {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -90,17 +91,17 @@ func TestContentIsMasked(t *testing.T) {
 // cannot work out its confirmation says so.
 func TestDescribePanics(t *testing.T) {
 	t.Parallel()
-	def := flowrun.GoTool{Name: "it", Description: "Does it.", Describe: func(map[string]any) string { panic("no words") },
-		Confirm: func(context.Context, *flowrun.StepInput) (*flowrun.Confirmation, error) { panic("no screen") },
-		Run:     func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
-	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
+	def := gostep.GoTool{Name: "it", Description: "Does it.", Describe: func(map[string]any) string { panic("no words") },
+		Confirm: func(context.Context, *gostep.StepInput) (*gostep.Confirmation, error) { panic("no screen") },
+		Run:     func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }}.Definition()
+	plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := plan.Describe(flowrun.RunEnv{}, nil); text != "it: Does it" || err != nil {
+	if text, err := plan.Describe(engine.RunEnv{}, nil); text != "it: Does it" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if _, err := plan.Confirmation(t.Context(), flowrun.RunEnv{}, nil); err == nil || !strings.Contains(err.Error(), "no screen") {
+	if _, err := plan.Confirmation(t.Context(), engine.RunEnv{}, nil); err == nil || !strings.Contains(err.Error(), "no screen") {
 		t.Error(err)
 	}
 }
@@ -112,9 +113,9 @@ func TestPreviewDescribes(t *testing.T) {
 	lib := library.New(library.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition {
 		words := func(name string, describe func(map[string]any) string) *tool.Definition {
-			return flowrun.GoTool{Name: name, Description: "Says it. Call it when nothing else helps.", Describe: describe,
+			return gostep.GoTool{Name: name, Description: "Says it. Call it when nothing else helps.", Describe: describe,
 				Parameters: []*tool.Parameter{{Name: "text", Type: "string"}},
-				Run:        func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()
+				Run:        func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }}.Definition()
 		}
 		return []*tool.Definition{
 			words("say", func(p map[string]any) string { return fmt.Sprintf("Says %v\nto all", p["text"]) }),
@@ -136,11 +137,11 @@ steps:
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(lib, file)
+	plan, err := engine.Compile(lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"KEY": "opensesame"})
+	v, err := plan.Preview(engine.RunEnv{}, map[string]any{"KEY": "opensesame"})
 	if err != nil {
 		t.Fatal(err)
 	}

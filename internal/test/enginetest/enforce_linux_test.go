@@ -9,16 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/egress"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // enforcedFolder is a workspace with granted and other files.
-func enforcedFolder(t *testing.T) (dir string, w flowrun.RunEnv) {
+func enforcedFolder(t *testing.T) (dir string, w engine.RunEnv) {
 	t.Helper()
 	if err := confine.CheckSandbox(); err != nil {
 		t.Skip(err)
@@ -55,7 +58,7 @@ steps:
   - {name: junk, run: ./bin/junk, continue-on-error: true}
   - {name: missing, run: ./bin/missing, continue-on-error: true}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +99,7 @@ steps:
   - {name: no-network, bash: 'exec 3<>/dev/tcp/127.0.0.1/1', continue-on-error: true}
   - {name: no-program, run: ./in/a, continue-on-error: true}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"LARGE": strings.Repeat("x", 1_000_000)}, flowrun.WithRunEnv(w))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{"LARGE": strings.Repeat("x", 1_000_000)}, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ steps:
   - {name: inner, use-tool: inner, continue-on-error: true}
   - {name: greedy, use-tool: greedy, continue-on-error: true}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,21 +159,21 @@ func TestEnforcement(t *testing.T) {
 	dir, w := enforcedFolder(t)
 	for _, c := range []struct {
 		security, origin string
-		config           flowrun.Enforcement
+		config           engine.Enforcement
 		enforced         bool
 	}{
 		{"", "", "", false},
 		{"security: {enforce: true}", "", "", true},
-		{"security: {enforce: false}", "", flowrun.EnforceAlways, true},
-		{"", "", flowrun.EnforceAlways, true},
-		{"", "", flowrun.EnforceModels, false},
-		{"", flowrun.OriginCall, flowrun.EnforceModels, true},
-		{"", flowrun.OriginMCP, flowrun.EnforceModels, true},
-		{"", flowrun.OriginMCP, "", false},
-		{"", "schedule:x", flowrun.EnforceModels, false},
+		{"security: {enforce: false}", "", engine.EnforceAlways, true},
+		{"", "", engine.EnforceAlways, true},
+		{"", "", engine.EnforceModels, false},
+		{"", engine.OriginCall, engine.EnforceModels, true},
+		{"", engine.OriginMCP, engine.EnforceModels, true},
+		{"", engine.OriginMCP, "", false},
+		{"", "schedule:x", engine.EnforceModels, false},
 	} {
 		p := compile(t, dir, "description: x\nbash: cat secret\n"+c.security+"\n")
-		res, err := flowrun.New(flowrun.Config{Enforce: c.config}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w), flowrun.WithOrigin(c.origin))
+		res, err := engine.New(engine.Config{Enforce: c.config}).Run(context.Background(), p, nil, engine.WithRunEnv(w), engine.WithOrigin(c.origin))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,21 +188,21 @@ func TestEnforcedResume(t *testing.T) {
 	t.Parallel()
 	dir, w := enforcedFolder(t)
 	p := compile(t, dir, "description: x\nbash: cat secret\n")
-	store := flowrun.NewMemory()
-	res, err := flowrun.New(flowrun.Config{Store: store, Enforce: flowrun.EnforceAlways}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	store := history.NewMemory()
+	res, err := engine.New(engine.Config{Store: store, Enforce: engine.EnforceAlways}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if err != nil || res.Status != dag.Failed {
 		t.Fatal(err, res)
 	}
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
-	recorded, err := flowrun.LoadRun(t.Context(), store, lib, res.ID)
+	recorded, err := engine.LoadRun(t.Context(), store, lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := recorded.Resume(lib, flowrun.ResumeOptions{})
+	c, err := recorded.Resume(lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err = flowrun.New(flowrun.Config{Store: store}).Continue(t.Context(), c)
+	res, err = engine.New(engine.Config{Store: store}).Continue(t.Context(), c)
 	if err != nil || res.Output == "of secret" || !res.Enforced {
 		t.Errorf("%v: it printed %q, enforced %v", err, res.Output, res.Enforced)
 	}
@@ -224,7 +227,7 @@ func TestEnforcedSurroundings(t *testing.T) {
 	} {
 		for _, granted := range []string{c.granted, "model"} {
 			p := compile(t, dir, "name: under-test\ndescription: x\nsecurity: {enforce: true, required-permissions: ['"+granted+"']}\n"+c.text)
-			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+			res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 			failed := err != nil || res.Status != dag.Succeeded || len(res.CleanupFailed()) > 0
 			if failed != (granted == "model") {
 				t.Errorf("%s with %s: failed %v: %v %+v", c.name, granted, failed, err, res)
@@ -239,13 +242,13 @@ func TestUnenforced(t *testing.T) {
 	dir, w := enforcedFolder(t)
 	p := compile(t, dir, "description: x\nsecurity: {enforce: true, required-permissions: ['network:external:a.example']}\nbash: 'cat secret || echo denied'\n")
 	const missing = "cannot enforce network:external:a.example"
-	var refused *flowrun.ConfinementError
-	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	var refused *outcome.ConfinementError
+	_, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), missing) {
 		t.Errorf("not refused: %v", err)
 	}
-	store := flowrun.NewMemory()
-	res, err := flowrun.New(flowrun.Config{Store: store, AllowUnenforced: true}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	store := history.NewMemory()
+	res, err := engine.New(engine.Config{Store: store, AllowUnenforced: true}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,11 +277,11 @@ steps:
   - {name: ask, http: {url: "http://api.example.com/", proxy: "http://127.0.0.1:1"}}
 `)
 	sent, direct := false, false
-	config := flowrun.Config{Egress: egress.Serve, Fetch: func(_ context.Context, r flowrun.FetchRequest) (*flowrun.FetchAnswer, error) {
+	config := engine.Config{Egress: egress.Serve, Fetch: func(_ context.Context, r call.FetchRequest) (*call.FetchAnswer, error) {
 		sent, direct = true, r.Direct
 		return nil, errors.New("sent")
 	}}
-	res, err := flowrun.New(config).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+	res, err := engine.New(config).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +294,7 @@ security: {enforce: true, required-permissions: ["network:external:api.example.c
 steps:
   - {name: ask, http: {url: "http://api.example.com/"}}
 `)
-	if _, err := flowrun.New(config).Run(context.Background(), p, nil, flowrun.WithRunEnv(w)); err != nil || !sent || !direct {
+	if _, err := engine.New(config).Run(context.Background(), p, nil, engine.WithRunEnv(w)); err != nil || !sent || !direct {
 		t.Errorf("sent %v, without the proxy of the environment: %v (%v)", sent, direct, err)
 	}
 }

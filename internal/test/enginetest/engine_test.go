@@ -22,9 +22,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
@@ -42,13 +47,13 @@ type bed struct {
 	*testing.T
 	dir    string
 	lib    *library.Library
-	config flowrun.Config
-	world  flowrun.RunEnv
+	config engine.Config
+	world  engine.RunEnv
 }
 
 func newBed(t *testing.T) *bed {
 	dir := t.TempDir()
-	return &bed{T: t, dir: dir, world: world(dir), config: flowrun.Config{Grace: time.Second},
+	return &bed{T: t, dir: dir, world: world(dir), config: engine.Config{Grace: time.Second},
 		lib: library.New(library.Config{WorkingDirectory: dir, Home: dir})}
 }
 
@@ -70,9 +75,9 @@ func (b *bed) file(name, text string) string {
 	return path
 }
 
-func (b *bed) compile(text string) *flowrun.Plan {
+func (b *bed) compile(text string) *engine.Plan {
 	b.Helper()
-	p, err := flowrun.Compile(b.lib, b.file("under-test.yaml", "name: under-test\ndescription: Under test\n"+text))
+	p, err := engine.Compile(b.lib, b.file("under-test.yaml", "name: under-test\ndescription: Under test\n"+text))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -80,10 +85,10 @@ func (b *bed) compile(text string) *flowrun.Plan {
 }
 
 // run runs a definition, and holds the run against its preview.
-func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...flowrun.RunOption) *flowrun.Result {
+func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *engine.Result {
 	b.Helper()
 	p := b.compile(text)
-	res, err := flowrun.New(b.config).Run(ctx, p, params, append(options, flowrun.WithRunEnv(b.world))...)
+	res, err := engine.New(b.config).Run(ctx, p, params, append(options, engine.WithRunEnv(b.world))...)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -93,7 +98,7 @@ func (b *bed) run(ctx context.Context, text string, params map[string]any, optio
 
 // foreseen checks that the preview of a run names its steps in their order, and
 // knew of no condition what turned out otherwise.
-func (b *bed) foreseen(p *flowrun.Plan, params map[string]any, res *flowrun.Result) {
+func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *engine.Result) {
 	b.Helper()
 	v, err := p.Preview(b.world, params)
 	if err != nil {
@@ -104,7 +109,7 @@ func (b *bed) foreseen(p *flowrun.Plan, params map[string]any, res *flowrun.Resu
 		if strings.ContainsAny(s.ID, "@[") {
 			continue // a cleanup that did not go well is told, but is no step; items are not known before
 		}
-		i := slices.IndexFunc(v.Steps[at:], func(ps flowrun.PreviewStep) bool { return ps.ID == s.ID })
+		i := slices.IndexFunc(v.Steps[at:], func(ps preview.PreviewStep) bool { return ps.ID == s.ID })
 		if i < 0 {
 			b.Errorf("the preview has no step %s at its place", s.ID)
 			continue
@@ -119,7 +124,7 @@ func (b *bed) foreseen(p *flowrun.Plan, params map[string]any, res *flowrun.Resu
 }
 
 // states are the end states of a run's steps.
-func states(res *flowrun.Result) map[string]string {
+func states(res *engine.Result) map[string]string {
 	m := map[string]string{}
 	for _, s := range res.Steps {
 		m[s.ID] = s.Status.String()
@@ -127,7 +132,7 @@ func states(res *flowrun.Result) map[string]string {
 	return m
 }
 
-func (b *bed) want(res *flowrun.Result, status dag.Status, want map[string]string) {
+func (b *bed) want(res *engine.Result, status dag.Status, want map[string]string) {
 	b.Helper()
 	if res.Status != status {
 		b.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
@@ -153,8 +158,8 @@ func files(t testing.TB, dir string) (list []string) {
 }
 
 // cancelAt is a sink that calls cancel when a step starts.
-func cancelAt(step dag.ID, cancel func()) flowrun.RunOption {
-	return flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+func cancelAt(step dag.ID, cancel func()) engine.RunOption {
+	return engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepStarted && e.Node == step {
 			cancel()
 		}
@@ -174,7 +179,7 @@ func TestZeroConfigLeavesNothing(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	b := newBed(t)
-	b.config = flowrun.Config{}
+	b.config = engine.Config{}
 	b.file("inner.yaml", "name: inner\ndescription: Inner\nbash: seq 10000\nfile-paths: {temp-directory: '{TEMP}'}\n")
 	text := `
 parameters: {BIG: {description: a large value}}
@@ -204,7 +209,7 @@ steps:
 		if how == "forced" {
 			stop = func() { close(force) }
 		}
-		res := b.run(ctx, text, map[string]any{"BIG": strings.Repeat("x", 1<<20)}, flowrun.WithForce(force), cancelAt("sleeps", stop))
+		res := b.run(ctx, text, map[string]any{"BIG": strings.Repeat("x", 1<<20)}, engine.WithForce(force), cancelAt("sleeps", stop))
 		cancel()
 		if res.Status != dag.Cancelled || res.Step("fails").Status != dag.Failed || res.Step("sleeps").Status != dag.Cancelled {
 			t.Errorf("%s: %s %v", how, res.Status, states(res))
@@ -230,7 +235,7 @@ steps:
   - name: again
     bash: echo "try $FLOWRUN_ATTEMPT"; [ "$FLOWRUN_ATTEMPT" = 2 ]
     error-handling: {retry: {attempts: 1, delay: 1ms}}
-`, nil, flowrun.WithID("the-run"))
+`, nil, engine.WithID("the-run"))
 	logs := filepath.Join(b.config.StateDir, "runs", "the-run", "logs")
 	if res.ID != "the-run" || filepath.Dir(res.Step("both").StdoutFile) != logs {
 		t.Errorf("run %q, log %q", res.ID, res.Step("both").StdoutFile)
@@ -267,9 +272,9 @@ func TestConcurrentRuns(t *testing.T) {
 	const parallel, runs = 3, 16
 	b := newBed(t)
 	var running, most [2]atomic.Int32
-	b.define(flowrun.GoTool{Name: "count", Description: "Count who runs", Parameters: []*tool.Parameter{
+	b.define(gostep.GoTool{Name: "count", Description: "Count who runs", Parameters: []*tool.Parameter{
 		{Name: "N", Type: "number", Description: "of the run"}, {Name: "ENGINE", Type: "number", Description: "which"}},
-		Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			e := in.Params["ENGINE"].(int64)
 			now := running[e].Add(1)
 			defer running[e].Add(-1)
@@ -297,7 +302,7 @@ steps:
 `)
 	var all sync.WaitGroup
 	for e := range 2 {
-		engine := flowrun.New(flowrun.Config{Parallel: parallel})
+		engine := engine.New(engine.Config{Parallel: parallel})
 		for n := range runs {
 			all.Go(func() {
 				res, err := engine.Run(context.Background(), p, map[string]any{"N": n, "ENGINE": e})
@@ -347,25 +352,25 @@ steps:
 // journal fails from the call that many calls come before. It is a Store with one
 // Ledger, itself.
 type journal struct {
-	flowrun.Store
+	history.Store
 	calls, good int
 	events      int
 }
 
 var errFull = errors.New("the disk is full")
 
-func (j *journal) Begin(context.Context, *flowrun.Record) (flowrun.Ledger, error) { return j, nil }
+func (j *journal) Begin(context.Context, *history.Record) (history.Ledger, error) { return j, nil }
 func (j *journal) Sync(context.Context) error                                     { return nil }
 func (j *journal) Epoch() int                                                     { return 1 }
 func (j *journal) Lost() <-chan struct{}                                          { return nil }
 func (j *journal) CancelRequests() <-chan string                                  { return nil }
-func (j *journal) Answers() <-chan flowrun.Answer                                 { return nil }
+func (j *journal) Answers() <-chan history.Answer                                 { return nil }
 func (j *journal) Suspend(string) error                                           { return nil }
 func (j *journal) Close() error                                                   { return nil }
-func (j *journal) ReadState(context.Context, flowrun.StateID, string) ([]flowrun.StateValue, error) {
+func (j *journal) ReadState(context.Context, history.StateID, string) ([]history.StateValue, error) {
 	return nil, nil
 }
-func (j *journal) Admit(context.Context, flowrun.Admission) error { return nil }
+func (j *journal) Admit(context.Context, history.Admission) error { return nil }
 func (j *journal) Leave(string) error                             { return nil }
 
 func (j *journal) Append(_ context.Context, events []dag.Event) error {
@@ -383,7 +388,7 @@ func TestJournalError(t *testing.T) {
 	p := b.compile("steps:\n  - name: a\n    bash: echo a\n  - name: b\n    bash: sleep 300\n    parallel: true\n  - name: c\n    bash: echo c\n")
 	for good := range 2 { // the start of a and b, the end of a
 		b.config.Store = &journal{good: good}
-		res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+		res, err := engine.New(b.config).Run(context.Background(), p, nil)
 		if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "cannot record the run's events: ") {
 			t.Errorf("after %d calls: %v", good, err)
 		}
@@ -404,8 +409,8 @@ func TestParamsErrors(t *testing.T) {
 	b := newBed(t)
 	p := b.compile("bash: touch ran; echo {N} {WORD}\nparameters:\n" +
 		"  N: {type: number, description: a number}\n  WORD: {description: a word, required: true}\n  MODE: {description: how, validation: {enum: [fast, slow]}}\n")
-	res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, flowrun.WithRunEnv(b.world))
-	var problems *flowrun.ParamsError
+	res, err := engine.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, engine.WithRunEnv(b.world))
+	var problems *value.ParamsError
 	if res != nil || !errors.As(err, &problems) {
 		t.Fatalf("%v, %v", res, err)
 	}
@@ -427,9 +432,9 @@ func TestSecretsMasked(t *testing.T) {
 	const secret = "hunter2 hunter2"
 	b := newBed(t)
 	b.config.StateDir = filepath.Join(b.dir, "state")
-	b.define(flowrun.GoTool{Name: "go", Description: "Tell", Parameters: []*tool.Parameter{
+	b.define(gostep.GoTool{Name: "go", Description: "Tell", Parameters: []*tool.Parameter{
 		{Name: "TOKEN", Type: "string", Description: "it"}, {Name: "HOW", Type: "string", Description: "how"}},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			token := in.Params["TOKEN"].(string)
 			switch in.Params["HOW"] {
 			case "text":
@@ -479,12 +484,12 @@ steps:
 	// The definition itself stands for what a caller knows: only what comes out of
 	// the run is searched.
 	var events, stdout bytes.Buffer
-	listen := flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	listen := engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if err := json.NewEncoder(&events).Encode(e); err != nil {
 			t.Error(err)
 		}
 	}))
-	res := b.run(context.Background(), text, map[string]any{"KEY": secret}, listen, flowrun.WithStdout(&stdout))
+	res := b.run(context.Background(), text, map[string]any{"KEY": secret}, listen, engine.WithStdout(&stdout))
 	if res.Step("knows").Status != dag.Succeeded || stdout.String() != "*** inner ***\n" {
 		t.Errorf("knows: %+v, output %q", res.Step("knows"), &stdout)
 	}
@@ -520,14 +525,14 @@ steps:
 		}
 	}
 	b.config.StateDir = ""
-	_, err = flowrun.New(b.config).Run(context.Background(), b.compile("bash: echo {KEY}\nenvironment: {secrets: [KEY]}\n"+
+	_, err = engine.New(b.config).Run(context.Background(), b.compile("bash: echo {KEY}\nenvironment: {secrets: [KEY]}\n"+
 		"parameters: {KEY: {description: a key, validation: {pattern: ^x}}}\n"), map[string]any{"KEY": secret})
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("a refused secret: %v", err)
 	}
 }
 
-func stepMessage(res *flowrun.Result, path string) string {
+func stepMessage(res *engine.Result, path string) string {
 	if s := res.Step(path); s != nil {
 		return s.Message
 	}
@@ -560,7 +565,7 @@ func TestStdoutIsLive(t *testing.T) {
 		"masked": "bash: " + waits + "\nenvironment: {variables: {KEY: a secret}, secrets: [KEY]}\n",
 	} {
 		out := &gate{line: "first\n", file: filepath.Join(b.dir, "seen")}
-		res := b.run(context.Background(), text, nil, flowrun.WithStdout(out))
+		res := b.run(context.Background(), text, nil, engine.WithStdout(out))
 		if res.Status != dag.Succeeded || out.String() != "first\nlast\n" || res.Output != "first\nlast\n" {
 			t.Errorf("%s: %s, wrote %q, output %q", name, res.Status, out, res.Output)
 		}
@@ -582,7 +587,7 @@ func TestStdoutIsWhole(t *testing.T) {
 		"masked":      "bash: " + prints + "\nenvironment: {variables: {KEY: a secret}, secrets: [KEY]}\n",
 	} {
 		var out counter
-		res := b.run(context.Background(), text, nil, flowrun.WithStdout(&out))
+		res := b.run(context.Background(), text, nil, engine.WithStdout(&out))
 		if res.Status != dag.Succeeded || out != size || len(res.Output) != dag.InlineLimit {
 			t.Errorf("%s: %s, wrote %d bytes, output has %d", name, res.Status, out, len(res.Output))
 		}
@@ -608,7 +613,7 @@ func TestBrokenStdout(t *testing.T) {
 	} {
 		r, w := io.Pipe()
 		r.Close()
-		res, err := flowrun.New(b.config).Run(context.Background(), b.compile(text), nil, flowrun.WithStdout(w))
+		res, err := engine.New(b.config).Run(context.Background(), b.compile(text), nil, engine.WithStdout(w))
 		if res == nil || res.Status != dag.Succeeded {
 			t.Errorf("%s: %v %+v", name, err, res)
 		}
@@ -685,36 +690,36 @@ func TestOutputTemplate(t *testing.T) {
 func TestGoSteps(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		run     flowrun.StepFunc
+		run     gostep.StepFunc
 		status  dag.Status
 		code    int
 		output  string
 		message string
 	}{
-		"text":    {func(context.Context, *flowrun.StepInput) (any, error) { return "hi", nil }, dag.Succeeded, 0, "hi", ""},
-		"nothing": {func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }, dag.Succeeded, 0, "", ""},
-		"value":   {func(context.Context, *flowrun.StepInput) (any, error) { return []int{1, 2}, nil }, dag.Succeeded, 0, "[1,2]", ""},
-		"error":   {func(context.Context, *flowrun.StepInput) (any, error) { return nil, errors.New("no") }, dag.Failed, 1, "", "no"},
-		"exit code": {func(context.Context, *flowrun.StepInput) (any, error) {
-			return nil, fmt.Errorf("so: %w", &flowrun.ExitError{Code: 7, Err: errFull})
+		"text":    {func(context.Context, *gostep.StepInput) (any, error) { return "hi", nil }, dag.Succeeded, 0, "hi", ""},
+		"nothing": {func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }, dag.Succeeded, 0, "", ""},
+		"value":   {func(context.Context, *gostep.StepInput) (any, error) { return []int{1, 2}, nil }, dag.Succeeded, 0, "[1,2]", ""},
+		"error":   {func(context.Context, *gostep.StepInput) (any, error) { return nil, errors.New("no") }, dag.Failed, 1, "", "no"},
+		"exit code": {func(context.Context, *gostep.StepInput) (any, error) {
+			return nil, fmt.Errorf("so: %w", &gostep.ExitError{Code: 7, Err: errFull})
 		}, dag.Failed, 7, "", "so: the disk is full"},
-		"exit zero": {func(context.Context, *flowrun.StepInput) (any, error) { return nil, &flowrun.ExitError{Err: errFull} }, dag.Failed, 1, "", "the disk is full"},
-		"no error":  {func(context.Context, *flowrun.StepInput) (any, error) { return nil, &flowrun.ExitError{Code: 7} }, dag.Failed, 7, "", "exit code 7"},
-		"panic":     {func(context.Context, *flowrun.StepInput) (any, error) { panic("oh") }, dag.Failed, 1, "", "panic: oh"},
-		"no JSON":   {func(context.Context, *flowrun.StepInput) (any, error) { return make(chan int), nil }, dag.Failed, 1, "", "cannot write the result as JSON"},
-		"where": {func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		"exit zero": {func(context.Context, *gostep.StepInput) (any, error) { return nil, &gostep.ExitError{Err: errFull} }, dag.Failed, 1, "", "the disk is full"},
+		"no error":  {func(context.Context, *gostep.StepInput) (any, error) { return nil, &gostep.ExitError{Code: 7} }, dag.Failed, 7, "", "exit code 7"},
+		"panic":     {func(context.Context, *gostep.StepInput) (any, error) { panic("oh") }, dag.Failed, 1, "", "panic: oh"},
+		"no JSON":   {func(context.Context, *gostep.StepInput) (any, error) { return make(chan int), nil }, dag.Failed, 1, "", "cannot write the result as JSON"},
+		"where": {func(_ context.Context, in *gostep.StepInput) (any, error) {
 			return fmt.Sprintf("%s %s %d %v %t", in.Run, in.Path, in.Attempt, in.Params, in.Dir != ""), nil
 		}, dag.Succeeded, 0, "id step 1 map[P:[a 1]] true", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			def := &tool.Definition{Name: "go", Description: "Go", Steps: []*tool.Step{flowrun.GoStep("step", c.run)},
+			def := &tool.Definition{Name: "go", Description: "Go", Steps: []*tool.Step{gostep.GoStep("step", c.run)},
 				Parameters: []*tool.Parameter{{Name: "P", Type: "array", Description: "some"}, {Name: "Q", Type: "string", Description: "absent"}}}
-			p, err := flowrun.CompileDefinition(b.lib, def)
+			p, err := engine.CompileDefinition(b.lib, def)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"P": []any{"a", "1"}}, flowrun.WithID("id"))
+			res, err := engine.New(b.config).Run(context.Background(), p, map[string]any{"P": []any{"a", "1"}}, engine.WithID("id"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -730,7 +735,7 @@ func TestGoSteps(t *testing.T) {
 func TestGoValues(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.define(flowrun.GoTool{Name: "value", Description: "A value", Run: func(context.Context, *flowrun.StepInput) (any, error) {
+	b.define(gostep.GoTool{Name: "value", Description: "A value", Run: func(context.Context, *gostep.StepInput) (any, error) {
 		return map[string]any{"x": 12345678901234567, "list": []string{"a b", "$(c)"}, "deep": map[string]bool{"ok": true}}, nil
 	}}.Definition())
 	res := b.run(context.Background(), `
@@ -758,8 +763,8 @@ func TestTimeouts(t *testing.T) {
 	b := newBed(t)
 	b.file("sleeps.yaml", "name: sleeps\ndescription: Sleeps\nsteps:\n  - name: in\n    bash: sleep 300\n")
 	b.file("limited.yaml", "name: limited\ndescription: Sleeps a little\ntimeout: 100ms\nsteps:\n  - name: in\n    bash: sleep 300\n")
-	b.define(flowrun.GoTool{Name: "go", Description: "Waits", Timeout: 100 * time.Millisecond,
-		Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}.Definition())
+	b.define(gostep.GoTool{Name: "go", Description: "Waits", Timeout: 100 * time.Millisecond,
+		Run: func(ctx context.Context, _ *gostep.StepInput) (any, error) { <-ctx.Done(); return nil, ctx.Err() }}.Definition())
 	const after = "  - name: after\n    bash: echo {s.status} {s.exit-code}\n    run-condition: failure()\n"
 	for name, c := range map[string]struct {
 		text   string
@@ -815,12 +820,12 @@ resources:
 			b := newBed(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			var res *flowrun.Result
+			var res *engine.Result
 			var cleaned string
 			for limit := 300 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
 				p := b.compile(text + strings.Replace(c.text, "300ms", limit.String(), 1))
 				var err error
-				if res, err = flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
+				if res, err = engine.New(b.config).Run(ctx, p, nil, engine.WithRunEnv(b.world), cancelAt("stop-here", cancel)); err != nil || res.Status != c.status {
 					t.Fatalf("%v %+v", err, res)
 				}
 				got, _ := os.ReadFile(filepath.Join(b.dir, "cleaned"))
@@ -834,7 +839,7 @@ resources:
 			if left := files(t, filepath.Join(b.dir, "own")); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
-			i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool { return s.ID == "@cleanup" })
+			i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == "@cleanup" })
 			if i < 0 || res.Steps[i].ExitCode != 9 || len(res.Tolerated) > 0 {
 				t.Errorf("the failure of the cleanup is not told: %+v", res.Steps)
 			}
@@ -869,7 +874,7 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(context.Background(), cut, nil, engine.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -881,7 +886,7 @@ steps:
 	if _, err := os.Stat(filepath.Join(b.dir, "cleaned")); err != nil {
 		t.Error(err)
 	}
-	var unknown *flowrun.StepError
+	var unknown *plan.StepError
 	if _, err := p.Until("e"); !errors.As(err, &unknown) || unknown.Step != "e" {
 		t.Error(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/library"
 )
@@ -81,12 +81,12 @@ func TestPollJobExample(t *testing.T) {
 		s := httptest.NewServer(api)
 		defer s.Close()
 		dir := folder(t, map[string]string{"poll-job.yaml": text})
-		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "poll-job.yaml"))
+		p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "poll-job.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{Fetch: netclient.Fetch}).Run(context.Background(), p, map[string]any{"API": s.URL, "NAME": "a 'b'", "INTO": "result.csv"},
-			flowrun.WithRunEnv(world(dir, "JOBS_TOKEN=hunter22-token")))
+		res, err := engine.New(engine.Config{Fetch: netclient.Fetch}).Run(context.Background(), p, map[string]any{"API": s.URL, "NAME": "a 'b'", "INTO": "result.csv"},
+			engine.WithRunEnv(world(dir, "JOBS_TOKEN=hunter22-token")))
 		if err != nil || res.Status != want || len(api.jobs) != 1 || len(api.bad) > 0 {
 			t.Fatalf("%s: %v, %s: %s, jobs %v, %v\n%+v", last, err, res.Status, res.Message, api.jobs, api.bad, res.Steps)
 		}

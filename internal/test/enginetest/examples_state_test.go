@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -16,12 +17,12 @@ import (
 func TestSyncOrdersExample(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	file, err := filepath.Abs("examples/sync-orders.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +31,8 @@ func TestSyncOrdersExample(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "orders.csv"), []byte("id,customer,cents\n"+export), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{Store: store}).Run(context.Background(), p, map[string]any{"EXPORT": "orders.csv", "INTO": "accounting"},
-			flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
+		res, err := engine.New(engine.Config{Store: store}).Run(context.Background(), p, map[string]any{"EXPORT": "orders.csv", "INTO": "accounting"},
+			engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
 		if err != nil || res.Status != want || strings.TrimSpace(res.Output) != output {
 			t.Fatalf("%v, %s: %q, %s", err, res.Status, res.Output, res.Message)
 		}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -47,7 +47,7 @@ func TestExampleFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := flowrun.Compile(library.New(library.Config{Home: t.TempDir()}), file)
+			p, err := engine.Compile(library.New(library.Config{Home: t.TempDir()}), file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestExampleFiles(t *testing.T) {
 
 // checkExampleTests looks at the tests section: each test has parameters that there
 // are, and expects something.
-func checkExampleTests(t *testing.T, p *flowrun.Plan) {
+func checkExampleTests(t *testing.T, p *engine.Plan) {
 	t.Helper()
 	def := p.Definition
 	if len(def.Tests) == 0 {
@@ -95,7 +95,7 @@ func checkExampleTests(t *testing.T, p *flowrun.Plan) {
 // runExample runs an example as somebody does who copied it: from a copy of the
 // folder, in a folder of its own, dir. It waits less between tries, and longer for
 // answers, which a busy machine gives late.
-func runExample(t *testing.T, name, dir string, params map[string]any, env ...string) *flowrun.Result {
+func runExample(t *testing.T, name, dir string, params map[string]any, env ...string) *engine.Result {
 	t.Helper()
 	return runExampleIn(context.Background(), t, name, dir, params, env...)
 }
@@ -122,17 +122,17 @@ func copyExamples(t *testing.T, dir string) string {
 }
 
 // runExampleIn is runExample with a context.
-func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *flowrun.Result {
+func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *engine.Result {
 	t.Helper()
 	copies := copyExamples(t, dir)
 	file := filepath.Join(copies, name+".yaml")
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	temp := t.TempDir()
-	res, err := flowrun.New(flowrun.Config{CacheDir: dir + "-cache"}).Run(ctx, p, params,
-		flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: temp, Env: append(os.Environ(), env...)}))
+	res, err := engine.New(engine.Config{CacheDir: dir + "-cache"}).Run(ctx, p, params,
+		engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: temp, Env: append(os.Environ(), env...)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params ma
 }
 
 // exampleEnded checks how a run ended and what its output says, a regular expression.
-func exampleEnded(t *testing.T, res *flowrun.Result, status dag.Status, output string) {
+func exampleEnded(t *testing.T, res *engine.Result, status dag.Status, output string) {
 	t.Helper()
 	if res.Status != status {
 		t.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
@@ -157,9 +157,9 @@ func exampleEnded(t *testing.T, res *flowrun.Result, status dag.Status, output s
 }
 
 // exampleStep is what came of one step of a run.
-func exampleStep(t *testing.T, res *flowrun.Result, id string) flowrun.StepResult {
+func exampleStep(t *testing.T, res *engine.Result, id string) engine.StepResult {
 	t.Helper()
-	i := slices.IndexFunc(res.Steps, func(s flowrun.StepResult) bool { return s.ID == id })
+	i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == id })
 	if i < 0 {
 		t.Fatalf("no step %s in %+v", id, res.Steps)
 	}
@@ -248,11 +248,11 @@ func readmePair(t *testing.T, page, script []byte) {
 	defer js.Close()
 	lib := library.New(library.Config{WorkingDirectory: dir, Home: dir})
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: js}))
-	plan, err := flowrun.Compile(lib, "./headline.md")
+	plan, err := engine.Compile(lib, "./headline.md")
 	if err != nil || len(plan.Warnings) > 0 {
 		t.Fatal(err, plan)
 	}
-	res, err := flowrun.New(flowrun.Config{JavaScript: js}).Run(t.Context(), plan, map[string]any{"text": "to be or not"})
+	res, err := engine.New(engine.Config{JavaScript: js}).Run(t.Context(), plan, map[string]any{"text": "to be or not"})
 	if want := `4 words, most often "to"`; err != nil || res.Output != want {
 		t.Errorf("got %v %+v, want %s", err, res, want)
 	}

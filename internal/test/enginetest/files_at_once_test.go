@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	store "github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
@@ -119,7 +119,7 @@ func TestSaveAtOnce(t *testing.T) {
 				answer()
 			}
 		})
-		res := b.run(context.Background(), strings.ReplaceAll(text, "URL", s.URL), nil, flowrun.WithSink(release))
+		res := b.run(context.Background(), strings.ReplaceAll(text, "URL", s.URL), nil, engine.WithSink(release))
 		var failed []string
 		for _, step := range res.Steps {
 			if strings.Contains(step.Message, "out may be the file of step") {
@@ -162,13 +162,13 @@ func TestOutputFileAtOnce(t *testing.T) {
 func TestStateAtOnce(t *testing.T) {
 	t.Parallel()
 	for commit, want := range map[string]string{"run": `"quick"`, "step": `"slow"`} {
-		h := newHistory(t)
+		h := newKeptRuns(t)
 		h.config.Parallel = 4
 		text := "state: {V: {commit: " + commit + "}}\nsteps:\n" +
 			"- {name: slow, wait-for: [], bash: 'until test -f quick; do sleep 0.01; done; echo V=slow >> $FLOWRUN_STATE'}\n" +
 			"- {name: quick, wait-for: [], bash: 'echo V=quick >> $FLOWRUN_STATE', on-success: [{name: told, bash: touch quick}]}\n"
 		p := h.compile(text)
-		if res, err := flowrun.New(h.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(h.world)); err != nil || res.Status != dag.Succeeded {
+		if res, err := engine.New(h.config).Run(context.Background(), p, nil, engine.WithRunEnv(h.world)); err != nil || res.Status != dag.Succeeded {
 			t.Fatal(err, res)
 		}
 		values, err := h.memory.State(context.Background(), store.StateID{Tool: "under-test", File: filepath.Join(h.dir, "under-test.yaml")})

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/tool"
 )
 
@@ -17,7 +18,7 @@ func TestGoCommand(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2 hunter2"
 	dir := t.TempDir()
-	commands := map[string]*flowrun.Command{
+	commands := map[string]*gostep.Command{
 		"words":   {Args: []string{"printf", "%s|", "{KEY}", "$HOME", "a b", "", "-x"}},
 		"script":  {Script: "echo out; echo err >&2; cat; pwd -P", Input: "in {KEY}\n", Dir: dir},
 		"fails":   {Script: "echo out; exit 7"},
@@ -44,10 +45,10 @@ func TestGoCommand(t *testing.T) {
 			b := newBed(t)
 			m := *commands[c.how]
 			if c.told != "" {
-				m.Answer = func(stdout, stderr string) *flowrun.Content { return flowrun.TextContent(stdout+"+"+stderr, "") }
+				m.Answer = func(stdout, stderr string) *gostep.Content { return gostep.TextContent(stdout+"+"+stderr, "") }
 			}
-			b.define(flowrun.GoTool{Name: "go", Description: "Runs a command", Parameters: []*tool.Parameter{{Name: "KEY", Type: "string", Description: "it"}},
-				Run: func(context.Context, *flowrun.StepInput) (any, error) { return &m, nil }}.Definition())
+			b.define(gostep.GoTool{Name: "go", Description: "Runs a command", Parameters: []*tool.Parameter{{Name: "KEY", Type: "string", Description: "it"}},
+				Run: func(context.Context, *gostep.StepInput) (any, error) { return &m, nil }}.Definition())
 			res := b.run(context.Background(), "parameters: {KEY: {description: a key}}\nenvironment: {secrets: [KEY]}\nsteps:\n  - name: s\n    use-tool: go\n    with: {KEY: '{KEY}'}\n", map[string]any{"KEY": secret})
 			s := res.Step("s/go")
 			if s == nil || s.Status != c.status || s.ExitCode != c.exit || s.Reason != c.reason {
@@ -70,10 +71,10 @@ func TestGoCommand(t *testing.T) {
 func TestGoCommandMasked(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.define(flowrun.GoTool{Name: "go", Description: "Runs a command", Parameters: []*tool.Parameter{{Name: "KEY", Type: "string", Description: "it"}},
-		Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
-			return &flowrun.Command{Args: []string{"echo", in.Params["KEY"].(string)},
-				Answer: func(stdout, _ string) *flowrun.Content { return flowrun.TextContent("told "+stdout, "shown "+stdout) }}, nil
+	b.define(gostep.GoTool{Name: "go", Description: "Runs a command", Parameters: []*tool.Parameter{{Name: "KEY", Type: "string", Description: "it"}},
+		Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
+			return &gostep.Command{Args: []string{"echo", in.Params["KEY"].(string)},
+				Answer: func(stdout, _ string) *gostep.Content { return gostep.TextContent("told "+stdout, "shown "+stdout) }}, nil
 		}}.Definition())
 	res := b.run(context.Background(), "parameters: {KEY: {description: a key}}\nenvironment: {secrets: [KEY]}\nsteps:\n  - name: s\n    use-tool: go\n    with: {KEY: '{KEY}'}\n", map[string]any{"KEY": "hunter2 hunter2"})
 	if c := res.Content(); c.Text() != "told ***\n" || c.Display != "shown ***\n" || res.Output != "***\n" {
@@ -84,15 +85,15 @@ func TestGoCommandMasked(t *testing.T) {
 // TestGoCommandLive: what the last step prints is passed on while it is printed, and once.
 func TestGoCommandLive(t *testing.T) {
 	t.Parallel()
-	for name, v := range map[string]any{"command": &flowrun.Command{Script: "echo a; echo b >&2; echo c"}, "text": "a\nc\n", "content": flowrun.TextContent("a\nc\n", "d")} {
+	for name, v := range map[string]any{"command": &gostep.Command{Script: "echo a; echo b >&2; echo c"}, "text": "a\nc\n", "content": gostep.TextContent("a\nc\n", "d")} {
 		b := newBed(t)
-		def := flowrun.GoTool{Name: "go", Description: "Prints", Run: func(context.Context, *flowrun.StepInput) (any, error) { return v, nil }}.Definition()
-		p, err := flowrun.CompileDefinition(b.lib, def)
+		def := gostep.GoTool{Name: "go", Description: "Prints", Run: func(context.Context, *gostep.StepInput) (any, error) { return v, nil }}.Definition()
+		p, err := engine.CompileDefinition(b.lib, def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		if _, err := flowrun.New(b.config).Run(t.Context(), p, nil, flowrun.WithStdout(&out)); err != nil || out.String() != "a\nc\n" {
+		if _, err := engine.New(b.config).Run(t.Context(), p, nil, engine.WithStdout(&out)); err != nil || out.String() != "a\nc\n" {
 			t.Errorf("%s: %q, %v", name, out.String(), err)
 		}
 	}

@@ -10,16 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // trace is the order in which the steps of a run began, those of loops without
 // their items.
 type trace []string
 
-func (tr *trace) option() flowrun.RunOption {
-	return flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+func (tr *trace) option() engine.RunOption {
+	return engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepStarted {
 			*tr = append(*tr, string(e.Node))
 		}
@@ -216,7 +216,7 @@ finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: tru
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("until %s (-want +got):\n%s", step, diff)
 		}
-		if res, err := flowrun.New(b.config).Run(context.Background(), cut, nil, flowrun.WithRunEnv(b.world)); err != nil || res.Status != dag.Succeeded {
+		if res, err := engine.New(b.config).Run(context.Background(), cut, nil, engine.WithRunEnv(b.world)); err != nil || res.Status != dag.Succeeded {
 			t.Errorf("until %s: %v %v", step, err, res)
 		}
 	}

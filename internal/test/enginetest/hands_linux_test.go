@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -34,7 +34,7 @@ type typist struct {
 
 func (y *typist) Stdout() bool { return y.stdout }
 
-func (y *typist) Attach(step dag.ID) (flowrun.Attachment, error) {
+func (y *typist) Attach(step dag.ID) (steps.Attachment, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.steps = append(y.steps, step)
@@ -58,7 +58,7 @@ func (y *typing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (*typing) Size() <-chan flowrun.TerminalSize { return nil }
+func (*typing) Size() <-chan steps.Size { return nil }
 
 // A program that embeds flowrun answers, in nested tools as well. The output of a step is what it printed
 // after the answer. What was shown on the program's terminal is not written to stdout again where that
@@ -78,7 +78,7 @@ steps:
     interactive: true
     error-handling: {retry: {attempts: 1, delay: 1ms}}
     bash: read -p 'name? ' n; echo "hello $n, {nested.output}"
-`, nil, flowrun.WithTerminal(y), flowrun.WithStdout(&out))
+`, nil, engine.WithTerminal(y), engine.WithStdout(&out))
 		if y.shown.Len() == 0 || res.Status != dag.Succeeded {
 			t.Errorf("%s %s, the terminal showed %q", res.Status, res.Message, &y.shown)
 		}
@@ -153,19 +153,19 @@ steps:
 `
 	p := b.compile(text)
 	var ds tool.Diagnostics
-	if _, err := flowrun.New(b.config).Run(context.Background(), p, nil); !errors.As(err, &ds) || len(ds) != 2 || ds[0].Code != "no-function" {
+	if _, err := engine.New(b.config).Run(context.Background(), p, nil); !errors.As(err, &ds) || len(ds) != 2 || ds[0].Code != "no-function" {
 		t.Errorf("without a function: %v", err)
 	}
 	for _, live := range []bool{false, true} {
 		heard := map[string]string{}
-		hear := func(to string) func(flowrun.StreamChunk) {
-			return func(c flowrun.StreamChunk) {
+		hear := func(to string) func(steps.Chunk) {
+			return func(c steps.Chunk) {
 				heard[fmt.Sprint(to, " ", c.Step, " ", c.Attempt, " ", c.Stream == steps.Stderr)] += string(c.Text)
 			}
 		}
-		options := []flowrun.RunOption{flowrun.WithStream(hear("f")), flowrun.WithConsole(hear("c"))}
+		options := []engine.RunOption{engine.WithStream(hear("f")), engine.WithConsole(hear("c"))}
 		if live {
-			options = append(options, flowrun.WithStdout(io.Discard))
+			options = append(options, engine.WithStdout(io.Discard))
 		}
 		b.run(context.Background(), text, nil, options...)
 		want := map[string]string{"f nested/say 1 false": "inside\n", "f tries 1 false": "***\n", "f tries 1 true": "1\n",

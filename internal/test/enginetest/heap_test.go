@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -18,7 +18,7 @@ func TestHeapOfWaitingStep(t *testing.T) {
 	b := newBed(t)
 	file := b.file("many.yaml", manySteps(many))
 	empty := heap()
-	plan, err := flowrun.Compile(library.New(library.Config{}), file)
+	plan, err := engine.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestHeapOfWaitingStep(t *testing.T) {
 		once.Do(func() { waiting = heap() })
 		return dag.Result{ExitCode: 1}, nil
 	}
-	if _, err := flowrun.New(flowrun.Config{Parallel: 1}).Run(context.Background(), plan, nil, flowrun.WithAround(around)); err != nil {
+	if _, err := engine.New(engine.Config{Parallel: 1}).Run(context.Background(), plan, nil, engine.WithAround(around)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

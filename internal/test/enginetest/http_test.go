@@ -15,16 +15,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // runHTTP runs a definition with the HTTP client of the command line.
-func runHTTP(t *testing.T, dir, text string, env ...string) *flowrun.Result {
+func runHTTP(t *testing.T, dir, text string, env ...string) *engine.Result {
 	t.Helper()
-	res, err := flowrun.New(flowrun.Config{Fetch: netclient.Fetch}).Run(context.Background(), compile(t, dir, text), nil, flowrun.WithRunEnv(world(dir, env...)))
+	res, err := engine.New(engine.Config{Fetch: netclient.Fetch}).Run(context.Background(), compile(t, dir, text), nil, engine.WithRunEnv(world(dir, env...)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ steps:
   - {name: file, http: {url: "https://h", file: "{NAME}", method: PUT}}
 security: {required-permissions: [network]}
 `)
-	v, err := p.Preview(flowrun.RunEnv{}, map[string]any{"KEY": "open sesame", "NAME": "a/b c"})
+	v, err := p.Preview(engine.RunEnv{}, map[string]any{"KEY": "open sesame", "NAME": "a/b c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestRequestWithoutAddress(t *testing.T) {
 	for name, http := range map[string]string{"a text": "https://example.com", "no url": "{method: GET}"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			_, err := flowrun.Compile(b.lib, b.file("asks.yaml", "name: asks\ndescription: d\nsteps:\n  - {name: a, http: "+http+"}\n"))
+			_, err := engine.Compile(b.lib, b.file("asks.yaml", "name: asks\ndescription: d\nsteps:\n  - {name: a, http: "+http+"}\n"))
 			ds, _ := errors.AsType[tool.Diagnostics](err)
 			if len(ds) != 1 || ds[0].Pos.Line != 4 {
 				t.Errorf("%v", err)

@@ -2,9 +2,9 @@ package enginetest
 
 import (
 	"errors"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestItemsBeforeTheRun checks that the items of a loop over a caller's value are judged before anything runs, as the
@@ -35,8 +35,8 @@ func TestItemsBeforeTheRun(t *testing.T) {
 		"of a step":         {"- {name: b, bash: 'echo -z'}\n- {name: l, for-each: {items: '{b.output}'}, bash: 'ls {item}'}", nil, ""},
 	} {
 		p := compile(t, t.TempDir(), head+c.loop+"\n")
-		_, err := p.Bind(flowrun.RunEnv{}, c.params)
-		var wrong *flowrun.ParamsError
+		_, err := p.Bind(engine.RunEnv{}, c.params)
+		var wrong *value.ParamsError
 		if errors.As(err, &wrong) != (c.param != "") || wrong != nil && (wrong.Problems[0].Name != c.param || wrong.Problems[0].Code != "dash") {
 			t.Errorf("%s: %v", name, err)
 		}

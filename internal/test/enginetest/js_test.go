@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -76,11 +78,11 @@ func TestScriptRoles(t *testing.T) {
 			def := &tool.Definition{Name: "under-test", Single: true, Format: tool.Markdown, Steps: []*tool.Step{{Name: "under-test",
 				Body: &tool.JSCode{Role: test.role, Code: tool.Plain(test.code), Vars: test.vars}}}}
 			b := newBed(t)
-			plan, err := flowrun.CompileDefinition(b.lib, def)
+			plan, err := engine.CompileDefinition(b.lib, def)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := flowrun.New(b.config).Run(context.Background(), plan, nil, flowrun.WithRunEnv(b.world))
+			res, err := engine.New(b.config).Run(context.Background(), plan, nil, engine.WithRunEnv(b.world))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,10 +103,10 @@ func TestScriptProblemTravels(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	b.file("inner.yaml", "name: inner\ndescription: Inner.\njs: |\n  throw new RangeError('no');\n")
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store = store
 	var finished *dag.Event
-	res := b.run(context.Background(), "steps:\n  - name: use\n    use-tool: ./inner.yaml\n", nil, flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	res := b.run(context.Background(), "steps:\n  - name: use\n    use-tool: ./inner.yaml\n", nil, engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepFinished && e.Node == "use" {
 			finished = &e
 		}
@@ -113,7 +115,7 @@ func TestScriptProblemTravels(t *testing.T) {
 	if !strings.HasSuffix(want.Where, "inner.yaml:4:9") {
 		t.Errorf("where: %q", want.Where)
 	}
-	past, err := flowrun.LoadRun(context.Background(), store, b.lib, res.ID)
+	past, err := engine.LoadRun(context.Background(), store, b.lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +208,7 @@ func TestTransforms(t *testing.T) {
 				b.world.JavaScript = hasty
 			}
 			args, err := p.Bind(b.world, map[string]any{"P": test.given})
-			var bad *flowrun.ParamsError
+			var bad *value.ParamsError
 			switch {
 			case test.refused != "":
 				if !errors.As(err, &bad) || bad.Problems[0].Code != "transform" || !containsAny(bad.Problems[0].Message, strings.Split(test.refused, "|")) {
@@ -260,7 +262,7 @@ func TestScriptCancelled(t *testing.T) {
 	b.config.JavaScript = hooks.New(hooks.Config{Timeout: waittest.Limit})
 	defer b.config.JavaScript.Close()
 	p := b.compile("steps:\n  - name: spin\n    js: |\n      let n = 1;\n      while (n > 0) { n = 1; }\n      return n;\n")
-	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	res, err := engine.New(b.config).Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if e.Kind == dag.StepStarted {
 			cancel()
 		}

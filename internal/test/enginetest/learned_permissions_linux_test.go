@@ -12,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/egress"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // realToolsSmall are those of the Small size: they read, write, execute, and use the network and the environment.
@@ -99,18 +99,18 @@ func TestLearnedPermissions(t *testing.T) {
 				sizetest.Need(t, sizetest.Gate, "a program whose accesses are of the same kinds as those of others")
 			}
 			needtest.Program(t, tool.program)
-			run := func(security string, options ...flowrun.RunOption) *flowrun.Result {
+			run := func(security string, options ...engine.RunOption) *engine.Result {
 				dir := learnFolder(t, tool.program)
 				home := filepath.Join(dir, "home")
-				w := flowrun.RunEnv{Workspace: dir, Home: home, Temp: "/tmp", Env: append(slices.Clone(env), "HOME="+home)}
+				w := engine.RunEnv{Workspace: dir, Home: home, Temp: "/tmp", Env: append(slices.Clone(env), "HOME="+home)}
 				p := compile(t, dir, "description: x\nparameters: {CACHE: {type: string, description: of Go}}\nenvironment: {variables: {GIT_CONFIG_NOSYSTEM: '1'}}\nbash: |\n  set -e -o pipefail\n  "+tool.bash+"\n"+security)
-				res, err := flowrun.New(flowrun.Config{Egress: egress.Serve}).Run(context.Background(), p, params, append(options, flowrun.WithRunEnv(w))...)
+				res, err := engine.New(engine.Config{Egress: egress.Serve}).Run(context.Background(), p, params, append(options, engine.WithRunEnv(w))...)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return res
 			}
-			traced := run("", flowrun.WithPermissionTrace())
+			traced := run("", engine.WithPermissionTrace())
 			if traced.Status != dag.Succeeded {
 				t.Fatalf("%+v", traced)
 			}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/steps"
@@ -56,7 +56,7 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			p := compile(t, dir, "description: x\nresources: {"+c.limit+"}\nsteps:\n  - name: s\n    "+c.step+"\n")
-			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+			res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestShare(t *testing.T) {
 	needLimits(t, cgroup.Limits{CPU: 1})
 	dir := t.TempDir()
 	p := compile(t, dir, "description: x\nresources: {cpu: 0.1}\nbash: timeout 1 sh -c '"+spin+"' || true\n")
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 	if err != nil || res.Status != dag.Succeeded {
 		t.Fatal(err, res)
 	}
@@ -115,7 +115,7 @@ steps:
   - {name: big, python: 'x = bytearray(`+strconv.FormatInt(big, 10)+`)'}
   - {name: retried, bash: 'exit 1', error-handling: {retry: {attempts: 2, delay: 1}}, continue-on-error: true}
 `)
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ steps:
   - {name: other, bash: 'bash -c "kill -9 \$\$"', continue-on-error: true}
 `)
 	for round := range rounds {
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,10 @@ package enginetest
 
 import (
 	"context"
+	"github.com/flowrun/flowrun/internal/engine"
 	"os"
 	"regexp"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestLoopDocs runs the examples of the pages about loops, handlers, scripts and polling: each prints
@@ -26,14 +25,14 @@ func TestLoopDocs(t *testing.T) {
 		for _, x := range all {
 			t.Run(x[1], func(t *testing.T) {
 				b := newBed(t)
-				p, err := flowrun.Compile(b.lib, b.file(x[1]+".yaml", "name: "+x[1]+"\n"+x[2]))
+				p, err := engine.Compile(b.lib, b.file(x[1]+".yaml", "name: "+x[1]+"\n"+x[2]))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if len(p.Warnings) > 0 {
 					t.Error(p.Warnings)
 				}
-				res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+				res, err := engine.New(b.config).Run(context.Background(), p, nil, engine.WithRunEnv(b.world))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -9,8 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // loopy is a tool with loops over a command and over a group, and with handlers.
@@ -37,7 +38,7 @@ func TestResumeLoopsEverywhere(t *testing.T) {
 	t.Parallel()
 	// A turn each at least for the start, list, two rounds of t, end and the handlers; how many more depends on what ends
 	// at the same moment.
-	everyCut(t, 6, nil, loopy, func(h *history, res *flowrun.Result) {
+	everyCut(t, 6, nil, loopy, func(h *keptRuns, res *engine.Result) {
 		if s := res.Step("end"); s == nil || s.Output != `["x!","y!","z!"]["1p","2p"]` {
 			h.Errorf("end: %+v", s)
 		}
@@ -71,13 +72,13 @@ func TestResumeItems(t *testing.T) {
 			"h f", []string{"h", "f"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHistory(t)
+			h := newKeptRuns(t)
 			if res := h.run(context.Background(), c.text, nil); res.Status != dag.Failed {
 				t.Fatalf("the first run %s: %s", res.Status, res.Message)
 			}
 			before := len(h.done())
 			h.file("ready", "")
-			g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+			g, err := h.latest().Resume(h.lib, engine.ResumeOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,36 +111,36 @@ steps:
   - {name: z, bash: "echo z >> done; printf %s {t.output} {g.output}"}
 finally: [{name: f, bash: "echo f >> done"}]
 `
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	if res := h.run(context.Background(), text, nil); res.Status != dag.Succeeded {
 		t.Fatalf("the first run %s: %s", res.Status, res.Message)
 	}
 	past := h.latest()
 	for _, c := range []struct {
 		name   string
-		o      flowrun.RetryOptions
+		o      engine.RetryOptions
 		ran    []string
 		output string
 		fails  string // what Retry says
 	}{
-		{name: "from an item", o: flowrun.RetryOptions{From: []string{"t[y]"}}, ran: []string{"t[y]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}},
-		{name: "from a step in an item", o: flowrun.RetryOptions{From: []string{"g[x]/b"}}, ran: []string{"g[x]/b", "z", "f"}},
-		{name: "from a loop", o: flowrun.RetryOptions{From: []string{"t"}}, ran: []string{"t[x]", "t[y]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}},
-		{name: "only an item", o: flowrun.RetryOptions{Only: "t[y]"}, ran: []string{"t[y]"}, output: `["x","y"]`},
-		{name: "only a loop", o: flowrun.RetryOptions{Only: "t"}, ran: []string{"t[x]", "t[y]"}, output: `["x","y"]`},
-		{name: "only a step in an item", o: flowrun.RetryOptions{Only: "g[x]/b"}, ran: []string{"g[x]/b"}, output: `["xp","yp"]`},
-		{name: "from a handler", o: flowrun.RetryOptions{From: []string{"f"}}, ran: []string{"f"}},
-		{name: "a parameter of the body", o: flowrun.RetryOptions{With: map[string]any{"P": "q"}}, ran: []string{"g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}, output: `["x","y"]["xq","yq"]`},
-		{name: "a parameter of the items", o: flowrun.RetryOptions{With: map[string]any{"LIST": []any{"x", "n"}}}, ran: []string{"t[x]", "t[n]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}, output: `["x","n"]["xp","yp"]`},
-		{name: "no such item", o: flowrun.RetryOptions{From: []string{"t[no]"}}, fails: `no step "t[no]"`},
-		{name: "no item of that", o: flowrun.RetryOptions{From: []string{"z[0]"}}, fails: `no step "z[0]"`},
-		{name: "no such item, only", o: flowrun.RetryOptions{Only: "t[no]"}, fails: `no step "t[no]"`},
+		{name: "from an item", o: engine.RetryOptions{From: []string{"t[y]"}}, ran: []string{"t[y]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}},
+		{name: "from a step in an item", o: engine.RetryOptions{From: []string{"g[x]/b"}}, ran: []string{"g[x]/b", "z", "f"}},
+		{name: "from a loop", o: engine.RetryOptions{From: []string{"t"}}, ran: []string{"t[x]", "t[y]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}},
+		{name: "only an item", o: engine.RetryOptions{Only: "t[y]"}, ran: []string{"t[y]"}, output: `["x","y"]`},
+		{name: "only a loop", o: engine.RetryOptions{Only: "t"}, ran: []string{"t[x]", "t[y]"}, output: `["x","y"]`},
+		{name: "only a step in an item", o: engine.RetryOptions{Only: "g[x]/b"}, ran: []string{"g[x]/b"}, output: `["xp","yp"]`},
+		{name: "from a handler", o: engine.RetryOptions{From: []string{"f"}}, ran: []string{"f"}},
+		{name: "a parameter of the body", o: engine.RetryOptions{With: map[string]any{"P": "q"}}, ran: []string{"g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}, output: `["x","y"]["xq","yq"]`},
+		{name: "a parameter of the items", o: engine.RetryOptions{With: map[string]any{"LIST": []any{"x", "n"}}}, ran: []string{"t[x]", "t[n]", "g[x]/a", "g[x]/b", "g[y]/a", "g[y]/b", "z", "f"}, output: `["x","n"]["xp","yp"]`},
+		{name: "no such item", o: engine.RetryOptions{From: []string{"t[no]"}}, fails: `no step "t[no]"`},
+		{name: "no item of that", o: engine.RetryOptions{From: []string{"z[0]"}}, fails: `no step "z[0]"`},
+		{name: "no such item, only", o: engine.RetryOptions{Only: "t[no]"}, fails: `no step "t[no]"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := len(h.done())
 			g, err := past.Retry(h.lib, c.o)
 			if c.fails != "" {
-				var wrong *flowrun.StepError
+				var wrong *plan.StepError
 				if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("%v, want %s", err, c.fails)
 				}
@@ -169,7 +170,7 @@ finally: [{name: f, bash: "echo f >> done"}]
 // starting; what is left runs when the run goes on.
 func TestResumeCancelledLoop(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	res := h.run(ctx, `on-interrupt: retry
@@ -179,7 +180,7 @@ steps:
 `, nil, cancelAt("t[1]", cancel))
 	h.want(res, dag.Cancelled, map[string]string{"t": "cancelled", "t[0]": "succeeded", "t[1]": "cancelled", "t[2]": "cancelled", "t[3]": "cancelled", "z": "cancelled"})
 	h.file("ready", "")
-	res = h.resume(flowrun.ResumeOptions{})
+	res = h.resume(engine.ResumeOptions{})
 	if res.Status != dag.Succeeded || res.Output != "[\"1\",\"2\",\"3\",\"4\"]\n" {
 		t.Errorf("the run %s %q: %s", res.Status, res.Output, res.Message)
 	}
@@ -191,7 +192,7 @@ steps:
 // TestResumeItemsAtTheirLimit: what a loop gathers has its limit after a resume too.
 func TestResumeItemsAtTheirLimit(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	h.run(context.Background(), `
 steps:
   - {name: t, for-each: {items: 1..4, max-parallel: 1}, output: {buffer-limit: 10}, bash: "echo 1234{item}"}
@@ -199,11 +200,11 @@ steps:
 output: "{t.output}"
 `, nil)
 	h.file("ready", "")
-	res := h.resume(flowrun.ResumeOptions{})
+	res := h.resume(engine.ResumeOptions{})
 	if s := res.Step("t"); res.Status != dag.Succeeded || !s.Truncated {
 		t.Errorf("the run %s %q: %s %+v", res.Status, res.Output, res.Message, s)
 	}
-	g, err := h.latest().Retry(h.lib, flowrun.RetryOptions{From: []string{"t[3]"}})
+	g, err := h.latest().Retry(h.lib, engine.RetryOptions{From: []string{"t[3]"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ output: "{t.output}"
 func TestStepWord(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"build": "build", "setup#2/clone": "setup#2/clone", "t[3]": "'t[3]'", "t[a b]/x": "'t[a b]/x'", "t[it's]": `'t[it'\''s]'`} {
-		if got := flowrun.StepWord(path); got != want {
+		if got := plan.StepWord(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
@@ -226,20 +227,20 @@ func TestStepWord(t *testing.T) {
 // can be begun again.
 func TestResumeOtherItems(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	const text = "steps:\n  - {name: t, for-each: {items: [a, b, ITEM]}, bash: \"echo {item} >> done; test -e ready -o {item} = a\"}\n"
 	h.run(context.Background(), strings.ReplaceAll(text, "ITEM", "c"), nil)
 	h.file("ready", "")
 	h.compile(strings.ReplaceAll(text, "ITEM", "c, d")) // as the file is now
-	g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{Latest: true})
+	g, err := h.latest().Resume(h.lib, engine.ResumeOptions{Latest: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.config.Store = h.memory
-	if _, err = flowrun.New(h.config).Continue(context.Background(), g); err == nil || !strings.Contains(err.Error(), "the items of step t changed") {
+	if _, err = engine.New(h.config).Continue(context.Background(), g); err == nil || !strings.Contains(err.Error(), "the items of step t changed") {
 		t.Errorf("the run goes on: %v", err)
 	}
-	res := h.resume(flowrun.ResumeOptions{})
+	res := h.resume(engine.ResumeOptions{})
 	if res.Status != dag.Succeeded || len(items(res, "t")) != 3 {
 		t.Errorf("the run %s: %s %v", res.Status, res.Message, items(res, "t"))
 	}

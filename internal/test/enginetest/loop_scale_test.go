@@ -7,8 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -19,7 +20,7 @@ func TestLoopScale(t *testing.T) {
 	many := sizetest.Of(2000, 2000, 100_000)
 	b := newBed(t)
 	var ran, peak atomic.Int64
-	step := flowrun.GoStep("t", func(_ context.Context, in *flowrun.StepInput) (any, error) {
+	step := gostep.GoStep("t", func(_ context.Context, in *gostep.StepInput) (any, error) {
 		if n := ran.Add(1); n%int64(many/4) == 0 {
 			var m runtime.MemStats
 			runtime.GC()
@@ -33,14 +34,14 @@ func TestLoopScale(t *testing.T) {
 	})
 	step.Loop = &tool.Loop{Items: &tool.Value{Text: &tool.Text{S: fmt.Sprintf("1..%d", many)}}, MinSuccess: 1}
 	b.define(&tool.Definition{Name: "many", Description: "d", Steps: []*tool.Step{step}})
-	p, err := flowrun.Compile(b.lib, "many")
+	p, err := engine.Compile(b.lib, "many")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var before runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+	res, err := engine.New(b.config).Run(context.Background(), p, nil)
 	if err != nil || res.Status != dag.Succeeded || int(ran.Load()) != many {
 		t.Fatalf("%v %s %s, %d ran", err, res.Status, res.Message, ran.Load())
 	}

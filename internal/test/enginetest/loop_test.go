@@ -10,13 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // outputs is what a loop's items printed, from the JSON that is its output.
-func outputs(t *testing.T, res *flowrun.Result, step string) []any {
+func outputs(t *testing.T, res *engine.Result, step string) []any {
 	t.Helper()
 	s := res.Step(step)
 	if s == nil {
@@ -30,7 +32,7 @@ func outputs(t *testing.T, res *flowrun.Result, step string) []any {
 }
 
 // items are the paths of a loop's items, in their order.
-func items(res *flowrun.Result, loop string) (paths []string) {
+func items(res *engine.Result, loop string) (paths []string) {
 	for _, s := range res.Steps {
 		if strings.HasPrefix(s.ID, loop+"[") && strings.HasSuffix(s.ID, "]") {
 			paths = append(paths, strings.TrimPrefix(s.ID, loop))
@@ -324,7 +326,7 @@ func TestLoopBodies(t *testing.T) {
 	b := newBed(t)
 	b.file("inner.yaml", "name: inner\ndescription: i\nparameters: {WHO: {description: w}, N: {type: number, description: n}}\n"+
 		"steps:\n  - name: one\n    run: echo {WHO}\n  - name: two\n    run: echo -n {one.output}:{N}:{item}\n")
-	b.define(flowrun.GoTool{Name: "gone", Description: "g", Run: func(context.Context, *flowrun.StepInput) (any, error) { return "from Go", nil }}.Definition())
+	b.define(gostep.GoTool{Name: "gone", Description: "g", Run: func(context.Context, *gostep.StepInput) (any, error) { return "from Go", nil }}.Definition())
 	for _, c := range []struct {
 		name, text string
 		want       []any
@@ -362,27 +364,27 @@ func TestLoopBodies(t *testing.T) {
 func TestGoStepItem(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	spoil := func(_ context.Context, in *flowrun.StepInput) (any, error) {
+	spoil := func(_ context.Context, in *gostep.StepInput) (any, error) {
 		m := in.Item.(map[string]any)
 		v := m["n"]
 		m["n"] = "spoilt"
 		return map[string]any{"n": v}, nil
 	}
-	step := flowrun.GoStep("t", spoil)
+	step := gostep.GoStep("t", spoil)
 	entry := func(n int64) tool.Value {
 		return tool.Value{Map: []tool.Entry{{Key: "n", Value: tool.Value{Scalar: n}}}}
 	}
 	step.Loop = &tool.Loop{Items: &tool.Value{List: []tool.Value{entry(1), entry(2)}}}
 	step.ErrorHandling.Retry = &tool.Retry{Attempts: 0}
-	again := flowrun.GoStep("again", spoil)
+	again := gostep.GoStep("again", spoil)
 	again.Loop = step.Loop
-	none := flowrun.GoStep("none", func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Item == nil, nil })
+	none := gostep.GoStep("none", func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Item == nil, nil })
 	b.define(&tool.Definition{Name: "go-loop", Description: "d", Steps: []*tool.Step{step, again, none}})
-	p, err := flowrun.Compile(b.lib, "go-loop")
+	p, err := engine.Compile(b.lib, "go-loop")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+	res, err := engine.New(b.config).Run(context.Background(), p, nil)
 	if err != nil || res.Status != dag.Succeeded {
 		t.Fatal(err, res)
 	}
@@ -407,8 +409,8 @@ func TestItemsOfCallers(t *testing.T) {
 	}
 	for _, text := range []string{loop(`"{LIST}"`, "echo {item}"), loop(`["{LIST[0]}"]`, "echo {item}"), loop(`"filter({LIST}, true)"`, "echo {item}"),
 		list + "steps:\n  - name: t\n    matrix: {a: \"{LIST}\"}\n    run: echo {matrix.a}\n"} {
-		var refused *flowrun.ParamsError
-		if _, err := compile(t, t.TempDir(), "description: Loops\n"+text).Bind(flowrun.RunEnv{}, map[string]any{"LIST": []any{"-rf"}}); !errors.As(err, &refused) || refused.Problems[0].Name != "LIST" {
+		var refused *value.ParamsError
+		if _, err := compile(t, t.TempDir(), "description: Loops\n"+text).Bind(engine.RunEnv{}, map[string]any{"LIST": []any{"-rf"}}); !errors.As(err, &refused) || refused.Problems[0].Name != "LIST" {
 			t.Errorf("%s\n%v", text, err)
 		}
 	}

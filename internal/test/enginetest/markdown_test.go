@@ -14,9 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -41,8 +42,8 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 	t.Cleanup(server.Close)
 	p.Library = library.New(library.Config{WorkingDirectory: p.dir, Home: t.TempDir(), Getenv: func(string) string { return "" }})
 	text := func(name string) *tool.Parameter { return &tool.Parameter{Name: name, Type: "string"} }
-	for _, def := range []flowrun.GoTool{
-		{Name: "web_search", Parameters: []*tool.Parameter{text("url"), text("method")}, Run: func(ctx context.Context, in *flowrun.StepInput) (any, error) {
+	for _, def := range []gostep.GoTool{
+		{Name: "web_search", Parameters: []*tool.Parameter{text("url"), text("method")}, Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
 			method, _ := in.Params["method"].(string)
 			url := strings.Replace(in.Params["url"].(string), "https://api.example.com", server.URL, 1)
 			req, err := http.NewRequestWithContext(ctx, method, strings.Replace(url, "http://server", server.URL, 1), nil)
@@ -57,17 +58,17 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 			b, err := io.ReadAll(res.Body)
 			return string(b), err
 		}},
-		{Name: "save_results", Parameters: []*tool.Parameter{{Name: "data", Type: "array", Required: true}}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) {
+		{Name: "save_results", Parameters: []*tool.Parameter{{Name: "data", Type: "array", Required: true}}, Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
 			p.saved = append(p.saved, in.Params["data"])
 			return map[string]any{"saved": true}, nil
 		}},
 		{Name: "echo", Parameters: []*tool.Parameter{text("text"), {Name: "number", Type: "number"}, {Name: "list", Type: "array"}, {Name: "object", Type: "object"}, {Name: "flag", Type: "boolean"}},
-			Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params, nil }},
-		{Name: "say", Parameters: []*tool.Parameter{text("text")}, Run: func(_ context.Context, in *flowrun.StepInput) (any, error) { return in.Params["text"], nil }},
-		{Name: "fail", Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, errors.New("no luck") }},
+			Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Params, nil }},
+		{Name: "say", Parameters: []*tool.Parameter{text("text")}, Run: func(_ context.Context, in *gostep.StepInput) (any, error) { return in.Params["text"], nil }},
+		{Name: "fail", Run: func(context.Context, *gostep.StepInput) (any, error) { return nil, errors.New("no luck") }},
 		{Name: "needs", Parameters: []*tool.Parameter{{Name: "a", Description: "one (of: two)", Type: "string", Required: true}, {Name: "b", Description: "d", Type: "string", Required: true}, {Name: "n", Type: "number"}},
-			Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }},
-		{Name: "hang", Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) { <-ctx.Done(); return nil, nil }},
+			Run: func(context.Context, *gostep.StepInput) (any, error) { return nil, nil }},
+		{Name: "hang", Run: func(ctx context.Context, _ *gostep.StepInput) (any, error) { <-ctx.Done(); return nil, nil }},
 	} {
 		if err := p.Add(def.Definition()); err != nil {
 			t.Fatal(err)
@@ -77,15 +78,15 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 }
 
 // run runs a page, scripts in this process.
-func (p *pages) run(t *testing.T, name string, params map[string]any, o ...flowrun.RunOption) *flowrun.Result {
+func (p *pages) run(t *testing.T, name string, params map[string]any, o ...engine.RunOption) *engine.Result {
 	t.Helper()
-	plan, err := flowrun.Compile(p.Library, name)
+	plan, err := engine.Compile(p.Library, name)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	e := flowrun.New(flowrun.Config{StateDir: t.TempDir(), JavaScript: scripts})
+	e := engine.New(engine.Config{StateDir: t.TempDir(), JavaScript: scripts})
 	res, err := e.Run(t.Context(), plan, params, o...)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -297,7 +298,7 @@ func TestPageScriptPlaceholders(t *testing.T) {
 func problemsOf(t *testing.T, page string) (list []string) {
 	t.Helper()
 	p := pagesOf(t, "", map[string]string{"page.md": page})
-	plan, err := flowrun.Compile(p.Library, "./page.md")
+	plan, err := engine.Compile(p.Library, "./page.md")
 	var ds tool.Diagnostics
 	if err == nil {
 		ds = plan.Warnings
@@ -348,11 +349,11 @@ func TestPagePreview(t *testing.T) {
 		"page.md": onePage("chain", "", "steps:\n  - id: a\n    tool: say\n    parameters: {text: '5'}\n  - id: b\n    tool: ./need.yaml\n    parameters: {N: prev_step.output}\n"+
 			"  - id: c\n    tool: ./need.yaml\n    pre_processing: 'return {N: 1};'\n  - id: d\n    tool: ./need.yaml\n    parameters: {M: prev_step.output, N: input.no}"),
 	})
-	plan, err := flowrun.Compile(p.Library, "./page.md")
+	plan, err := engine.Compile(p.Library, "./page.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	preview, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"no": "no number"})
+	preview, err := plan.Preview(engine.RunEnv{}, map[string]any{"no": "no number"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/egress"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // TestModelCall checks what a model's call of a tool may do that a person can run, by the permissions of the tool and the
@@ -29,7 +29,7 @@ func TestModelCall(t *testing.T) {
 	for _, c := range []struct {
 		name, tool string
 		untrusted  bool
-		setting    flowrun.Enforcement
+		setting    engine.Enforcement
 		output     string // of a call that succeeds; "" for any
 		says       string // in the message of the step that fails; "" for a success
 		left       string // what is in new afterwards; "" means that it does not exist
@@ -38,7 +38,7 @@ func TestModelCall(t *testing.T) {
 		{name: "reads nothing without trust", tool: search, untrusted: true, says: `lacks "filesystem:read:in"`},
 		{name: "reads what is listed without trust", tool: permissions("filesystem:read:in") + search, untrusted: true, output: "in/a:of in\n"},
 		{name: "reads what is listed if it demands that", tool: "security: {enforce: true}\n" + search, says: `lacks "filesystem:read:in"`},
-		{name: "reads what is listed by a setting", tool: search, setting: flowrun.EnforceAlways, says: `lacks "filesystem:read:in"`},
+		{name: "reads what is listed by a setting", tool: search, setting: engine.EnforceAlways, says: `lacks "filesystem:read:in"`},
 		{name: "nothing else is read", tool: "bash: cat /etc/shadow\n", says: `lacks "filesystem:read:/etc/shadow"`},
 		{name: "writes nothing", tool: "bash: echo x >in/new\n", says: `lacks "filesystem:write:in"`},
 		{name: "changes nothing", tool: "bash: echo x >in/a\n", says: `lacks "filesystem:write:in/a"`},
@@ -76,8 +76,8 @@ func TestModelCall(t *testing.T) {
 			if !c.untrusted {
 				w.TrustedProject = dir
 			}
-			e := flowrun.New(flowrun.Config{Enforce: cmp.Or(c.setting, flowrun.EnforceModels), Egress: egress.Serve})
-			res, err := e.Run(context.Background(), compile(t, dir, "description: Tries it\n"+c.tool), nil, flowrun.WithRunEnv(w), flowrun.WithOrigin(flowrun.OriginCall))
+			e := engine.New(engine.Config{Enforce: cmp.Or(c.setting, engine.EnforceModels), Egress: egress.Serve})
+			res, err := e.Run(context.Background(), compile(t, dir, "description: Tries it\n"+c.tool), nil, engine.WithRunEnv(w), engine.WithOrigin(engine.OriginCall))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +103,7 @@ func TestWithheldVariable(t *testing.T) {
 	t.Parallel()
 	dir, w := enforcedFolder(t)
 	p := compile(t, dir, "description: Prints variables\nbash: echo \"[$NAMED$LC_TIME$UNSET$OTHERS]\"\n")
-	res, err := flowrun.New(flowrun.Config{Enforce: flowrun.EnforceModels}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w), flowrun.WithOrigin(flowrun.OriginCall))
+	res, err := engine.New(engine.Config{Enforce: engine.EnforceModels}).Run(context.Background(), p, nil, engine.WithRunEnv(w), engine.WithOrigin(engine.OriginCall))
 	if err != nil || res.Output != "[C]\n" {
 		t.Fatalf("%v %q", err, res.Output)
 	}
@@ -117,17 +117,17 @@ func TestWithheldVariable(t *testing.T) {
 func TestPreviewOfSecretFile(t *testing.T) {
 	t.Parallel()
 	dir, w := enforcedFolder(t)
-	e := flowrun.New(flowrun.Config{Enforce: flowrun.EnforceModels})
+	e := engine.New(engine.Config{Enforce: engine.EnforceModels})
 	for grant, want := range map[string]bool{"filesystem:read:secret": true, "filesystem:read:.": true, "filesystem:write:.": true, "filesystem:read:in": false} {
 		p := compile(t, dir, "description: Has a secret\nenvironment: {secrets: [{name: B, file: secret}]}\nsecurity: {required-permissions: ['"+grant+"']}\nbash: test -n \"$B\"\n")
 		args, err := p.Bind(w, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.Preview(args, flowrun.OriginCall); (err == nil) != want {
+		if _, err := e.Preview(args, engine.OriginCall); (err == nil) != want {
 			t.Errorf("%s: %v", grant, err)
 		}
-		res, err := e.RunBound(context.Background(), args, flowrun.WithOrigin(flowrun.OriginCall))
+		res, err := e.RunBound(context.Background(), args, engine.WithOrigin(engine.OriginCall))
 		if ran := err == nil && res.Status == dag.Succeeded; ran != want {
 			t.Errorf("%s: the run succeeded %v: %v", grant, ran, err)
 		}
@@ -168,7 +168,7 @@ func TestPermissionsOfParameters(t *testing.T) {
 		{"filesystem:write:{DIR}", ".flowrun", false},
 		{"filesystem:write:{DIR}", "./.flowrun/.", false},
 		{"filesystem:write:{DIR}", ".flowrun/config.yaml", false},
-		{"filesystem:write:{DIR}", flowrun.DefaultStateDir(), false},
+		{"filesystem:write:{DIR}", engine.DefaultStateDir(), false},
 		{"filesystem:write:{DIR}", home, false},
 		{"filesystem:write:{DIR}", filepath.Join(home, ".config/flowrun"), false},
 		{"filesystem:write:{DIR}", "/", false},

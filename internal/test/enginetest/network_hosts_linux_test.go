@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/egress"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/internal/test/dnstest"
 	"github.com/flowrun/flowrun/internal/test/sshdtest"
+	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // innerHosts are texts for addresses of this machine and its networks, for a tool that may reach external hosts. Names end
@@ -56,7 +56,7 @@ steps:
 `, enforce, server.Dir(), step))
 			for _, host := range innerHosts {
 				params := map[string]any{"H": host, "J": net.JoinHostPort(host, server.Port), "W": net.JoinHostPort(host, port)}
-				res, err := flowrun.New(b.config).Run(context.Background(), p, params, flowrun.WithRunEnv(b.world))
+				res, err := engine.New(b.config).Run(context.Background(), p, params, engine.WithRunEnv(b.world))
 				message := fmt.Sprint(err)
 				if err == nil {
 					message = res.Step("a").Message
@@ -82,7 +82,7 @@ func TestDecidedAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func() (*flowrun.Result, string) {
+	run := func() (*engine.Result, string) {
 		b := newBed(t)
 		p := b.compile(fmt.Sprintf(`parameters: {H: {description: d}}
 security: {required-permissions: ['network:local:localhost:%[1]s']}
@@ -91,7 +91,7 @@ steps:
     ssh: {host: '{H}', port: %[1]s, user: %[2]q, key-file: %[3]q, known-hosts: %[4]q}
     sh: echo there
 `, server.Port, server.User, server.KeyFile, server.KnownHosts))
-		res, err := flowrun.New(b.config).Run(context.Background(), p, map[string]any{"H": "localhost"}, flowrun.WithRunEnv(b.world))
+		res, err := engine.New(b.config).Run(context.Background(), p, map[string]any{"H": "localhost"}, engine.WithRunEnv(b.world))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // TestObservers checks that an observer of an engine sees each of its runs with its tool, a
@@ -23,33 +24,33 @@ func TestObservers(t *testing.T) {
 		defer mu.Unlock()
 		seen[what]++
 	}
-	b.config.Store = flowrun.NewMemory()
-	b.config.Observers = []flowrun.Observer{
-		func(run flowrun.ObservedRun) (dag.Sink, func()) {
+	b.config.Store = history.NewMemory()
+	b.config.Observers = []engine.Observer{
+		func(run history.ObservedRun) (dag.Sink, func()) {
 			count(fmt.Sprint("start ", run.ID, " ", run.Tool, " ", run.Trace.Parent, " ", run.Caller.Parent, " ", len(run.Recorded)))
 			return dag.SinkFunc(func(e dag.Event) { count(fmt.Sprint(e.Kind, " ", e.Run == run.ID, " ", run.Tool)) }), func() { count("done " + run.ID) }
 		},
-		func(flowrun.ObservedRun) (dag.Sink, func()) { return nil, nil },
+		func(history.ObservedRun) (dag.Sink, func()) { return nil, nil },
 	}
-	engine := flowrun.New(b.config)
+	eng := engine.New(b.config)
 	for id, text := range map[string]string{"a": "bash: echo a\n", "b": "steps:\n  - name: gate\n    approve: Go on?\n"} {
-		plan, err := flowrun.Compile(b.lib, b.file(id+".yaml", "name: "+id+"\ndescription: Observed\n"+text))
+		plan, err := engine.Compile(b.lib, b.file(id+".yaml", "name: "+id+"\ndescription: Observed\n"+text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := engine.Run(context.Background(), plan, nil, flowrun.WithID(id), flowrun.WithTrace(flowrun.TraceContext{Parent: "first"}), flowrun.WithRunEnv(b.world)); err != nil {
+		if _, err := eng.Run(context.Background(), plan, nil, engine.WithID(id), engine.WithTrace(history.TraceContext{Parent: "first"}), engine.WithRunEnv(b.world)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	past, err := flowrun.LoadRun(context.Background(), b.config.Store, b.lib, "b")
+	past, err := engine.LoadRun(context.Background(), b.config.Store, b.lib, "b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := past.Continue(b.lib, flowrun.ResumeOptions{})
+	again, err := past.Continue(b.lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Continue(context.Background(), again, flowrun.WithTrace(flowrun.TraceContext{Parent: "second"}), flowrun.WithRunEnv(b.world)); err != nil {
+	if _, err := eng.Continue(context.Background(), again, engine.WithTrace(history.TraceContext{Parent: "second"}), engine.WithRunEnv(b.world)); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]int{"start a a first first 0": 1, "done a": 1, "run.started true a": 1, "run.finished true a": 1, "step.started true a": 1, "step.finished true a": 1,

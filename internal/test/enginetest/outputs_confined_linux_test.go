@@ -5,16 +5,16 @@ import (
 	"os"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // Steps with fewer rights can write their outputs, and cannot make flowrun read another file in place of them.
 func TestOutputsConfined(t *testing.T) {
 	t.Parallel()
-	run := func(t *testing.T, dir string, w flowrun.RunEnv, security, body string) *flowrun.Result {
+	run := func(t *testing.T, dir string, w engine.RunEnv, security, body string) *engine.Result {
 		p := compile(t, dir, "description: Writes an output\nsecurity: {"+security+"}\noutputs: {v: string}\n"+body+"\n")
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w))
+		res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -108,8 +109,8 @@ func tableRows(t *testing.T, page, head string) (rows [][]string) {
 }
 
 // outputsOf runs a step in the way of a row, and returns its result and what later steps read.
-func outputsOf(t *testing.T, row, before, step string) (a *flowrun.StepResult, read string, isNull bool) {
-	h := newHistory(t)
+func outputsOf(t *testing.T, row, before, step string) (a *engine.StepResult, read string, isNull bool) {
+	h := newKeptRuns(t)
 	h.file("one.yaml", "name: one\ndescription: d\noutputs: {v: {type: integer}}\nbash: echo v=1 >> $FLOWRUN_OUTPUT\n")
 	h.file("none.yaml", "name: none\ndescription: d\noutputs: {v: '{in.outputs.w}'}\nsteps: [{name: in, outputs: {w: {type: integer, required: false}}, bash: 'true'}]\n")
 	if before != "" {
@@ -123,7 +124,7 @@ func outputsOf(t *testing.T, row, before, step string) (a *flowrun.StepResult, r
 	}
 	res := h.run(context.Background(), text, nil)
 	if strings.Contains(row, "resume") {
-		res = h.resume(flowrun.ResumeOptions{})
+		res = h.resume(engine.ResumeOptions{})
 	}
 	if strings.Contains(row, "cache") {
 		res = h.run(context.Background(), text, nil)
@@ -146,7 +147,7 @@ steps:
   - {name: end, run-condition: "{nest.outputs.sum} == 7 && len({each.outputs.k}) == 2", bash: "echo {each.outputs.k} {a.outputs.s} {g.outputs.m}"}
 `
 	const want = `8 9 x y {"a":null,"b":[7]}`
-	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
 		if s := res.Step("end"); strings.TrimSpace(s.Output) != want {
 			h.Errorf("end printed %q", s.Output)
 		}
@@ -168,7 +169,7 @@ steps:
   - {name: each, for-each: {items: [1, 2]}, use-tool: ./inner.yaml}
   - {name: end, bash: "printf %s {one.outputs.t}{each.outputs.t[1]} | wc -c"}
 `
-	everyCut(t, 4, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+	everyCut(t, 4, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
 		if s := res.Step("end"); strings.TrimSpace(s.Output) != "24" {
 			h.Errorf("end printed %q", s.Output)
 		}
@@ -185,14 +186,14 @@ func TestOutputsOfGo(t *testing.T) {
 		true:           "wrong outputs: the returned object: n: expected an integer, got a boolean",
 		float64(1) / 2: "wrong outputs: the returned object: n: expected an integer, got a number",
 	} {
-		step := flowrun.GoStep("a", func(context.Context, *flowrun.StepInput) (any, error) { return map[string]any{"n": v, "more": 1}, nil })
+		step := gostep.GoStep("a", func(context.Context, *gostep.StepInput) (any, error) { return map[string]any{"n": v, "more": 1}, nil })
 		step.Outputs = []*tool.DeclaredOutput{{Name: "n", Type: "integer"}}
 		step.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN"), Command: new(tool.Plain("echo of-the-run"))}}
-		p, err := flowrun.CompileDefinition(b.lib, &tool.Definition{Name: "of-go", Steps: []*tool.Step{step}})
+		p, err := engine.CompileDefinition(b.lib, &tool.Definition{Name: "of-go", Steps: []*tool.Step{step}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(b.config).Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world))
+		res, err := engine.New(b.config).Run(context.Background(), p, nil, engine.WithRunEnv(b.world))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +221,7 @@ func TestRetryReadsOutputs(t *testing.T) {
 	} {
 		t.Run(c.when, func(t *testing.T) {
 			text := "parameters: {LIMIT: {type: number, description: d}}\nsteps:\n  - name: a\n    " + fmt.Sprintf(c.step, c.when) + "\n"
-			res := newHistory(t).run(context.Background(), text, map[string]any{"LIMIT": 11})
+			res := newKeptRuns(t).run(context.Background(), text, map[string]any{"LIMIT": 11})
 			s := res.Step("a")
 			if one := res.Step("a[0]"); one != nil {
 				s = one
@@ -243,7 +244,7 @@ func TestRetryReadsOutputs(t *testing.T) {
 		if err := os.WriteFile(file, []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := flowrun.Compile(library.New(library.Config{}), file)
+		_, err := engine.Compile(library.New(library.Config{}), file)
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", when, err)
 		}

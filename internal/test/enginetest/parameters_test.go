@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"strings"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestBadParameters: every problem of a call at once, each with the field's name.
@@ -46,8 +46,8 @@ parameters:
 			if allowed[fmt.Sprintf("%s/%v", name, v)] {
 				continue
 			}
-			_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{name: v}, flowrun.WithRunEnv(world(dir)))
-			var pe *flowrun.ParamsError
+			_, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{name: v}, engine.WithRunEnv(world(dir)))
+			var pe *value.ParamsError
 			if !errors.As(err, &pe) {
 				t.Errorf("%s=%.40v: want a ParamsError, got %v", name, v, err)
 				continue

@@ -10,20 +10,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
 
 // asking compiles a definition in dir beside others.
-func asking(t *testing.T, dir string, files map[string]string) *flowrun.Plan {
+func asking(t *testing.T, dir string, files map[string]string) *engine.Plan {
 	t.Helper()
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("description: Under test\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,22 +67,22 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 		"loop/x":                "/loop/x",
 		filepath.Join(dir, "y"): "/y",
 	} {
-		v, err := p.Preview(flowrun.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
+		v, err := p.Preview(engine.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := v.Tools[0].Permissions
-		wanted := []flowrun.Permission{{Written: "filesystem:write:{DIR}", Resolved: "filesystem:write:" + filepath.Join(dir, want)},
+		wanted := []permission.Permission{{Written: "filesystem:write:{DIR}", Resolved: "filesystem:write:" + filepath.Join(dir, want)},
 			{Written: "network:external:{DIR}", Resolved: "network:external:" + in}}
 		if diff := cmp.Diff(wanted, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", in, diff)
 		}
 	}
-	v, err := p.Preview(flowrun.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
+	v, err := p.Preview(engine.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
 	if want := "filesystem:write:" + filepath.Join(dir, "home", "x"); err != nil || v.Tools[0].Permissions[0].Resolved != want {
 		t.Errorf("%v %+v", err, v.Tools)
 	}
-	v, err = p.Preview(flowrun.RunEnv{Workspace: dir}, map[string]any{})
+	v, err = p.Preview(engine.RunEnv{Workspace: dir}, map[string]any{})
 	if err != nil || v.Tools[0].Permissions[0].Resolved != "filesystem:write:" {
 		t.Errorf("%v %+v", err, v)
 	}
@@ -105,19 +109,19 @@ steps:
 		"number.yaml": "name: number\nparameters: {N: {type: number, description: n}}\nsecurity: {required-permissions: ['network:local:{N}']}\n" +
 			"steps: [{name: a, bash: 'echo {N}', error-handling: {fallback: 'rm {N}'}}]\nresources: {cleanup: [{final-command: 'echo {N}'}]}\n",
 	})
-	v, err := p.Preview(flowrun.RunEnv{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
+	v, err := p.Preview(engine.RunEnv{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range v.Tools {
 		v.Tools[i].File = filepath.Base(v.Tools[i].File)
 	}
-	want := []flowrun.PreviewTool{
+	want := []preview.PreviewTool{
 		{Name: "it", File: "it.yaml", Scope: tool.ScopeFile, Secrets: []string{"cat '***'"}, Sources: []string{"KEY from the command cat '***'"}, Cleanup: []string{"echo bye '***'"}},
 		{Step: "group/known", Name: "known", File: "known.yaml", Scope: tool.ScopeFile, Privilege: "elevated", Justification: "because",
-			Permissions: []flowrun.Permission{{Written: "network:local:{P}", Resolved: "network:local:v"}}},
+			Permissions: []permission.Permission{{Written: "network:local:{P}", Resolved: "network:local:v"}}},
 		{Step: "unknown", Name: "short", File: "number.yaml", Scope: tool.ScopeFile, Cleanup: []string{"echo {N}"},
-			Permissions: []flowrun.Permission{{Written: "network:local:{N}", Resolved: "network:local:{N}"}}},
+			Permissions: []permission.Permission{{Written: "network:local:{N}", Resolved: "network:local:{N}"}}},
 	}
 	if diff := cmp.Diff(want, v.Tools); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -145,17 +149,17 @@ func TestPreviewOfAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	p := asking(t, dir, map[string]string{"it.yaml": "bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n"})
-	store := flowrun.NewMemory()
-	e := flowrun.New(flowrun.Config{Store: store})
-	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir}))
+	store := history.NewMemory()
+	e := engine.New(engine.Config{Store: store})
+	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, err := flowrun.LoadRun(context.Background(), store, library.New(library.Config{WorkingDirectory: dir}), res.ID)
+	past, err := engine.LoadRun(context.Background(), store, library.New(library.Config{WorkingDirectory: dir}), res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := past.Resume(library.New(library.Config{WorkingDirectory: dir}), flowrun.ResumeOptions{})
+	g, err := past.Resume(library.New(library.Config{WorkingDirectory: dir}), engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,8 +176,8 @@ func TestPreviewOfAgain(t *testing.T) {
 	if err != nil || again.ExitCode != 0 {
 		t.Errorf("%v %+v", err, again)
 	}
-	var none *flowrun.ParamsError
-	if _, err := p.Preview(flowrun.RunEnv{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
+	var none *value.ParamsError
+	if _, err := p.Preview(engine.RunEnv{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
 		t.Error(err)
 	}
 }

@@ -12,15 +12,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // tracedRun runs a definition and returns its result, with the permissions that it needs.
-func tracedRun(t *testing.T, dir, definition string, params map[string]any) *flowrun.Result {
+func tracedRun(t *testing.T, dir, definition string, params map[string]any) *engine.Result {
 	t.Helper()
-	res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(context.Background(), compile(t, dir, definition), params,
-		flowrun.WithRunEnv(world(dir)), flowrun.WithPermissionTrace())
+	res, err := engine.New(engine.Config{StateDir: t.TempDir()}).Run(context.Background(), compile(t, dir, definition), params,
+		engine.WithRunEnv(world(dir)), engine.WithPermissionTrace())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,7 @@ func TestPermissionTrace(t *testing.T) {
 			p := compile(t, dir, definition)
 			w := world(dir)
 			w.Env = append(os.Environ(), "FROM_CALLER=x")
-			res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(context.Background(), p, nil, flowrun.WithRunEnv(w), flowrun.WithPermissionTrace())
+			res, err := engine.New(engine.Config{StateDir: t.TempDir()}).Run(context.Background(), p, nil, engine.WithRunEnv(w), engine.WithPermissionTrace())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +89,7 @@ func TestPermissionTrace(t *testing.T) {
 func TestPermissionTraceNames(t *testing.T) {
 	t.Parallel()
 	dir := openFolder(t)
-	ask := func(e flowrun.Egress) (stop func()) {
+	ask := func(e steps.Egress) (stop func()) {
 		return func() {
 			for host, to := range map[string]string{"api.example.com": "192.0.2.1", "db.example.com": "10.0.0.1"} {
 				if err := errors.Join(e.Host(host, "443"), e.Address(host, "443", netip.MustParseAddr(to))); err != nil {
@@ -98,7 +100,7 @@ func TestPermissionTraceNames(t *testing.T) {
 		}
 	}
 	p := compile(t, dir, "description: x\nbash: echo $HTTPS_PROXY\n")
-	res, err := flowrun.New(flowrun.Config{Egress: ask}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)), flowrun.WithPermissionTrace())
+	res, err := engine.New(engine.Config{Egress: ask}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)), engine.WithPermissionTrace())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +137,8 @@ func TestTraceRefused(t *testing.T) {
 	t.Parallel()
 	dir := openFolder(t)
 	p := compile(t, dir, "description: x\nbash: echo\nsecurity: {isolation: container}\n")
-	_, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)), flowrun.WithPermissionTrace())
-	if refused, _ := errors.AsType[*flowrun.ConfinementError](err); refused == nil || !strings.Contains(err.Error(), "container") {
+	_, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)), engine.WithPermissionTrace())
+	if refused, _ := errors.AsType[*outcome.ConfinementError](err); refused == nil || !strings.Contains(err.Error(), "container") {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -17,20 +17,20 @@ func TestPreviewEnforced(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		enforce  flowrun.Enforcement
+		enforce  engine.Enforcement
 		origin   string
 		enforced bool
 	}{
-		{"", flowrun.OriginCall, false}, {flowrun.EnforceModels, "", false}, {flowrun.EnforceModels, flowrun.OriginCall, true},
-		{flowrun.EnforceModels, flowrun.OriginMCP, true}, {flowrun.EnforceAlways, "", true},
+		{"", engine.OriginCall, false}, {engine.EnforceModels, "", false}, {engine.EnforceModels, engine.OriginCall, true},
+		{engine.EnforceModels, engine.OriginMCP, true}, {engine.EnforceAlways, "", true},
 	} {
-		e := flowrun.New(flowrun.Config{StateDir: t.TempDir(), Enforce: c.enforce, AllowUnenforced: true})
-		args, err := p.Bind(flowrun.RunEnv{Workspace: dir}, nil)
+		e := engine.New(engine.Config{StateDir: t.TempDir(), Enforce: c.enforce, AllowUnenforced: true})
+		args, err := p.Bind(engine.RunEnv{Workspace: dir}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestPreviewEnforced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := e.RunBound(t.Context(), args, flowrun.WithOrigin(c.origin))
+		res, err := e.RunBound(t.Context(), args, engine.WithOrigin(c.origin))
 		if err != nil || res.Enforced != c.enforced {
 			t.Fatalf("%+v: %v, %+v", c, err, res)
 		}
@@ -48,7 +48,7 @@ func TestPreviewEnforced(t *testing.T) {
 			t.Errorf("%+v: enforced %q, not %q; the run lacks %q", c, shown.Enforced, shown.Unenforced, res.Unenforced)
 		}
 	}
-	args, err := p.Bind(flowrun.RunEnv{Workspace: dir}, nil)
+	args, err := p.Bind(engine.RunEnv{Workspace: dir}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

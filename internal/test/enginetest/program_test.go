@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -29,15 +29,15 @@ func discovered(t *testing.T, script string) *tool.Definition {
 		Steps: []*tool.Step{{Name: "it", Body: &tool.ProgramCall{Argv: []string{"sh", "-c", script, "sh", "{z}", "it"}, Dir: t.TempDir()}}}}
 }
 
-func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *flowrun.Result {
+func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *engine.Result {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{def} })
-	plan, err := flowrun.Compile(lib, "it")
+	plan, err := engine.Compile(lib, "it")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(ctx, plan, params)
+	res, err := engine.New(engine.Config{StateDir: t.TempDir()}).Run(ctx, plan, params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,11 @@ func TestProgramIsShown(t *testing.T) {
 	t.Parallel()
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{discovered(t, "x y")} })
-	plan, err := flowrun.Compile(lib, "discovered_tool_it")
+	plan, err := engine.Compile(lib, "discovered_tool_it")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Preview(flowrun.RunEnv{}, map[string]any{"z": "v"})
+	p, err := plan.Preview(engine.RunEnv{}, map[string]any{"z": "v"})
 	if err != nil || len(p.Steps) != 1 || p.Steps[0].Command != "sh -c 'x y' sh '{z}' it" || p.Tools[0].Scope != tool.ScopeDiscovered {
 		t.Errorf("%+v %v", p, err)
 	}

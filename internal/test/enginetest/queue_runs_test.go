@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"pgregory.net/rapid"
-
-	"github.com/flowrun/flowrun"
 )
 
 // held counts who has each lock.
-func held(line flowrun.Queue) map[string]int {
+func held(line history.Queue) map[string]int {
 	n := map[string]int{}
 	for _, p := range line {
 		if p.Held {
@@ -26,8 +26,8 @@ func held(line flowrun.Queue) map[string]int {
 	return n
 }
 
-func shares(a, b flowrun.QueueEntry) bool {
-	return slices.ContainsFunc(a.Demands, func(n flowrun.LockDemand) bool { return slices.ContainsFunc(b.Demands, n.Same) })
+func shares(a, b history.QueueEntry) bool {
+	return slices.ContainsFunc(a.Demands, func(n history.LockDemand) bool { return slices.ContainsFunc(b.Demands, n.Same) })
 }
 
 // TestLineRule: runs come, end and die in any order. Nobody is admitted where others
@@ -36,15 +36,15 @@ func shares(a, b flowrun.QueueEntry) bool {
 func TestLineRule(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
-		var line flowrun.Queue
+		var line history.Queue
 		for i := range rapid.IntRange(1, 60).Draw(t, "events") {
 			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, rests, is cancelled or dies
 				at := rapid.IntRange(0, len(line)-1).Draw(t, "who")
 				line = slices.Delete(line, at, at+1)
 			} else {
-				p := flowrun.QueueEntry{Run: fmt.Sprint("r", i), Priority: rapid.IntRange(0, 2).Draw(t, "priority")}
+				p := history.QueueEntry{Run: fmt.Sprint("r", i), Priority: rapid.IntRange(0, 2).Draw(t, "priority")}
 				for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 3, rapid.ID).Draw(t, "locks") {
-					d := flowrun.LockDemand{Kind: flowrun.DemandPool, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")}
+					d := history.LockDemand{Kind: history.DemandPool, Name: name, Slots: rapid.IntRange(1, 3).Draw(t, "slots")}
 					d.Count = rapid.IntRange(0, d.Slots).Draw(t, "count")
 					p.Demands = append(p.Demands, d)
 				}
@@ -91,12 +91,12 @@ func TestLineRule(t *testing.T) {
 // TestRate: what has a rate starts that often in any time, with a burst of as many, whoever asks.
 func TestRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rate := flowrun.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
-		rates, now := flowrun.Rates{}, time.Unix(1e9, 0)
-		var line flowrun.Queue
+		rate := history.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
+		rates, now := history.Rates{}, time.Unix(1e9, 0)
+		var line history.Queue
 		var starts []time.Time
 		for i := range 60 {
-			line = append(line, flowrun.QueueEntry{Run: fmt.Sprint("r", i), Demands: []flowrun.LockDemand{{Kind: flowrun.DemandPool, Name: "api", Slots: 100, Rate: rate}}})
+			line = append(line, history.QueueEntry{Run: fmt.Sprint("r", i), Demands: []history.LockDemand{{Kind: history.DemandPool, Name: "api", Slots: 100, Rate: rate}}})
 			next, again := line.Next(now, rates)
 			for _, i := range next {
 				line[i].Held = true
@@ -125,24 +125,24 @@ func TestRate(t *testing.T) {
 func TestQueuedText(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 22, 10, 31, 7, 0, time.Local)
-	var holders []flowrun.Holder
+	var holders []history.Holder
 	for i := range 5 {
-		holders = append(holders, flowrun.Holder{Run: fmt.Sprint("h", i), PID: 40 + i, Since: since})
+		holders = append(holders, history.Holder{Run: fmt.Sprint("h", i), PID: 40 + i, Since: since})
 	}
-	lock := func(slots int) flowrun.LockDemand {
-		return flowrun.LockDemand{Kind: flowrun.DemandLock, Name: "db", Slots: slots}
+	lock := func(slots int) history.LockDemand {
+		return history.LockDemand{Kind: history.DemandLock, Name: "db", Slots: slots}
 	}
-	pool := flowrun.LockDemand{Kind: flowrun.DemandPool, Name: "gpu", Slots: 4, Count: 3, Rate: flowrun.Rate{N: 10, Per: time.Minute}}
-	turn := flowrun.LockDemand{Kind: flowrun.DemandActiveRun, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
-	for want, q := range map[string]flowrun.QueuePosition{
-		"waits for pool gpu, at most 10/m":                                   {Obstacles: []flowrun.Obstacle{{LockDemand: pool, Paced: true}}},
-		"waits for pool gpu, held by step train of run h0 (pid 40, since T)": {Obstacles: []flowrun.Obstacle{{LockDemand: pool, Holders: []flowrun.Holder{{Run: "h0", PID: 40, Since: since, Step: "train", Count: 2}}}}},
+	pool := history.LockDemand{Kind: history.DemandPool, Name: "gpu", Slots: 4, Count: 3, Rate: history.Rate{N: 10, Per: time.Minute}}
+	turn := history.LockDemand{Kind: history.DemandActiveRun, Name: "deploy", File: "/w/deploy.yaml", Slots: 1}
+	for want, q := range map[string]history.QueuePosition{
+		"waits for pool gpu, at most 10/m":                                   {Obstacles: []history.Obstacle{{LockDemand: pool, Paced: true}}},
+		"waits for pool gpu, held by step train of run h0 (pid 40, since T)": {Obstacles: []history.Obstacle{{LockDemand: pool, Holders: []history.Holder{{Run: "h0", PID: 40, Since: since, Step: "train", Count: 2}}}}},
 		"is no longer waiting":                                               {},
-		"waits for lock db, held by run h0 (pid 40, since T)":                {Obstacles: []flowrun.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
-		"waits for lock db, behind run x":                                    {Obstacles: []flowrun.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
-		"waits for a slot of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []flowrun.Obstacle{
+		"waits for lock db, held by run h0 (pid 40, since T)":                {Obstacles: []history.Obstacle{{LockDemand: lock(1), Holders: holders[:1]}}},
+		"waits for lock db, behind run x":                                    {Obstacles: []history.Obstacle{{LockDemand: lock(2), Holders: holders[:1], Ahead: 1, Behind: "x"}}},
+		"waits for a slot of deploy (max-active-runs: 1), held by run h0 (pid 40, since T); and for lock db, behind 3 other runs": {Obstacles: []history.Obstacle{
 			{LockDemand: turn, Holders: holders[:1]}, {LockDemand: lock(1), Ahead: 3, Behind: "x"}}},
-		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []flowrun.Obstacle{{LockDemand: lock(5), Holders: holders}}},
+		"waits for lock db, held by run h0 (pid 40, since T), run h1 (pid 41, since T), run h2 (pid 42, since T), 2 more": {Obstacles: []history.Obstacle{{LockDemand: lock(5), Holders: holders}}},
 	} {
 		got := strings.ReplaceAll(strings.ReplaceAll(q.String(), since.Format(time.DateTime), "T"), since.Format(time.TimeOnly), "T")
 		if got != want {
@@ -160,7 +160,7 @@ func TestPlanNeeds(t *testing.T) {
 	b.file("base.yaml", "name: base\ndescription: d\nmax-active-runs: 2\nlocks: [{name: db, slots: 4}]\nsteps:\n  - {name: a, use-tool: ./inner.yaml}\n  - {name: b, use-tool: ./inner.yaml}\n")
 	b.file("other.yaml", "name: other\ndescription: d\ntype: alias\nbase-tool: ./base.yaml\n")
 	titles := func(file string) string {
-		p, err := flowrun.Compile(b.lib, filepath.Join(b.dir, file))
+		p, err := engine.Compile(b.lib, filepath.Join(b.dir, file))
 		if err != nil {
 			t.Fatal(err)
 		}

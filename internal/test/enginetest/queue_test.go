@@ -6,20 +6,22 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 const lockedTool = "locks: [db]\nsteps:\n  - name: work\n    bash: \"while [ ! -e go ]; do sleep 0.01; done\"\n  - name: tidy\n    bash: touch tidy\n    run-condition: always()\n"
 
 // queuedRun is a run that another one keeps waiting.
-func queuedRun(t *testing.T) (b *bed, e *flowrun.Engine, p *flowrun.Plan, finish func()) {
+func queuedRun(t *testing.T) (b *bed, e *engine.Engine, p *engine.Plan, finish func()) {
 	b = newBed(t)
-	b.config.Store = flowrun.NewMemory()
-	p, e = b.compile(lockedTool), flowrun.New(b.config)
+	b.config.Store = history.NewMemory()
+	p, e = b.compile(lockedTool), engine.New(b.config)
 	begun, over := make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID("first"), flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+		_, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID("first"), engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 			if e.Kind == dag.StepStarted && e.Node == "work" {
 				close(begun)
 			}
@@ -45,7 +47,7 @@ func TestQueue(t *testing.T) {
 	b, e, p, finish := queuedRun(t)
 	second := secondRun(b)
 	var told []string
-	res, err := e.Run(context.Background(), p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID(second), flowrun.WithQueue(func(q flowrun.QueuePosition) {
+	res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID(second), engine.WithQueue(func(q history.QueuePosition) {
 		told = append(told, q.Reason())
 		if len(told) == 1 {
 			if info, err := b.config.Store.Info(t.Context(), second); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
@@ -69,14 +71,14 @@ func TestQueueLeft(t *testing.T) {
 			second := secondRun(b)
 			ctx, cancel := context.WithCancel(context.Background())
 			let := make(chan struct{})
-			leave := func(flowrun.QueuePosition) {
+			leave := func(history.QueuePosition) {
 				if release {
 					close(let)
 				} else {
 					cancel()
 				}
 			}
-			res, err := e.Run(ctx, p, nil, flowrun.WithRunEnv(b.world), flowrun.WithID(second), flowrun.WithRelease(let, nil), flowrun.WithQueue(leave))
+			res, err := e.Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithID(second), engine.WithRelease(let, nil), engine.WithQueue(leave))
 			want := dag.Cancelled
 			if release {
 				want = dag.Interrupted
@@ -84,18 +86,18 @@ func TestQueueLeft(t *testing.T) {
 			if errors.Is(err, dag.ErrReleased) != release || !release && err != nil || res.Status != want || res.Step("tidy").Status != dag.Pending {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			again := func(o ...flowrun.RunOption) (*flowrun.Result, error) {
-				past, err := flowrun.LoadRun(t.Context(), b.config.Store, b.lib, second)
+			again := func(o ...engine.RunOption) (*engine.Result, error) {
+				past, err := engine.LoadRun(t.Context(), b.config.Store, b.lib, second)
 				if err != nil || past.Info.Status != want {
 					t.Fatalf("%+v, %v", past, err)
 				}
-				g, err := past.Resume(b.lib, flowrun.ResumeOptions{})
+				g, err := past.Resume(b.lib, engine.ResumeOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
 				return e.Continue(context.Background(), g, o...)
 			}
-			res, err = again(flowrun.WithQueue(func(q flowrun.QueuePosition) {
+			res, err = again(engine.WithQueue(func(q history.QueuePosition) {
 				if len(q.Obstacles) > 0 {
 					finish()
 				}
@@ -111,8 +113,8 @@ func TestQueueLeft(t *testing.T) {
 func TestQueueWithoutStore(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	_, err := flowrun.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, flowrun.WithRunEnv(b.world))
-	var refused *flowrun.NoQueueError
+	_, err := engine.New(b.config).Run(t.Context(), b.compile(lockedTool), nil, engine.WithRunEnv(b.world))
+	var refused *outcome.NoQueueError
 	if !errors.As(err, &refused) || len(refused.Needs) != 1 {
 		t.Error(err)
 	}

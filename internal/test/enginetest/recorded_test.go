@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -13,11 +14,11 @@ import (
 func TestKnownPlan(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	store := flowrun.NewMemory()
+	store := history.NewMemory()
 	b.config.Store = store
-	compile := func(text string) *flowrun.Plan {
+	compile := func(text string) *engine.Plan {
 		t.Helper()
-		plan, err := flowrun.Compile(b.lib, b.file("tool.yaml", text))
+		plan, err := engine.Compile(b.lib, b.file("tool.yaml", text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,9 +26,9 @@ func TestKnownPlan(t *testing.T) {
 	}
 	const text = "steps:\n  - {name: a, bash: echo a}\n  - {name: b, bash: echo b}\n"
 	plan := compile(text)
-	record := func(plan *flowrun.Plan, id string) {
+	record := func(plan *engine.Plan, id string) {
 		t.Helper()
-		if _, err := flowrun.New(b.config).Run(t.Context(), plan, nil, flowrun.WithID(id)); err != nil {
+		if _, err := engine.New(b.config).Run(t.Context(), plan, nil, engine.WithID(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,11 +44,11 @@ func TestKnownPlan(t *testing.T) {
 	changed := compile(text + "  - {name: c, bash: echo c}\n")
 	for _, c := range []struct {
 		run   string
-		known *flowrun.Plan
+		known *engine.Plan
 		used  bool
 		steps int
 	}{{"whole", same, true, 2}, {"whole", changed, false, 2}, {"part", same, false, 1}} {
-		past, err := flowrun.LoadRun(context.Background(), store, b.lib, c.run, c.known)
+		past, err := engine.LoadRun(context.Background(), store, b.lib, c.run, c.known)
 		if err != nil {
 			t.Fatal(err)
 		}

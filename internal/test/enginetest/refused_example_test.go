@@ -2,10 +2,9 @@ package enginetest
 
 import (
 	"errors"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"strings"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestRefusedExample: an example that begins with a dash is reported if a command would reject it, and the refusal of
@@ -39,7 +38,7 @@ func TestRefusedExample(t *testing.T) {
 				t.Errorf("warned: %t: %v", warned, p.Warnings)
 			}
 			_, err := p.Bind(b.world, map[string]any{"H": "-H 'X: y'", "N": 1})
-			var bad *flowrun.ParamsError
+			var bad *value.ParamsError
 			if errors.As(err, &bad) != c.warned {
 				t.Errorf("bind: %v", err)
 			} else if c.warned && (!strings.Contains(bad.Problems[0].Hint, "{RAW:H}") || !strings.Contains(bad.Problems[0].Hint, "escape-shell: false")) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // TestResultErrorIs checks that errors.Is finds the errors of package context in the error
@@ -39,7 +39,7 @@ func TestResultErrorIs(t *testing.T) {
 			b.T = t
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
-			var options []flowrun.RunOption
+			var options []engine.RunOption
 			switch name {
 			case "cancelled with a cause":
 				options = append(options, cancelAt("s", func() { cancel(own) }))

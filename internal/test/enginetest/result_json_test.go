@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"github.com/flowrun/flowrun/internal/engine"
 	"strings"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // longOutput prints, with three steps, as much as a document may have of each, more than that, and bytes that are not
@@ -22,7 +21,7 @@ steps:
 // TestWriteJSON checks that WriteJSON writes what MarshalJSON returns, however long the output is.
 func TestWriteJSON(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]flowrun.RunOption{"long": nil, "short": {flowrun.WithShortOutput()}} {
+	for name, options := range map[string][]engine.RunOption{"long": nil, "short": {engine.WithShortOutput()}} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
 			b.config.StateDir = t.TempDir()
@@ -82,7 +81,7 @@ func (m *heapMeter) Write(p []byte) (int, error) {
 func TestWriteJSONNeedsLittleMemory(t *testing.T) {
 	b := newBed(t)
 	b.config.StateDir = t.TempDir()
-	res := b.run(context.Background(), longOutput, nil, flowrun.WithShortOutput())
+	res := b.run(context.Background(), longOutput, nil, engine.WithShortOutput())
 	before := heap()
 	var m heapMeter
 	if err := res.WriteJSON(&m); err != nil {

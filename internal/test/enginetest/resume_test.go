@@ -13,27 +13,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // cutStore is a Store whose ledgers fail from one Append on: as if the engine had
 // been killed there. late lets that one Append be kept.
 type cutStore struct {
-	flowrun.Store
+	history.Store
 	at, calls int
 	late      bool
 }
 
 type cutLedger struct {
-	flowrun.Ledger
+	history.Ledger
 	store *cutStore
 }
 
 var errCut = errors.New("cut")
 
-func (s *cutStore) Begin(ctx context.Context, r *flowrun.Record) (flowrun.Ledger, error) {
+func (s *cutStore) Begin(ctx context.Context, r *history.Record) (history.Ledger, error) {
 	l, err := s.Store.Begin(ctx, r)
 	return &cutLedger{l, s}, err
 }
@@ -51,28 +55,28 @@ func (l *cutLedger) Append(ctx context.Context, events []dag.Event) error {
 	return nil
 }
 
-// history is a bed that keeps its runs.
-type history struct {
+// keptRuns is a bed that keeps its runs.
+type keptRuns struct {
 	*bed
-	memory *flowrun.Memory
+	memory *history.Memory
 }
 
-func newHistory(t *testing.T) *history {
+func newKeptRuns(t *testing.T) *keptRuns {
 	b := newBed(t)
 	b.config.StateDir = filepath.Join(b.dir, "state")
-	h := &history{b, flowrun.NewMemory()}
+	h := &keptRuns{b, history.NewMemory()}
 	h.config.Store = h.memory
 	return h
 }
 
 // latest is the newest run.
-func (h *history) latest() *flowrun.RecordedRun {
+func (h *keptRuns) latest() *engine.RecordedRun {
 	h.Helper()
-	id, err := flowrun.FindRun(context.Background(), h.memory, flowrun.Latest)
+	id, err := history.FindRun(context.Background(), h.memory, history.Latest)
 	if err != nil {
 		h.Fatal(err)
 	}
-	p, err := flowrun.LoadRun(context.Background(), h.memory, h.lib, id)
+	p, err := engine.LoadRun(context.Background(), h.memory, h.lib, id)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -80,7 +84,7 @@ func (h *history) latest() *flowrun.RecordedRun {
 }
 
 // resume takes the newest run up, and holds the journal's end against the result.
-func (h *history) resume(o flowrun.ResumeOptions) *flowrun.Result {
+func (h *keptRuns) resume(o engine.ResumeOptions) *engine.Result {
 	h.Helper()
 	g, err := h.latest().Resume(h.lib, o)
 	if err != nil {
@@ -90,7 +94,7 @@ func (h *history) resume(o flowrun.ResumeOptions) *flowrun.Result {
 }
 
 // carryOn continues the run without an order of a person.
-func (h *history) carryOn(o flowrun.ResumeOptions) *flowrun.Result {
+func (h *keptRuns) carryOn(o engine.ResumeOptions) *engine.Result {
 	h.Helper()
 	g, err := h.latest().Continue(h.lib, o)
 	if err != nil {
@@ -99,10 +103,10 @@ func (h *history) carryOn(o flowrun.ResumeOptions) *flowrun.Result {
 	return h.goOn(g)
 }
 
-func (h *history) goOn(g *flowrun.Continuation) *flowrun.Result {
+func (h *keptRuns) goOn(g *engine.Continuation) *engine.Result {
 	h.Helper()
 	h.config.Store = h.memory
-	res, err := flowrun.New(h.config).Continue(context.Background(), g)
+	res, err := engine.New(h.config).Continue(context.Background(), g)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -114,7 +118,7 @@ func (h *history) goOn(g *flowrun.Continuation) *flowrun.Result {
 }
 
 // done are the lines that steps left in the file "done".
-func (h *history) done() []string {
+func (h *keptRuns) done() []string {
 	b, _ := os.ReadFile(filepath.Join(h.dir, "done"))
 	return strings.Fields(string(b))
 }
@@ -131,7 +135,7 @@ func paths(list []dag.ID) string {
 // read what was printed the first time.
 func TestResumeAfterFailure(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	text := `steps:
   - {name: fetch, bash: "echo fetched $RANDOM | tee -a seen; echo fetch >> done"}
   - {name: big, bash: "seq 2000; echo big >> done"}
@@ -144,7 +148,7 @@ func TestResumeAfterFailure(t *testing.T) {
 		t.Fatalf("the first run ends %s", res.Status)
 	}
 	h.file("ready", "")
-	g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+	g, err := h.latest().Resume(h.lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +166,7 @@ func TestResumeAfterFailure(t *testing.T) {
 	if diff := cmp.Diff([]string{"fetch", "big", "build", "build", "ship"}, h.done()); diff != "" {
 		t.Errorf("what ran:\n%s", diff)
 	}
-	g, err = h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+	g, err = h.latest().Resume(h.lib, engine.ResumeOptions{})
 	if err != nil || !g.Nothing() {
 		t.Errorf("a run that ended well has something left: %+v, %v", g, err)
 	}
@@ -183,7 +187,7 @@ steps:
   - {name: end, bash: "echo $FLOWRUN_STEP >> done; echo {nest.output} {flaky.attempts}"}
   - {name: tidy, bash: "echo $FLOWRUN_STEP >> done", run-condition: always()}
 `
-	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *history, res *flowrun.Result) {
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
 		if !strings.HasPrefix(res.Step("end").Output, "<from-a!> ") {
 			h.Errorf("the output is %q", res.Step("end").Output)
 		}
@@ -193,15 +197,15 @@ steps:
 // everyCut cuts runs of a definition off around the writes of their journal, each in a world of its own, and takes them up
 // again. It checks that each run succeeds and that no step whose end was on record runs again: each one writes its path into
 // the file "done". least is how many writes there are at least; in the Small size every third of them is tried.
-func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *history, res *flowrun.Result)) {
+func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *keptRuns, res *engine.Result)) {
 	for at := 1; ; at += sizetest.Of(3, 1, 1) {
 		for _, late := range []bool{false, true} {
-			h := newHistory(t)
+			h := newKeptRuns(t)
 			for name, text := range files {
 				h.file(name, text)
 			}
 			h.config.Store = &cutStore{Store: h.memory, at: at, late: late}
-			res, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+			res, err := engine.New(h.config).Run(context.Background(), h.compile(text), nil, engine.WithRunEnv(h.world))
 			cut := errors.Is(err, errCut)
 			if err != nil && !cut {
 				t.Fatal(err)
@@ -217,7 +221,7 @@ func everyCut(t *testing.T, least int, files map[string]string, text string, che
 						ended[string(e.Node)] = true
 					}
 				}
-				res = h.resume(flowrun.ResumeOptions{})
+				res = h.resume(engine.ResumeOptions{})
 			}
 			for _, path := range h.done()[before:] {
 				if ended[path] {
@@ -260,13 +264,13 @@ steps:
 		5: "reset [test destroy] left [] kept [provision] cleaned [{provision destroy}]",
 	}
 	for kept := range want {
-		h := newHistory(t)
+		h := newKeptRuns(t)
 		h.config.Store = &cutStore{Store: h.memory, at: kept + 1}
-		_, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+		_, err := engine.New(h.config).Run(context.Background(), h.compile(text), nil, engine.WithRunEnv(h.world))
 		if err != nil && !errors.Is(err, errCut) {
 			t.Fatal(err)
 		}
-		g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+		g, err := h.latest().Resume(h.lib, engine.ResumeOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +282,7 @@ steps:
 		if carriedOn := kept == 3; (res.Status == dag.Failed) != carriedOn {
 			t.Errorf("after %d writes the run ends %s", kept, res.Status)
 		} else if carriedOn {
-			res = h.resume(flowrun.ResumeOptions{}) // the order of a person, about a run that has ended
+			res = h.resume(engine.ResumeOptions{}) // the order of a person, about a run that has ended
 		}
 		if res.Status != dag.Succeeded {
 			t.Errorf("after %d writes the resumed run ends %s", kept, res.Status)
@@ -291,22 +295,22 @@ func TestResumeInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		rule    string
-		options flowrun.ResumeOptions
+		options engine.ResumeOptions
 		want    string // status of the step, or "asks"
 		runs    int
 	}{
-		{"retry", flowrun.ResumeOptions{}, "succeeded", 2},
-		{"fail", flowrun.ResumeOptions{}, "interrupted", 1},
-		{"fail", flowrun.ResumeOptions{RerunAsked: true}, "interrupted", 1},
-		{"fail", flowrun.ResumeOptions{RerunInterrupted: true}, "succeeded", 2},
-		{"ask", flowrun.ResumeOptions{}, "asks", 1},
-		{"ask", flowrun.ResumeOptions{RerunAsked: true}, "succeeded", 2},
-		{"ask", flowrun.ResumeOptions{RerunInterrupted: true}, "succeeded", 2},
+		{"retry", engine.ResumeOptions{}, "succeeded", 2},
+		{"fail", engine.ResumeOptions{}, "interrupted", 1},
+		{"fail", engine.ResumeOptions{RerunAsked: true}, "interrupted", 1},
+		{"fail", engine.ResumeOptions{RerunInterrupted: true}, "succeeded", 2},
+		{"ask", engine.ResumeOptions{}, "asks", 1},
+		{"ask", engine.ResumeOptions{RerunAsked: true}, "succeeded", 2},
+		{"ask", engine.ResumeOptions{RerunInterrupted: true}, "succeeded", 2},
 	} {
-		h := newHistory(t)
+		h := newKeptRuns(t)
 		text := fmt.Sprintf("steps:\n  - {name: pay, on-interrupt: %s, bash: echo pay >> done}\n  - {name: thank, bash: echo thank >> done}\n", tc.rule)
 		h.config.Store = &cutStore{Store: h.memory, at: 2} // the end of pay
-		if _, err := flowrun.New(h.config).Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world)); !errors.Is(err, errCut) {
+		if _, err := engine.New(h.config).Run(context.Background(), h.compile(text), nil, engine.WithRunEnv(h.world)); !errors.Is(err, errCut) {
 			t.Fatal(err)
 		}
 		g, err := h.latest().Resume(h.lib, tc.options)
@@ -314,8 +318,8 @@ func TestResumeInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.config.Store = h.memory
-		res, err := flowrun.New(h.config).Continue(context.Background(), g)
-		var asks *flowrun.InterruptedError
+		res, err := engine.New(h.config).Continue(context.Background(), g)
+		var asks *outcome.InterruptedError
 		got := "asks"
 		if !errors.As(err, &asks) {
 			got = res.Step("pay").Status.String()
@@ -325,7 +329,7 @@ func TestResumeInterrupted(t *testing.T) {
 			t.Errorf("%s with %+v: %s after %d runs, want %s after %d", tc.rule, tc.options, got, runs, tc.want, tc.runs)
 		}
 		if tc.want == "interrupted" { // for good: another resume has nothing to do
-			g, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+			g, err := h.latest().Resume(h.lib, engine.ResumeOptions{})
 			if err != nil || !g.Nothing() || res.Status != dag.Failed {
 				t.Errorf("an interrupted step that counts as failed: run %s, left %+v, %v", res.Status, g, err)
 			}
@@ -347,20 +351,20 @@ steps:
 `
 	for _, tc := range []struct {
 		name     string
-		options  flowrun.RetryOptions
+		options  engine.RetryOptions
 		ran      string
 		output   string
 		statuses string // of a, nest/one, nest/two
 	}{
-		{"all that failed", flowrun.RetryOptions{}, "two z", "A x 12", "reused reused succeeded"},
-		{"from a step", flowrun.RetryOptions{From: []string{"who"}}, "who one two z", "A x 12", "reused succeeded succeeded"},
-		{"from a nested step", flowrun.RetryOptions{From: []string{"nest/one"}}, "one two z", "A x 12", "reused succeeded succeeded"},
-		{"one step", flowrun.RetryOptions{Only: "who"}, "who", "x", "reused - -"},
-		{"one nested step", flowrun.RetryOptions{Only: "nest/two"}, "two", "12", "reused reused succeeded"},
-		{"other parameters", flowrun.RetryOptions{With: map[string]any{"WHO": "y"}}, "who one two z", "A y 12", "reused succeeded succeeded"},
+		{"all that failed", engine.RetryOptions{}, "two z", "A x 12", "reused reused succeeded"},
+		{"from a step", engine.RetryOptions{From: []string{"who"}}, "who one two z", "A x 12", "reused succeeded succeeded"},
+		{"from a nested step", engine.RetryOptions{From: []string{"nest/one"}}, "one two z", "A x 12", "reused succeeded succeeded"},
+		{"one step", engine.RetryOptions{Only: "who"}, "who", "x", "reused - -"},
+		{"one nested step", engine.RetryOptions{Only: "nest/two"}, "two", "12", "reused reused succeeded"},
+		{"other parameters", engine.RetryOptions{With: map[string]any{"WHO": "y"}}, "who one two z", "A y 12", "reused succeeded succeeded"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h := newHistory(t)
+			h := newKeptRuns(t)
 			h.file("inner.yaml", strings.Replace(inner, "test -e ready;", "test -e ready || exit 1;", 1))
 			h.run(context.Background(), text, nil)
 			h.file("ready", "")
@@ -394,11 +398,11 @@ steps:
 			}
 		})
 	}
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	h.file("inner.yaml", inner)
 	h.run(context.Background(), text, nil)
-	var none *flowrun.StepError
-	if _, err := h.latest().Retry(h.lib, flowrun.RetryOptions{From: []string{"nest/thre"}}); !errors.As(err, &none) {
+	var none *plan.StepError
+	if _, err := h.latest().Retry(h.lib, engine.RetryOptions{From: []string{"nest/thre"}}); !errors.As(err, &none) {
 		t.Errorf("an unknown step: %v", err)
 	}
 }
@@ -407,7 +411,7 @@ steps:
 // or is refused by name.
 func TestResumeSecrets(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	text := `parameters: {TOKEN: {description: d, required: true}}
 environment: {secrets: [TOKEN]}
 steps:
@@ -419,12 +423,12 @@ steps:
 		h.run(context.Background(), fmt.Sprintf(text, idempotent), map[string]any{"TOKEN": "hunter22"})
 		h.file("ready", "")
 		past := h.latest()
-		var params *flowrun.ParamsError
-		if _, err := past.Resume(h.lib, flowrun.ResumeOptions{}); !errors.As(err, &params) || params.Problems[0].Code != "withheld" {
+		var params *value.ParamsError
+		if _, err := past.Resume(h.lib, engine.ResumeOptions{}); !errors.As(err, &params) || params.Problems[0].Code != "withheld" {
 			t.Fatalf("without the secret: %v", err)
 		}
-		g, err := past.Resume(h.lib, flowrun.ResumeOptions{Params: map[string]any{"TOKEN": "hunter22"}})
-		var withheld *flowrun.WithheldError
+		g, err := past.Resume(h.lib, engine.ResumeOptions{Params: map[string]any{"TOKEN": "hunter22"}})
+		var withheld *outcome.WithheldError
 		switch {
 		case !idempotent:
 			if !errors.As(err, &withheld) || !strings.Contains(err.Error(), "step use reads the output of step login") {
@@ -452,13 +456,13 @@ steps:
 // A run goes on with the definitions it was started with, or with the latest.
 func TestResumeDefinitions(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	h.run(context.Background(), "steps:\n  - {name: a, bash: echo first; exit 1}\n", nil)
 	h.file("under-test.yaml", "description: d\nsteps:\n  - {name: a, bash: echo second}\n")
-	if res := h.resume(flowrun.ResumeOptions{}); res.Output != "first\n" {
+	if res := h.resume(engine.ResumeOptions{}); res.Output != "first\n" {
 		t.Errorf("resumed with %q", res.Output)
 	}
-	if res := h.resume(flowrun.ResumeOptions{Latest: true}); res.Output != "second\n" {
+	if res := h.resume(engine.ResumeOptions{Latest: true}); res.Output != "second\n" {
 		t.Errorf("resumed with the latest: %q", res.Output)
 	}
 }
@@ -468,7 +472,7 @@ func TestResumeDefinitions(t *testing.T) {
 func TestHistoryWithoutLogs(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1000, 3000, 9000} {
-		h := newHistory(t)
+		h := newKeptRuns(t)
 		h.run(context.Background(), fmt.Sprintf("bash: head -c %d /dev/zero | tr '\\0' x\n", size), nil)
 		file := h.latest().Result().Steps[0].StdoutFile
 		for _, left := range []int64{int64(size), 10, 0, -1} {
@@ -506,7 +510,7 @@ func TestHistoryWithoutLogs(t *testing.T) {
 func TestResumeSecretInDefinition(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"hunter22", "'hunter22'", "name"} { // the last one is a key as well
-		h := newHistory(t)
+		h := newKeptRuns(t)
 		text := fmt.Sprintf("parameters:\n  PW: {description: d, default: %s}\nenvironment: {secrets: [PW]}\nsteps:\n"+
 			"  - name: a\n    bash: echo a >> done\n  - name: b\n    bash: test -e ready && printf %%s {PW} | wc -c\n", secret)
 		h.run(context.Background(), text, nil)
@@ -519,13 +523,13 @@ func TestResumeSecretInDefinition(t *testing.T) {
 			t.Errorf("%s is kept: %s", secret, kept)
 		}
 		h.file("ready", "")
-		if res := h.resume(flowrun.ResumeOptions{}); res.Status != dag.Succeeded || !slices.Equal(h.done(), []string{"a"}) {
+		if res := h.resume(engine.ResumeOptions{}); res.Status != dag.Succeeded || !slices.Equal(h.done(), []string{"a"}) {
 			t.Errorf("%s: resumed, the run is %s, and %v ran", secret, res.Status, h.done())
 		}
 		os.Remove(filepath.Join(h.dir, "ready"))
 		h.run(context.Background(), text, nil)
 		h.file("under-test.yaml", "description: other\nbash: x\n")
-		past, err := flowrun.LoadRun(context.Background(), h.memory, h.lib, latestID(t, h))
+		past, err := engine.LoadRun(context.Background(), h.memory, h.lib, latestID(t, h))
 		if secret == "name" { // nothing is left that could be read
 			if err == nil || !strings.Contains(err.Error(), "to use the current definition: --latest") {
 				t.Errorf("%s: %v", secret, err)
@@ -535,14 +539,14 @@ func TestResumeSecretInDefinition(t *testing.T) {
 		if err != nil || past.Result().Status != dag.Failed {
 			t.Fatalf("%s: cannot look at the run: %v", secret, err)
 		}
-		if _, err := past.Resume(h.lib, flowrun.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "to use the current definition: --latest") {
+		if _, err := past.Resume(h.lib, engine.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "to use the current definition: --latest") {
 			t.Errorf("%s: resumed with another definition: %v", secret, err)
 		}
 	}
 }
 
-func latestID(t *testing.T, h *history) string {
-	id, err := flowrun.FindRun(context.Background(), h.memory, flowrun.Latest)
+func latestID(t *testing.T, h *keptRuns) string {
+	id, err := history.FindRun(context.Background(), h.memory, history.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -552,7 +556,7 @@ func latestID(t *testing.T, h *history) string {
 // A retry that never began has taken nothing over: resuming it would run everything.
 func TestResumeUnbegunRetry(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t)
+	h := newKeptRuns(t)
 	h.run(context.Background(), "steps:\n  - {name: a, bash: echo a >> done}\n  - {name: b, bash: exit 1}\n", nil)
 	record := *h.latest().Record
 	record.ID, record.RetryOf = "unbegun", record.ID
@@ -561,7 +565,7 @@ func TestResumeUnbegunRetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	ledger.Close()
-	if _, err := h.latest().Resume(h.lib, flowrun.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "retry run "+record.RetryOf+" again") {
+	if _, err := h.latest().Resume(h.lib, engine.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "retry run "+record.RetryOf+" again") {
 		t.Errorf("%v", err)
 	}
 }

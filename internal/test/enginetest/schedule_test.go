@@ -9,7 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/tool"
 )
@@ -44,7 +45,7 @@ func TestSchedules(t *testing.T) {
 			if err := os.WriteFile(file, []byte(head+c.schedule+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := flowrun.Compile(library.New(library.Config{}), file)
+			_, err := engine.Compile(library.New(library.Config{}), file)
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -78,7 +79,7 @@ func TestAliasSchedule(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"base": "0 7 * * *", "alias": "@daily", "plain": ""} {
-		p, err := flowrun.Compile(library.New(library.Config{}), filepath.Join(dir, name+".yaml"))
+		p, err := engine.Compile(library.New(library.Config{}), filepath.Join(dir, name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +128,7 @@ func TestTriggers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := flowrun.Compile(library.New(library.Config{}), filepath.Join(dir, "t.yaml"))
+			_, err := engine.Compile(library.New(library.Config{}), filepath.Join(dir, "t.yaml"))
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -162,7 +163,7 @@ func TestTriggerExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+		p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +171,7 @@ func TestTriggerExamples(t *testing.T) {
 		for key, v := range p.Given(p.Definition.Triggers[0].Params) {
 			params[key] = tool.FillTrigger(v, data)
 		}
-		res, err := flowrun.New(flowrun.Config{Store: flowrun.NewMemory()}).Run(t.Context(), p, params, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
+		res, err := engine.New(engine.Config{Store: history.NewMemory()}).Run(t.Context(), p, params, engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
 		if err != nil || len(res.Steps) == 0 || strings.TrimSpace(res.Steps[0].Output) != want {
 			t.Errorf("%s: %v, %+v", name, err, res)
 		}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/docs"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/tool"
@@ -25,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite generated files")
 func TestToolSchema(t *testing.T) {
 	t.Parallel()
 	const file = "docs/schemas/tool.json"
-	fresh, err := flowrun.Schema("tool")
+	fresh, err := docs.Schema("tool")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,9 +47,9 @@ func TestToolSchema(t *testing.T) {
 // TestSchemaNames: every name has a schema, every file a name.
 func TestSchemaNames(t *testing.T) {
 	t.Parallel()
-	names := flowrun.SchemaNames()
+	names := docs.SchemaNames()
 	for _, name := range names {
-		b, err := flowrun.Schema(name)
+		b, err := docs.Schema(name)
 		if err != nil || !json.Valid(b) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -58,7 +59,7 @@ func TestSchemaNames(t *testing.T) {
 		t.Errorf("%d files for %d names: %v", len(files), len(names), err)
 	}
 	for _, name := range []string{"", "runs.v1", "../go.mod", "diagnostics.v1.json"} {
-		if _, err := flowrun.Schema(name); err == nil || !strings.Contains(err.Error(), "artifacts, deps, diagnostics, docs, doctor, event, explain, explain-cache, notice, plan, ps, run, runs, server-tools, servers, state, stats, tests, tool") {
+		if _, err := docs.Schema(name); err == nil || !strings.Contains(err.Error(), "artifacts, deps, diagnostics, docs, doctor, event, explain, explain-cache, notice, plan, ps, run, runs, server-tools, servers, state, stats, tests, tool") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -67,8 +68,8 @@ func TestSchemaNames(t *testing.T) {
 // TestSchemaDescriptions: every field of a schema says what it means.
 func TestSchemaDescriptions(t *testing.T) {
 	t.Parallel()
-	for _, name := range flowrun.SchemaNames() {
-		b, err := flowrun.Schema(name)
+	for _, name := range docs.SchemaNames() {
+		b, err := docs.Schema(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestDocuments(t *testing.T) {
 	b.config.StateDir = t.TempDir()
 	b.file("inner.yaml", "name: inner\ndescription: d\nbash: echo inner; sleep 300 &\n")
 	kinds := map[dag.Kind]bool{}
-	listen := flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	listen := engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		kinds[e.Kind] = true
 		validate(t, "event", e)
 	}))
@@ -174,7 +175,7 @@ func TestDocuments(t *testing.T) {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 5, time.FixedZone("", 3600))
 	validate(t, "event", dag.Event{V: dag.EventVersion, Seq: 9, Run: "r", Kind: dag.RunResumed, Time: at, Reset: []dag.ID{"a", "inner/b"}})
 	for _, s := range []dag.Status{dag.Pending, dag.Running, dag.Retrying, dag.Waiting, dag.Reused, dag.Interrupted} {
-		validate(t, "run", &flowrun.Result{ID: "r", RetryOf: "q", Status: s, Params: map[string]any{}, Tolerated: []string{}, Steps: []flowrun.StepResult{{ID: "a", Status: s}}})
+		validate(t, "run", &engine.Result{ID: "r", RetryOf: "q", Status: s, Params: map[string]any{}, Tolerated: []string{}, Steps: []engine.StepResult{{ID: "a", Status: s}}})
 	}
 }
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -54,11 +54,11 @@ func TestScriptedValues(t *testing.T) {
 			t.Cleanup(func() { js.Close() })
 			lib := library.New(library.Config{WorkingDirectory: dir})
 			lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: js}))
-			p, err := flowrun.Compile(lib, file)
+			p, err := engine.Compile(lib, file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := flowrun.New(flowrun.Config{}).Run(t.Context(), p, map[string]any{"x": "-a"}, flowrun.WithRunEnv(world(dir)))
+			res, err := engine.New(engine.Config{}).Run(t.Context(), p, map[string]any{"x": "-a"}, engine.WithRunEnv(world(dir)))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -79,19 +80,19 @@ type twin struct {
 	*testing.T
 	random *rand.Rand
 	log    strings.Builder
-	folder map[string]*history
+	folder map[string]*keptRuns
 	steps  []*sharer
 	reused int
 }
 
 func newTwin(t *testing.T, random *rand.Rand) *twin {
-	w := &twin{T: t, random: random, folder: map[string]*history{}}
+	w := &twin{T: t, random: random, folder: map[string]*keptRuns{}}
 	for _, kind := range []string{"cached", "plain"} {
 		dir := filepath.Join(t.TempDir(), "work")
-		h := &history{bed: &bed{T: t, dir: dir, world: world(dir), lib: library.New(library.Config{WorkingDirectory: dir, Home: dir})}, memory: flowrun.NewMemory()}
+		h := &keptRuns{bed: &bed{T: t, dir: dir, world: world(dir), lib: library.New(library.Config{WorkingDirectory: dir, Home: dir})}, memory: history.NewMemory()}
 		h.config.Store, h.config.StateDir = h.memory, filepath.Join(t.TempDir(), "state")
 		if kind == "plain" {
-			h.config.CacheDir = flowrun.NoCache
+			h.config.CacheDir = engine.NoCache
 		}
 		w.folder[kind] = h
 	}
@@ -175,22 +176,22 @@ func (w *twin) run(how string) {
 		text += s.yaml()
 	}
 	fmt.Fprintf(&w.log, "%s\n", how)
-	results := map[string]*flowrun.Result{}
+	results := map[string]*engine.Result{}
 	for kind, h := range w.folder {
-		engine := flowrun.New(h.config)
-		var res *flowrun.Result
+		eng := engine.New(h.config)
+		var res *engine.Result
 		var err error
-		var g *flowrun.Continuation
+		var g *engine.Continuation
 		switch how {
 		case "run":
-			res, err = engine.Run(context.Background(), h.compile(text), nil, flowrun.WithRunEnv(h.world))
+			res, err = eng.Run(context.Background(), h.compile(text), nil, engine.WithRunEnv(h.world))
 		case "resume":
-			g, err = h.latest().Resume(h.lib, flowrun.ResumeOptions{})
+			g, err = h.latest().Resume(h.lib, engine.ResumeOptions{})
 		case "retry":
-			g, err = h.latest().Retry(h.lib, flowrun.RetryOptions{})
+			g, err = h.latest().Retry(h.lib, engine.RetryOptions{})
 		}
 		if err == nil && g != nil {
-			res, err = engine.Continue(context.Background(), g)
+			res, err = eng.Continue(context.Background(), g)
 		}
 		if err != nil {
 			w.Fatalf("%s, %s: %v\n%s\n%s", kind, how, err, text, w.log.String())
@@ -216,7 +217,7 @@ func (w *twin) run(how string) {
 	}
 }
 
-func outcomes(res *flowrun.Result) (list []string) {
+func outcomes(res *engine.Result) (list []string) {
 	for _, s := range res.Steps {
 		status := s.Status
 		if status == dag.Reused {

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	_ "github.com/flowrun/flowrun/internal/test/helpertest"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
@@ -25,7 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	if err := os.Chdir("../../.."); err != nil { // the tests name examples, docs and definitions from the top
 		panic(err)
 	}
@@ -50,13 +50,13 @@ func folder(t testing.TB, files map[string]string) string {
 }
 
 // compile compiles a definition given as text.
-func compile(t testing.TB, dir, text string) *flowrun.Plan {
+func compile(t testing.TB, dir, text string) *engine.Plan {
 	t.Helper()
 	file := filepath.Join(dir, "under-test.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func compile(t testing.TB, dir, text string) *flowrun.Plan {
 }
 
 // world is a run's surroundings with stand-ins for programs first on the PATH.
-func world(dir string, env ...string) flowrun.RunEnv {
-	return flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir,
+func world(dir string, env ...string) engine.RunEnv {
+	return engine.RunEnv{Workspace: dir, Home: dir, Temp: dir,
 		Env: append([]string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}, env...)}
 }
 
@@ -102,8 +102,8 @@ esac
 				env = append(env, "PATH="+isolated(t, dir)) // no npm anywhere
 			}
 			p := compile(t, dir, text)
-			res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p,
-				map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithRunEnv(world(dir, env...)))
+			res, err := engine.New(engine.Config{}).Run(context.Background(), p,
+				map[string]any{"OWNER": "me", "REPO": "project"}, engine.WithRunEnv(world(dir, env...)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,8 +196,8 @@ func TestCommitStats(t *testing.T) {
 	if !slices.ContainsFunc(p.Warnings, func(d tool.Diagnostic) bool { return d.Code == "repaired-scalar" }) {
 		t.Errorf("no warning of the repair: %v", p.Warnings)
 	}
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p,
-		map[string]any{"OWNER": "me", "REPO": "project"}, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p,
+		map[string]any{"OWNER": "me", "REPO": "project"}, engine.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/sshdtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
@@ -115,7 +116,7 @@ func TestSSHPage(t *testing.T) {
 				}
 			}()
 			p := b.compile(c.top + "steps:\n  - {name: a, " + step + "}\n")
-			res, err := flowrun.New(b.config).Run(context.Background(), p, c.params, flowrun.WithRunEnv(b.world))
+			res, err := engine.New(b.config).Run(context.Background(), p, c.params, engine.WithRunEnv(b.world))
 			<-done
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +168,7 @@ func TestSSHValues(t *testing.T) {
 	b := newBed(t)
 	world := b.world
 	world.AllowDash = true
-	res, err := flowrun.New(b.config).Run(context.Background(), b.compile(text), params, flowrun.WithRunEnv(world))
+	res, err := engine.New(b.config).Run(context.Background(), b.compile(text), params, engine.WithRunEnv(world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func stopOnSSH(t *testing.T, before string, connections int) {
 		cancel()
 	}()
 	p := b.compile(onSSH(server, "steps:\n"+before+"  - {name: a, "+onServer+`bash: "trap '' TERM; setsid sleep 601 & echo $! >${DIR}/other; echo $$ >${DIR}/own; touch ${DIR}/began; while :; do sleep 602; done"}`) + "\n")
-	res, err := flowrun.New(b.config).Run(ctx, p, nil, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(ctx, p, nil, engine.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,16 +282,16 @@ func TestSSHRolloutExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
+		p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		atQuestion := 0
-		res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, map[string]any{"VERSION": "1 'x' $(touch PWN)", "SERVERS": list, "LOGIN": servers[0].User,
+		res, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{"VERSION": "1 'x' $(touch PWN)", "SERVERS": list, "LOGIN": servers[0].User,
 			"KEY_FILE": servers[0].KeyFile, "KNOWN_HOSTS": filepath.Join(dir, "known_hosts"), "FOLDER": filepath.Join(dir, "app")},
-			flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir, Home: dir, Temp: dir}), flowrun.WithApproval(func(context.Context, flowrun.Question) (flowrun.Answer, error) {
+			engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: dir}), engine.WithApproval(func(context.Context, history.Question) (history.Answer, error) {
 				atQuestion = deployed()
-				return flowrun.Answer{Approve: approve, By: "ann"}, nil
+				return history.Answer{Approve: approve, By: "ann"}, nil
 			}))
 		if err != nil {
 			t.Fatal(err)

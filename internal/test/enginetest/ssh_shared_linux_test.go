@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/sshdtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -32,7 +32,7 @@ func TestSSHShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := flowrun.New(b.config).Run(context.Background(), b.compile(onSSH(server, text)), map[string]any{"KEY": string(key)}, flowrun.WithRunEnv(b.world))
+	res, err := engine.New(b.config).Run(context.Background(), b.compile(onSSH(server, text)), map[string]any{"KEY": string(key)}, engine.WithRunEnv(b.world))
 	if err != nil {
 		t.Fatal(err)
 	}

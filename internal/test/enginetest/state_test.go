@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 // stateTable returns the rows of the table in docs/reference/state.md whose first column has that title.
@@ -41,7 +43,7 @@ func stateTable(t *testing.T, title string) (rows [][]string) {
 }
 
 // stateOf returns the values of the tool under test.
-func (b *bed) stateOf(p *flowrun.Plan) map[string]string {
+func (b *bed) stateOf(p *engine.Plan) map[string]string {
 	b.Helper()
 	list, err := b.config.Store.State(context.Background(), p.StateID())
 	if err != nil {
@@ -54,7 +56,7 @@ func (b *bed) stateOf(p *flowrun.Plan) map[string]string {
 	return m
 }
 
-func (b *bed) setState(p *flowrun.Plan, key, value string) {
+func (b *bed) setState(p *engine.Plan, key, value string) {
 	b.Helper()
 	err := b.config.Store.SetState(context.Background(), []dag.StateChange{{Tool: p.StateID().Tool, File: p.StateID().File, Key: key, Value: json.RawMessage(value)}})
 	if err != nil {
@@ -69,7 +71,7 @@ func TestStateMerge(t *testing.T) {
 		typ, merge, read, other, sets, status, kept := row[0], row[1], row[2], row[3], row[4], row[5], row[6]
 		t.Run(strings.Join(row, " "), func(t *testing.T) {
 			b := newBed(t)
-			b.config.Store = flowrun.NewMemory()
+			b.config.Store = history.NewMemory()
 			if merge != "" {
 				merge = ", merge: " + merge
 			}
@@ -135,7 +137,7 @@ func TestStateOutcome(t *testing.T) {
 				t.Fatal("the test has no definition for this row")
 			}
 			b := newBed(t)
-			b.config.Store = flowrun.NewMemory()
+			b.config.Store = history.NewMemory()
 			nested := "description: x\n" + stateKeys + "steps:\n  - name: a\n    " + setsValues + "\n"
 			b.file("inner.yaml", "name: inner\n"+nested)
 			b.file("failing.yaml", "name: failing\n"+nested+"  - name: b\n    bash: exit 1\n")
@@ -148,7 +150,7 @@ func TestStateOutcome(t *testing.T) {
 				}
 			})}
 			res := b.run(ctx, text, nil)
-			values, err := b.config.Store.State(context.Background(), flowrun.StateID{})
+			values, err := b.config.Store.State(context.Background(), history.StateID{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +193,7 @@ func TestStateWrong(t *testing.T) {
 	} {
 		t.Run(written, func(t *testing.T) {
 			b := newBed(t)
-			b.config.Store = flowrun.NewMemory()
+			b.config.Store = history.NewMemory()
 			text := "state:\n  N: {type: integer}\n  L: {type: array}\n  S: {}\n  MAX: {type: number, merge: max}\n" +
 				"environment:\n  variables: {WORD: secret-word}\n  secrets: [WORD]\n" +
 				"steps:\n  - name: a\n    bash: |\n      printf '" + written + "' >> $FLOWRUN_STATE\n"
@@ -218,14 +220,14 @@ func TestStateLimits(t *testing.T) {
 		"head -c 1100000 /dev/zero | tr '\\0' x >> $FLOWRUN_STATE":             "the file has more than 1048576 bytes",
 	} {
 		b := newBed(t)
-		b.config.Store = flowrun.NewMemory()
+		b.config.Store = history.NewMemory()
 		res := b.run(context.Background(), "state: {S: {}}\nbash: "+body+"\n", nil)
 		if s := res.Steps[0]; s.Reason != "state" || !strings.Contains(s.Message, want) {
 			t.Errorf("%s: %s %s: %s", body, s.Status, s.Reason, s.Message)
 		}
 	}
 	b := newBed(t)
-	b.config.Store = flowrun.NewMemory()
+	b.config.Store = history.NewMemory()
 	grow := "state:\n  L: {type: array, merge: append}\nsteps:\n  - name: a\n    bash: |\n      echo \"L=[\\\"$(head -c 40000 /dev/zero | tr '\\0' x)\\\"]\" >> $FLOWRUN_STATE\n"
 	if res := b.run(context.Background(), grow, nil); res.Status != dag.Succeeded {
 		t.Fatal(res.Message)
@@ -243,8 +245,8 @@ func TestStateNeedsStore(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
 	p := b.compile("state: {N: {type: integer}}\nbash: echo {state.N}\n")
-	_, err := flowrun.New(b.config).Run(context.Background(), p, nil)
-	if refused, ok := errors.AsType[*flowrun.NoStateError](err); !ok || refused.Tool != "under-test" {
+	_, err := engine.New(b.config).Run(context.Background(), p, nil)
+	if refused, ok := errors.AsType[*outcome.NoStateError](err); !ok || refused.Tool != "under-test" {
 		t.Error(err)
 	}
 }
@@ -253,10 +255,10 @@ func TestStateNeedsStore(t *testing.T) {
 func TestStateOfAnotherType(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.config.Store = flowrun.NewMemory()
+	b.config.Store = history.NewMemory()
 	p := b.compile("state: {N: {type: integer}}\nbash: echo {state.N}\n")
 	b.setState(p, "N", `"; rm -rf /"`)
-	res, err := flowrun.New(b.config).Run(context.Background(), p, nil)
+	res, err := engine.New(b.config).Run(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +272,7 @@ func TestStateOfAnotherType(t *testing.T) {
 func TestStateContinued(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
-	b.config.Store = flowrun.NewMemory()
+	b.config.Store = history.NewMemory()
 	text := "state:\n  N: {type: integer}\nsteps:\n  - name: a\n    bash: echo N=$(( {state.N} + 1 )) >> $FLOWRUN_STATE\n  - name: b\n    bash: test -e fixed && echo {state.N}\n"
 	res := b.run(context.Background(), text, nil)
 	p := b.compile(text)
@@ -279,15 +281,15 @@ func TestStateContinued(t *testing.T) {
 	}
 	b.file("fixed", "")
 	ctx := context.Background()
-	recorded, err := flowrun.LoadRun(ctx, b.config.Store, b.lib, res.ID)
+	recorded, err := engine.LoadRun(ctx, b.config.Store, b.lib, res.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := recorded.Resume(b.lib, flowrun.ResumeOptions{})
+	more, err := recorded.Resume(b.lib, engine.ResumeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err = flowrun.New(b.config).Continue(ctx, more)
+	res, err = engine.New(b.config).Continue(ctx, more)
 	if err != nil || res.Status != dag.Succeeded || b.stateOf(p)["N"] != "1" {
 		t.Fatal(err, res.Status, res.Message, b.stateOf(p))
 	}
@@ -296,13 +298,13 @@ func TestStateContinued(t *testing.T) {
 	res = b.run(ctx, text, nil)
 	b.file("fixed", "")
 	b.setState(p, "N", "50")
-	if recorded, err = flowrun.LoadRun(ctx, b.config.Store, b.lib, res.ID); err != nil {
+	if recorded, err = engine.LoadRun(ctx, b.config.Store, b.lib, res.ID); err != nil {
 		t.Fatal(err)
 	}
-	if more, err = recorded.Retry(b.lib, flowrun.RetryOptions{}); err != nil {
+	if more, err = recorded.Retry(b.lib, engine.RetryOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	res, err = flowrun.New(b.config).Continue(ctx, more)
+	res, err = engine.New(b.config).Continue(ctx, more)
 	if err != nil || res.Status != dag.Failed || res.Reason != "state-conflict" || b.stateOf(p)["N"] != "50" {
 		t.Error(err, res.Status, res.Reason, res.Message, b.stateOf(p))
 	}

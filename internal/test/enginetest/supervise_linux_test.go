@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/test/programtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
@@ -149,9 +149,9 @@ func (f forest) gone(t *testing.T, when string) {
 	}
 }
 
-func (f forest) compile(t *testing.T) *flowrun.Plan {
+func (f forest) compile(t *testing.T) *engine.Plan {
 	t.Helper()
-	p, err := flowrun.Compile(library.New(library.Config{}), f.file)
+	p, err := engine.Compile(library.New(library.Config{}), f.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func stopTrees(t *testing.T, f forest, how string, limit time.Duration) {
 		grace = longGrace
 	}
 	var stop *time.Timer
-	begin := flowrun.WithSink(dag.SinkFunc(func(e dag.Event) {
+	begin := engine.WithSink(dag.SinkFunc(func(e dag.Event) {
 		if how != "cancel" && how != "force" || e.Kind != dag.StepStarted || stop != nil {
 			return
 		}
@@ -208,8 +208,8 @@ func stopTrees(t *testing.T, f forest, how string, limit time.Duration) {
 			}
 		})
 	}))
-	engine := flowrun.New(flowrun.Config{Parallel: width, Grace: grace})
-	res, err := engine.Run(ctx, f.compile(t), nil, begin, flowrun.WithForce(force))
+	eng := engine.New(engine.Config{Parallel: width, Grace: grace})
+	res, err := eng.Run(ctx, f.compile(t), nil, begin, engine.WithForce(force))
 	f.gone(t, "after Run")
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestSignalsAreDefault(t *testing.T) {
 	}
 	dir := t.TempDir()
 	p := compile(t, dir, "description: Tells\nrun: cat /proc/self/status\n")
-	res, err := flowrun.New(flowrun.Config{}).Run(context.Background(), p, nil)
+	res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ steps:
   - name: look
     bash: kill -0 {leave.output} {daemon.output} {detached.output} && echo all live
 `)
-	res, err := flowrun.New(flowrun.Config{Grace: shortGrace}).Run(context.Background(), p, nil, flowrun.WithRunEnv(world(dir)))
+	res, err := engine.New(engine.Config{Grace: shortGrace}).Run(context.Background(), p, nil, engine.WithRunEnv(world(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func init() {
 		return
 	}
 	if how == "helper" {
-		flowrun.HelperMain()
+		engine.HelperMain()
 	}
 	if err := embed(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -324,7 +324,7 @@ func init() {
 }
 
 func embed() error {
-	p, err := flowrun.Compile(library.New(library.Config{}), os.Getenv(embedFile))
+	p, err := engine.Compile(library.New(library.Config{}), os.Getenv(embedFile))
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func embed() error {
 		defer cancel()
 	}
 	hideCgroups()
-	res, err := flowrun.New(flowrun.Config{Parallel: width, Grace: shortGrace}).Run(ctx, p, nil)
+	res, err := engine.New(engine.Config{Parallel: width, Grace: shortGrace}).Run(ctx, p, nil)
 	if err != nil {
 		return err
 	}

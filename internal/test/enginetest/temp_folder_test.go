@@ -6,21 +6,21 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/steps"
 )
 
 // tempRun is a run whose steps leave files in its temporary directory and in that of a tool that it uses, and which does
 // not succeed at first.
 type tempRun struct {
-	*history
+	*keptRuns
 	step  string // the one that does not succeed at first
 	brief bool
 }
 
 // write writes the definitions. parent is where the directories are made.
-func (r *tempRun) write(parent string) *flowrun.Plan {
+func (r *tempRun) write(parent string) *engine.Plan {
 	const build, ship = "- {name: build, bash: 'echo built > $FLOWRUN_TEMP/a'}\n", "- {name: ship, bash: 'cat $FLOWRUN_TEMP/a'}\n"
 	paths := "file-paths: {temp-directory: '{TEMP}/" + parent + "'}\n"
 	if r.brief {
@@ -36,7 +36,7 @@ func (r *tempRun) left() []string {
 }
 
 // resumes resumes the run to its end.
-func (r *tempRun) resumes(o flowrun.ResumeOptions, asks bool) {
+func (r *tempRun) resumes(o engine.ResumeOptions, asks bool) {
 	r.Helper()
 	r.file("ready", "")
 	g, err := r.latest().Resume(r.lib, o)
@@ -64,7 +64,7 @@ func TestTempUntilSuccess(t *testing.T) {
 		for _, then := range []string{"resumed", "resumed with another definition", "removed", "brief", "without a history", "without a state directory"} {
 			t.Run(name+", "+then, func(t *testing.T) {
 				t.Parallel()
-				r := &tempRun{newHistory(t), step, then == "brief"}
+				r := &tempRun{newKeptRuns(t), step, then == "brief"}
 				if then == "without a history" {
 					r.config.Store = nil
 				}
@@ -76,17 +76,17 @@ func TestTempUntilSuccess(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
-				options := []flowrun.RunOption{flowrun.WithRunEnv(r.world)}
+				options := []engine.RunOption{engine.WithRunEnv(r.world)}
 				if name == "cancelled" {
 					options = append(options, cancelAt("used/it", cancel))
 				}
-				res, err := flowrun.New(r.config).Run(ctx, r.write("own"), nil, options...)
+				res, err := engine.New(r.config).Run(ctx, r.write("own"), nil, options...)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if name == "rejected" {
 					r.answer("used/it", false)
-					res = r.resume(flowrun.ResumeOptions{})
+					res = r.resume(engine.ResumeOptions{})
 				}
 				if res.Status == dag.Succeeded {
 					t.Fatal(res.Status)
@@ -94,11 +94,11 @@ func TestTempUntilSuccess(t *testing.T) {
 				switch then {
 				case "resumed":
 					r.stays()
-					r.resumes(flowrun.ResumeOptions{}, name == "rejected")
+					r.resumes(engine.ResumeOptions{}, name == "rejected")
 				case "resumed with another definition":
 					r.stays()
 					r.write("other")
-					r.resumes(flowrun.ResumeOptions{Latest: true}, name == "rejected")
+					r.resumes(engine.ResumeOptions{Latest: true}, name == "rejected")
 					if _, err := os.Stat(filepath.Join(r.dir, "other")); err == nil {
 						t.Error("there are other directories")
 					}

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -46,7 +46,7 @@ func TestToolJSDocs(t *testing.T) {
 	rt := hooks.New(hooks.Config{})
 	defer rt.Close()
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: rt}))
-	e := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: rt})
+	e := engine.New(engine.Config{StateDir: filepath.Join(dir, "state"), JavaScript: rt})
 	for _, x := range []struct {
 		tool   string
 		params map[string]any
@@ -57,7 +57,7 @@ func TestToolJSDocs(t *testing.T) {
 		{"sum", nil, `{"words":["Hello, Ada!","Hello, Grace!"],"letters":24}`},
 		{"words", map[string]any{"text": "the cat and the hat", "top": 1}, `{"top":[{"word":"the","n":2}],"asked":1}`},
 	} {
-		plan, err := flowrun.Compile(lib, x.tool)
+		plan, err := engine.Compile(lib, x.tool)
 		if err != nil {
 			t.Fatal(err)
 		}

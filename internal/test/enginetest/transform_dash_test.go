@@ -3,9 +3,9 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"testing"
-
-	"github.com/flowrun/flowrun"
 )
 
 // TestTransformConstants: a text that the author wrote in a transform may begin with a dash, whoever chose it, and is
@@ -41,8 +41,8 @@ output: "{a.output}"
 			b := newBed(t)
 			b.file("inner.yaml", "name: inner\ndescription: i\nbash: echo {FLAG} {TEXT}\nparameters:\n  FLAG: {description: f}\n  TEXT: {description: t}\n")
 			p := b.compile(text)
-			res, err := flowrun.New(b.config).Run(context.Background(), p, c.params, flowrun.WithRunEnv(b.world))
-			var bad *flowrun.ParamsError
+			res, err := engine.New(b.config).Run(context.Background(), p, c.params, engine.WithRunEnv(b.world))
+			var bad *value.ParamsError
 			switch {
 			case c.dash != "":
 				if !errors.As(err, &bad) || bad.Problems[0].Code != "dash" || bad.Problems[0].Name != c.dash {

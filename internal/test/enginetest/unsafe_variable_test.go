@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -64,7 +64,7 @@ func TestUnsafeVariable(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "it.yaml"), []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
+		_, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
 		switch {
 		case c.refused && (err == nil || !strings.Contains(err.Error(), "makes programs run code")):
 			t.Errorf("%s: it is allowed: %v", name, err)
@@ -96,11 +96,11 @@ func TestForeignEnvFile(t *testing.T) {
 		tool, file string
 		runs       bool
 	}{{"theirs", "a", false}, {"theirs", "b", true}, {"step", "a", false}, {"step", "b", true}, {"mine", "a", true}, {"granted", "a", true}} {
-		p, err := flowrun.Compile(library.New(library.Config{WorkingDirectory: dir}), "./"+c.tool+".yaml")
+		p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), "./"+c.tool+".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := flowrun.New(flowrun.Config{StateDir: t.TempDir()}).Run(t.Context(), p, map[string]any{"F": c.file}, flowrun.WithRunEnv(flowrun.RunEnv{Workspace: dir}))
+		res, err := engine.New(engine.Config{StateDir: t.TempDir()}).Run(t.Context(), p, map[string]any{"F": c.file}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
 		if ran := err == nil && res.ExitCode == 0; ran != c.runs {
 			t.Errorf("%s %s: %v, %+v", c.tool, c.file, err, res)
 		}

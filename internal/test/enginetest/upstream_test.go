@@ -13,9 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/internal/test/needtest"
@@ -95,8 +95,8 @@ type upstreamProject struct {
 	dir, file string
 	lib       *library.Library
 	js        *hooks.Runtime
-	engine    *flowrun.Engine
-	plan      *flowrun.Plan // nil if the definition is invalid
+	engine    *engine.Engine
+	plan      *engine.Plan // nil if the definition is invalid
 	found     tool.Diagnostics
 }
 
@@ -111,9 +111,9 @@ func newUpstreamProject(t *testing.T, js *hooks.Runtime, file string) *upstreamP
 	for _, extension := range hooks.Extensions() {
 		lib.Handle(extension, hooks.Loader(hooks.LoaderConfig{Runtime: js, Bundle: upstreamBundle}))
 	}
-	engine := flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
-	p := &upstreamProject{dir: dir, file: file, lib: lib, js: js, engine: engine}
-	if p.plan, err = flowrun.Compile(lib, file); err == nil {
+	eng := engine.New(engine.Config{StateDir: filepath.Join(dir, "state"), JavaScript: js})
+	p := &upstreamProject{dir: dir, file: file, lib: lib, js: js, engine: eng}
+	if p.plan, err = engine.Compile(lib, file); err == nil {
 		p.found = p.plan.Warnings
 	} else if !errors.As(err, &p.found) {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func (p *upstreamProject) run(t *testing.T, params string) string {
 	if err := decoder.Decode(&given); err != nil {
 		t.Fatalf("%s: %v", params, err)
 	}
-	res, err := p.engine.Run(t.Context(), p.plan, given, flowrun.WithRunEnv(world(filepath.Join(p.dir, "work"))))
+	res, err := p.engine.Run(t.Context(), p.plan, given, engine.WithRunEnv(world(filepath.Join(p.dir, "work"))))
 	if err != nil {
 		return "refused: " + err.Error()
 	}

@@ -1,4 +1,4 @@
-package flowrun_test
+package repositorytest
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 
 // TestAPI holds what the public packages export against testdata/api.txt, so that
 // nothing is taken away or changed by accident (docs/reference/embedding.md, Stability). After
-// a change that is meant: go test -run API -update .
+// a change that is meant: go test ./internal/test/repositorytest -run API -update
 func TestAPI(t *testing.T) {
 	const golden = "testdata/api.txt"
 	var lines []string
@@ -49,7 +49,7 @@ func TestAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the public API changed; where that is meant, run go test -run API -update . and say so in CHANGELOG.md (-was +is):\n%s", diff)
+		t.Errorf("the public API changed; where that is meant, run go test ./internal/test/repositorytest -run API -update and say so in CHANGELOG.md (-was +is):\n%s", diff)
 	}
 }
 

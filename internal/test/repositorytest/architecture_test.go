@@ -1,4 +1,4 @@
-package flowrun_test
+package repositorytest
 
 import (
 	"bytes"
@@ -35,17 +35,17 @@ var folders = []folder{
 	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
 	{"engine", []string{"internal/engine", "steps"}, []string{"os", "dag", "lang", "store", "js"}},
 	{"flowrun", []string{""}, []string{"os", "dag", "lang", "store", "js", "engine"}},
-	{"observe", []string{"internal/observe", "metrics", "telemetry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},
-	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine", "flowrun"}},
-	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "engine", "flowrun"}},
-	{"options", []string{"egress", "store/sqlite", "flowruntest"}, []string{"os", "dag", "store", "js", "engine", "flowrun", "test"}},
+	{"observe", []string{"internal/observe", "metrics"}, []string{"os", "dag", "lang", "store", "engine"}},
+	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine"}},
+	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},
+	{"flowruntest", []string{"flowruntest"}, []string{"dag", "store", "js", "engine", "flowrun", "test"}},
 	{"importer", []string{"internal/importer"}, []string{"lang"}},
-	{"docs", []string{"docs"}, nil},
-	{"service", []string{"internal/service"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "screen", "model", "docs"}},
-	{"cli", []string{"internal/cli"}, []string{"os", "dag", "lang", "store", "js", "engine", "flowrun", "observe", "screen", "model", "options", "importer", "service"}},
+	{"docs", []string{"docs"}, []string{"lang"}},
+	{"service", []string{"internal/service"}, []string{"os", "dag", "lang", "store", "engine", "observe", "screen", "model", "docs"}},
+	{"cli", []string{"internal/cli"}, []string{"os", "dag", "lang", "store", "js", "engine", "observe", "screen", "model", "importer", "docs", "service"}},
 	{"release", []string{"internal/release"}, []string{"os"}},
-	{"cmd", []string{"cmd"}, []string{"os", "flowrun", "service", "cli"}},
-	{"temporal", []string{"temporal"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "observe", "service", "cli"}},
+	{"cmd", []string{"cmd"}, []string{"os", "engine", "service", "cli"}},
+	{"temporal", []string{"temporal"}, []string{"os", "dag", "lang", "store", "engine", "observe", "service", "cli"}},
 }
 
 // libraries are the packages that each outside library enters. Those of golang.org/x may enter every package, and the module
@@ -218,7 +218,7 @@ func sources(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" || path == "bench" ||
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "testdata" ||
 			(strings.HasPrefix(path, "internal/") || strings.HasPrefix(path, "temporal/")) && strings.HasSuffix(path, "test")) { // for tests of other packages
 			return filepath.SkipDir
 		}

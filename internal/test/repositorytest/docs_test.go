@@ -1,4 +1,4 @@
-package flowrun_test
+package repositorytest
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ import (
 // section, so does the heading.
 func TestDocLinks(t *testing.T) {
 	pages := docPages(t)
-	pages = append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", "bench/README.md")
+	pages = append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", "internal/test/bench/README.md")
 	anchors := map[string][]string{}
 	for _, page := range pages {
 		for _, link := range readPage(t, page).links {
@@ -239,7 +239,7 @@ func TestMissingPaths(t *testing.T) {
 		{[]string{"`dag/next.go`, `fetch.go`"}, []string{"dag/fetch.go"}},
 		{[]string{"`dag`", "`policy.go`"}, []string{"policy.go"}},
 		{[]string{"`internal/absent`, `dag.Run`, `go test ./internal/absent`, `internal/engine/compile/kind_NAME.go`"}, []string{"internal/absent"}},
-		{[]string{"`run.go`, `.ci/run`, `tool/*_test.go`, `tool/*.absent`"}, []string{"tool/*.absent"}},
+		{[]string{"`flowrun.go`, `.ci/run`, `tool/*_test.go`, `tool/*.absent`"}, []string{"tool/*.absent"}},
 	} {
 		if got := missingPaths(c.code); !slices.Equal(got, c.want) {
 			t.Errorf("%q: missing %q, want %q", c.code, got, c.want)

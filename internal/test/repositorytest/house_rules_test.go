@@ -1,4 +1,4 @@
-package flowrun_test
+package repositorytest
 
 import (
 	"go/ast"
@@ -49,7 +49,7 @@ func TestWholeFiles(t *testing.T) {
 // decides where it may go. What a caller's value can choose asks permission.Grants or the list of the built-in tools.
 func TestConnections(t *testing.T) {
 	may := map[string]string{
-		"egress/proxy.go":                       "the proxy of enforced steps: permissions, at each connection",
+		"steps/egress/proxy.go":                 "the proxy of enforced steps: permissions, at each connection",
 		"steps/poller.go":                       "steps that wait: permissions, at each connection",
 		"internal/service/netclient/fetch.go":   "FetchRequest.Reach: permissions, or tools.webAllow",
 		"internal/service/netclient/status.go":  "StatusRequest.Reach: permissions",

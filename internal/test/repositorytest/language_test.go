@@ -1,4 +1,4 @@
-package flowrun_test
+package repositorytest
 
 import (
 	"bytes"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 )
 
@@ -73,7 +73,7 @@ func strict(name string) (*jsonschema.Schema, error) {
 	if s := compiled[name]; s != nil {
 		return s, nil
 	}
-	b, err := flowrun.Schema(name)
+	b, err := docs.Schema(name)
 	if err != nil {
 		return nil, err
 	}

@@ -20,9 +20,9 @@ import (
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -30,11 +30,11 @@ import (
 
 // Host carries out orders of any number of runs. It is safe for concurrent use.
 type Host struct {
-	Engine    *flowrun.Engine
+	Engine    *engine.Engine
 	Library   func() *library.Library // provides loaders, and tools written in Go
-	Texts     flowrun.Texts
+	Texts     engine.Texts
 	Client    client.Client
-	Observers []flowrun.Observer // of runs whose workflow this worker executes
+	Observers []engine.Observer // of runs whose workflow this worker executes
 	// Report is called, if it is not nil, with what people should know about the share of this worker in a run:
 	// processes that were ended, or an error when the share was closed.
 	Report func(run string, notices []steps.Notice, err error)
@@ -49,13 +49,13 @@ type Host struct {
 	mu     sync.Mutex
 	shares map[string]*share // by the id of the run
 	inputs map[string]*interpreter.Input
-	plans  map[[sha256.Size]byte]*flowrun.Plan
+	plans  map[[sha256.Size]byte]*engine.Plan
 }
 
 // share is the share of this worker in one run.
 type share struct {
 	opening sync.Mutex // held while Share is opened
-	*flowrun.Share
+	*engine.Share
 	users int
 	idle  *time.Timer // closes it
 }
@@ -155,7 +155,7 @@ func (h *Host) Answer(ctx context.Context, in *interpreter.Input, q history.Ques
 
 // Compile returns the plan of a run when its workflow starts here. Plans are kept: many runs
 // have the same definitions.
-func (h *Host) Compile(in *interpreter.Input) (*flowrun.Plan, error) {
+func (h *Host) Compile(in *interpreter.Input) (*engine.Plan, error) {
 	key := digest(in)
 	h.mu.Lock()
 	p := h.plans[key]
@@ -236,7 +236,7 @@ func (h *Host) join(ctx context.Context, s *share, input func() (*interpreter.In
 	if err != nil {
 		return err
 	}
-	run := &flowrun.RecordedRun{Record: in.Record, Plan: plan}
+	run := &engine.RecordedRun{Record: in.Record, Plan: plan}
 	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), run, h.Library(), in.Params, h.Texts)
 	return err
 }

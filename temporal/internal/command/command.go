@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
@@ -28,7 +28,7 @@ func Main(p Process) int {
 	defer env.EndPrograms()
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },
-		Trusts: func(folder string, uid int) bool { return config.Vouched(flowrun.DefaultStateDir(), folder, uid) },
+		Trusts: func(folder string, uid int) bool { return config.Vouched(engine.DefaultStateDir(), folder, uid) },
 	})
 	root := rootCommand(env)
 	root.SetArgs(p.Args)

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 	"github.com/flowrun/flowrun/temporal/internal/codec"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
@@ -74,7 +74,7 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 	o.HostPort, o.Namespace = cmp.Or(c.address, o.HostPort), cmp.Or(c.namespace, o.Namespace)
 	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, grpc.WithConnectParams(reconnecting))
 	o.Logger = log.NewStructuredLogger(slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	state := flowrun.DefaultStateDir()
+	state := engine.DefaultStateDir()
 	store, err := datastore.Open(ctx, cmp.Or(c.store, filepath.Join(state, "temporal")))
 	if err != nil {
 		return nil, ui.Usage(err, nil)

@@ -9,10 +9,11 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
@@ -23,14 +24,14 @@ type follower struct {
 	link    *link
 	flow    client.WorkflowRun
 	input   *interpreter.Input
-	plan    *flowrun.Plan
+	plan    *engine.Plan
 	sinks   []dag.Sink
 	signals *ui.Signals
 	force   <-chan struct{}
 
 	events []dag.Event
 	state  *dag.State
-	queued func(flowrun.QueuePosition) // reports what steps wait for
+	queued func(history.QueuePosition) // reports what steps wait for
 	waits  map[string]remote.PoolWait  // what was reported, by pool
 }
 
@@ -42,7 +43,7 @@ const (
 
 // run passes on events until the run has ended, and returns its result. When ctx ends, it
 // cancels the run.
-func (w *follower) run(ctx context.Context) (*flowrun.Result, error) {
+func (w *follower) run(ctx context.Context) (*engine.Result, error) {
 	w.state = dag.NewState(w.input.Record.ID, w.plan.Graph(), nil)
 	done := make(chan error, 1)
 	var out interpreter.Output
@@ -95,8 +96,8 @@ func (w *follower) reportWaits(ctx context.Context, pause time.Duration) {
 		if before, known := w.waits[x.Pool]; known && before.Served == x.Served {
 			continue
 		}
-		w.queued(flowrun.QueuePosition{Run: w.flow.GetID(), Step: x.Step, Since: time.Now(),
-			Obstacles: []flowrun.Obstacle{{LockDemand: flowrun.LockDemand{Kind: flowrun.DemandPool, Name: x.Pool}}}})
+		w.queued(history.QueuePosition{Run: w.flow.GetID(), Step: x.Step, Since: time.Now(),
+			Obstacles: []history.Obstacle{{LockDemand: history.LockDemand{Kind: history.DemandPool, Name: x.Pool}}}})
 		if !x.Served {
 			w.env.Notef("%s", x)
 		}
@@ -136,7 +137,7 @@ func (w *follower) pass(events []dag.Event) {
 }
 
 // ended returns the result of a run that has ended.
-func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*flowrun.Result, error) {
+func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*engine.Result, error) {
 	events, err := interpreter.DecodeEvents(w.input.Record.ID, out.Events)
 	if err != nil {
 		return nil, err
@@ -146,7 +147,7 @@ func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*flowrun
 }
 
 // waiting returns the result of a run that waits for answers.
-func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
+func (w *follower) waiting(ctx context.Context) (*engine.Result, error) {
 	res, err := w.result(ctx)
 	if err == nil {
 		res.Status = dag.Waiting
@@ -156,7 +157,7 @@ func (w *follower) waiting(ctx context.Context) (*flowrun.Result, error) {
 }
 
 // result returns the result of the run as a local history would give it.
-func (w *follower) result(ctx context.Context) (*flowrun.Result, error) {
+func (w *follower) result(ctx context.Context) (*engine.Result, error) {
 	if err := w.fetch(ctx); err != nil {
 		return nil, err
 	}

@@ -6,15 +6,15 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 )
 
 // serveMetrics measures the runs of a worker and serves the metrics over HTTP until stop is
 // called. Without an address it does nothing. Without a host in it, it listens on the loopback
 // address only.
-func serveMetrics(c *flowrun.Config, address string) (stop func(), err error) {
+func serveMetrics(c *engine.Config, address string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}

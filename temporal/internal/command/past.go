@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/past"
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/runview"
@@ -18,7 +18,7 @@ import (
 
 // pastCommands are the commands of flowrun that show runs, for those of a Temporal service.
 func pastCommands(env *ui.Env, conn *connection) (list []*cobra.Command) {
-	env.Runs = func(f func(context.Context, flowrun.Store) error) error { return conn.read(env, f) }
+	env.Runs = func(f func(context.Context, history.Store) error) error { return conn.read(env, f) }
 	same := []string{"runs", "show", "logs", "timeline", "events"}
 	for _, c := range past.Commands() {
 		if !slices.Contains(same, c.Name) {
@@ -35,7 +35,7 @@ func pastCommands(env *ui.Env, conn *connection) (list []*cobra.Command) {
 }
 
 // read connects to the service and calls f with its runs.
-func (c *connection) read(env *ui.Env, f func(context.Context, flowrun.Store) error) error {
+func (c *connection) read(env *ui.Env, f func(context.Context, history.Store) error) error {
 	ctx := context.Background()
 	l, err := c.dial(ctx, env)
 	if err != nil {
@@ -54,7 +54,7 @@ command does not wait until the run has ended.`,
 		Example: "  flowrun-temporal cancel latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return conn.read(env, func(ctx context.Context, s flowrun.Store) error {
+			return conn.read(env, func(ctx context.Context, s history.Store) error {
 				id, err := ui.FindRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -109,7 +109,7 @@ func answerCommand(env *ui.Env, conn *connection, a *runs.Answering, c *cobra.Co
 	c.Args = runs.SomeRun
 	c.ValidArgsFunction = runs.CompleteQuestion(env)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return conn.read(env, func(ctx context.Context, s flowrun.Store) error { return answer(ctx, env, c, s, args, a) })
+		return conn.read(env, func(ctx context.Context, s history.Store) error { return answer(ctx, env, c, s, args, a) })
 	}
 	a.Declare(c)
 	conn.declare(c)
@@ -119,7 +119,7 @@ func answerCommand(env *ui.Env, conn *connection, a *runs.Answering, c *cobra.Co
 // answerTimeout is how long approve and reject wait until the run has taken the answer.
 const answerTimeout = 10 * time.Second
 
-func answer(ctx context.Context, env *ui.Env, c *cobra.Command, s flowrun.Store, args []string, a *runs.Answering) error {
+func answer(ctx context.Context, env *ui.Env, c *cobra.Command, s history.Store, args []string, a *runs.Answering) error {
 	p, err := env.LoadRun(ctx, s, args[0])
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func answer(ctx context.Context, env *ui.Env, c *cobra.Command, s flowrun.Store,
 		if err := p.Refresh(ctx, s); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(p.Questions(), func(x flowrun.Question) bool { return x.Step == q.Step && x.Wait == q.Wait }) {
+		if !slices.ContainsFunc(p.Questions(), func(x history.Question) bool { return x.Step == q.Step && x.Wait == q.Wait }) {
 			env.Notef("%s step %s of run %s", a.Verb(), q.Step, p.Record.ID)
 			return nil
 		}

@@ -8,15 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // maxSlots is the largest number of slots that a worker can have of a pool.
 const maxSlots = 10_000
 
 // parsePools reads the pools of a worker, each written as NAME=n. settings are those that local runs use.
-func parsePools(c *cobra.Command, list []string, settings map[string]flowrun.Pool) (map[string]int, error) {
+func parsePools(c *cobra.Command, list []string, settings map[string]history.Pool) (map[string]int, error) {
 	pools := map[string]int{}
 	for _, text := range list {
 		name, number, ok := strings.Cut(text, "=")
@@ -36,16 +37,16 @@ func parsePools(c *cobra.Command, list []string, settings map[string]flowrun.Poo
 }
 
 // checkRate refuses a pool for which the settings have a rate.
-func checkRate(pool string, settings map[string]flowrun.Pool) error {
+func checkRate(pool string, settings map[string]history.Pool) error {
 	rate := settings[pool].Rate
-	if rate == (flowrun.Rate{}) {
+	if rate == (history.Rate{}) {
 		return nil
 	}
 	return fmt.Errorf("pool %s has a rate of %s in the settings, and Temporal cannot limit how often its steps start so exactly; remove the rate, or use another pool", pool, rate)
 }
 
 // checkPlan refuses what no worker could carry out as a local run does.
-func checkPlan(p *flowrun.Plan, settings map[string]flowrun.Pool) error {
+func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
 	err := p.CheckShared()
 	switch {
 	case err != nil:

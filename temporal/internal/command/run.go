@@ -11,12 +11,14 @@ import (
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
@@ -153,7 +155,7 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 
 // input compiles the tool, binds the parameters, asks for consent, and returns the input of the
 // workflow.
-func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun.Plan, *interpreter.Input, error) {
+func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*engine.Plan, *interpreter.Input, error) {
 	list, err := launch.ParseAssignments(c, args[1:])
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +174,7 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 			return nil, nil, err
 		}
 	}
-	w := flowrun.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}
+	w := engine.RunEnv{AllowDash: f.allowDash, JavaScript: env.JavaScript()}
 	given, err := launch.CollectParams(env, plan, w, f.params, list)
 	if err != nil {
 		return nil, nil, err
@@ -185,11 +187,11 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 		return nil, nil, err
 	}
 	enforce := launch.Enforcement(f.Settings)
-	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*flowrun.Preview, error) { return bound.PreviewFor(enforce, "") }, Unrecorded: true}
+	what := launch.Subject{Tools: plan.Tools(), Preview: func() (*preview.Preview, error) { return bound.PreviewFor(enforce, "") }, Unrecorded: true}
 	if _, err := launch.Consent(env, nil, what, f.ConsentFlags); err != nil {
 		return nil, nil, err
 	}
-	record, err := bound.Record(flowrun.NewID(time.Now()), "", enforce)
+	record, err := bound.Record(history.NewID(time.Now()), "", enforce)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,7 +202,7 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*flowrun
 }
 
 // addSecrets completes the input of a run with what is secret, if the input is encrypted.
-func (f *runFlags) addSecrets(plan *flowrun.Plan, in *interpreter.Input, given map[string]any) error {
+func (f *runFlags) addSecrets(plan *engine.Plan, in *interpreter.Input, given map[string]any) error {
 	r := in.Record
 	for i, s := range plan.Sources() {
 		if r.Sources[i].Original == "" {
@@ -224,7 +226,7 @@ func (f *runFlags) addSecrets(plan *flowrun.Plan, in *interpreter.Input, given m
 }
 
 // finish prints the result, and returns the exit code as an error.
-func (f *runFlags) finish(env *ui.Env, w *follower, res *flowrun.Result) error {
+func (f *runFlags) finish(env *ui.Env, w *follower, res *engine.Result) error {
 	err := runs.PrintResult(env, res, f.output)
 	if f.output == "text" {
 		err = w.printOutput(env.Stdout)

@@ -14,11 +14,12 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/client"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -169,14 +170,14 @@ func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s *sqlite.Store, e t
 // input returns the input of every run of a schedule. It has no id and no time: those of a run come from
 // its workflow.
 func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, error) {
-	plan, err := flowrun.Compile(env.Library(), e.Tool)
+	compiled, err := engine.Compile(env.Library(), e.Tool)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(plan.Tools(), func(t flowrun.UsedTool) bool { return t.Definition.Security.ExecutionPrivilege == "elevated" }) {
+	if slices.ContainsFunc(compiled.Tools(), func(t plan.UsedTool) bool { return t.Definition.Security.ExecutionPrivilege == "elevated" }) {
 		return nil, fmt.Errorf("the tool has elevated rights, which a person must approve for each run")
 	}
-	bound, err := plan.Bind(flowrun.RunEnv{JavaScript: env.JavaScript()}, e.Params)
+	bound, err := compiled.Bind(engine.RunEnv{JavaScript: env.JavaScript()}, e.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPlan(plan, settings.Pools()); err != nil {
+	if err := checkPlan(compiled, settings.Pools()); err != nil {
 		return nil, err
 	}
 	record, err := bound.Record("", timetable.Origin(e.Name), launch.Enforcement(settings))
@@ -195,7 +196,7 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 	record.RunEnv.Workspace, record.RunEnv.Home, record.RunEnv.Temp = "", "", ""
 	in := interpreter.NewInput(record, interpreter.Options{Parallel: cmp.Or(int(settings.Number("limits.max-parallel")), dag.DefaultParallel()),
 		Cleanup: settings.Duration("limits.cleanup")})
-	return in, (&runFlags{connection: f.connection}).addSecrets(plan, in, e.Params)
+	return in, (&runFlags{connection: f.connection}).addSecrets(compiled, in, e.Params)
 }
 
 // stampOf describes what a schedule starts. It is the same for all machines with the same definitions.

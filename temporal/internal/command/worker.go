@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 )
@@ -93,7 +93,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		return err
 	}
 	defer stopMetrics()
-	host := &activity.Host{Engine: flowrun.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers,
+	host := &activity.Host{Engine: engine.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers,
 		Report: func(run string, notices []steps.Notice, err error) { report(env, run, notices, err) }}
 	failed := make(chan error, 2+len(pools))
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -37,7 +37,7 @@ steps:
 
 // TestPoolFlag: a wrong --pool, and one that Temporal cannot carry out exactly, are refused.
 func TestPoolFlag(t *testing.T) {
-	settings := map[string]flowrun.Pool{"db": {Slots: 4}, "paced": {Slots: 4, Rate: flowrun.Rate{N: 10, Per: time.Minute}}}
+	settings := map[string]history.Pool{"db": {Slots: 4}, "paced": {Slots: 4, Rate: history.Rate{N: 10, Per: time.Minute}}}
 	for _, c := range []struct {
 		flags string
 		want  map[string]int
@@ -72,7 +72,7 @@ func TestPoolFlag(t *testing.T) {
 
 // TestRefusedPlans: a definition that workers cannot carry out as a local run does is refused with the reason.
 func TestRefusedPlans(t *testing.T) {
-	settings := map[string]flowrun.Pool{"paced": {Slots: 4, Rate: flowrun.Rate{N: 10, Per: time.Minute}}}
+	settings := map[string]history.Pool{"paced": {Slots: 4, Rate: history.Rate{N: 10, Per: time.Minute}}}
 	for _, c := range []struct{ definition, error string }{
 		{"steps: [{name: a, pool: gpu, run: echo}]", ""},
 		{"pool: gpu\nrun: echo", ""},

@@ -15,9 +15,9 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/test/endedtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flowrun.HelperMain()
+	engine.HelperMain()
 	os.Exit(m.Run())
 }
 
@@ -48,7 +48,7 @@ func prepare(t *testing.T, definition string, params map[string]any) *execution 
 }
 
 // prepareEnforced is prepare for a client that has this setting. The worker enforces nothing by itself.
-func prepareEnforced(t *testing.T, definition string, params map[string]any, enforce flowrun.Enforcement) *execution {
+func prepareEnforced(t *testing.T, definition string, params map[string]any, enforce engine.Enforcement) *execution {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "t.yaml")
@@ -56,15 +56,15 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 		t.Fatal(err)
 	}
 	x := &execution{t: t, lib: library.New(library.Config{})}
-	plan, err := flowrun.Compile(x.lib, file)
+	plan, err := engine.Compile(x.lib, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := plan.Bind(flowrun.RunEnv{}, params)
+	bound, err := plan.Bind(engine.RunEnv{}, params)
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := bound.Record(flowrun.NewID(time.Now()), "", enforce)
+	record, err := bound.Record(history.NewID(time.Now()), "", enforce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 		t.Fatal(err)
 	}
 	x.texts = &activity.Texts{Store: store, Dir: filepath.Join(dir, "fetched")}
-	h := &activity.Host{Engine: flowrun.New(flowrun.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *library.Library { return x.lib }, Texts: x.texts}
+	h := &activity.Host{Engine: engine.New(engine.Config{StateDir: filepath.Join(dir, "state")}), Library: func() *library.Library { return x.lib }, Texts: x.texts}
 	x.host = h
 	t.Cleanup(h.Close)
 	var suite testsuite.WorkflowTestSuite
@@ -87,13 +87,13 @@ func prepareEnforced(t *testing.T, definition string, params map[string]any, enf
 }
 
 // compilePlan compiles a definition without a name and a description.
-func compilePlan(t *testing.T, definition string) *flowrun.Plan {
+func compilePlan(t *testing.T, definition string) *engine.Plan {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "t.yaml")
 	if err := os.WriteFile(file, []byte("name: t\ndescription: d\n"+definition+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(library.New(library.Config{}), file)
+	plan, err := engine.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func compilePlan(t *testing.T, definition string) *flowrun.Plan {
 }
 
 // run runs it to its end.
-func (x *execution) run() *flowrun.Result {
+func (x *execution) run() *engine.Result {
 	x.t.Helper()
 	x.env.ExecuteWorkflow(interpreter.WorkflowType, x.input)
 	var out interpreter.Output
@@ -285,13 +285,13 @@ func (x *execution) answer(step string, approve bool) {
 func TestEnforced(t *testing.T) {
 	for name, c := range map[string]struct {
 		security string
-		setting  flowrun.Enforcement
+		setting  engine.Enforcement
 		enforced bool
 	}{
 		"nothing": {"", "", false},
 		"tool":    {"security: {enforce: true, required-permissions: ['filesystem:read:/etc/hosts']}", "", true},
-		"client":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", flowrun.EnforceAlways, true},
-		"models":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", flowrun.EnforceModels, false},
+		"client":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", engine.EnforceAlways, true},
+		"models":  {"security: {required-permissions: ['filesystem:read:/etc/hosts']}", engine.EnforceModels, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			other := filepath.Join(t.TempDir(), "other")

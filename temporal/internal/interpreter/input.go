@@ -16,9 +16,9 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
 	"github.com/flowrun/flowrun/library"
 )
@@ -99,7 +99,7 @@ func (in *Input) For(id string, started time.Time) *Input {
 }
 
 // Load returns the run as it would be read from a local history, with these events.
-func (in *Input) Load(ctx context.Context, lib *library.Library, events []dag.Event) (*flowrun.RecordedRun, error) {
+func (in *Input) Load(ctx context.Context, lib *library.Library, events []dag.Event) (*engine.RecordedRun, error) {
 	r := *in.Record
 	r.Sources = slices.Clone(r.Sources)
 	for i, text := range in.Sources {
@@ -116,7 +116,7 @@ func (in *Input) Load(ctx context.Context, lib *library.Library, events []dag.Ev
 			return nil, err
 		}
 	}
-	return flowrun.LoadRun(ctx, m, lib, r.ID)
+	return engine.LoadRun(ctx, m, lib, r.ID)
 }
 
 // DecodeEvents reads events of a run in the form of EventsQuery and Output.

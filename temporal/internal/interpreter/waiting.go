@@ -5,12 +5,12 @@ import (
 
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // OnlyAnswersLeft reports whether everything that is left of a run waits for answers.
-func OnlyAnswersLeft(run string, plan *flowrun.Plan, state *dag.State) bool {
+func OnlyAnswersLeft(run string, plan *engine.Plan, state *dag.State) bool {
 	if len(plan.Questions(run, state)) == 0 {
 		return false
 	}

@@ -3,8 +3,9 @@ package interpreter
 import (
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 )
 
 // watch holds what the observers of a worker have for one run.
@@ -23,7 +24,7 @@ func (r *run) observe(events []dag.Event) {
 	w := &r.watch
 	if !w.begun {
 		w.begun = true
-		w.begin(r.Observers, flowrun.ObservedRun{ID: r.input.Record.ID, Tool: r.plan.Name(), Trace: r.input.Record.Trace, Caller: r.input.Record.Trace, Recorded: r.events})
+		w.begin(r.Observers, history.ObservedRun{ID: r.input.Record.ID, Tool: r.plan.Name(), Trace: r.input.Record.Trace, Caller: r.input.Record.Trace, Recorded: r.events})
 	}
 	for _, e := range events {
 		for _, s := range w.sinks {
@@ -32,7 +33,7 @@ func (r *run) observe(events []dag.Event) {
 	}
 }
 
-func (w *watch) begin(observers []flowrun.Observer, o flowrun.ObservedRun) {
+func (w *watch) begin(observers []engine.Observer, o history.ObservedRun) {
 	for _, observe := range observers {
 		sink, done := observe(o)
 		if sink != nil {

@@ -10,18 +10,18 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 // Workflow runs tools.
 type Workflow struct {
-	Compile func(*Input) (*flowrun.Plan, error) // depends on nothing but the input
+	Compile func(*Input) (*engine.Plan, error) // depends on nothing but the input
 
 	// Observers watch the runs whose workflow this worker executes.
-	Observers []flowrun.Observer
+	Observers []engine.Observer
 
 	// ContinueAfter is the number of events in the history of the workflow after which it is
 	// continued as new. 0 means 4000.
@@ -32,7 +32,7 @@ type Workflow struct {
 type run struct {
 	*Workflow
 	input   *Input
-	plan    *flowrun.Plan
+	plan    *engine.Plan
 	ctx     workflow.Context // never cancelled: cleanup runs after a cancel
 	caller  workflow.Context // ends when somebody cancels the workflow
 	machine *dag.Machine

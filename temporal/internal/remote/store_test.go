@@ -21,9 +21,9 @@ import (
 	"go.temporal.io/sdk/mocks"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -57,11 +57,11 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	if err := os.WriteFile(file, []byte(definition), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := flowrun.Compile(library.New(library.Config{}), file)
+	plan, err := engine.Compile(library.New(library.Config{}), file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := plan.Bind(flowrun.RunEnv{}, nil)
+	bound, err := plan.Bind(engine.RunEnv{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestOpenRun(t *testing.T) {
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	p, err := flowrun.LoadRun(t.Context(), s, library.New(library.Config{}), run)
+	p, err := engine.LoadRun(t.Context(), s, library.New(library.Config{}), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestNoRun(t *testing.T) {
 	first.On("Next").Return(nil, serviceerror.NewNotFound("no such workflow"))
 	client.On("GetWorkflowHistory", mock.Anything, "nope", "", false, mock.Anything).Return(first)
 	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil)
-	if _, err := s.Info(t.Context(), "nope"); !errors.Is(err, flowrun.ErrNoRun) {
+	if _, err := s.Info(t.Context(), "nope"); !errors.Is(err, history.ErrNoRun) {
 		t.Error(err)
 	}
 }

@@ -3,16 +3,16 @@ package remote
 import (
 	"context"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
 // addWaiting gives an open run that only waits for answers the status that a local run has, which no
 // process owns.
 func (s *Store) addWaiting(ctx context.Context, info *history.RunInfo) error {
-	p, err := flowrun.LoadRun(ctx, s.Memory, s.library(), info.ID)
+	p, err := engine.LoadRun(ctx, s.Memory, s.library(), info.ID)
 	if err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/tool"
@@ -143,7 +143,7 @@ func dependenciesOf(def *tool.Definition) dependencies {
 
 // folderFor returns the folder for the packages of a lock file.
 func (d dependencies) folderFor(lock []byte) bundle.Folder {
-	return bundle.Packages(filepath.Join(flowrun.DefaultStateDir(), "npm"), d.Tool, d.list, lock)
+	return bundle.Packages(filepath.Join(engine.DefaultStateDir(), "npm"), d.Tool, d.list, lock)
 }
 
 // missing returns the packages that were not found.

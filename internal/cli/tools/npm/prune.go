@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/os/ownership"
@@ -140,14 +140,14 @@ func needsFolder(lib *library.Library, file, folder string) bool {
 
 // unusedByRuns deletes from folders those that recorded runs need to be resumed or retried.
 func unusedByRuns(ctx context.Context, s *sqlite.Store, folders map[string]bool) error {
-	runs, err := s.Runs(ctx, flowrun.Query{})
+	runs, err := s.Runs(ctx, history.Query{})
 	if err != nil {
 		return err
 	}
 	known := map[string]bool{} // digests of the sources that have been examined
 	for _, r := range runs {
 		record, err := s.Record(ctx, r.ID)
-		if errors.Is(err, flowrun.ErrNoRun) { // pruned meanwhile
+		if errors.Is(err, history.ErrNoRun) { // pruned meanwhile
 			continue
 		}
 		if err != nil {
