@@ -74,9 +74,10 @@ steps:
 func ExampleConfig_javaScript() {
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	def := &tool.Definition{Name: "greet", Single: true, Steps: []*tool.Step{{Name: "greet",
-		Body: &tool.JSCode{Role: tool.RoleStep, Code: tool.Plain("return {text: 'Hello, ' + params.who};")}}},
-		Parameters: []*tool.Parameter{{Name: "who", Type: "string", Required: true}}}
+	def, problems := tool.Decode("greet.yaml", []byte("js: \"return {text: 'Hello, ' + params.who}\"\nparameters:\n  who: {type: string, required: true}\n"))
+	if err := problems.Err(); err != nil {
+		log.Fatal(err)
+	}
 	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		log.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Question is what a step of a run asks a person. It contains no secrets. Its texts come

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // kilobyte is a value of about 1 KB as JSON, as hooks see them.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Mistakes in a script are reported with a code and the position in the author's file. The text

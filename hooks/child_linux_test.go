@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/test/waittest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // asProgram is an environment variable that makes the test program run a script; its value

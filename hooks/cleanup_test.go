@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // stop calls a tool that logs "begun" and is stopped then, and returns what it logged after that. On a

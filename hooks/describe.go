@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // description is the result of module.js for "describe".

@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // cachedDescription is the cached description of a file, with the digest of the code that was

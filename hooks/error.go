@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Kind classifies an Error.

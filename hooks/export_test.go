@@ -3,7 +3,7 @@ package hooks
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // LoaderWithin returns a loader that gives each tool another time to describe itself.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // A file that exceeds its limits of time or memory before it is described costs seconds, and

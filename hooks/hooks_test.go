@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func TestMain(m *testing.M) {

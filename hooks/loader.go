@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // LoaderConfig configures how .tool.js files are read. The zero LoaderConfig works in a program

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // FuzzLoader checks that any file is read without a panic and within the limits, and that every

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // outcome is the result of module.js for "execute": the value, or what was thrown, or both if the

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // policyKeys maps keys of getMetadata to the keys that YAML tools have for the same settings.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Form is the part of a program that a script is in terms of the language. It also decides which

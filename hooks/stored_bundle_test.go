@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestKept checks that the stored text of a bundled tool can be read without its files, a

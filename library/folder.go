@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Folder is a folder in which names are looked up.

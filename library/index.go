@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // An index stores what a listing shows of the files in one folder, for later processes. Without it, each list and each

@@ -17,9 +17,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // later is a library with an index, long after everything that was written so far.
@@ -412,7 +412,7 @@ func FuzzIndex(f *testing.F) {
 // TestIndexHoldsEverything: an entry comes back as it went in.
 func TestIndexHoldsEverything(t *testing.T) {
 	ix := index{}
-	for pattern, n := range map[string]int{"../tool/testdata/spec001/*.yaml": 10, "../tool/testdata/bad/*.yaml": 10, "../examples/*.yaml": 10} {
+	for pattern, n := range map[string]int{"../internal/lang/tool/testdata/spec001/*.yaml": 10, "../internal/lang/tool/testdata/bad/*.yaml": 10, "../examples/*.yaml": 10} {
 		files, _ := filepath.Glob(pattern)
 		if len(files) < n {
 			t.Fatalf("%s: %d files", pattern, len(files))

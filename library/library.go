@@ -22,9 +22,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Config specifies where a Library searches. The zero Config uses the working directory, home and environment of the

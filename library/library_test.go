@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 
 	"github.com/google/go-cmp/cmp"
 )

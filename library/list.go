@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Listed is one definition of a Library, as listings show it.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func (l *Library) registeredAll() []*tool.Definition {

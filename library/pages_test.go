@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 const page = "---\ntool: true\nname: demo\ndescription: d\ntype: single\n---\n\n```yaml\ntool: other\n```\n"

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Provider supplies tools that are not in files. It must be safe for concurrent use. Its definitions have their Scope,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestProvide: what stands in files is found first, then what each provider has, and no

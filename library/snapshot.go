@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Snapshot returns a Library that finds only the given sources and reads no files. Definitions made in Go, providers

@@ -18,11 +18,11 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	series "github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // family is a series as Prometheus sees it.

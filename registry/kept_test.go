@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // keptTools is a registry whose tools are in the folders of a project and of a user.

@@ -18,12 +18,12 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/model/discovery"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // kind is a tool of one kind, and calls of it. HERE in an arguments' text is the workspace.

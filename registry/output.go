@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Object returns the declared outputs of the tool if these are what its schema describes, else the content if it is one

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestOutputSchema checks that an output that does not match the declared schema is an error of the call.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/argparse"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Codes of rejected arguments, beside those for the text, which package argparse defines; see docs/reference/calls.md.

@@ -17,9 +17,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {

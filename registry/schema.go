@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/argparse"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // schemaOf returns the schema that guides the parsing of a tool's arguments. It holds no values of a secret, because

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Tool is a tool of any kind, as a model sees it. It is immutable.

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/flowruntest"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/history/sqlite"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestContract(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // help prints what a command does, then its examples, because most people look for those, then its

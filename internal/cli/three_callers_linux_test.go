@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestThreeCallers runs the examples, the complete tools of the specification and the examples of the page about MCP in
@@ -130,7 +130,7 @@ func newCaller(t *testing.T) *caller {
 			t.Fatal(err)
 		}
 	}
-	for _, pattern := range []string{"../../examples/*.yaml", "../../tool/testdata/spec001/*.yaml"} {
+	for _, pattern := range []string{"../../examples/*.yaml", "../lang/tool/testdata/spec001/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
 			text, err := os.ReadFile(file)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // flowrunIn runs a command line in this process.
@@ -39,7 +39,7 @@ func ownFolders(t *testing.T) (dir string) {
 // examples, by name.
 func definitions(t *testing.T) map[string]string {
 	all := map[string]string{}
-	for _, pattern := range []string{"../../tool/testdata/spec001/*.yaml", "../../examples/*.yaml"} {
+	for _, pattern := range []string{"../lang/tool/testdata/spec001/*.yaml", "../../examples/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("there is nothing at %s: %v", pattern, err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // ChangedFiles returns the files of definitions of the run whose text is another one than when the run began. A file that

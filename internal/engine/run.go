@@ -19,11 +19,11 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/os/supervisor"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // job is one run that an Engine executes: a new one, or one that continues.

@@ -3,7 +3,7 @@ package importer
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // file is what the nodes of one file share.

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func read(format, src string) (*importer.Result, error) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Node is a value of a YAML file. The zero Node is a value that is missing. A value whose shape is not the one that is

@@ -15,10 +15,10 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/metrics/telemetry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -22,9 +22,9 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // maxImport is the maximum size of a file to import.

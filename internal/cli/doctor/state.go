@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // checkSettings reads the settings files.

@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Form is the form of a question, which a person fills in.

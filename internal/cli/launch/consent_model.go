@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // decideModelCall returns the decision of the policy about a call of a model. written is how the

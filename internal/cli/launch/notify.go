@@ -10,12 +10,12 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/notify"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // auditNotifyFailed is the action in the audit log for a notification that could not be sent.

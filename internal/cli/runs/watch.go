@@ -13,8 +13,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/watch"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // watchRun runs a tool again whenever one of its files changes, until Ctrl-C. A change during a run

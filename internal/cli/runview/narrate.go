@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // streamWriter returns a function that writes the output of steps to the console, with the name of

@@ -13,10 +13,10 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // maxTimes is how many times schedule next shows at most.

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/service/mcp"
@@ -21,7 +22,6 @@ import (
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // mcpServer carries out the calls of clients of the Model Context Protocol: for flowrun mcp, and

@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/trigger"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Trigger is an entry of the key on, in a form that does not depend on the definition.

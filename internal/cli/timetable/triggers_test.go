@@ -14,8 +14,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/waittest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // toolAddCommand creates a definition from a command line. Its options are ordered and take several

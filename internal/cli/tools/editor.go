@@ -17,8 +17,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // editSession is a text that is being edited, for edit and add --editor.

@@ -13,8 +13,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // definitionFormats are the output formats of definitions; the first is the default.

@@ -19,9 +19,9 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/internal/lang/lint"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // printDiagnostics prints the result of a validation on stdout. source returns the text of a file.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/config"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // ParseTime parses a date, a time (RFC 3339), or a duration before now. "" is the zero time.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // MaxDiagnostics is how many problems are shown by default: one or two screens.

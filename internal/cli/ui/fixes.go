@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/autofix"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // AppliedFixes returns the problems without the edits that validate --fix would not apply. source

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // MarkMissing marks an error about a definition that the caller named with word, and adds what the

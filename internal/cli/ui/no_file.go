@@ -3,7 +3,7 @@ package ui
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // NoFileError returns the error of commands that need the file of a tool that is in no file.

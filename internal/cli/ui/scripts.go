@@ -7,8 +7,8 @@ import (
 
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // scripts has the runtime of scripts and the loader of script files, which are created on first

@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/model/sampling"
 	"github.com/flowrun/flowrun/internal/service/config"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // serversKey is the section of the settings with MCP servers. commandKey is the command of one more,

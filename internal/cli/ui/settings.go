@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // settings are the settings that a command has loaded.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/discovery"
 	"github.com/flowrun/flowrun/internal/service/config"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // invalidCommands returns a diagnostic for each setting with a command that cannot be split into

@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // IsTerminal reports whether w is a terminal.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // ValueText returns a scalar of a definition as a person writes it.

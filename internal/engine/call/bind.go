@@ -11,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Given is one value of a call. Author reports that the author of a calling tool wrote the value or took it from a

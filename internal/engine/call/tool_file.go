@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // toolKey returns a key that distinguishes tools with the same id. Tools of the user, of the machine and of the

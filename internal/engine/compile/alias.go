@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // resolveAlias returns the definition that an alias runs: its base tool with the few keys of the alias that override it

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // badDefinitions makes definitions that are wrong in one way each, by class
@@ -157,7 +157,7 @@ parameters:
 // may get lost.
 func TestBadFixtures(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../../tool/testdata/bad/*.yaml")
+	files, err := filepath.Glob("../../lang/tool/testdata/bad/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // callables returns a function that compiles the tools that scripts of a definition call at run time. It returns nil if

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // claim compiles pool, locks and priority. Only steps that work themselves can have them: a step that holds something

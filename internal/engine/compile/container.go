@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // container compiles the container of the step's command. It returns nil if it has none.

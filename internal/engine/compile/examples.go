@@ -6,7 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // warnExamples warns about examples of parameters that the commands would reject because they begin with a dash: a

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // interruption returns what happens to a step that was interrupted. The first of these that is set applies: the step's

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // itemPlaceholder matches {item} or a field of it, where it could be a reference.

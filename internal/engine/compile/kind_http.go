@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/httpstep"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/requesturl"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // httpKind compiles steps that send a request.

@@ -2,7 +2,7 @@ package compile
 
 import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // kind compiles the steps of one kind. To add a kind, add a file kind_NAME.go and a line in kinds. The keys that it

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // stepKinds are the constants of type tool.Kind: their names and values.
 func stepKinds(t *testing.T) map[string]tool.Kind {
-	f, err := parser.ParseFile(token.NewFileSet(), "../../../tool/body.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../../lang/tool/body.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package compile
 import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // useToolKind compiles steps that use another tool. The tool itself is compiled later, in compiler.setKeptStreams, when

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // neverTrue matches the condition that people write for recovery if they forget that a step is skipped when a step

@@ -7,8 +7,8 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // validInScript reports whether a script can use name for an item: it must be an identifier, and must not have another

@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/cron"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // checkSchedules checks the times and parameters of the tool's schedules.

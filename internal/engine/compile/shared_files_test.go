@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestSharedFiles checks of which pairs of outputs validate warns, with steps that may run at the same time and with steps

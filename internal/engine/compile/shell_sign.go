@@ -3,8 +3,8 @@ package compile
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // warnShellSign warns about the first part of a run: command that only a shell understands.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // warnEnvironmentVariables warns about variables in a value of environment that are written as for a shell.

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // remote compiles the account on another machine in which the step runs. nil: it runs on this machine.

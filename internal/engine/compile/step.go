@@ -10,9 +10,9 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func (c *stepCompiler) compile() *plan.Step {

@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool.

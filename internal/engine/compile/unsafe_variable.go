@@ -7,8 +7,8 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // checkVariable checks a variable that makes programs run code. It reports the first reference by which somebody other

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // maxUnused limits the number of parameters that are searched for, because each search reads the whole file.

@@ -1,6 +1,6 @@
 package compile
 
-import "github.com/flowrun/flowrun/tool"
+import "github.com/flowrun/flowrun/internal/lang/tool"
 
 // CompatibilityLevel is the level that min-cycod-version is compared with.
 const CompatibilityLevel = "1.2.0"

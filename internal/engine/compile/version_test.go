@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestMinVersions: the compatibility level and flowrun's own version are told apart.

@@ -1,6 +1,6 @@
 package plan
 
-import "github.com/flowrun/flowrun/tool"
+import "github.com/flowrun/flowrun/internal/lang/tool"
 
 // Claim is what each attempt of a step holds while it runs, and shares with other steps and runs.
 type Claim struct {

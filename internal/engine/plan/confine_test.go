@@ -3,7 +3,7 @@ package plan
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // TestContainerNetwork: a container has a network if any permission for the network is listed.

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Name is the name of a tool, as the definition From contains it; nil for the caller.

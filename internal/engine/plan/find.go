@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Find returns the step with that path, in whatever attempt, and the plan that contains it; nil if there is none.

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Loop is a compiled for-each or matrix of a step.

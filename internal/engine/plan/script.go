@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Script is the script of a step of kind js, in any role.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // SecretSource is the source of a secret's value. Exactly one of Env, File and Argv is set.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Permission is a compiled entry of required-permissions.

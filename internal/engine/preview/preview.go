@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Preview describes what a run would do, as far as that is known before it starts.

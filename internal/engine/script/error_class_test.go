@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/hooks"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func TestThrownProblem(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // CodeMissingVariable and CodeBadVariable are the problem codes of a tool whose environment does not match its

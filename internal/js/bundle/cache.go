@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // maxKept is the maximum size of the cache in bytes; the oldest bundles are removed first.

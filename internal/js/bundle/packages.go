@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Folder is where the npm packages of one tool are installed. Its name contains a digest of

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-sourcemap/sourcemap"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // SourceMap maps positions in a bundle to positions in the author's files. A nil SourceMap maps

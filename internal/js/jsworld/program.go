@@ -8,7 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Program is a compiled source. It can run in any number of worlds.

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/lint"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Result is the text after all rounds.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/autofix"
 	"github.com/flowrun/flowrun/internal/lang/explain"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // checker compiles texts of a file in a folder of its own.
@@ -113,7 +113,7 @@ func settled(t testing.TB, file string, src []byte) {
 // TestFixtures mends every bad file that package tool is tested with, and every example
 // of the pages.
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("../../../tool/testdata/*/*.yaml")
+	files, err := filepath.Glob("../tool/testdata/*/*.yaml")
 	if err != nil || len(files) < 100 {
 		t.Fatal(err, len(files))
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/lint"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/diagnostics.md")

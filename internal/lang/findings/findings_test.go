@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/lang/findings"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // TestGitHub: what a message or a path holds cannot end its own command or property.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // GitHub writes one workflow command on each line: ::error file=,line=,col=,title=::message. Columns count characters.

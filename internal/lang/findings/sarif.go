@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/explain"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // The objects of SARIF 2.1.0 that are used here, with the names of the specification.

@@ -3,7 +3,7 @@ package lint
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Breaking returns the changes of a tool's parameters since an older definition that break its callers: a parameter was

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // This file contains the practices for a tool as a whole.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/lint"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // practices001 says which block of specification 001 shows each row of its best
@@ -40,7 +40,7 @@ var practices001 = map[string]struct{ row, around string }{
 
 func read(t *testing.T, block, around string) (*tool.Definition, string) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("../../../tool/testdata/spec001", block+".yaml"))
+	b, err := os.ReadFile(filepath.Join("../tool/testdata/spec001", block+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // need is what steps do that their permissions must allow when they are enforced, as those of models' calls are.

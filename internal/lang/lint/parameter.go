@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // This file contains the practices for parameters.

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // This file contains the practices for steps and their commands.

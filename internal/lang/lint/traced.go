@@ -3,7 +3,7 @@ package lint
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Unused returns a note for each permission that traced runs had and none of them used. runs says in how many runs that

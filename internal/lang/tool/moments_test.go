@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func TestMoment(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // The table of docs/reference/notifications.md says which keys a command, a webhook and an e-mail have.
 func TestNotifyTable(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/notifications.md")
+	page, err := os.ReadFile("../../../docs/reference/notifications.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestNotifyTable(t *testing.T) {
 }
 
 func TestNotifyFieldsOnPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/notifications.md")
+	page, err := os.ReadFile("../../../docs/reference/notifications.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var sameTool = cmp.Options{
 // load.
 func everyDefinition(t *testing.T) map[string]*Definition {
 	all := map[string]*Definition{}
-	for _, pattern := range []string{"testdata/spec001/*.yaml", "../examples/*.yaml"} {
+	for _, pattern := range []string{"testdata/spec001/*.yaml", "../../../examples/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files %s: %v", pattern, err)

@@ -101,7 +101,7 @@ func TestSchemaGood(t *testing.T) {
 // that test commands.
 func definitions(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
-	for _, glob := range []string{"../examples/*.yaml", "testdata/spec001/*.yaml", "../internal/cli/testdata/*.txtar"} {
+	for _, glob := range []string{"../../../examples/*.yaml", "testdata/spec001/*.yaml", "../../cli/testdata/*.txtar"} {
 		files, err := filepath.Glob(glob)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no %s: %v", glob, err)

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // PathRules say how values of path parameters (path: true) are rewritten.

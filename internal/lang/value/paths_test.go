@@ -3,7 +3,7 @@ package value
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/google/go-cmp/cmp"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Config sets what the tools may use.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // desk is a workspace beside which there are files that no call may touch.

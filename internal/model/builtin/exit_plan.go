@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // maxPlan limits a plan as it is shown, in bytes: a person must see all of the plan to approve it.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // parsed returns the schema of a tool's parameters. It panics if the schema is invalid; the tests of this package

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // maxStreamed limits how much of each stream a model sees, in bytes.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // todoWrite returns a tool that stores the to-do list of a model, one for each workspace. Every call passes the whole

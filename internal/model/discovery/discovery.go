@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/program"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Limits of the command that lists tools.

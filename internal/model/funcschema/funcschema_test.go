@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // weather is the example of specification 001, section "Function calling".

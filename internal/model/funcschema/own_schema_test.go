@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
-	"github.com/flowrun/flowrun/tool"
 )
 
 const ownSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{

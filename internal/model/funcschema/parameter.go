@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // parameter returns the schema of one parameter.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // jsonValues returns the values that fit a type of JSON Schema, "" for any, as JSON values. If schemas are

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/sampling"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // ServerConfig is a server whose tools are tools of flowrun. Exactly one of Command, URL and

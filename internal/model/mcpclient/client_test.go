@@ -16,11 +16,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // used is a Client with a Library that has its tools.

@@ -18,11 +18,11 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

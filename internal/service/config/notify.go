@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Notification is an entry of the section notifications.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // normalizeSpellings renames alternative keys of a file to the preferred ones. A setting that is written

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func field(kind keytable.ValueKind, key, def, doc string) keytable.Field {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Webhook lets an external caller start one tool.

@@ -14,11 +14,11 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // freely allows every call.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Config sets what a Server offers.

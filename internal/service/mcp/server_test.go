@@ -21,11 +21,11 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // approver allows tools that are tagged free, refuses those tagged forbidden, and asks about

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // The headers of a post.

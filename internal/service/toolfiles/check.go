@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Check parses a text as the definition at path and reports all its problems: those of the

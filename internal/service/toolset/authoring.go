@@ -13,12 +13,12 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // definitionFields are the parameters of a tool that gets the text of a definition.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Case is one test of one tool. Running does not change it.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/web"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // source is the document of a definition.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestEncodedDocs checks that the graph of a plan is placed once, and that what is kept is bounded.

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // problem is an error as the caller sees it: {"error": {...}}. It may contain what the

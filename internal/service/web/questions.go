@@ -10,8 +10,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/tool"
 )
 
 var questionRoutes = []route{

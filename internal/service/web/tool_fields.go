@@ -2,7 +2,7 @@ package web
 
 import (
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // formField is a parameter as a form needs it.

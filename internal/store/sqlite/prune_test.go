@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func TestChoose(t *testing.T) {

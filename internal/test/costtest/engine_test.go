@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/history/sqlite"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestAllocations counts the allocations of the packages that other programs embed.

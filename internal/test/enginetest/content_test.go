@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestContent is what a model and a person are told of a run, by what a tool of any kind

@@ -17,8 +17,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // runHTTP runs a definition with the HTTP client of the command line.

@@ -15,9 +15,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/waittest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestScriptResults: what a script returns is the step's output and what {step.json}

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // TestLoopScale runs a loop over very many Go steps: what the engine keeps of an item

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/flowruntest"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // TestNeverRuns: a condition is reported as never true only if the step does not run, however the other step ends.

@@ -17,11 +17,11 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	_ "github.com/flowrun/flowrun/internal/test/helpertest"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/tool"
 )
 
 func TestMain(m *testing.M) {

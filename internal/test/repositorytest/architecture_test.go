@@ -69,11 +69,11 @@ var libraries = map[string][]string{
 	"github.com/tailscale/hujson":            {"internal/model/clientconfig"},
 	"github.com/yosida95/uritemplate":        {"internal/service/mcp"},
 	"github.com/yuin/goldmark":               {"internal/service/docsite"},
-	"golang.org/x/mod":                       {"tool"},
+	"golang.org/x/mod":                       {"internal/lang/tool"},
 	"golang.org/x/oauth2":                    {"internal/model/mcpclient"},
 	"golang.org/x/sys":                       {"internal/observe/series"},
 	"google.golang.org/protobuf":             {"metrics"},
-	"gopkg.in/yaml.v3":                       {"internal/lang/keytable", "internal/lang/schemaparams", "tool"},
+	"gopkg.in/yaml.v3":                       {"internal/lang/keytable", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
 	"mvdan.cc/sh/v3":                         {"expr"},
 }
@@ -183,7 +183,7 @@ func TestCommandLine(t *testing.T) {
 // TestStepKinds keeps what a kind of step is in two places: package tool, which reads it, and
 // one file of package compile. All others ask for a step's body, or for what its plan says.
 func TestStepKinds(t *testing.T) {
-	body, err := os.ReadFile("tool/body.go")
+	body, err := os.ReadFile("internal/lang/tool/body.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestStepKinds(t *testing.T) {
 		names = append(names, string(m[1]))
 	}
 	if len(names) == 0 {
-		t.Fatal("tool/body.go declares no kinds")
+		t.Fatal("internal/lang/tool/body.go declares no kinds")
 	}
 	use := regexp.MustCompile(`\btool\.(` + strings.Join(names, "|") + `)\b`)
 	for _, files := range sources(t) {

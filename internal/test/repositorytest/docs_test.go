@@ -239,7 +239,7 @@ func TestMissingPaths(t *testing.T) {
 		{[]string{"`dag/next.go`, `fetch.go`"}, []string{"dag/fetch.go"}},
 		{[]string{"`dag`", "`policy.go`"}, []string{"policy.go"}},
 		{[]string{"`internal/absent`, `dag.Run`, `go test ./internal/absent`, `internal/engine/compile/kind_NAME.go`"}, []string{"internal/absent"}},
-		{[]string{"`flowrun.go`, `.ci/run`, `tool/*_test.go`, `tool/*.absent`"}, []string{"tool/*.absent"}},
+		{[]string{"`flowrun.go`, `.ci/run`, `internal/lang/tool/*_test.go`, `internal/lang/tool/*.absent`"}, []string{"internal/lang/tool/*.absent"}},
 	} {
 		if got := missingPaths(c.code); !slices.Equal(got, c.want) {
 			t.Errorf("%q: missing %q, want %q", c.code, got, c.want)

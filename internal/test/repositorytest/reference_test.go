@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite generated files and goldens")
@@ -41,7 +41,7 @@ func reference() string {
 	b.WriteString(`# Definitions
 
 This page lists every key of a definition file. Markdown tools ([markdown.md](markdown.md)) have their own
-sections. The page is generated from the table that also reads the files (` + "`tool/keys.go`" + `), so it is never
+sections. The page is generated from the table that also reads the files (` + "`internal/lang/tool/keys.go`" + `), so it is never
 out of date. Other keys that begin with ` + "`x-`" + ` are yours. Any other unknown key is an error.
 
 - **†** marks keys that exclude each other: use exactly one of them.

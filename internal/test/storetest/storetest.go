@@ -16,8 +16,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/waittest"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Lapser is a Store whose owners can lose a run while they are alive.

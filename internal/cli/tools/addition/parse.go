@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // Addition is a parsed command line of tool add.

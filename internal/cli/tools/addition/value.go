@@ -9,8 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
-	"github.com/flowrun/flowrun/tool"
 )
 
 // set sets the key of an option. what describes the option in messages. kind is the type of the

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/tool"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // A lock file can name only packages of the registry.
