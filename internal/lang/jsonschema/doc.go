@@ -1,10 +1,9 @@
 // Package jsonschema validates values against JSON Schemas: draft 2020-12, and draft-07 for schemas that
 // declare it.
 //
-// flowrun does not use a library for this, because importing the one that was first chosen cost every
-// start five milliseconds: it read the metaschemas of all drafts when the program began (see
-// docs/dev/decisions.md). This package does nothing before Compile is called. It has what flowrun needs:
-// one document at a time, all problems together, each with its path and a message for people.
+// docs/dev/decisions/15-json-schema.md says why this is not a library. This package does nothing before
+// Compile is called. It has what flowrun needs: one document at a time, all problems together, each with
+// its path and a message for people.
 //
 // Compile works in three steps. It reads the document into nodes and reports every keyword of a wrong
 // type (read.go, keywords.go). It connects $ref and $dynamicRef to the nodes they refer to (refs.go). It

@@ -88,36 +88,47 @@ func TestRunIDs(t *testing.T) {
 	}
 }
 
-// TestDocIndex checks that docs/README.md lists every page once, below one of the four kinds of pages.
+// TestDocIndex checks that docs/README.md lists every page once, below one of the four kinds of pages; but the decisions
+// are in the list of their folder.
 func TestDocIndex(t *testing.T) {
-	const index = "docs/README.md"
-	var listed []string
-	for _, link := range readPage(t, index).links {
-		listed = append(listed, path.Join(path.Dir(index), link))
+	const index, decisions = "docs/README.md", "docs/dev/decisions/README.md"
+	listed := map[string]int{}
+	for _, list := range []string{index, decisions} {
+		for _, link := range readPage(t, list).links {
+			listed[list+" "+path.Join(path.Dir(list), link)]++
+		}
 	}
 	for _, page := range docPages(t) {
-		n := 0
-		for _, name := range listed {
-			if name == page {
-				n++
-			}
+		list := index
+		if path.Dir(page) == path.Dir(decisions) && page != decisions {
+			list = decisions
 		}
-		if page != index && n != 1 {
-			t.Errorf("%s lists %s %d times instead of once", index, page, n)
+		if n := listed[list+" "+page]; page != index && n != 1 {
+			t.Errorf("%s lists %s %d times instead of once", list, page, n)
 		}
 	}
+}
+
+// devPages are the pages for contributors.
+func devPages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, page := range append(docPages(t), "CONTRIBUTING.md") {
+		if !strings.HasPrefix(page, "docs/") || strings.HasPrefix(page, "docs/dev/") {
+			pages = append(pages, page)
+		}
+	}
+	if len(pages) < 40 {
+		t.Fatalf("pages for contributors: %v", pages)
+	}
+	return pages
 }
 
 // TestDevDocs checks that every file and folder that the pages for contributors name in
 // backticks exists. A name without a folder belongs to the folder that was named last on
 // its line: `internal/engine/script`: `fetch.go`, `files.go`.
 func TestDevDocs(t *testing.T) {
-	pages, err := filepath.Glob("docs/dev/*.md")
-	if err != nil || len(pages) < 2 {
-		t.Fatalf("pages: %v, %v", pages, err)
-	}
-	for _, page := range append(pages, "CONTRIBUTING.md") {
-		for _, name := range missingPaths(readPage(t, filepath.ToSlash(page)).code) {
+	for _, page := range devPages(t) {
+		for _, name := range missingPaths(readPage(t, page).code) {
 			t.Errorf("%s: %s does not exist", page, name)
 		}
 	}
@@ -128,12 +139,8 @@ func TestDevDocs(t *testing.T) {
 func TestDevIdentifiers(t *testing.T) {
 	declared := identifiers(t)
 	name := regexp.MustCompile("`(\\w+\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[^`\\w.]*[^`]*`")
-	pages, err := filepath.Glob("docs/dev/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range pages {
-		for _, line := range readPage(t, filepath.ToSlash(page)).code {
+	for _, page := range devPages(t) {
+		for _, line := range readPage(t, page).code {
 			for _, m := range name.FindAllStringSubmatch(line, -1) {
 				if !declared[m[1]] {
 					t.Errorf("%s: nothing declares %s", page, m[1])

@@ -106,7 +106,7 @@ func addLinked(files map[string][]byte) error {
 		return err
 	}
 	project := os.DirFS(root)
-	for _, pattern := range []string{"CONTRIBUTING.md", "SECURITY.md", "examples/*.*", "docs/*.yaml", "docs/*.json", "docs/dev/*.md"} {
+	for _, pattern := range []string{"CONTRIBUTING.md", "SECURITY.md", "examples/*.*", "docs/*.yaml", "docs/*.json", "docs/dev/*.md", "docs/dev/decisions/*.md"} {
 		names, err := fs.Glob(project, pattern)
 		if err != nil {
 			return err
