@@ -17,8 +17,8 @@ import (
 
 const module = "github.com/flowrun/flowrun"
 
-// folder is a part of the house: the packages at and below its paths may import each other, and those of the folders that
-// it uses. docs/dev/architecture.md says what each package is for.
+// folder is a part of the program: the packages at and below its paths may import each other, and those of the folders that
+// it uses. docs/dev/architecture.md draws them.
 type folder struct {
 	name     string
 	packages []string // paths; "" is the root package alone

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -220,20 +221,85 @@ func members(typ goast.Expr) (list []*goast.Ident) {
 	return list
 }
 
-// TestArchitecturePage checks that docs/dev/architecture.md names every package of the house.
+// TestArchitecturePage checks that docs/dev/architecture.md names every folder, and that the documentation of every package
+// says what it is for, because the page does not.
 func TestArchitecturePage(t *testing.T) {
 	page, err := os.ReadFile("docs/dev/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pkg := range sources(t) {
-		if pkg == "" {
-			continue
-		}
-		if !regexp.MustCompile(`(?m)(^|[\s` + "`" + `])` + regexp.QuoteMeta(pkg) + `($|[\s` + "`" + `])`).Match(page) {
-			t.Errorf("docs/dev/architecture.md does not name the package %s", pkg)
+	for _, f := range folders {
+		names := append([]string{f.name}, f.packages...)
+		for _, name := range names {
+			public := !strings.HasPrefix(name, "internal/") && name != f.name
+			if !public && !regexp.MustCompile(`(?m)(^|[\s`+"`"+`(])`+regexp.QuoteMeta(name)+`($|[\s`+"`"+`:,)])`).Match(page) {
+				t.Errorf("docs/dev/architecture.md does not name %s", name)
+			}
 		}
 	}
+	for pkg, files := range sources(t) {
+		if !slices.ContainsFunc(files, func(file string) bool { return documented(t, file) }) {
+			t.Errorf("package %q has no documentation: say what it is for", pkg)
+		}
+	}
+}
+
+// documented reports whether a file has the documentation of its package.
+func documented(t *testing.T, file string) bool {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Doc != nil
+}
+
+// TestDevTests checks that every test that the pages for contributors name exists, and that a command that they give with
+// -run finds a test in the package that it names.
+func TestDevTests(t *testing.T) {
+	tests := testNames(t)
+	word := regexp.MustCompile(`\bTest[A-Z]\w*`)
+	command := regexp.MustCompile("go test (\\S+) -run '?([\\w|\\\\]+)")
+	for _, page := range devPages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range word.FindAllString(string(text), -1) {
+			if !slices.ContainsFunc(slices.Collect(maps.Values(tests)), func(list []string) bool { return slices.Contains(list, name) }) {
+				t.Errorf("%s: no test is named %s", page, name)
+			}
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			for _, part := range strings.Split(m[2], `\|`) {
+				if list, known := tests[path.Clean(m[1])]; known && !strings.Contains(strings.Join(list, " "), part) {
+					t.Errorf("%s: %s has no test %s", page, m[1], part)
+				}
+			}
+		}
+	}
+}
+
+// testNames returns the tests of each folder.
+func testNames(t *testing.T) map[string][]string {
+	t.Helper()
+	names := map[string][]string{}
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") { // flowruntest.TestStore is in no test file
+			return err
+		}
+		text, err := os.ReadFile(file)
+		for _, m := range declared.FindAllSubmatch(text, -1) {
+			dir := filepath.ToSlash(filepath.Dir(file))
+			names[dir] = append(names[dir], string(m[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 func TestMissingPaths(t *testing.T) {
