@@ -57,7 +57,7 @@ func ExampleTypedTool() {
 }
 
 // Cancelling the context stops a run: what runs is stopped, what cleans up runs
-// still, and the result says so. It is no error.
+// still, and the result says so. It is not an error.
 func ExampleEngine_Run_cancel() {
 	ctx, cancel := context.WithCancel(context.Background())
 	def := &tool.Definition{Name: "slow", Steps: []*tool.Step{
@@ -134,7 +134,7 @@ func ExampleConfig_slots() {
 }
 
 // A sink feeds a progress bar: how many steps have settled, of how many, and what
-// is going on.
+// is continuing.
 func ExampleWithSink_progress() {
 	path, remove := definition(`
 name: tool

@@ -103,7 +103,7 @@ steps:
 	// Output: 3 words
 }
 
-// Steps written in Go and commands stand in one definition made in Go.
+// Steps written in Go and commands are in one definition made in Go.
 func ExampleGoStep() {
 	def := &tool.Definition{
 		Name: "mixed",

@@ -15,30 +15,30 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// dying is a journal that keeps events up to the engine's death.
-type dying struct {
+// cutJournal is a journal that keeps the events up to the moment at which flowrun is killed.
+type cutJournal struct {
 	lives  int // turns
 	events []dag.Event
 	synced []int // how many events there were at each Sync
 }
 
-var errDead = errors.New("dead")
+var errKilled = errors.New("killed")
 
-func (j *dying) Append(_ context.Context, events []dag.Event) error {
+func (j *cutJournal) Append(_ context.Context, events []dag.Event) error {
 	if j.lives--; j.lives < 0 {
-		return errDead
+		return errKilled
 	}
 	j.events = append(j.events, events...)
 	return nil
 }
 
-func (j *dying) Sync(context.Context) error {
+func (j *cutJournal) Sync(context.Context) error {
 	j.synced = append(j.synced, len(j.events))
 	return nil
 }
 
-// carry is what a State needs to be carried on after an engine died.
-func (j *dying) carry(t *testing.T, g *dag.Graph, rules dag.Rules) (*dag.State, *dag.Remainder) {
+// carry is what a State needs to be carried on after flowrun was killed.
+func (j *cutJournal) carry(t *testing.T, g *dag.Graph, rules dag.Rules) (*dag.State, *dag.Remainder) {
 	t.Helper()
 	s := dag.NewState("run", g, nil)
 	for _, e := range j.events {
@@ -55,10 +55,10 @@ func TestRetrySurvives(t *testing.T) {
 		flaky := dag.Node{ID: "flaky", Runner: tryBy(fail, fail, ok), Policy: dag.Policy{Attempts: 2, Backoff: dag.Backoff{Delay: time.Hour}}}
 		bind := func(context.Context, *dag.Call) (dag.Args, error) { return "inner", nil }
 		g := graph(t, dag.Settings{}, flaky, dag.Node{ID: "nest", Graph: graph(t, dag.Settings{}, flaky), Bind: bind})
-		j := &dying{lives: 3} // up to the first tries' ends; the fourth turn is that of the cancel
+		j := &cutJournal{lives: 3} // up to the first tries' ends; the fourth turn is that of the cancel
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
-		if _, err := dag.Run(ctx, g, nil, dag.Options{ID: "run", Journal: j}); !errors.Is(err, errDead) {
+		if _, err := dag.Run(ctx, g, nil, dag.Options{ID: "run", Journal: j}); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		state, rest := j.carry(t, g, dag.Rules{})
@@ -164,7 +164,7 @@ func TestRemainder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			g := graph(t, dag.Settings{}, tc.nodes...)
-			j := &dying{lives: 1000}
+			j := &cutJournal{lives: 1000}
 			if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestRemainder(t *testing.T) {
 // TestDurableStart: no attempt of a node with DurableStart starts, and no run ends, before
 // the journal is durable.
 func TestDurableStart(t *testing.T) {
-	j := &dying{lives: 1000}
+	j := &cutJournal{lives: 1000}
 	var begun []int
 	pay := dag.Node{ID: "pay", DurableStart: true, After: []dag.ID{"a"}, Policy: dag.Policy{Attempts: 1}, Runner: runner(func(_ context.Context, c *dag.Call) (dag.Result, error) {
 		begun = append(begun, j.synced[len(j.synced)-1])
@@ -221,7 +221,7 @@ func TestRemainderOfResumed(t *testing.T) {
 	g := graph(t, dag.Settings{}, dag.Node{ID: "provision", Runner: answers(ok)},
 		dag.Node{ID: "test", Runner: answers(fail), After: []dag.ID{"provision"}},
 		dag.Node{ID: "destroy", Runner: answers(ok), After: []dag.ID{"test"}, When: always})
-	j := &dying{lives: 1000}
+	j := &cutJournal{lives: 1000}
 	if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
 		t.Fatal(err)
 	}

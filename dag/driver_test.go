@@ -19,7 +19,7 @@ type driver struct {
 	slots int
 	now   time.Time
 	pick  func(n int) int // which of n workers reports next
-	lost  func(job) bool  // whose engine died: its end is told, not reported
+	lost  func(job) bool  // whose flowrun was killed: its end is recorded, not reported
 	log   []Event
 	turns func(turn int) // told after every turn
 	out   []job
@@ -158,7 +158,7 @@ func (d *driver) check(e *Event) {
 }
 
 // checkItem holds the start of an item against the rules: items begin in order, and
-// no more are under way than may be.
+// no more are active than may be.
 func (d *driver) checkItem(w *loopWalk, e *Event) {
 	f, under, active := e.at.f, 1, int32(0)
 	for i := range f.nodes {
@@ -174,11 +174,11 @@ func (d *driver) checkItem(w *loopWalk, e *Event) {
 		}
 	}
 	if w.active != active {
-		d.t.Fatalf("before %s %d items count as under way, and %d are", e.Node, w.active, active)
+		d.t.Fatalf("before %s %d items count as active, and %d are", e.Node, w.active, active)
 	}
-	// Items that a resume finds under way go on together, were they more than that.
+	// Items that a resume finds active go on together, were they more than that.
 	if most := w.Parallel; most > 0 && under > most && e.Attempt == 1 {
-		d.t.Fatalf("with %s %d items are under way, want at most %d", e.Node, under, most)
+		d.t.Fatalf("with %s %d items are active, want at most %d", e.Node, under, most)
 	}
 }
 
@@ -390,7 +390,7 @@ func (d *driver) adopt(f *frame) {
 	}
 }
 
-// adoptLoop goes on with a loop whose items had been told, if it still has the same.
+// adoptLoop continues with a loop whose items had been told, if it still has the same.
 func (d *driver) adoptLoop(at place, c *frame, w *loopWalk) {
 	items, err := w.Items(context.Background(), &Call{View: at.view()})
 	if err != nil || checkItems(items) != nil || !w.sameItems(items) {

@@ -61,7 +61,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// lies are journals that tell of loops what cannot have been.
+// lies are journals that report loops what cannot have been.
 var lies = []string{
 	// items without end, then too many, then fewer than none
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":1000000}{"kind":"step.started","node":"l[999999]"}`,
@@ -72,11 +72,11 @@ var lies = []string{
 	`{"kind":"run.started"}{"kind":"step.started","node":"m"}{"kind":"step.expanded","node":"m","keys":["[","]/x"]}{"kind":"step.started","node":"m[[]"}{"kind":"step.started","node":"m[]/x]"}`,
 	// twice, and the second time otherwise
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[2]"}{"kind":"step.expanded","node":"l","items":1}`,
-	// of what is no loop, of a loop that never began, of none at all, of one that has ended
+	// of what is not a loop, of a loop that never began, of none at all, of one that has ended
 	`{"kind":"run.started"}{"kind":"step.started","node":"n"}{"kind":"step.expanded","node":"n","items":3}{"kind":"step.started","node":"n[1]"}{"kind":"step.expanded","node":"a","items":3}`,
 	`{"kind":"step.expanded","node":"l","items":3}{"kind":"step.started","node":"l[1]"}{"kind":"step.expanded","node":"zz","items":3}{"kind":"step.expanded","items":3}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.finished","node":"l","result":{"status":"succeeded","exit_code":0}}{"kind":"step.expanded","node":"l","items":3}`,
-	// waits of what never began, of a loop, without end, twice, and of what then runs, is tried again or ends
+	// waits of what never began, of a loop, without end, twice, and of what then runs, is retried or ends
 	`{"kind":"run.started"}{"kind":"step.waiting","node":"w","result":{"status":"waiting","wait":{"kind":"time"}}}{"kind":"step.started","node":"q"}{"kind":"step.waiting","node":"q","result":{"status":"waiting","wait":{"kind":"time","until":"2001-01-01T00:00:00Z"}}}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"w"}{"seq":9,"kind":"step.waiting","node":"w","result":{"wait":{"kind":"ok","asks":true}}}{"kind":"step.waiting","node":"w"}{"kind":"step.waiting","node":"w","result":{"wait":{"kind":"time","until":"2001-01-01T00:00:00Z"}}}{"kind":"step.fallback","node":"w","result":{"status":"failed"}}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"a"}{"kind":"step.waiting","node":"a","result":{"wait":{"until":"9999-01-01T00:00:00Z"}}}{"kind":"step.retrying","node":"a"}{"kind":"step.started","node":"a","attempt":2}{"kind":"step.waiting","node":"a","result":{"wait":{"until":"2001-01-01T00:00:00Z","then":{"status":"waiting","wait":{"asks":true}}}}}{"kind":"run.cancelling","reason":"forced"}{"kind":"run.resumed","reset":["a"]}`,
@@ -87,7 +87,7 @@ var lies = []string{
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":1}{"kind":"step.finished","node":"l[0]","result":{"status":"failed","exit_code":1}}`,
 	// kinds that are never recorded
 	`{"kind":"run.owned"}{"kind":"run.started"}{"kind":"step.ending"}{"kind":"step.started","node":"n"}{"kind":"step.bound","node":"n"}{"kind":"step.ending","node":"n"}`,
-	// an item, and a step of one, is tried again and cancelled
+	// an item, and a step of one, is retried and cancelled
 	`{"kind":"run.started"}{"kind":"step.started","node":"m"}{"kind":"step.expanded","node":"m","keys":["x","y#2/z"]}{"kind":"step.started","node":"m[y#2/z]","attempt":7}{"kind":"step.started","node":"m[y#2/z]/x"}{"kind":"step.expanded","node":"m[y#2/z]/x","items":1000000}{"kind":"run.cancelling","node":"m[y#2/z]","reason":"timeout"}{"kind":"step.retrying","node":"m[y#2/z]","attempt":7}`,
 	`{"kind":"run.started"}{"kind":"step.started","node":"l"}{"kind":"step.expanded","node":"l","items":3}{"kind":"step.retrying","node":"l"}{"kind":"step.started","node":"l","attempt":2}{"kind":"step.started","node":"l#2[0]"}`,
 }

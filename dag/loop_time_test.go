@@ -161,8 +161,8 @@ func TestLoopTimersSurvive(t *testing.T) {
 			flaky := dag.Node{Runner: byItem(tryBy(fail, ok), answers(ok), sleeps(time.Second)),
 				Policy: dag.Policy{Attempts: 1, Backoff: dag.Backoff{Delay: time.Hour}}}
 			g := graph(t, dag.Settings{}, loopOver("l", dag.Each{Items: count(3), Item: flaky, Parallel: parallel}))
-			j := &dying{lives: 1000}
-			if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}, Slots: dag.NewSlots(2)}); !errors.Is(err, errDead) {
+			j := &cutJournal{lives: 1000}
+			if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}, Slots: dag.NewSlots(2)}); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
 			state, rest := j.carry(t, g, dag.Rules{Rerun: func(dag.ID, *dag.Node) bool { return true }})
@@ -185,15 +185,15 @@ func TestLoopTimersSurvive(t *testing.T) {
 
 // mortal is a journal that keeps events until some time.
 type mortal struct {
-	*dying
+	*cutJournal
 	end time.Time
 }
 
 func (j *mortal) Append(ctx context.Context, events []dag.Event) error {
 	if time.Now().After(j.end) {
-		return errDead
+		return errKilled
 	}
-	return j.dying.Append(ctx, events)
+	return j.cutJournal.Append(ctx, events)
 }
 
 // TestLoopCancelled: a cancel ends the items that have not started, however many, and no
@@ -327,12 +327,12 @@ func TestLoopStoppedByOthers(t *testing.T) {
 	})
 }
 
-// interrupted takes a run over g up that dies after half a second. What ran then does
+// interrupted resumes a run over g that is interrupted after half a second. What ran then does
 // not run again where lost says so.
 func interrupted(t *testing.T, first, then *dag.Graph, lost map[dag.ID]bool, sinks ...dag.Sink) *dag.State {
 	t.Helper()
-	j := &dying{lives: 1000}
-	if _, err := dag.Run(t.Context(), first, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}}); !errors.Is(err, errDead) {
+	j := &cutJournal{lives: 1000}
+	if _, err := dag.Run(t.Context(), first, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}}); !errors.Is(err, errKilled) {
 		t.Fatal(err)
 	}
 	state, rest := j.carry(t, then, dag.Rules{Rerun: func(path dag.ID, _ *dag.Node) bool { return !lost[path] }})
@@ -358,13 +358,13 @@ func TestLoopOtherItems(t *testing.T) {
 		{nil, "refused"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			j := &dying{lives: 1000}
-			if _, err := dag.Run(t.Context(), over("a", "b"), nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}}); !errors.Is(err, errDead) {
+			j := &cutJournal{lives: 1000}
+			if _, err := dag.Run(t.Context(), over("a", "b"), nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(500 * time.Millisecond)}}); !errors.Is(err, errKilled) {
 				t.Fatal(err)
 			}
 			then := over(tc.keys...)
 			state, rest := j.carry(t, then, dag.Rules{Rerun: func(dag.ID, *dag.Node) bool { return true }})
-			later := &dying{lives: 1000}
+			later := &cutJournal{lives: 1000}
 			_, err := dag.Run(t.Context(), then, nil, dag.Options{ID: "run", Journal: later, Carry: state, Opening: []dag.Event{{Kind: dag.RunResumed, Reset: rest.Reset}}})
 			got := "goes on"
 			if err != nil {
@@ -375,7 +375,7 @@ func TestLoopOtherItems(t *testing.T) {
 			}
 			for _, e := range later.events {
 				if got == "refused" && e.Kind != dag.RunResumed {
-					t.Errorf("%s %s is on record, which keeps the run from going on later", e.Kind, e.Node)
+					t.Errorf("%s %s is on record, which keeps the run from continuing later", e.Kind, e.Node)
 				}
 			}
 		})

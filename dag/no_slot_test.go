@@ -88,7 +88,7 @@ func TestManyNoSlot(t *testing.T) {
 		began := time.Now()
 		runs(t, graph(t, dag.Settings{}, nodes...), dag.Options{Slots: dag.NewSlots(1)})
 		if took := time.Since(began); took != time.Minute {
-			t.Errorf("it took %v, and %d were under way at once", took, most.Load())
+			t.Errorf("it took %v, and %d were active at once", took, most.Load())
 		}
 	})
 }

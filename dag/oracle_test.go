@@ -70,7 +70,7 @@ func loopEnd(l *loopStep, path string, ends map[string]string) string {
 	return "failed"
 }
 
-// decision is what becomes of a step when all it waits for has settled.
+// decision is what happens to a step when all it waits for has settled.
 func decision(cond string, tainted, cancelled bool) string {
 	asksAfterCancel := strings.Contains(cond, "always()") || strings.Contains(cond, "cancelled()")
 	asksOutcome := asksAfterCancel || strings.Contains(cond, "success()") || strings.Contains(cond, "failure()")

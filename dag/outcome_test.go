@@ -108,8 +108,8 @@ func TestOutcomeAfterResume(t *testing.T) {
 			dag.Node{ID: "outcome", Summarizes: []dag.ID{"a"}, After: []dag.ID{"a"}},
 			dag.Node{ID: "first", After: []dag.ID{"outcome"}, NoOutput: true, Runner: failsToo, Policy: dag.Policy{Tolerate: true}},
 			dag.Node{ID: "last", After: []dag.ID{"outcome"}, NoOutput: true, Runner: handler(time.Minute)})
-		j := &dying{lives: 1000}
-		if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(time.Second)}}); !errors.Is(err, errDead) {
+		j := &cutJournal{lives: 1000}
+		if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: &mortal{j, time.Now().Add(time.Second)}}); !errors.Is(err, errKilled) {
 			t.Fatal(err)
 		}
 		state, rest := j.carry(t, g, dag.Rules{Rerun: func(dag.ID, *dag.Node) bool { return true }})

@@ -156,7 +156,7 @@ func TestEveryInterleaving(t *testing.T) {
 	})
 }
 
-// checkPaths: every path that a State tells leads to the step it was told of.
+// checkPaths: every path that a State tells leads to the step that it names.
 func checkPaths(t *rapid.T, s *State) {
 	s.All(func(path ID, n *Node, _ Status, r *Result) {
 		if p := s.find(path); p.f == nil || p.f.def(p.i) != n || p.f.node(p.i).res != r || p.f.path(p.i) != path {
@@ -259,7 +259,7 @@ func TestRunAnyGraph(t *testing.T) {
 	})
 }
 
-// checkParallel: by what the events tell, no loop ever had more items under way than
+// checkParallel: by what the events tell, no loop ever had more items active than
 // it may.
 func checkParallel(t *rapid.T, steps []step, log []Event) {
 	most := map[string]int{}
@@ -282,7 +282,7 @@ func checkParallel(t *rapid.T, steps []step, log []Event) {
 			delete(under[loop], e.Node)
 		}
 		if bound := most[anyKey.ReplaceAllString(path, "[]")]; bound > 0 && len(under[loop]) > bound {
-			t.Fatalf("%d items of %s are under way, want at most %d", len(under[loop]), loop, bound)
+			t.Fatalf("%d items of %s are active, want at most %d", len(under[loop]), loop, bound)
 		}
 	}
 }

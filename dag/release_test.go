@@ -74,7 +74,7 @@ func TestRelease(t *testing.T) {
 					o.Release, o.Abandon = nil, let
 				}
 				var told diary
-				j := &dying{lives: 100}
+				j := &cutJournal{lives: 100}
 				o.Sinks, o.Journal = []dag.Sink{&told}, j
 				_, err := dag.Run(ctx, g, nil, o)
 				if errors.Is(err, dag.ErrReleased) == c.ended || err != nil && !errors.Is(err, dag.ErrReleased) {

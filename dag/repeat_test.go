@@ -109,10 +109,10 @@ func TestRound(t *testing.T) {
 
 func TestRepeatSurvives(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		lives int
-		dies  time.Duration
-		want  int // attempts
+		name   string
+		lives  int
+		killed time.Duration
+		want   int // attempts
 	}{{"between rounds", 5, 15 * time.Minute, 4}, {"in a round", 4, 11*time.Minute + 30*time.Second, 4}} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -120,8 +120,8 @@ func TestRepeatSurvives(t *testing.T) {
 					Repeat: &dag.Repeat{Done: untilAttempt(99), Max: 4, Timeout: 100 * time.Minute, Backoff: dag.Backoff{Delay: 10 * time.Minute, Growth: dag.Constant}}}}
 				bind := func(context.Context, *dag.Call) (dag.Args, error) { return "inner", nil }
 				g := graph(t, dag.Settings{}, dag.Node{ID: "nest", Graph: graph(t, dag.Settings{}, poll), Bind: bind})
-				j := &dying{lives: c.lives}
-				ctx, cancel := context.WithTimeout(t.Context(), c.dies)
+				j := &cutJournal{lives: c.lives}
+				ctx, cancel := context.WithTimeout(t.Context(), c.killed)
 				defer cancel()
 				if _, err := dag.Run(ctx, g, nil, dag.Options{ID: "run", Journal: j}); err == nil {
 					t.Fatal("the journal lives on")
@@ -158,7 +158,7 @@ func TestRepeatFrom(t *testing.T) {
 		poll := dag.Node{ID: "poll", Runner: answers(ok), Policy: dag.Policy{
 			Repeat: &dag.Repeat{Done: untilAttempt(99), Max: 2, Timeout: time.Hour, Backoff: dag.Backoff{Delay: time.Minute}}}}
 		g := graph(t, dag.Settings{}, poll)
-		j := &dying{lives: 1000}
+		j := &cutJournal{lives: 1000}
 		if _, err := dag.Run(t.Context(), g, nil, dag.Options{ID: "run", Journal: j}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// takeUp lets a driver go on where a journal ends, as a resume does: everything
-// that ran when the engine died runs again.
-func (d *driver) takeUp(s *State) *Remainder {
+// resumeFrom lets a driver continue where a journal ends, as a resume does: everything
+// that ran when flowrun was killed runs again.
+func (d *driver) resumeFrom(s *State) *Remainder {
 	rest := s.Remainder(Rules{Rerun: func(ID, *Node) bool { return true }})
 	d.take(s)
 	for _, id := range rest.Reset {
@@ -64,7 +64,7 @@ func TestResumeAnywhere(t *testing.T) {
 			}
 			s := replay(t, g, d.log)
 			well := settledWell(s.root)
-			rest := d.takeUp(s)
+			rest := d.resumeFrom(s)
 			well = slices.DeleteFunc(well, func(path ID) bool {
 				return slices.ContainsFunc(rest.Reset, func(id ID) bool { return path != id && isInside(path, id) })
 			})
@@ -127,7 +127,7 @@ func TestResumeAfterCancel(t *testing.T) {
 		d.run()
 		d.turns = nil
 		for again := 0; again < 2; again++ { // resuming what has ended changes nothing
-			d.takeUp(replay(t, g, d.log))
+			d.resumeFrom(replay(t, g, d.log))
 			d.run()
 			if diff := cmp.Diff(want, states(d.state)); diff != "" {
 				t.Fatalf("end states (-rules +driver):\n%s", diff)

@@ -658,7 +658,7 @@ func TestRunnerError(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		if !stopped {
-			t.Error("b was not told why it had to stop")
+			t.Error("b does not know why it had to stop")
 		}
 		runs(t, graph(t, dag.Settings{}, dag.Node{ID: "x", Runner: answers(ok)}), dag.Options{Slots: slots})
 	})
@@ -742,7 +742,7 @@ func TestNoSlotIsLost(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Second)
-		cancel() // b will not run; a goes on for an hour with one slot
+		cancel() // b will not run; a continues for an hour with one slot
 		<-all[0]
 		began := time.Now()
 		runs(t, first, dag.Options{Slots: slots})

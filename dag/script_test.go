@@ -216,7 +216,7 @@ func nodesOf(t fataler, steps []step) []Node {
 	return surroundings{}.nodes(t, steps)
 }
 
-// surroundings are what steps can count on, whatever becomes of them. Every runner,
+// surroundings are what steps can count on, whatever happens to them. Every runner,
 // condition and retry looks whether it is there.
 type surroundings struct {
 	sees []string // steps whose results can be seen from outside

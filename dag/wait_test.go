@@ -204,7 +204,7 @@ func TestCancelWhileWaiting(t *testing.T) {
 	}
 }
 
-// rested runs g until it rests.
+// rested runs g until it waits.
 func rested(t *testing.T, g *dag.Graph, o dag.Options, log *[]dag.Event) *dag.State {
 	t.Helper()
 	o.ID = "run"
@@ -219,8 +219,8 @@ func rested(t *testing.T, g *dag.Graph, o dag.Options, log *[]dag.Event) *dag.St
 	return s
 }
 
-// takenUp is a state of the log, and the options to go on with it.
-func takenUp(g *dag.Graph, log []dag.Event, rules dag.Rules, as ...dag.Answer) dag.Options {
+// resumed is a state of the log, and the options to continue with it.
+func resumed(g *dag.Graph, log []dag.Event, rules dag.Rules, as ...dag.Answer) dag.Options {
 	s := dag.NewState("run", g, nil)
 	for _, e := range log {
 		s.Apply(e)
@@ -267,7 +267,7 @@ func TestOnlyAnswersLeft(t *testing.T) {
 		}
 
 		time.Sleep(20 * time.Hour)
-		o := takenUp(g, log, dag.Rules{}, dag.Answer{Node: "one", Wait: waitOf(log, "one"), Result: &dag.Result{}},
+		o := resumed(g, log, dag.Rules{}, dag.Answer{Node: "one", Wait: waitOf(log, "one"), Result: &dag.Result{}},
 			dag.Answer{Node: "one", Wait: waitOf(log, "one"), Result: &dag.Result{Status: dag.Failed}}, // the first stands
 			dag.Answer{Node: "nest", Wait: 1, Result: &dag.Result{}}, dag.Answer{Node: "nobody", Result: &dag.Result{}},
 			dag.Answer{Node: "nest/two", Wait: waitOf(log, "nest/two") + 1, Result: &dag.Result{}}) // of another time
@@ -276,9 +276,9 @@ func TestOnlyAnswersLeft(t *testing.T) {
 			t.Errorf("the answer gave %+v", last)
 		}
 
-		// Half an hour and twenty hours are over: its own time goes on while the run rests.
+		// Half an hour and twenty hours are over: its own time continues while the run is interrupted.
 		tells(t, t.Context(), g, func() dag.Options {
-			o := takenUp(g, log, dag.Rules{})
+			o := resumed(g, log, dag.Rules{})
 			o.Attended, o.Answers = true, make(chan dag.Answer)
 			return o
 		}(), `
@@ -290,15 +290,15 @@ func TestOnlyAnswersLeft(t *testing.T) {
 			1h0m0s run.finished timed-out (timeout)
 		`)
 		time.Sleep(10 * time.Hour)
-		tells(t, t.Context(), g, takenUp(g, log, dag.Rules{}), `
+		tells(t, t.Context(), g, resumed(g, log, dag.Rules{}), `
 			0s run.resumed
 			0s step.finished nest/two failed (unanswered)
 			0s step.finished nest failed (unanswered)
 			0s step.finished last skipped (upstream-failed)
 			0s run.finished failed (unanswered)
 		`)
-		// An answer that was there in time stands, however late the run is taken up.
-		tells(t, t.Context(), g, takenUp(g, log, dag.Rules{}, dag.Answer{Node: "nest/two", Wait: waitOf(log, "nest/two"), Result: &dag.Result{}}), `
+		// An answer that was there in time stands, however late the run is resumed.
+		tells(t, t.Context(), g, resumed(g, log, dag.Rules{}, dag.Answer{Node: "nest/two", Wait: waitOf(log, "nest/two"), Result: &dag.Result{}}), `
 			0s run.resumed
 			0s step.finished nest/two succeeded
 			0s step.finished nest succeeded
@@ -307,7 +307,7 @@ func TestOnlyAnswersLeft(t *testing.T) {
 			0s run.finished succeeded
 		`)
 		// Sent back, it asks anew, and the old answer is none to that.
-		o = takenUp(g, log, dag.Rules{From: []dag.ID{"nest"}}, dag.Answer{Node: "nest/two", Wait: waitOf(log, "nest/two"), Result: &dag.Result{}})
+		o = resumed(g, log, dag.Rules{From: []dag.ID{"nest"}}, dag.Answer{Node: "nest/two", Wait: waitOf(log, "nest/two"), Result: &dag.Result{}})
 		was := waitOf(log, "nest/two")
 		rested(t, g, o, &log)
 		if waitOf(log, "nest/two") == was {
@@ -340,7 +340,7 @@ func TestAttended(t *testing.T) {
 // TestOnlyAnswersLeftIsDurable: when Run returns because of answers, everything is durable.
 func TestOnlyAnswersLeftIsDurable(t *testing.T) {
 	g := graph(t, dag.Settings{}, dag.Node{ID: "a", Runner: asks(0)})
-	j := &dying{lives: 100}
+	j := &cutJournal{lives: 100}
 	if _, err := dag.Run(t.Context(), g, nil, dag.Options{Journal: j}); err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestLoopOfWaits(t *testing.T) {
 			if asked != want {
 				t.Errorf("with %d at once, %d ask, want %d", parallel, asked, want)
 			}
-			o := takenUp(g, log, dag.Rules{})
+			o := resumed(g, log, dag.Rules{})
 			p := newPerson(time.Minute, yes)
 			o.Answers, o.Attended, o.Sinks = p.answers, true, []dag.Sink{p}
 			s.Waits(func(path dag.ID, wait uint64, r *dag.Result) {
@@ -378,7 +378,7 @@ func TestLoopOfWaits(t *testing.T) {
 			})
 			end, err := dag.Run(t.Context(), g, nil, o)
 			if err != nil || end.Result().Status != dag.Succeeded {
-				t.Errorf("taken up, the loop ends %+v, %v", end.Result(), err)
+				t.Errorf("resumed, the loop ends %+v, %v", end.Result(), err)
 			}
 		})
 	}

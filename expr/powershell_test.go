@@ -29,7 +29,7 @@ const (
 // statements runs s up to the bracket that ends it, and returns its output and the rest of s.
 func (m *psModel) statements(s []rune, end rune) (out []string, rest []rune) {
 	for !m.bad {
-		s = blanks(s, true)
+		s = spaces(s, true)
 		if len(s) == 0 {
 			m.bad = m.bad || end != 0
 			return out, nil
@@ -59,8 +59,8 @@ func (m *psModel) statements(s []rune, end rune) (out []string, rest []rune) {
 	return out, nil
 }
 
-// blanks skips spaces, comments and continued lines.
-func blanks(s []rune, newlines bool) []rune {
+// spaces skips spaces, comments and continued lines.
+func spaces(s []rune, newlines bool) []rune {
 	for len(s) > 0 {
 		switch {
 		case s[0] == ' ' || s[0] == '\t' || s[0] == '\r' || newlines && s[0] == '\n':
@@ -87,7 +87,7 @@ func (m *psModel) words(s []rune) (words []string, rest []rune) {
 		words, s = []string{"\x00v", "="}, s[5:]
 	}
 	for !m.bad {
-		s = blanks(s, false)
+		s = spaces(s, false)
 		if len(s) == 0 || strings.ContainsRune("\n;|)}", s[0]) {
 			return words, s
 		}
@@ -103,7 +103,7 @@ func (m *psModel) word(s []rune) (words []string, rest []rune) {
 	if strings.HasPrefix(string(s), "@(") || s[0] == '(' {
 		s = []rune(strings.TrimPrefix(string(s), "@"))[1:]
 		for !m.bad {
-			s = blanks(s, true)
+			s = spaces(s, true)
 			if len(s) == 0 {
 				m.bad = true
 				return words, s
@@ -430,7 +430,7 @@ func TestPowerShellScript(t *testing.T) {
 	}
 	tmpl, _ = expr.ParseTemplate(`$v = {P}; git -- {P}`, expr.PowerShell, names{})
 	if _, err := tmpl.Script(same(caller("-x"))); err != nil {
-		t.Errorf("a dash that is no option: %v", err)
+		t.Errorf("a dash that is not an option: %v", err)
 	}
 }
 

@@ -271,7 +271,7 @@ func TestShellByName(t *testing.T) {
 	}
 	for _, name := range []string{"", "perl", "fish", "python2"} {
 		if _, ok := expr.ShellByName(name); ok {
-			t.Errorf("%q is no known shell", name)
+			t.Errorf("%q is not a known shell", name)
 		}
 	}
 }
@@ -343,7 +343,7 @@ func TestNestingIsBounded(t *testing.T) {
 		c.Explain(scope{}, expr.Status{})
 	}
 	if _, problems := expr.ParseTemplate("{P}"+strings.Repeat("x", 1<<20), expr.Bash, names{}); len(errorsOf(problems)) == 0 {
-		t.Error("a huge script with holes is accepted")
+		t.Error("a huge script with placeholders is accepted")
 	}
 }
 

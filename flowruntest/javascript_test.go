@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// TestScripts stands in for steps of JavaScript, for the parts of a Markdown chain and for
-// a tool in JavaScript, whose business error is tried again.
+// TestScripts replaces steps of JavaScript, the parts of a Markdown chain and
+// a tool in JavaScript, whose business error is retried.
 func TestScripts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -49,7 +49,7 @@ finally:
     bash: mail "{run.status} {run.failed-step}"
 `
 
-// A deploy that fails twice, waits between, and goes on.
+// A deploy that fails twice, waits between, and continues.
 func TestScript(t *testing.T) {
 	r := flowruntest.New().
 		On("build", flowruntest.Answer{Takes: time.Minute, Stdout: "image:7\n"}).

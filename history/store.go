@@ -98,7 +98,7 @@ type Ledger interface {
 	// Waiting, with a message that says what for. Error: ErrFenced.
 	Suspend(message string) error
 	// Admit waits in the queue until the run gets everything that it demands. It holds that
-	// until Close, or until this owner dies. While it waits the run is dag.Pending.
+	// until Close, or until this owner is killed. While it waits the run is dag.Pending.
 	// Queue.Next decides the order. If ctx ends, the run leaves the queue and the error is
 	// the cause of ctx. The error is ErrFenced if another owner has claimed the run. An
 	// owner may call Admit once for the run.
@@ -171,7 +171,7 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
-	Status   dag.Status // Running while it has a living owner, Pending while that waits in the queue, Waiting, or Interrupted when its owner died or gave up
+	Status   dag.Status // Running while it has a living owner, Pending while that waits in the queue, Waiting, or Interrupted when its owner was killed or gave up
 	ExitCode int
 	Reason   string
 	Message  string
@@ -184,7 +184,7 @@ type RunInfo struct {
 	// events before that may be missing.
 	Rebooted bool
 	// Released means that the run is interrupted because its last owner gave it up, and not
-	// because the owner died.
+	// because the owner was killed.
 	Released bool
 	// Answered are the numbers of the questions that are answered, of a run that is Waiting. Its last owner may have
 	// received some of these answers before it suspended the run.

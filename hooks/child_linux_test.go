@@ -90,7 +90,7 @@ func start(t *testing.T, how string) (*exec.Cmd, *bufio.Reader) {
 }
 
 // A child ends with its program, even after kill -9 during a script.
-func TestDiesWithProgram(t *testing.T) {
+func TestEndsWithProgram(t *testing.T) {
 	cmd, out := start(t, "endless")
 	line, err := out.ReadString('\n')
 	if err != nil {

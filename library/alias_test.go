@@ -9,7 +9,7 @@ import (
 
 // TestListMarksCycles: a listing shows aliases that run themselves as broken, wherever their files are, and no others.
 func TestListMarksCycles(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	alias := func(file, base string) { h.write(file+".yaml", "description: d\ntype: alias\nbase-tool: "+base+"\n") }
 	h.tool("repo/.flowrun/tools/real.yaml", "real")
 	alias("repo/.flowrun/tools/good", "real")

@@ -10,14 +10,14 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// TestClosedFolder: a folder of tools that nobody may read is told of, and is no empty
+// TestClosedFolder: a folder of tools that nobody may read is reported, and is not an empty
 // one: its tools are in no list, and none of another scope runs in place of one.
 func TestClosedFolder(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may read everything")
 	}
 	for _, name := range []string{"repo/.flowrun", "repo/.flowrun/tools"} {
-		h := newHouse(t)
+		h := newMachine(t)
 		h.write("repo/.flowrun/tools/a.yaml", "name: a\ndescription: d\nrun: 'true'\n")
 		h.write("home/.config/flowrun/tools/a.yaml", "name: a\ndescription: d\nrun: 'true'\n")
 		if err := os.Chmod(h.path(name), 0); err != nil {
@@ -39,7 +39,7 @@ func TestClosedFolder(t *testing.T) {
 
 // TestLinkToNowhere: a definition whose target is gone is a broken tool, not none.
 func TestLinkToNowhere(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.write("repo/.flowrun/tools/x.yaml", "name: x\n")
 	link := h.path("repo/.flowrun/tools/gone.yaml")
 	if err := os.Symlink("/nowhere/gone.yaml", link); err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // later is a library with an index, long after everything that was written so far.
-func (h house) later() *Library {
+func (h machine) later() *Library {
 	l := h.library()
 	l.indexFolder, l.programID = h.path("index"), "this build"
 	l.now = func() time.Time { return time.Now().Add(time.Minute) }
@@ -31,7 +31,7 @@ func (h house) later() *Library {
 }
 
 // fill makes a folder of definitions that is large enough for an index.
-func (h house) fill() (dir string) {
+func (h machine) fill() (dir string) {
 	for i := range minIndexed + 8 {
 		h.tool(fmt.Sprintf("repo/.flowrun/tools/file-%02d.yaml", i), fmt.Sprintf("tool-%02d", i))
 	}
@@ -39,7 +39,7 @@ func (h house) fill() (dir string) {
 }
 
 // remembered are the names of files whose index entries a new process believes.
-func (h house) remembered(dir string) (names []string) {
+func (h machine) remembered(dir string) (names []string) {
 	l := h.later()
 	for name := range l.indexOf(dir) {
 		if l.indexOf(dir).valid(filepath.Join(dir, name), l.now()) != nil {
@@ -52,7 +52,7 @@ func (h house) remembered(dir string) (names []string) {
 
 // tick waits until the clock of the file system moves, so that what is written next
 // cannot be stamped like what was written last.
-func (h house) tick() {
+func (h machine) tick() {
 	stamped := func() int64 {
 		info, err := os.Stat(h.write("tick", ""))
 		if err != nil {
@@ -80,7 +80,7 @@ func needsStamps(t *testing.T) {
 // of a new process with an index, and one of a process that has been there all along.
 func TestIndexAgrees(t *testing.T) {
 	needsStamps(t)
-	h := newHouse(t)
+	h := newMachine(t)
 	dir := h.fill()
 	seed := sizetest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -115,7 +115,7 @@ func TestIndexAgrees(t *testing.T) {
 }
 
 // disturb changes one thing and says what.
-func (h house) disturb(r *rand.Rand, dir string) string {
+func (h machine) disturb(r *rand.Rand, dir string) string {
 	must := func(err error) {
 		if err != nil {
 			h.t.Helper()
@@ -196,7 +196,7 @@ func (h house) disturb(r *rand.Rand, dir string) string {
 }
 
 // damage does to the indexes what disks, crashes and people do.
-func (h house) damage(r *rand.Rand) {
+func (h machine) damage(r *rand.Rand) {
 	files, _ := filepath.Glob(h.path("index/*"))
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -222,7 +222,7 @@ func (h house) damage(r *rand.Rand) {
 // TestIndexKept: what is kept, for whom, and when not.
 func TestIndexKept(t *testing.T) {
 	needsStamps(t)
-	h := newHouse(t)
+	h := newMachine(t)
 	dir := h.fill()
 	files, _ := os.ReadDir(dir)
 
@@ -269,7 +269,7 @@ func TestIndexKept(t *testing.T) {
 func TestIndexOfLoader(t *testing.T) {
 	needsStamps(t)
 	for _, whole := range []bool{false, true} {
-		h := newHouse(t)
+		h := newMachine(t)
 		for i := range minIndexed {
 			h.write(fmt.Sprintf("repo/.flowrun/tools/t%d.tool.js", i), "")
 		}
@@ -292,7 +292,7 @@ func TestIndexOfLoader(t *testing.T) {
 // TestIndexOfPlaceThatCannotBe: where nothing can be kept nobody is told, and the list is
 // the same.
 func TestIndexOfPlaceThatCannotBe(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.fill()
 	want := h.library().List()
 	for _, place := range []string{h.write("a-file", ""), filepath.Join(h.path("a-file"), "below"), "\x00"} {
@@ -307,7 +307,7 @@ func TestIndexOfPlaceThatCannotBe(t *testing.T) {
 // TestIndexesAreBounded: folders come and go, their indexes do not pile up.
 func TestIndexesAreBounded(t *testing.T) {
 	needsStamps(t)
-	h := newHouse(t)
+	h := newMachine(t)
 	h.fill()
 	long := time.Now().Add(-time.Hour)
 	for i := range maxIndexes + 20 {
@@ -328,7 +328,7 @@ func TestIndexesAreBounded(t *testing.T) {
 
 // TestIndexAtOnce: processes that read and write an index at once.
 func TestIndexAtOnce(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.fill()
 	want := h.library().List()
 	var all sync.WaitGroup
@@ -348,7 +348,7 @@ func TestIndexAtOnce(t *testing.T) {
 // TestListIsInOrderOfLookup: of several tools with one name the list shows as found the
 // one that Lookup finds.
 func TestListIsInOrderOfLookup(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.tool("repo/.flowrun/tools/a.yaml", "x")
 	h.tool("repo/.flowrun/tools/x.json", "x")
 	h.tool("repo/.flowrun/tools/x.yaml", "x")

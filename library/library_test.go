@@ -15,18 +15,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// house is a machine in a temporary directory: a repository, a home, a global
+// machine is a machine in a temporary directory: a repository, a home, a global
 // folder.
-type house struct {
+type machine struct {
 	t    *testing.T
 	root string
 }
 
-func newHouse(t *testing.T) house { return house{t, t.TempDir()} }
+func newMachine(t *testing.T) machine { return machine{t, t.TempDir()} }
 
-func (h house) path(name string) string { return filepath.Join(h.root, filepath.FromSlash(name)) }
+func (h machine) path(name string) string { return filepath.Join(h.root, filepath.FromSlash(name)) }
 
-func (h house) write(name, content string) string {
+func (h machine) write(name, content string) string {
 	h.t.Helper()
 	file := h.path(name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -39,12 +39,12 @@ func (h house) write(name, content string) string {
 }
 
 // tool writes a tool that describes itself by its file.
-func (h house) tool(file, name string) string {
+func (h machine) tool(file, name string) string {
 	return h.write(file, fmt.Sprintf("name: %s # a comment\ndescription: %s\nbash: echo\n", name, file))
 }
 
 // library is the view from repo/sub.
-func (h house) library() *Library {
+func (h machine) library() *Library {
 	h.t.Helper()
 	if err := os.MkdirAll(h.path("repo/sub"), 0o755); err != nil {
 		h.t.Fatal(err)
@@ -56,7 +56,7 @@ func (h house) library() *Library {
 }
 
 func TestLookupScopes(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.write("repo/.git/HEAD", "")
 	h.tool(".flowrun/tools/outside.yaml", "outside") // above the repository
 	h.tool("repo/.flowrun/tools/a.yaml", "a")
@@ -96,7 +96,7 @@ func TestLookupScopes(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.tool("repo/.flowrun/tools/deploy.yaml", "deploy")
 	lib := h.library()
 	if err := lib.Add(&tool.Definition{Name: "deplow"}); err != nil {
@@ -119,7 +119,7 @@ func TestNotFound(t *testing.T) {
 }
 
 func TestLookupByPath(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.tool("repo/sub/jobs/build.yaml", "build")
 	h.tool("repo/sub/jobs/helper.yaml", "helper")
 	h.tool("repo/.flowrun/tools/helper.yaml", "helper")
@@ -151,7 +151,7 @@ func TestLookupByPath(t *testing.T) {
 }
 
 func TestHomeIsNotLocal(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.tool("home/.cycod/tools/a.yaml", "a")
 	lib := New(Config{WorkingDirectory: h.path("home"), Home: h.path("home"), Getenv: func(string) string { return "" }})
 	if def, _, err := lib.Lookup("a", nil); err != nil || def.Scope != tool.ScopeUser {
@@ -160,7 +160,7 @@ func TestHomeIsNotLocal(t *testing.T) {
 }
 
 func TestTooLargeFile(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	file := h.write("big.yaml", "\ufeff")
 	if err := os.Truncate(file, 200<<20); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestTooLargeFile(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	file := h.tool("repo/sub/a.yaml", "a")
 	lib := h.library()
 	first, _, _ := lib.Lookup("a.yaml", nil)
@@ -187,7 +187,7 @@ func TestReload(t *testing.T) {
 }
 
 func TestHandle(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.write("repo/.flowrun/tools/x.tool.js", "export default {}")
 	lib := h.library()
 	lib.Handle(".tool.js", func(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
@@ -201,7 +201,7 @@ func TestHandle(t *testing.T) {
 }
 
 func TestAdd(t *testing.T) {
-	lib := newHouse(t).library()
+	lib := newMachine(t).library()
 	for _, c := range []struct {
 		name string
 		ok   bool
@@ -216,7 +216,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	first := h.tool("repo/.flowrun/tools/a.yaml", "a")
 	second := h.tool("home/.cycod/tools/a.yaml", "a")
 	broken := h.write("global/b.yaml", "tiemout: 5\ntags: [x]\n")
@@ -235,9 +235,9 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListTells holds what a listing says of a tool against what stands in its file.
+// TestListTells holds what a listing says of a tool against what is in its file.
 func TestListTells(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	full := h.write("repo/.flowrun/tools/full.yaml", `name: full
 description: All there is to list.
 version: 1.2.0
@@ -274,7 +274,7 @@ bash: echo
 }
 
 func TestLibraryConcurrently(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	for i := range 20 {
 		h.tool(fmt.Sprintf("repo/.flowrun/tools/t%d.yaml", i), fmt.Sprintf("name-%d", i))
 	}

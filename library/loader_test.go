@@ -35,7 +35,7 @@ func TestLoaderFiles(t *testing.T) {
 		return def, nil
 	})
 	if _, found, _ := lib.Load(file); found.Err() == nil {
-		t.Fatal("a part that is missing is no error")
+		t.Fatal("a part that is missing is not an error")
 	}
 	for _, text := range []string{"one", "another"} {
 		write(text)

@@ -11,7 +11,7 @@ import (
 // TestLookupFromOutside: what the tools of the user and of the machine name is looked for
 // outside of the project first, and in the project only if it is trusted.
 func TestLookupFromOutside(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	h.write("repo/.git/HEAD", "")
 	for _, name := range []string{"a", "b", "c", "d", "built"} {
 		h.tool("repo/.flowrun/tools/"+name+".yaml", name)

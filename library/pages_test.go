@@ -52,7 +52,7 @@ func TestPagesInFolders(t *testing.T) {
 			t.Errorf("%s is %v", name, def.Name)
 		}
 	}
-	// Named as a file, it is told why it is none.
+	// Named as a file, the error says why it is none.
 	_, found, err := lib.Lookup(filepath.Join(dir, "README.md"), nil)
 	if err != nil || !slices.ContainsFunc(found, func(d tool.Diagnostic) bool { return d.Code == "not-a-tool" && d.Severity == tool.Error }) {
 		t.Errorf("%v %v", found, err)

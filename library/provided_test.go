@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// TestProvide: what stands in files is found first, then what each provider has, and no
+// TestProvide: what is in files is found first, then what each provider has, and no
 // provider is asked before that.
 func TestProvide(t *testing.T) {
 	dir := t.TempDir()

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestNotRegular: what is no regular file is refused, and never waited for.
+// TestNotRegular: what is not a regular file is refused, and never waited for.
 func TestNotRegular(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	pipe := h.path("pipe.yaml")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
@@ -26,7 +26,7 @@ func TestNotRegular(t *testing.T) {
 // TestListUnopenable: a file that nobody may read is a tool that is broken; a link to
 // nowhere, as editors leave beside an open file, is none.
 func TestListUnopenable(t *testing.T) {
-	h := newHouse(t)
+	h := newMachine(t)
 	closed := h.write("repo/.flowrun/tools/closed.yaml", "name: other\n")
 	if err := os.Chmod(closed, 0); err != nil {
 		t.Fatal(err)

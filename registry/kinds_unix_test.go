@@ -28,13 +28,13 @@ import (
 
 // kind is a tool of one kind, and calls of it. HERE in an arguments' text is the workspace.
 type kind struct {
-	name, display, says string // says stands in its description
+	name, display, says string // says is in its description
 	parameter           string // that it must be given
 	exact, sloppy       string // arguments that mean the same
 	missing, wrong      string // arguments of which some are not there, or not valid
-	sentence            string // stands in what a call says it will do
-	told                string // stands in what a call is answered
-	slow                string // arguments of a call that goes on until it is stopped
+	sentence            string // is in what a call says it will do
+	told                string // is in what a call is answered
+	slow                string // arguments of a call that continues until it is stopped
 	silent              bool   // a slow call does not tell that it has begun
 }
 

@@ -124,7 +124,7 @@ func all(_ context.Context, _ *registry.Invocation) registry.Decision {
 	return registry.Decision{Action: registry.Proceed}
 }
 
-// TestList: tools of every kind stand in one list; what is broken is told beside it.
+// TestList: tools of every kind are in one list; what is broken is told beside it.
 func TestList(t *testing.T) {
 	r := stock(t, registry.Options{})
 	tools, problems := r.List()

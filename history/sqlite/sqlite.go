@@ -10,7 +10,7 @@
 //
 // Runs survive the end of the program, and its crash: what was recorded is on disk within
 // 50 ms, or immediately where the engine has to be sure. Any number of processes may open
-// the same folder. If one of them dies, another can resume its runs.
+// the same folder. If one of them is killed, another can resume its runs.
 //
 // The flowrun command uses the same file. With the folder of the program in
 // FLOWRUN_STATE_DIR, its commands show and resume the program's runs, and flowrun history

@@ -137,7 +137,7 @@ func TestExpressionsPage(t *testing.T) {
 		}
 		for name := range told {
 			if !known[name] {
-				t.Errorf("help expressions speaks of %s, which is no function", name)
+				t.Errorf("help expressions speaks of %s, which is not a function", name)
 			}
 		}
 	}

@@ -200,7 +200,7 @@ func TestKeyboardCtrlC(t *testing.T) {
 	s.ends(130)
 }
 
-// killed lets an engine run the definition of a seat and die when the file "started" exists. The
+// killed lets flowrun run the definition of a seat and kills it when the file "started" exists. The
 // command of the seat resumes the run.
 func killed(t *testing.T) func(*exec.Cmd) {
 	return func(c *exec.Cmd) {
@@ -225,7 +225,7 @@ func killed(t *testing.T) func(*exec.Cmd) {
 func TestKeyboardResume(t *testing.T) {
 	for keys, code := range map[string]int{"n\r": 7, "\r": 7, "y\r": 0} {
 		t.Run(keys, func(t *testing.T) {
-			// The step of the engine that died ends with the test too, where that fails before "go".
+			// The step of the killed flowrun ends with the test too, where that fails before "go".
 			s := sit(t, "steps: [{name: works, bash: 'echo began >>effects; touch started; until [ -e go ] || ! [ -e it.yaml ]; do sleep 0.05; done'}]\n", killed(t))
 			s.shows("may have been running when flowrun was killed: works\r\nflowrun: run works again? [y/N]")
 			if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600); err != nil {

@@ -135,7 +135,7 @@ steps:
 	}
 }
 
-// TestManyAtOnce: very many processes, as many as the machine allows, and waits are under way
+// TestManyAtOnce: very many processes, as many as the machine allows, and waits are active
 // at the same time.
 func TestManyAtOnce(t *testing.T) {
 	processes, waits := sizetest.Of(50, 50, 5000), sizetest.Of(500, 500, 10_000)

@@ -50,7 +50,7 @@ func TestPrometheusScrapesALongRun(t *testing.T) {
 		}
 	}
 	if v := ask(t, api+url.QueryEscape(`sum(flowrun_runs_running{tool="long"})`)); v != 1 {
-		t.Errorf("%v runs are under way, want 1", v)
+		t.Errorf("%v runs are active, want 1", v)
 	}
 
 	run.stop()

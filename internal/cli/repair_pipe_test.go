@@ -57,7 +57,7 @@ func TestRepairAnswersOneByOne(t *testing.T) {
 	}
 	in.Close()
 	if rest, _ := io.ReadAll(answers); len(rest) > 0 {
-		t.Errorf("it goes on: %s", rest)
+		t.Errorf("it continues: %s", rest)
 	}
 }
 

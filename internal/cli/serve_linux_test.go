@@ -105,7 +105,7 @@ func TestServeSignals(t *testing.T) {
 	tools := filepath.Join(dir, ".flowrun", "tools")
 	os.MkdirAll(tools, 0o755)
 	os.WriteFile(filepath.Join(tools, "stubborn.yaml"), []byte("name: stubborn\nbash: trap '' TERM; touch began; sleep 600 & wait; sleep 600\n"), 0o644)
-	// A socket that a dead service left does not stand in the way.
+	// A socket that a dead service left is not in the way.
 	os.Mkdir(filepath.Join(dir, "s"), 0o700)
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "s", "service.sock"), Net: "unix"})
 	if err != nil {
@@ -142,6 +142,6 @@ func TestServeSignals(t *testing.T) {
 	}
 	s.says("run released.*tool=stubborn")
 	if strings.Contains(s.text.String(), "Bearer") {
-		t.Error("it tells of a token")
+		t.Error("it reports a token")
 	}
 }

@@ -157,7 +157,7 @@ steps:
 		}
 	}
 	if strings.Contains(text, "FAILED") || strings.Contains(text, "skipped") {
-		t.Errorf("the screen tells of the old run:\n%s", text)
+		t.Errorf("the screen reports the old run:\n%s", text)
 	}
 }
 

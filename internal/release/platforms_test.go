@@ -46,7 +46,7 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// source is a package as go list tells of it.
+// source is a package as go list reports it.
 type source struct {
 	ImportPath, Dir string
 	GoFiles         []string

@@ -32,7 +32,7 @@ func checkSBOM(t *testing.T, text []byte, version, sum string) {
 	ids := []string{d.ID}
 	for _, p := range d.Packages {
 		if !regexp.MustCompile(`^SPDXRef-[A-Za-z0-9.-]+$`).MatchString(p.ID) || slices.Contains(ids, p.ID) {
-			t.Errorf("the id %q is no id, or of two packages", p.ID)
+			t.Errorf("the id %q is not an id, or of two packages", p.ID)
 		}
 		ids = append(ids, p.ID)
 		if p.Name == "" || p.Version == "" || !strings.HasPrefix(p.Location, "https://") || p.Purpose == "" {

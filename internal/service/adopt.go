@@ -100,7 +100,7 @@ func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) erro
 }
 
 // errCancelled is the reason for cancelling a run that was being cancelled when its owner
-// died.
+// was killed.
 var errCancelled = errors.New("it was being cancelled when it was interrupted")
 
 // inherited reports whether the run was released by an earlier service that stopped in an

@@ -44,8 +44,8 @@ func another(store *sqlite.Store) func(*service.Config) {
 	}
 }
 
-// die closes a Store as the end of its process would: its runs lose their owner.
-func die(t *testing.T, s *sqlite.Store) {
+// kill closes a Store as the end of its process would: its runs lose their owner.
+func kill(t *testing.T, s *sqlite.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -130,11 +130,11 @@ func TestDrain(t *testing.T) {
 	b.becomes(once, dag.Interrupted)
 	var asks *outcome.InterruptedError
 	if err := next.Resume(t.Context(), once); !errors.As(err, &asks) {
-		t.Errorf("to go on with it is answered with %v", err)
+		t.Errorf("to continue with it is answered with %v", err)
 	}
 }
 
-// TestTwoServices checks that when one service dies, the other one resumes its runs, and
+// TestTwoServices checks that when one service is killed, the other one resumes its runs, and
 // only those that belong to a service; subscribers see no gap.
 func TestTwoServices(t *testing.T) {
 	t.Parallel()
@@ -162,7 +162,7 @@ func TestTwoServices(t *testing.T) {
 	person := <-mine
 	b.begun(dir, "b", 2)
 	b.store = second
-	die(t, first)
+	kill(t, first)
 	b.log.says(t, "run resumed after an interruption.*"+id)
 	b.let(dir, "b")
 	b.becomes(id, dag.Succeeded)
@@ -209,7 +209,7 @@ func TestLoop(t *testing.T) {
 			break
 		}
 		b.begun(dir, "bomb", try+1)
-		die(t, store)
+		kill(t, store)
 		stop(s)
 		killed(t, state)
 		b.store = b.open(state)
@@ -238,7 +238,7 @@ func TestStoppedOften(t *testing.T) {
 	b.becomes(id, dag.Succeeded)
 }
 
-// TestCancelled checks that a run which was being cancelled when its owner died is
+// TestCancelled checks that a run which was being cancelled when its owner was killed is
 // cancelled, and that only cleanup steps run again.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
@@ -254,7 +254,7 @@ func TestCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.begun(dir, "tidy", 1)
-	die(t, first)
+	kill(t, first)
 	stop(s)
 	b.let(dir, "tidy")
 	second := b.open(state)

@@ -30,7 +30,7 @@ func TestCallerGone(t *testing.T) {
 		})
 	}
 	b.begun(dir, "b", 2)
-	die(t, first)
+	kill(t, first)
 	b.let(dir, "b")
 	over.Wait()
 	killed(t, state)

@@ -42,7 +42,7 @@ func TestFeedBounds(t *testing.T) {
 					t.Errorf("%d updates came before it was dropped", n)
 				}
 				if again, lost := f.watch(ctx, first); !lost || (<-again)[0].ID != f.updates[0].ID {
-					t.Error("a place before the row is not told of")
+					t.Error("a place before the row is not reported")
 				}
 			})
 		})

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
-// TestManyRunsAtOnce: a hundred runs, each with a process, are under way in one service at the
+// TestManyRunsAtOnce: a hundred runs, each with a process, are active in one service at the
 // same time, and all succeed.
 func TestManyRunsAtOnce(t *testing.T) {
 	t.Parallel()

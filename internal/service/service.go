@@ -8,7 +8,7 @@
 // finds everything there. Several services may use one directory.
 //
 // A run that a service starts has an origin, which is recorded. Such a run belongs to the
-// services: when its owner dies or releases it, the next service that polls the Store resumes
+// services: when its owner ends or releases it, the next service that polls the Store resumes
 // it, and the Store admits only one (adopt.go). A run without an origin was started by a
 // person, and only a person resumes it.
 //

@@ -106,7 +106,7 @@ func finish(t *testing.T, r *remote, p *progress) document {
 	return d
 }
 
-// TestKilledWorker: a worker is killed amid two steps. Another one goes on: nothing is lost, and nothing runs twice
+// TestKilledWorker: a worker is killed amid two steps. Another one continues: nothing is lost, and nothing runs twice
 // that must not.
 func TestKilledWorker(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestCutNetwork(t *testing.T) {
 	}
 }
 
-// TestUnreachableServer: a worker cannot reach the server. If that is short, its step goes on. Otherwise the worker ends
+// TestUnreachableServer: a worker cannot reach the server. If that is short, its step continues. Otherwise the worker ends
 // the step before the server lets another worker run it again, although the step ignores TERM, and later starts none
 // that the server has given to it in vain.
 func TestUnreachableServer(t *testing.T) {

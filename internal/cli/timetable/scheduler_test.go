@@ -255,7 +255,7 @@ func TestOverlap(t *testing.T) {
 			s.serve()
 			waittest.Until(s, "a scheduled time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "overlap") })
 			if list := s.running(); len(list) != 1 {
-				t.Error("under way:", list)
+				t.Error("active:", list)
 			}
 		})
 	})
@@ -287,7 +287,7 @@ func TestOverlap(t *testing.T) {
 			waittest.Until(s, "one run waits and another time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "already waiting") })
 			open, err := s.store.FiringStore().Open(t.Context())
 			if err != nil || len(open) != 1 || len(s.running()) != 1 {
-				t.Fatalf("%+v %v, under way %v", open, err, s.running())
+				t.Fatalf("%+v %v, active %v", open, err, s.running())
 			}
 			stop() // and another service takes over
 			f, _ := s.serve()

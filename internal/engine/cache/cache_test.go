@@ -286,7 +286,7 @@ func TestInputRefused(t *testing.T) {
 	}
 }
 
-// TestRestore: whatever became of outputs, they are put back as they were, modes,
+// TestRestore: whatever happened to outputs, they are put back as they were, modes,
 // links and empty folders included; what else is there stays.
 func TestRestore(t *testing.T) {
 	if runtime.GOOS == "windows" {

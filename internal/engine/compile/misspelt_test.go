@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// TestMisspeltReferences: a name in braces that nearly is that of a parameter or a step in reach is an error.
+// TestMisspeltReferences: a name in braces that nearly is that of a parameter or an available step is an error.
 func TestMisspeltReferences(t *testing.T) {
 	t.Parallel()
 	const params = "parameters: {TARGET: {description: t}, file_names: {description: f}}\n"

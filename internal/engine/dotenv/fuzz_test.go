@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 		vars, problems := dotenv.Parse("f", text, nil)
 		for _, p := range problems {
 			if p.Line < 1 || p.Col < 1 || p.Line > 1+strings.Count(text, "\n") {
-				t.Errorf("%s is no place", p)
+				t.Errorf("%s is not a place", p)
 			}
 		}
 		again, problems := dotenv.Parse("f", write(vars), nil)

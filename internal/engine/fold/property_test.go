@@ -130,7 +130,7 @@ func compare(t *rapid.T, e *dag.Event, r *fold.Run[struct{}], s *dag.State) {
 	bounded(t, r.Root)
 }
 
-// bounded: what settled is kept in what goes on, of a loop only the first that failed.
+// bounded: what settled is kept in what continues, of a loop only the first that failed.
 func bounded(t *rapid.T, s *fold.Step[struct{}]) {
 	if s.Inside == nil {
 		return

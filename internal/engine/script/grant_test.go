@@ -201,7 +201,7 @@ func TestGrantExecute(t *testing.T) {
 }
 
 // TestPermit: a name is a program of flowrun's own PATH and a path is that file, whatever
-// stands in the options; variables that make programs run code need a permission.
+// is in the options; variables that make programs run code need a permission.
 func TestPermit(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

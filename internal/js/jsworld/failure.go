@@ -18,7 +18,7 @@ const (
 	KindTimeout Kind = "timeout" // it exceeded its time limit
 	KindMemory  Kind = "memory"  // it exceeded its memory limit
 	KindResult  Kind = "result"  // its result cannot be written as JSON
-	KindLost    Kind = "lost"    // the child died for another reason
+	KindLost    Kind = "lost"    // the child ended for another reason
 
 	KindParameters Kind = "parameters" // validate rejected the parameters
 )

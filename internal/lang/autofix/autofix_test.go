@@ -98,7 +98,7 @@ func settled(t testing.TB, file string, src []byte) {
 	check, file := checker(t, file)
 	once := autofix.Text(check, file, src)
 	if twice := autofix.Text(check, file, once.Text); !bytes.Equal(twice.Text, once.Text) {
-		t.Errorf("mended twice it is another text:\n%s\n--- once:\n%s\n--- twice:\n%s", src, once.Text, twice.Text)
+		t.Errorf("fixed twice it is another text:\n%s\n--- once:\n%s\n--- twice:\n%s", src, once.Text, twice.Text)
 	}
 	before, found := check(src)
 	after, left := check(once.Text)
@@ -106,11 +106,11 @@ func settled(t testing.TB, file string, src []byte) {
 		t.Errorf("%d problems before, %d after:\n%s\n--- fixed:\n%s\n%v", len(found), len(left), src, once.Text, left)
 	}
 	if found.Err() == nil && (left.Err() != nil || !before.Same(after)) {
-		t.Errorf("it means something else now:\n%s\n--- mended:\n%s", src, once.Text)
+		t.Errorf("it means something else now:\n%s\n--- fixed:\n%s", src, once.Text)
 	}
 }
 
-// TestFixtures mends every bad file that package tool is tested with, and every example
+// TestFixtures fixes every bad file that package tool is tested with, and every example
 // of the pages.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../tool/testdata/*/*.yaml")
@@ -130,7 +130,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestAnyText mends definitions put together at random from lines that go wrong.
+// TestAnyText fixes definitions put together at random from lines that go wrong.
 func TestAnyText(t *testing.T) {
 	lines := []string{"name: t", "description: d", "description: a: b", "bash: echo", "bash: {A} x", "bash: echo 'a: b'", "run: {A}", "tags: [read]", "tags: [read]", "tag: [x]",
 		"timout: 5s", "timeout: 5s", "steps:", "  - name: a", "    bash: echo {b.output}", "  - bash: echo", "  - name: b", "    run: 'x: y", "    wait-for: [aa]", "    wait-for: [a]",
@@ -145,7 +145,7 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
-// FuzzText mends any text at all.
+// FuzzText fixes any text at all.
 func FuzzText(f *testing.F) {
 	for _, s := range []string{"bash: {A} x\n", "bash: a: b\n", "tags: [a]\ntags: [a]\n", "steps:\n  - bash: x\n", "\ufeffbash: {A}\r\n"} {
 		f.Add([]byte(s))

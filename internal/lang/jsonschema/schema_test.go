@@ -238,7 +238,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if formatError("of another house", "x") != nil {
+	if formatError("of another standard", "x") != nil {
 		t.Error("an unknown format is refused")
 	}
 }

@@ -291,7 +291,7 @@ func TestKeys(t *testing.T) {
 		for _, f := range o.Fields() {
 			switch {
 			case f.Doc == "" || !strings.HasSuffix(f.Doc, "."):
-				t.Errorf("%s.%s: the doc %q is no sentence", o.Name, f.Key, f.Doc)
+				t.Errorf("%s.%s: the doc %q is not a sentence", o.Name, f.Key, f.Doc)
 			case (f.Kind == keytable.KindChoice || f.Kind == keytable.KindChoices || f.Kind == keytable.KindChoiceOrObject) != (f.Enum != nil):
 				t.Errorf("%s.%s: kind %s with the choices %v", o.Name, f.Key, f.Kind, f.Enum)
 			case f.Requirement != "" && !strings.HasPrefix(f.Requirement, "S1-"):

@@ -43,7 +43,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestRename: the word must stand in the file as it is said.
+// TestRename: the word must be in the file as it is said.
 func TestRename(t *testing.T) {
 	for _, c := range []struct {
 		body string

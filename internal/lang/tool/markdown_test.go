@@ -212,7 +212,7 @@ func TestPagesAlike(t *testing.T) {
 	}
 }
 
-// inPlace demands that every character of every script and reference stands in the file
+// inPlace demands that every character of every script and reference is in the file
 // where the definition says.
 func inPlace(t testing.TB, src []byte, def *Definition) {
 	t.Helper()
@@ -321,7 +321,7 @@ func FuzzPage(f *testing.F) {
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		inPlace(t, src, def)
 		if IsNotTool(found) && len(def.Steps) > 0 {
-			t.Error("what is no tool has steps")
+			t.Error("what is not a tool has steps")
 		}
 	})
 }

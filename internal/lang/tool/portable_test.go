@@ -84,7 +84,7 @@ func same(t *testing.T, what string, def *Definition, file string, text []byte) 
 	return again
 }
 
-// TestPortableText holds what becomes of the text of a file, character by character.
+// TestPortableText holds what happens to the text of a file, character by character.
 func TestPortableText(t *testing.T) {
 	for _, c := range []struct{ name, file, text, as, want string }{
 		{"as it is", "a.yaml", "# hello\nname: a # mine\nbash: echo\n", "", "# hello\nname: a # mine\nbash: echo\n"},
@@ -218,7 +218,7 @@ func TestPortablePage(t *testing.T) {
 	}
 }
 
-// TestDescribedJSON: what programs learn of a tool that is no YAML.
+// TestDescribedJSON: what programs learn of a tool that is not YAML.
 func TestDescribedJSON(t *testing.T) {
 	def, _ := Decode("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
 	got, err := NormalJSON(def)

@@ -38,7 +38,7 @@ func compileSchema(t testing.TB) *jsonschema.Schema {
 }
 
 // fromYAML is a document as an editor hands it to a schema. ok is false where it
-// is no single document of JSON values.
+// is not a single document of JSON values.
 func fromYAML(src []byte) (v any, ok bool) {
 	defer func() { ok = ok && recover() == nil }()
 	if err := yaml.Unmarshal(src, &v); err != nil {
@@ -207,7 +207,7 @@ func TestSchemaValues(t *testing.T) {
 		src := []byte(start + c.line + "\n")
 		v, ok := fromYAML(src)
 		if !ok {
-			t.Errorf("%q is no document", c.line)
+			t.Errorf("%q is not a document", c.line)
 			continue
 		}
 		_, found := Decode("t.yaml", src)
@@ -241,7 +241,7 @@ func TestSchemaNames(t *testing.T) {
 	walk(Keys())
 	for name := range Schema()["definitions"].(map[string]any) {
 		if seen[name] == nil {
-			t.Errorf("the definition %s is no object", name)
+			t.Errorf("the definition %s is not an object", name)
 		}
 	}
 	if got, want := len(Schema()["definitions"].(map[string]any)), len(seen)-1; got != want {

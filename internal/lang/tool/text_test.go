@@ -109,7 +109,7 @@ func checkText(t *testing.T, s *diagnostic.Source, text Text) {
 		want := string(c)
 		switch {
 		case got == want:
-		case c == '\n' || c == ' ': // a fold: somewhere in blanks
+		case c == '\n' || c == ' ': // a fold: somewhere in spaces
 			if got != "end of line" && strings.TrimSpace(got) != "" && got != `\` {
 				t.Errorf("%q: offset %d at %v shows %q", text.S, off, at, got)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
-// FuzzCorpus begins with the corpus: whatever becomes of its texts, a value has the
-// declared types and is itself when it is sent again; blanks behind braces change nothing.
+// FuzzCorpus begins with the corpus: whatever happens to its texts, a value has the
+// declared types and is itself when it is sent again; spaces behind braces change nothing.
 func FuzzCorpus(f *testing.F) {
 	cases := readCorpus(f)
 	for i, c := range cases {
@@ -35,10 +35,10 @@ func FuzzCorpus(f *testing.F) {
 			t.Fatalf("%q became %s, and that %v (%v)", text, c.want[0], again, refusal)
 		}
 		if !strings.HasSuffix(text, "}") {
-			return // blanks may belong to a text
+			return // spaces may belong to a text
 		}
 		if later, refusal := argparse.Parse(c.schema, c.tool, []byte(text+" \n")); refusal == nil && !isOneOf(t, later.Value, c.want) {
-			t.Fatalf("%q became %s, and with blanks behind it %s", text, c.want[0], encode(t, later.Value))
+			t.Fatalf("%q became %s, and with spaces behind it %s", text, c.want[0], encode(t, later.Value))
 		}
 	})
 }

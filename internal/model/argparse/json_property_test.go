@@ -48,7 +48,7 @@ func TestStrictByteByByte(t *testing.T) {
 				t.Fatalf("seed %d: %s\nrefused: %s: %s", seed, text, refusal.Code, refusal.Message)
 			}
 		case !valid && !got.Repaired:
-			t.Fatalf("seed %d: %s\nis no JSON, and was not repaired: %s", seed, text, encode(t, got.Value))
+			t.Fatalf("seed %d: %s\nis not JSON, and was not repaired: %s", seed, text, encode(t, got.Value))
 		case valid && (got.Repaired || !reflect.DeepEqual(decoded(t, string(text)), got.Value)):
 			t.Fatalf("seed %d: %s\nbecame %s", seed, text, encode(t, got.Value))
 		}

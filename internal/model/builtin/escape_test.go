@@ -69,7 +69,7 @@ var escapes = []struct {
 	{"/etc//shadow", "is outside the folders"},
 	{"/nowhere/at/all", "is outside the folders"},
 	{"/var", "is outside the folders"},
-	// What is no path.
+	// What is not a path.
 	{"WS/file\x00.txt", "contains a NUL byte"},
 	{"\x00", "contains a NUL byte"},
 	{"WS/\x00/../outside/canary", "contains a NUL byte"},

@@ -77,7 +77,7 @@ func confirm(t testing.TB, c Config, workspace, name string, params map[string]a
 	return plan.Confirmation(t.Context(), engine.RunEnv{Workspace: workspace}, params)
 }
 
-// TestDescribed: what a model is told of each is whole, and takes nothing that is not declared.
+// TestDescribed: what a model reads about each is whole, and takes nothing that is not declared.
 func TestDescribed(t *testing.T) {
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(Config{}) })

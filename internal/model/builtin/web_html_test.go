@@ -54,7 +54,7 @@ func TestMarkdownOf(t *testing.T) {
 	}
 }
 
-// TestHostilePages: the work grows with a page's length and no faster, and what comes of it
+// TestHostilePages: the work grows with a page's length and no faster, and what results from it
 // stays small.
 func TestHostilePages(t *testing.T) {
 	for _, part := range []string{"<b>", "<div>", "<blockquote>a", "<ul><li>a", "<a href=x>", "<a href=x>a</a>", "<pre>", "<pre>`", "</p>", "<", "<!--", "&", "&amp;", "<svg>", "<td>", "<h6>a", " ", "a ", "<p hidden>", "<p style='" + strings.Repeat("x", 100) + "'>"} {

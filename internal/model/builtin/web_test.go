@@ -124,7 +124,7 @@ func TestWebFetch(t *testing.T) {
 			r := get(t, c, s.URL+w.path)
 			want(t, r, w.fails, w.want)
 			if !utf8.ValidString(r.Content().Text()) {
-				t.Error("it is no UTF-8")
+				t.Error("it is not UTF-8")
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestWebFetch(t *testing.T) {
 	})
 }
 
-// TestWebRefused: what is no address of the outside world is not asked.
+// TestWebRefused: what is not an address of the outside world is not asked.
 func TestWebRefused(t *testing.T) {
 	var asked atomic.Int32
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))

@@ -8,7 +8,7 @@ import (
 )
 
 // OfferOverHTTP makes clients offer one version of the protocol over HTTP, until the test ends or calls
-// the returned function. A test that goes on in parallel with others calls it before.
+// the returned function. A test that continues in parallel with others calls it before.
 func OfferOverHTTP(t *testing.T, version string) (restore func()) {
 	before := versions.http
 	versions.http = []string{version}

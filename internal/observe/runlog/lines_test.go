@@ -143,7 +143,7 @@ func TestSearch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := runlog.Search(ctx, o, o.Size(), new(runlog.LineIndex), "x", 1, 1); err == nil {
-		t.Error("a search goes on although nobody waits for it")
+		t.Error("a search continues although nobody waits for it")
 	}
 }
 

@@ -193,7 +193,7 @@ func (r *run) end(s *step, now time.Time, o outcome, tell bool) {
 	s.Data = span{}
 }
 
-// resume continues a run. Steps that were running when the process died have ended with an
+// resume continues a run. Steps that were running when the process ended have ended with an
 // unknown result. Their spans are sent nevertheless, because spans of what they started may
 // be below them. If the run had ended, its span was sent and cannot change; what follows is
 // in a new span below that one.

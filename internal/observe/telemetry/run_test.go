@@ -493,7 +493,7 @@ func TestKilled(t *testing.T) {
 		begun("setup", 1), begun("setup/clone", 1), done("setup/clone", 1, dag.Succeeded),
 		begun("setup/build", 1),
 		begun("flaky", 1), dag.Event{Kind: dag.StepRetrying, Node: "flaky", Attempt: 1, Result: &dag.Result{Status: dag.Failed}},
-		// here it dies
+		// here flowrun is killed
 		dag.Event{Kind: dag.RunResumed, Reset: []dag.ID{"setup/build"}},
 		begun("setup/build", 1),
 		// and here

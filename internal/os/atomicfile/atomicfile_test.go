@@ -262,7 +262,7 @@ func TestReplaceAtOnce(t *testing.T) {
 	only(t, dir, "a.yaml")
 }
 
-// A lock that a killed process left is used again. What is no lock is neither followed nor waited for.
+// A lock that a killed process left is used again. What is not a lock is neither followed nor waited for.
 func TestLeftLock(t *testing.T) {
 	dir := t.TempDir()
 	path, lock := filepath.Join(dir, "a.yaml"), filepath.Join(dir, ".replace.lock")

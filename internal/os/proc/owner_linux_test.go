@@ -154,7 +154,7 @@ func TestTermLate(t *testing.T) {
 		t.Error(found, survivors)
 	}
 	if took := time.Since(began); took >= grace {
-		t.Errorf("it took %v: nobody told what was found late", took)
+		t.Errorf("it took %v: nothing reported what was found late", took)
 	}
 	if looks < 3 {
 		t.Errorf("%d looks", looks)

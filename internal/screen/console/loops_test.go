@@ -128,7 +128,7 @@ func TestFailuresOnly(t *testing.T) {
 		if name, _, ok := strings.Cut(l, " FAILED"); ok {
 			names = append(names, name)
 		} else if strings.Contains(l, "ok ") || strings.Contains(l, "started") || strings.Contains(l, "skipped") {
-			t.Errorf("this is no failure: %q", l)
+			t.Errorf("this is not a failure: %q", l)
 		}
 	}
 	if strings.Join(names, " ") != "lint test many[29]" {

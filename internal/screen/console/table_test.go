@@ -99,7 +99,7 @@ func (w *broken) Write(b []byte) (int, error) {
 	return w.got.Write(b)
 }
 
-func TestDrawingsTellOfWriters(t *testing.T) {
+func TestDrawingsReportWriters(t *testing.T) {
 	for name, err := range map[string]error{
 		"table":    Table(&broken{}, nil, [][]string{{"a"}}, TableOptions{}),
 		"timeline": Timeline(&broken{}, release(), TimelineOptions{}),

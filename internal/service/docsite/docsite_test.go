@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPage shows what becomes of links, headings and code.
+// TestPage shows what happens to links, headings and code.
 func TestPage(t *testing.T) {
 	b, err := docsite.Site{}.Page("guides/use-secrets")
 	if err != nil {

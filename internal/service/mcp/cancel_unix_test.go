@@ -132,7 +132,7 @@ func TestClientsGone(t *testing.T) {
 	}
 }
 
-// TestClientReturns checks that a call goes on while its client has another connection.
+// TestClientReturns checks that a call continues while its client has another connection.
 func TestClientReturns(t *testing.T) {
 	s := serve(t, nil)
 	file := filepath.Join(t.TempDir(), "started")

@@ -58,7 +58,7 @@ func TestResources(t *testing.T) {
 		r := callTool(t, c, "big", nil)
 		link, ok := r.Content[len(r.Content)-1].(*sdk.ResourceLink)
 		if !ok || *link.Size != 1400000 {
-			t.Fatalf("the result is no link: %v", r.Content)
+			t.Fatalf("the result is not a link: %v", r.Content)
 		}
 		var all strings.Builder
 		for uri := link.URI; uri != ""; {

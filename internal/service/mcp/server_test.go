@@ -257,7 +257,7 @@ func TestCall(t *testing.T) {
 				t.Errorf("code %q, want %q", code, test.code)
 			}
 			if all, _ := json.Marshal(r); strings.Contains(string(all), "--auto-approve") {
-				t.Errorf("the model is told how to get approved: %s", all)
+				t.Errorf("the model learns how to get approved: %s", all)
 			}
 		})
 	}
@@ -460,7 +460,7 @@ func TestQuestion(t *testing.T) {
 				t.Errorf("code %q, want %q: %s", code, test.code, text(r))
 			}
 			if strings.Contains(text(r), "flowrun approve") {
-				t.Errorf("the model is told how to approve: %s", text(r))
+				t.Errorf("the model learns how to approve: %s", text(r))
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func TestWants(t *testing.T) {
 	} {
 		var got []Event
 		if (Rule{On: c.on}).Wants("") {
-			t.Errorf("%v wants what is no event", c.on)
+			t.Errorf("%v wants what is not an event", c.on)
 		}
 		for _, e := range all {
 			if (Rule{On: c.on}).Wants(e) {

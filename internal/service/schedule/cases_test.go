@@ -9,7 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/cron"
 )
 
-// The cases: a schedule, when its service begins (in UTC), what happens, and what comes of
+// The cases: a schedule, when its service begins (in UTC), what happens, and what results from
 // it.
 //
 // What happens is a list of: "run 3h" (the service works), "down 3h" (there is none),
@@ -18,9 +18,9 @@ import (
 // now on another service is quicker), "line 15 * * * *" (the line is changed), "edit ..." (it is, and the service does not
 // see it before it starts anew).
 //
-// What comes of it is a list of slots by their local time, with the offset where it is
+// What results from it is a list of slots by their local time, with the offset where it is
 // not UTC: "28 02:30+01" started on time; "28 02:30+01 at 04:31" started late; "queue",
-// "cancel", "skip" and "taken" before a slot are what else can become of it; "miss 3"
+// "cancel", "skip" and "taken" before a slot are what else can happen to it; "miss 3"
 // slots were too late; "jump" the clock was set.
 var cases = []struct {
 	name, line string

@@ -70,7 +70,7 @@ type runs struct {
 	mu      sync.Mutex
 	n       int
 	takes   time.Duration
-	ends    []time.Time // of the runs under way, by the monotonic clock
+	ends    []time.Time // of the active runs, by the monotonic clock
 	queue   []Firing
 	success time.Time
 }

@@ -72,7 +72,7 @@ func TestSessions(t *testing.T) {
 	done()
 	*now = now.Add(maxIdle / 2)
 	if s.Find(secret) == nil {
-		t.Error("the end of a request is no use of the session")
+		t.Error("the end of a request is not a use of the session")
 	}
 	life, end := context.WithCancel(t.Context())
 	secret = s.Start(life, one)

@@ -64,7 +64,7 @@ func FuzzRequest(f *testing.F) {
 			}
 		}
 		if strings.Contains(w.Body.String(), b.dir) && !strings.Contains(text, b.dir) {
-			t.Errorf("%q tells of the machine: %s", text, w.Body)
+			t.Errorf("%q reports the machine: %s", text, w.Body)
 		}
 	})
 }

@@ -187,7 +187,7 @@ func TestPs(t *testing.T) {
 		t.Errorf("%v %s", err, doc)
 	}
 	if strings.Contains(string(doc), b.dir) {
-		t.Errorf("it tells of the machine: %s", doc)
+		t.Errorf("it reports the machine: %s", doc)
 	}
 	b.open(file)
 	b.becomes(second, dag.Succeeded)

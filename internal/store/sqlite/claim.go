@@ -44,7 +44,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
 		if err == nil {
-			err = s.leaveQueue(ctx, c, n, epoch) // of a former owner that died in the queue
+			err = s.leaveQueue(ctx, c, n, epoch) // of a former owner that was killed in the queue
 		}
 		if err != nil {
 			return err

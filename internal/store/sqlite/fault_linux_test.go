@@ -109,7 +109,7 @@ func TestLocked(t *testing.T) {
 	isError(t, l.Append(ctx, finished("r1", 1)), Locked)
 	_, err := s.Begin(ctx, &history.Record{ID: "r2"})
 	isError(t, err, Locked)
-	must(t, readAll(s)) // reading goes on
+	must(t, readAll(s)) // reading continues
 	p.kill()
 	must(t, l.Append(ctx, event("r1", 1)))
 	must(t, l.Sync(ctx))
@@ -249,7 +249,7 @@ func childFiles(args []string) error {
 		}
 		held = append(held, f)
 	}
-	// A run under way goes on; what needs another file says what is missing.
+	// An active run continues; what needs another file says what is missing.
 	must(l.Append(ctx, event("r1", 1)))
 	must(l.Sync(ctx))
 	must(l.Append(ctx, finished("r1", 2)))

@@ -143,7 +143,7 @@ func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
 }
 
 // Open returns the firings whose run has not started, oldest first: those of services that
-// died between claim and start, and those that wait for their turn.
+// were killed between claim and start, and those that wait for their turn.
 func (b FiringStore) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }

@@ -152,7 +152,7 @@ func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) 
 
 // pollQueue polls the queue for the runs of this process that wait in it, all with one
 // query. A run that leaves the queue admits the next one in the same transaction, so a poll
-// only has to notice that. If a process dies, the process of a run directly behind it
+// only has to notice that. If a process ends, the process of a run directly behind it
 // removes the ticket. The further back the runs are, the longer the time between two polls.
 func (s *Store) pollQueue() {
 	t := queuePoller{store: s, dataVersion: -1}

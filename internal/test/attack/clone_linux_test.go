@@ -119,7 +119,7 @@ func TestUntrustedCloneGetsNoApproval(t *testing.T) {
 	}
 }
 
-// mustNotAdvise fails where a model is told how to get approved.
+// mustNotAdvise fails where a model learns how to get approved.
 func mustNotAdvise(t *testing.T, name string, out outcome) {
 	t.Helper()
 	var doc struct {
@@ -132,7 +132,7 @@ func mustNotAdvise(t *testing.T, name string, out outcome) {
 	told := fmt.Sprint(doc.LLM, doc.Error)
 	for _, word := range []string{"--auto-approve", "approvals.allow", "flowrun approve", "flowrun trust", "--trust-project"} {
 		if strings.Contains(told, word) {
-			t.Errorf("%s: the model is told of %s:\n%s", name, word, told)
+			t.Errorf("%s: the model learns %s:\n%s", name, word, told)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestLostEntries(t *testing.T) {
 	}
 }
 
-// TestFullStateDisk: a run whose state disk fills up is told of as a failure, and can be
+// TestFullStateDisk: a run whose state disk fills up is reported as a failure, and can be
 // resumed when there is room; where the reserve is enough for its end, that is recorded.
 func TestFullStateDisk(t *testing.T) {
 	for name, c := range map[string]struct{ fill, told, status string }{

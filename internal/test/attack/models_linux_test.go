@@ -183,9 +183,9 @@ func TestServiceScriptCallsWhatItDeclares(t *testing.T) {
 	}
 }
 
-// TestModelIsNotToldHowToGetApproved: the document of a call does not say how it can be approved, or why it was
-// not; the permissions of a refused call stand in it.
-func TestModelIsNotToldHowToGetApproved(t *testing.T) {
+// TestModelLearnsNoWayToApproval: the document of a call does not say how it can be approved, or why it was
+// not; the permissions of a refused call are in it.
+func TestModelLearnsNoWayToApproval(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.write("needs.yaml", "name: needs\ndescription: x\nbash: 'true'\nparameters: {DIR: {type: string, description: x, default: /srv/x}}\nsecurity: {required-permissions: [\"filesystem:write:{DIR}\"]}\n")
@@ -216,7 +216,7 @@ func TestModelIsNotToldHowToGetApproved(t *testing.T) {
 			continue
 		}
 		if found := regexp.MustCompile(`--\w+|flowrun (approve|trust|run|resume)|approvals\.|config\.yaml|is not approved|denied by|trusted`).FindString(out.stdout); found != "" {
-			t.Errorf("%s: the model is told of %s: %s", name, found, out.stdout)
+			t.Errorf("%s: the model learns %s: %s", name, found, out.stdout)
 		}
 		if name == "not approved" && fmt.Sprint(doc.Error.Permissions) != "[filesystem:write:/srv/y]" {
 			t.Errorf("%s: permissions %q", name, doc.Error.Permissions)

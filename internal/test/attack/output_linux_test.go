@@ -74,7 +74,7 @@ func TestLengthOfSecret(t *testing.T) {
 	}
 }
 
-// TestHandlersAreSeen: what handlers and cleanup print is seen while the run goes on.
+// TestHandlersAreSeen: what handlers and cleanup print is seen while the run continues.
 func TestHandlersAreSeen(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -248,7 +248,7 @@ func TestKilledEngineLeavesNoValues(t *testing.T) {
 }
 
 // TestForkBomb: a step that takes all processes its user may have ends by itself or is
-// ended; flowrun goes on, ends in order and leaves nothing of it.
+// ended; flowrun continues, ends in order and leaves nothing of it.
 func TestForkBomb(t *testing.T) {
 	for name, script := range map[string]string{
 		"in its group":       `b() { b | b & }; b; sleep 0.3`,

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
-// TestQuestionShowsAll: whatever runs or is sent after a yes has stood in the question,
-// and stands in the dry run, as text and as JSON.
+// TestQuestionShowsAll: whatever runs or is sent after a yes has was in the question,
+// and is in the dry run, as text and as JSON.
 func TestQuestionShowsAll(t *testing.T) {
 	const head = "name: t\ndescription: x\nsecurity: {execution-privilege: elevated, justification: x}\nparameters: {P: {description: p, default: mine}}\n"
 	for name, c := range map[string]struct {

@@ -148,7 +148,7 @@ func TestDataOfOthers(t *testing.T) {
 }
 
 // TestDashThroughScripts: what a script only passes on, or makes, of a caller's value is
-// no option of a program.
+// not an option of a program.
 func TestDashThroughScripts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -128,7 +128,7 @@ func TestNoTerminal(t *testing.T) {
 }
 
 // typist is what a copy of this test program is called that types into a terminal: its
-// arguments are the terminal and the keys. It says on stdout what became of them.
+// arguments are the terminal and the keys. It says on stdout what happened to them.
 const typist = "typist"
 
 func init() {
@@ -381,8 +381,8 @@ func TestWantsTerminal(t *testing.T) {
 	}
 }
 
-// TestNullIsNoTerminal: where everything is /dev/null, as under cron, nobody is asked.
-func TestNullIsNoTerminal(t *testing.T) {
+// TestNullIsNotTerminal: where everything is /dev/null, as under cron, nobody is asked.
+func TestNullIsNotTerminal(t *testing.T) {
 	for name, c := range map[string]struct {
 		text    string
 		command []string

@@ -86,7 +86,7 @@ func TestApproval(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers: without a store the step fails at once; with one the run rests.
+// TestNobodyAnswers: without a store the step fails at once; with one the run is interrupted.
 func TestNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)
@@ -108,7 +108,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// TestAnswerLater: a run at rest is found with its question, answered once, and goes on.
+// TestAnswerLater: a run at rest is found with its question, answered once, and continues.
 func TestAnswerLater(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

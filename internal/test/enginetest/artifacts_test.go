@@ -45,7 +45,7 @@ func TestArtifactTable(t *testing.T) {
 	}
 }
 
-// keeps runs a step to an outcome, and says what became of its artifact.
+// keeps runs a step to an outcome, and says what happened to its artifact.
 func keeps(t *testing.T, outcome string, some bool, required, when string) string {
 	dir := t.TempDir()
 	script, more := "true", ""

@@ -58,7 +58,7 @@ func planOf(t *testing.T, def *tool.Definition) (*bed, *engine.Plan) {
 	return b, p
 }
 
-// TestBindSchema holds what becomes of parameters that a JSON Schema describes:
+// TestBindSchema holds what happens to parameters that a JSON Schema describes:
 // coerced, filled in, held against the whole schema, all problems at once.
 func TestBindSchema(t *testing.T) {
 	t.Parallel()

@@ -31,8 +31,8 @@ type pipeStep struct {
 	cached   bool
 	constant string   // in its command
 	reads    []string // patterns of files
-	uses     []string // holes in its command: {P}, {s0.output}
-	stdin    string   // a hole
+	uses     []string // placeholders in its command: {P}, {s0.output}
+	stdin    string   // a placeholder
 	env      string   // the value of its variable E; "": it sets none
 	named    bool     // the inherited variable V counts
 	key      string
@@ -233,7 +233,7 @@ func (p *pipeline) run(dir string, config engine.Config, options ...engine.RunOp
 }
 
 // once runs the pipeline with the cache, and without it in a copy of the folder: what
-// the steps print, what becomes of them and what they make must be the same.
+// the steps print, what happens to them and what they make must be the same.
 func (p *pipeline) once(forced bool) {
 	p.runs++
 	text := "name: pipe\ndescription: d\nparameters: {P: {description: d}}\nsteps:\n"
@@ -326,7 +326,7 @@ func (p *pipeline) dependsOn(s *pipeStep, item string, run *engine.Result) strin
 	return text
 }
 
-// ended is what became of the steps; to be reused is to succeed.
+// ended is what happened to the steps; to be reused is to succeed.
 func ended(res *engine.Result) (list []string) {
 	for _, s := range res.Steps {
 		status := s.Status

@@ -229,7 +229,7 @@ steps:
 		t.Errorf("it ran: %q; %v", ran, res.Status)
 	}
 
-	// What a fallback made of a failure is no result of the step.
+	// What a fallback made of a failure is not a result of the step.
 	text = "steps:\n  - name: it\n    bash: exit 3\n    cache: {key: fallback}\n    error-handling: {fallback: echo rescued}\n"
 	for range 2 {
 		b.becomes(b.run(context.Background(), text, nil), "it", "succeeded")
@@ -251,7 +251,7 @@ func TestCacheTTL(t *testing.T) {
 	b.becomes(b.run(context.Background(), fmt.Sprintf(text, "1ms"), nil), "under-test", "succeeded")
 }
 
-// TestCacheForced: WithoutCache runs the step and keeps what comes of it.
+// TestCacheForced: WithoutCache runs the step and keeps what results from it.
 func TestCacheForced(t *testing.T) {
 	t.Parallel()
 	b := cacheBed(t)

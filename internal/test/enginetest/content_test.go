@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// TestContent is what a model and a person are told of a run, by what a tool of any kind
+// TestContent is what a model and a person read about a run, by what a tool of any kind
 // printed.
 func TestContent(t *testing.T) {
 	t.Parallel()

@@ -107,7 +107,7 @@ func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *engine.Result
 	at := 0
 	for _, s := range res.Steps {
 		if strings.ContainsAny(s.ID, "@[") {
-			continue // a cleanup that did not go well is told, but is no step; items are not known before
+			continue // a cleanup that did not go well is told, but is not a step; items are not known before
 		}
 		i := slices.IndexFunc(v.Steps[at:], func(ps preview.PreviewStep) bool { return ps.ID == s.ID })
 		if i < 0 {
@@ -891,6 +891,6 @@ steps:
 		t.Error(err)
 	}
 	if _, err := p.Until("@cleanup"); !errors.As(err, &unknown) {
-		t.Errorf("a node that is no step: %v", err)
+		t.Errorf("a node that is not a step: %v", err)
 	}
 }

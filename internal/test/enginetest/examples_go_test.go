@@ -163,7 +163,7 @@ func TestLicencesExample(t *testing.T) {
 }
 
 // TestCloneBuildExample clones a repository that the test makes, at a branch and at a
-// commit, and builds it; then one whose tests fail, and what is no repository.
+// commit, and builds it; then one whose tests fail, and what is not a repository.
 func TestCloneBuildExample(t *testing.T) {
 	needtest.Programs(t, "git", "go", "make")
 	t.Parallel()

@@ -86,7 +86,7 @@ func checkExampleTests(t *testing.T, p *engine.Plan) {
 		}
 		for _, e := range test.Parameters {
 			if !slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == e.Key }) {
-				t.Errorf("test %q gives %s, which is no parameter", test.Name, e.Key)
+				t.Errorf("test %q gives %s, which is not a parameter", test.Name, e.Key)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func exampleEnded(t *testing.T, res *engine.Result, status dag.Status, output st
 	}
 }
 
-// exampleStep is what came of one step of a run.
+// exampleStep is what resulted from one step of a run.
 func exampleStep(t *testing.T, res *engine.Result, id string) engine.StepResult {
 	t.Helper()
 	i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == id })

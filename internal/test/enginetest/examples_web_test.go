@@ -273,7 +273,7 @@ func TestCanaryExample(t *testing.T) {
 }
 
 // TestCertRenewExample renews a certificate that runs out, leaves a good one alone, and
-// notifies when the renewal is no good.
+// notifies when the renewal is invalid.
 func TestCertRenewExample(t *testing.T) {
 	needtest.Programs(t, "openssl", "curl")
 	t.Parallel()
@@ -311,6 +311,6 @@ func TestCertRenewExample(t *testing.T) {
 		}
 	}
 	if textOf(t, filepath.Join(dir, "reloads")) != "x\n" {
-		t.Error("the server reads a certificate that is no good")
+		t.Error("the server reads a certificate that is invalid")
 	}
 }

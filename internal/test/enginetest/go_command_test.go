@@ -67,7 +67,7 @@ func TestGoCommand(t *testing.T) {
 	}
 }
 
-// TestGoCommandMasked: what a model is told of a command holds no secret either.
+// TestGoCommandMasked: what a model reads about a command holds no secret either.
 func TestGoCommandMasked(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

@@ -26,7 +26,7 @@ func (tr *trace) option() engine.RunOption {
 	}))
 }
 
-// TestHandlers: which handlers run after what, in which order, and what becomes of
+// TestHandlers: which handlers run after what, in which order, and what happens to
 // the run.
 func TestHandlers(t *testing.T) {
 	t.Parallel()
@@ -222,7 +222,7 @@ finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: tru
 	}
 }
 
-// TestHandlersSeeSecretsMasked: what a handler is told of the run holds no secret.
+// TestHandlersSeeSecretsMasked: what a handler reads about the run holds no secret.
 func TestHandlersAndSecrets(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

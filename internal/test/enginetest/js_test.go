@@ -157,7 +157,7 @@ steps:
 }
 
 // TestScriptReadsNoJSON: json of a step that printed something else is an error, as in a
-// hole, and null where there was nothing to print.
+// placeholder, and null where there was nothing to print.
 func TestScriptReadsNoJSON(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

@@ -32,8 +32,8 @@ on-failure: [{name: bad, bash: "echo $FLOWRUN_STEP >> done"}]
 finally: [{name: tidy, bash: "echo $FLOWRUN_STEP >> done"}]
 `
 
-// TestResumeLoopsEverywhere: the engine dies around every write of its journal; taken
-// up again the run ends well, and no item runs again whose end is on record.
+// TestResumeLoopsEverywhere: flowrun is killed around every write of its journal; resumed,
+// the run ends well, and no item runs again whose end is on record.
 func TestResumeLoopsEverywhere(t *testing.T) {
 	t.Parallel()
 	// A turn each at least for the start, list, two rounds of t, end and the handlers; how many more depends on what ends
@@ -54,7 +54,7 @@ func TestResumeItems(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		again      string   // reset and left
-		ran        []string // when it goes on
+		ran        []string // when it continues
 	}{
 		{"an item failed", "steps:\n  - {name: t, for-each: {items: [x, y, z], key: \"{item}\"}, bash: \"echo $FLOWRUN_STEP >> done; test {item} != y -o -e ready; echo {item}\", strict: true}\n  - {name: z, bash: \"echo z >> done; echo {t.output}\"}\n",
 			"t[y] z", []string{"t[y]", "z"}},
@@ -166,8 +166,8 @@ finally: [{name: f, bash: "echo f >> done"}]
 	}
 }
 
-// TestResumeCancelledLoop: a cancel stops the items under way and keeps the rest from
-// starting; what is left runs when the run goes on.
+// TestResumeCancelledLoop: a cancel stops the items active and keeps the rest from
+// starting; what is left runs when the run continues.
 func TestResumeCancelledLoop(t *testing.T) {
 	t.Parallel()
 	h := newKeptRuns(t)
@@ -238,7 +238,7 @@ func TestResumeOtherItems(t *testing.T) {
 	}
 	h.config.Store = h.memory
 	if _, err = engine.New(h.config).Continue(context.Background(), g); err == nil || !strings.Contains(err.Error(), "the items of step t changed") {
-		t.Errorf("the run goes on: %v", err)
+		t.Errorf("the run continues: %v", err)
 	}
 	res := h.resume(engine.ResumeOptions{})
 	if res.Status != dag.Succeeded || len(items(res, "t")) != 3 {

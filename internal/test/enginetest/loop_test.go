@@ -26,7 +26,7 @@ func outputs(t *testing.T, res *engine.Result, step string) []any {
 	}
 	var list []any
 	if err := json.Unmarshal([]byte(s.Output), &list); err != nil {
-		t.Fatalf("the output of %s is no JSON array: %v\n%s (%s: %s)", step, err, s.Output, s.Status, s.Message)
+		t.Fatalf("the output of %s is not a JSON array: %v\n%s (%s: %s)", step, err, s.Output, s.Status, s.Message)
 	}
 	return list
 }
@@ -106,7 +106,7 @@ func TestForEachItems(t *testing.T) {
 	}
 }
 
-// TestForEachRefused: what is no list fails the loop's step, and says what it was.
+// TestForEachRefused: what is not a list fails the loop's step, and says what it was.
 func TestForEachRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -233,7 +233,7 @@ func TestItemKeys(t *testing.T) {
 	}
 }
 
-// TestLoopOutcome: what becomes of a loop when items fail, and of what waits for it.
+// TestLoopOutcome: what happens to a loop when items fail, and of what waits for it.
 func TestLoopOutcome(t *testing.T) {
 	t.Parallel()
 	const fails3 = "    bash: \"[ {item} != 3 ] || exit 7\"\n"

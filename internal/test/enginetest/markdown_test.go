@@ -340,7 +340,7 @@ func TestPageSecrets(t *testing.T) {
 	}
 }
 
-// TestPagePreview: what a page hands on and is not known before the run is no problem of
+// TestPagePreview: what a page hands on and is not known before the run is not a problem of
 // a dry run, whatever type it has to have.
 func TestPagePreview(t *testing.T) {
 	t.Parallel()

@@ -88,7 +88,7 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 	}
 }
 
-// TestToolsOfPreview: every tool tells what it asks for and does, also one whose
+// TestToolsOfPreview: every tool says what it asks for and does, also one whose
 // parameters are not known before the run.
 func TestToolsOfPreview(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ steps:
 	}
 }
 
-// TestPreviewOfAgain: looking at what a run goes on with leaves it as it is.
+// TestPreviewOfAgain: looking at what a run continues with leaves it as it is.
 func TestPreviewOfAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

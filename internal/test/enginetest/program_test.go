@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// discovered is a tool that another program told of, which a script of sh calls.
+// discovered is a tool that another program listed, which a script of sh calls.
 func discovered(t *testing.T, script string) *tool.Definition {
 	t.Helper()
 	if runtime.GOOS == "windows" {

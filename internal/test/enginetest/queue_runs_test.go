@@ -30,15 +30,15 @@ func shares(a, b history.QueueEntry) bool {
 	return slices.ContainsFunc(a.Demands, func(n history.LockDemand) bool { return slices.ContainsFunc(b.Demands, n.Same) })
 }
 
-// TestLineRule: runs come, end and die in any order. Nobody is admitted where others
+// TestLineRule: runs come, end and are killed in any order. Nobody is admitted where others
 // have all slots, nobody passes one who asked earlier for something in common, nobody
-// waits whom nothing holds up, and what people are told of those who wait is so.
+// waits whom nothing holds up, and what people read about those who wait is so.
 func TestLineRule(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rapid.Check(t, func(t *rapid.T) {
 		var line history.Queue
 		for i := range rapid.IntRange(1, 60).Draw(t, "events") {
-			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, rests, is cancelled or dies
+			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, waits, is cancelled or killed
 				at := rapid.IntRange(0, len(line)-1).Draw(t, "who")
 				line = slices.Delete(line, at, at+1)
 			} else {
@@ -80,7 +80,7 @@ func TestLineRule(t *testing.T) {
 				}
 				for _, o := range q.Obstacles {
 					if full := taken[o.Name]+max(o.Count, 1) > o.Slots; !full && o.Ahead == 0 || (o.Ahead > 0) != (o.Behind != "") {
-						t.Fatalf("%+v is no obstacle", o)
+						t.Fatalf("%+v is not an obstacle", o)
 					}
 				}
 			}

@@ -37,11 +37,11 @@ func queuedRun(t *testing.T) (b *bed, e *engine.Engine, p *engine.Plan, finish f
 	}
 }
 
-// secondRun is the ID of a run that goes on later: it then removes what others of its ID have left in the temporary folder,
+// secondRun is the ID of a run that continues later: it then removes what others of its ID have left in the temporary folder,
 // so no other test may use it.
 func secondRun(b *bed) string { return "second-" + filepath.Base(filepath.Dir(b.dir)) }
 
-// A run is told what it waits for, and that its turn has come.
+// A run learns what it waits for, and that its turn has come.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	b, e, p, finish := queuedRun(t)

@@ -172,7 +172,7 @@ func TestResumeAfterFailure(t *testing.T) {
 	}
 }
 
-// An engine may die before or after any write of its journal: taken up again, the
+// flowrun may be killed before or after any write of its journal: resumed again, the
 // run ends as if nothing had happened, and nothing runs twice whose end is on
 // record.
 func TestResumeEverywhere(t *testing.T) {
@@ -194,7 +194,7 @@ steps:
 	})
 }
 
-// everyCut cuts runs of a definition off around the writes of their journal, each in a world of its own, and takes them up
+// everyCut cuts runs of a definition off around the writes of their journal, each in a world of its own, and resumes them
 // again. It checks that each run succeeds and that no step whose end was on record runs again: each one writes its path into
 // the file "done". least is how many writes there are at least; in the Small size every third of them is tried.
 func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *keptRuns, res *engine.Result)) {
@@ -453,7 +453,7 @@ steps:
 	}
 }
 
-// A run goes on with the definitions it was started with, or with the latest.
+// A run continues with the definitions it was started with, or with the latest.
 func TestResumeDefinitions(t *testing.T) {
 	t.Parallel()
 	h := newKeptRuns(t)
@@ -506,7 +506,7 @@ func TestHistoryWithoutLogs(t *testing.T) {
 }
 
 // A secret that an author wrote into a definition is not kept with it. The run can be
-// looked at all the same, and goes on while the file is as it was.
+// looked at all the same, and continues while the file is as it was.
 func TestResumeSecretInDefinition(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"hunter22", "'hunter22'", "name"} { // the last one is a key as well

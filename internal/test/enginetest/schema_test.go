@@ -94,7 +94,7 @@ func described(t *testing.T, path string, v any) {
 			fields, _ := v["properties"].(map[string]any)
 			for key, field := range fields {
 				if s, _ := field.(map[string]any)["description"].(string); !strings.HasSuffix(s, ".") {
-					t.Errorf("%s/%s: the description %q is no sentence", path, key, s)
+					t.Errorf("%s/%s: the description %q is not a sentence", path, key, s)
 				}
 			}
 		}

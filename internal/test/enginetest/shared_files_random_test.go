@@ -254,7 +254,7 @@ func (w *twin) files(kind string) map[string]string {
 }
 
 // TestSharedFilesLikeNoCache checks that random steps that share folders leave the files that they leave without a cache,
-// whatever becomes of their inputs and outputs between runs, also when a run failed and is resumed or retried.
+// whatever happens to their inputs and outputs between runs, also when a run failed and is resumed or retried.
 func TestSharedFilesLikeNoCache(t *testing.T) {
 	t.Parallel()
 	seed, reused := sizetest.Seed(t), 0

@@ -105,7 +105,7 @@ func TestStateMerge(t *testing.T) {
 // setsValues is a command that sets both values.
 const setsValues = `bash: echo 'RUN=new' >> $FLOWRUN_STATE; echo 'STEP=new' >> $FLOWRUN_STATE`
 
-// stateCases has a definition for each row of the table about what becomes of a value.
+// stateCases has a definition for each row of the table about what happens to a value.
 var stateCases = map[string]string{
 	"the step succeeds":                                                        "  - name: a\n    SET\n",
 	"the step succeeds, a later step fails":                                    "  - name: a\n    SET\n  - name: b\n    bash: exit 1\n",

@@ -38,7 +38,7 @@ const (
 	longGrace  = 24 * time.Hour
 )
 
-// width is how many trees stand in one tool, and tools how many tools there are: one at least for each way to stop them.
+// width is how many trees are in one tool, and tools how many tools there are: one at least for each way to stop them.
 var (
 	width = sizetest.Of(4, 16, 16)
 	tools = sizetest.Of(4, 4, 32)

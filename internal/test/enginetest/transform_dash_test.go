@@ -9,7 +9,7 @@ import (
 )
 
 // TestTransformConstants: a text that the author wrote in a transform may begin with a dash, whoever chose it, and is
-// no word if it is empty. A caller's text that the transform returns may not.
+// left out if it is empty. A caller's text that the transform returns may not.
 func TestTransformConstants(t *testing.T) {
 	t.Parallel()
 	const text = `

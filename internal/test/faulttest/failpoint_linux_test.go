@@ -24,13 +24,13 @@ var points = []string{"begin-before", "begin-after", "append-before", "append-af
 const mostPasses = 40
 
 // killedAtPoints kills an engine at each point it passes, each time it passes it:
-// one that begins a run, and one that takes a run up.
+// one that begins a run, and one that resumes a run.
 func killedAtPoints(t *testing.T, b killBed) {
 	atEachPoint(t, b, small, points)
 	t.Run("loop", func(t *testing.T) { atEachPoint(t, b, smallLoop, []string{"append-before", "append-after"}) })
 }
 
-// atEachPoint kills an engine that runs a job, or takes it up, at each of the points, each time it passes it.
+// atEachPoint kills an engine that runs a job, or resumes it, at each of the points, each time it passes it.
 func atEachPoint(t *testing.T, b killBed, job killJob, points []string) {
 	for _, command := range []string{"run", "resume"} {
 		for _, point := range points {
@@ -85,7 +85,7 @@ func (b killBed) killedAt(t *testing.T, job killJob, command, point string) bool
 	return killed
 }
 
-// cleanup makes something, tries it, and takes it away whatever came of that. The
+// cleanup makes something, tries it, and takes it away whatever resulted from that. The
 // test fails while there is a file "broken".
 var cleanup = killJob{
 	waits: map[string]string{"test": "provision", "destroy": "test"},
@@ -98,7 +98,7 @@ steps:
   - {name: destroy, run-condition: always(), sh: 'START; END'}
 `}}
 
-// What is said before a run goes on, and that it is what is done. Each cut is the
+// What is said before a run continues, and that it is what is done. Each cut is the
 // death of one engine; the next one speaks.
 func killedAroundCleanup(t *testing.T, b killBed) {
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func killedAroundCleanup(t *testing.T, b killBed) {
 		{"finish-after:1", false, ""},
 		{"append-before:3", true, "keeps its result: provision; runs again: test; runs for the first time: destroy"},
 		{"finish-after:1", true, "keeps its result: provision; runs again: test, destroy; noted"},
-		// Killed once more when it has been taken up.
+		// Killed once more when it has been resumed.
 		{"append-after:2 claim-after:1", false, "keeps its result: provision; runs again: test; runs for the first time: destroy"},
 		{"append-after:2 finish-before:1", false, "keeps its result: provision; runs again: test; runs for the first time: destroy"},
 		{"append-after:2 finish-after:1", false, "keeps its result: provision; runs again: test; runs for the first time: destroy"},

@@ -63,7 +63,7 @@ func (b killBed) gatesKilledAt(t *testing.T, act int, point string) (killed bool
 		}
 		if l := s.live(at, command()...); l.killed {
 			killed = true
-			s.goesOn(command)
+			s.continueRun(command)
 		}
 		if s.run == "" {
 			t.Fatal(s.tale())
@@ -76,8 +76,8 @@ func (b killBed) gatesKilledAt(t *testing.T, act int, point string) (killed bool
 	return killed
 }
 
-// goesOn does what a person does after a command was killed: give it again if it did nothing, or continue the run.
-func (s *story) goesOn(command func() []string) {
+// continueRun does what a person does after a command was killed: give it again if it did nothing, or continue the run.
+func (s *story) continueRun(command func() []string) {
 	s.Helper()
 	switch {
 	case s.run == "":

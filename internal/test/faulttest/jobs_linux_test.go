@@ -60,7 +60,7 @@ steps:
   - {name: two, sh: 'START; echo {one.output}; END'}
 `}}
 
-// loops has loops over commands and groups, with items that are tried again and items
+// loops has loops over commands and groups, with items that are retried and items
 // that may fail, and handlers.
 var loops = killJob{
 	fails: []string{"some[bad]"},

@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
-// Whatever becomes of the engine, what it has acknowledged stays, and the run can be
-// taken up and ends.
+// Whatever happens to the engine, what it has acknowledged stays, and the run can be
+// resumed and ends.
 func TestEngine(t *testing.T) {
 	t.Parallel()
 	shipped := build(t)
@@ -185,7 +185,7 @@ func (s *story) play(r *rand.Rand, kills int, within time.Duration, c *toll) {
 }
 
 // over says whether a run has come to its end with a life that nobody killed. A run
-// that rests has not, and a life that only found that has done nothing.
+// that waits has not, and a life that only found that has done nothing.
 func (s *story) over(l *life) bool {
 	s.Helper()
 	once := s.standings(l.before)[s.job.once]
@@ -201,7 +201,7 @@ func (s *story) over(l *life) bool {
 	return false
 }
 
-// begun says whether a step was under way when a life began.
+// begun says whether a step was active when a life began.
 func (s *story) begun(step string, l *life) bool {
 	st := s.standings(l.before)[step]
 	return st.started && !st.finished
@@ -280,7 +280,7 @@ func manyAtOnce(t *testing.T, b killBed) {
 	b.integrity(t)
 }
 
-// twoResume: of two that take up a run at the same moment, one gets it.
+// twoResume: of two that resume a run at the same moment, one gets it.
 func twoResume(t *testing.T, b killBed) {
 	for i := range sizetest.Of(1, 5, 5) {
 		s := b.story(t, held, fmt.Sprintf("two-%d", i))

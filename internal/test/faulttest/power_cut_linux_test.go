@@ -37,7 +37,7 @@ func output(step string, n int) string {
 }
 
 // Whatever was acknowledged before a power cut is there after it, and what was
-// interrupted can be taken up again.
+// interrupted can be resumed again.
 func TestPowerCut(t *testing.T) {
 	sizetest.Need(t, sizetest.Gate, "starts virtual machines")
 	long := sizetest.Chosen() == sizetest.Long
@@ -125,7 +125,7 @@ func (b *bench) cycle(t *testing.T, p plan) {
 	for _, run := range found {
 		if run.Status == "interrupted" {
 			interrupted++
-			m.takeUp(run)
+			m.resume(run)
 		}
 	}
 	if a := m.run("flowrun run /guest/again.yaml N=0 CODE=0"); a.code != 0 {
@@ -145,9 +145,9 @@ func (b *bench) cycle(t *testing.T, p plan) {
 	}
 }
 
-// takeUp resumes an interrupted run, without the word to run interrupted steps
+// resume resumes an interrupted run, without the word to run interrupted steps
 // again and then with it.
-func (m *machine) takeUp(p *past) {
+func (m *machine) resume(p *past) {
 	t := m.t
 	t.Helper()
 	a := m.run("flowrun resume", p.ID)
@@ -233,7 +233,7 @@ func parse(lines []string) (*acks, error) {
 	return &a, nil
 }
 
-// missing tells what was acknowledged and is not in the history, and what in it
+// missing says what was acknowledged and is not in the history, and what in it
 // cannot be.
 func (a *acks) missing(found map[string]*past) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -323,7 +323,7 @@ func (p *past) gap() int {
 	return 0
 }
 
-// incomplete tells what a run that came to its end lacks. Its last step exited with
+// incomplete says what a run that came to its end lacks. Its last step exited with
 // code.
 func (p *past) incomplete(code int) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }

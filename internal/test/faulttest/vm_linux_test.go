@@ -306,7 +306,7 @@ func (m *machine) send(line string) {
 	}
 }
 
-// answer is what came of a command in a machine.
+// answer is what resulted from a command in a machine.
 type answer struct {
 	console []string // what processes printed to the console meanwhile
 	stdout  string
@@ -314,7 +314,7 @@ type answer struct {
 	code    int
 }
 
-// run runs a command. Its words are split at blanks, and that is all.
+// run runs a command. Its words are split at spaces, and that is all.
 func (m *machine) run(words ...string) answer {
 	m.t.Helper()
 	m.send(strings.Join(words, " "))

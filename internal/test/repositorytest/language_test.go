@@ -32,7 +32,8 @@ var foreign = []struct {
 	{regexp.MustCompile(`(?i)\bmend(?:s|ed|ing)?\b`), "fix"},
 	{regexp.MustCompile(`(?i)\blook whether\b`), "check whether"},
 	{regexp.MustCompile(`(?i)\b(?:run|engine) gives up\b|\bgives? it up\b`), "is interrupted"},
-	{regexp.MustCompile(`(?i)\bengine (?:died|has gone)\b`), "flowrun was killed"},
+	{regexp.MustCompile(`(?i)\bengine has gone\b|\b(?:dies|died|dying)\b`), "was killed, ends"},
+	{regexp.MustCompile(`(?i)\b(?:cellar|storey)s?\b|\b(?:the|of the|this) house\b`), "layer, folder"},
 	{regexp.MustCompile(`(?i)\bstands? in\b|\bstood in\b`), "is in; is queued"},
 	{regexp.MustCompile(`(?i)\bblanks\b`), "spaces"},
 	{regexp.MustCompile(`(?i)\btrying again\b|\btried again\b`), "retry"},
@@ -55,7 +56,8 @@ func isForeign(text string) (found []string) {
 	return found
 }
 
-// TestLanguageOfCode holds the vocabulary in all string literals and comments outside tests.
+// TestLanguageOfCode holds the vocabulary in all string literals and comments. Of tests it reads the comments, the names
+// and the messages of failures: other literals are data.
 func TestLanguageOfCode(t *testing.T) {
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
@@ -64,13 +66,14 @@ func TestLanguageOfCode(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != "."):
 			return filepath.SkipDir
-		case !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+		case !strings.HasSuffix(file, ".go") || file == "language_test.go":
 			return nil
 		}
 		parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
+		inTest := strings.HasSuffix(file, "_test.go")
 		check := func(pos token.Pos, text string) {
 			for _, words := range isForeign(text) {
 				t.Errorf("%s: %s", fset.Position(pos), words)
@@ -83,7 +86,15 @@ func TestLanguageOfCode(t *testing.T) {
 			if _, ok := n.(*ast.ImportSpec); ok {
 				return false
 			}
+			if f, ok := n.(*ast.FuncDecl); ok && inTest {
+				check(f.Pos(), wordsOf(f.Name.Name))
+			}
 			literal, ok := n.(*ast.BasicLit)
+			if call, isCall := n.(*ast.CallExpr); isCall && inTest {
+				literal, ok = failureMessage(call)
+			} else if inTest {
+				return true
+			}
 			if !ok || literal.Kind != token.STRING {
 				return true
 			}
@@ -100,6 +111,21 @@ func TestLanguageOfCode(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// failureMessage returns the message of a call such as t.Errorf.
+func failureMessage(call *ast.CallExpr) (*ast.BasicLit, bool) {
+	method, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 || !slices.Contains([]string{"Error", "Errorf", "Fatal", "Fatalf", "Log", "Logf", "Skip", "Skipf"}, method.Sel.Name) {
+		return nil, false
+	}
+	literal, ok := call.Args[0].(*ast.BasicLit)
+	return literal, ok
+}
+
+var capital = regexp.MustCompile(`[A-Z]`)
+
+// wordsOf returns the words of a name: "run rests" for RunRests.
+func wordsOf(name string) string { return strings.ToLower(capital.ReplaceAllString(name, " $0")) }
 
 // TestLanguageOfPages holds the vocabulary in the prose of the documentation. Code is left out.
 func TestLanguageOfPages(t *testing.T) {

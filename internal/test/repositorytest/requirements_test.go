@@ -35,7 +35,7 @@ func TestRequirements(t *testing.T) {
 	missing := specifiedIDs(t)
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
 		if !missing[id] {
-			t.Errorf("docs/reference/requirements.md has a row for %s, which is no requirement", id)
+			t.Errorf("docs/reference/requirements.md has a row for %s, which is not a requirement", id)
 		}
 		delete(missing, id)
 		row := listed[id]

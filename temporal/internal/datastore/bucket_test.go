@@ -113,7 +113,7 @@ func TestBucketTLS(t *testing.T) {
 	}
 }
 
-// TestBucketRetries: requests that fail for a moment are tried again, and a read goes on where its
+// TestBucketRetries: requests that fail for a moment are retried, and a read continues where its
 // connection broke.
 func TestBucketRetries(t *testing.T) {
 	address := s3Server(t)

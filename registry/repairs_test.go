@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// TestWhatIsMended is the table of docs/reference/calls.md: each row is read, and called so.
-func TestWhatIsMended(t *testing.T) {
+// TestRepairs is the table of docs/reference/calls.md: each row is read, and called so.
+func TestRepairs(t *testing.T) {
 	page, err := os.ReadFile("../docs/reference/calls.md")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestWhatIsMended(t *testing.T) {
 			t.Errorf("%s: %s: %v, %v", kind, text, i.Params, i.Repairs)
 		}
 		if !strings.Contains(string(page), "`"+kind+"`") {
-			t.Errorf("docs/reference/calls.md does not tell of %s", kind)
+			t.Errorf("docs/reference/calls.md does not report %s", kind)
 		}
 	}
 	for code, text := range map[string]string{
@@ -78,7 +78,7 @@ func TestWhatIsMended(t *testing.T) {
 			t.Errorf("%s: %.60q: %+v", code, text, refused)
 		}
 		if !strings.Contains(string(page), "`"+code+"`") {
-			t.Errorf("docs/reference/calls.md does not tell of %s", code)
+			t.Errorf("docs/reference/calls.md does not report %s", code)
 		}
 	}
 	_, refused := weather.Parse(`{"CITY": "Rome", "DAYS": `)
