@@ -107,8 +107,8 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestHouse holds every import of the code (tests left out) against the tables.
-func TestHouse(t *testing.T) {
+// TestImports holds every import of the code (tests left out) against the tables.
+func TestImports(t *testing.T) {
 	for pkg, files := range sources(t) {
 		from := folderOf(pkg)
 		if from == nil {
