@@ -390,7 +390,7 @@ func (d *driver) adopt(f *frame) {
 	}
 }
 
-// adoptLoop continues with a loop whose items had been told, if it still has the same.
+// adoptLoop continues with a loop whose items were known, if it still has the same.
 func (d *driver) adoptLoop(at place, c *frame, w *loopWalk) {
 	items, err := w.Items(context.Background(), &Call{View: at.view()})
 	if err != nil || checkItems(items) != nil || !w.sameItems(items) {

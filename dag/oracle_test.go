@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The oracle says how a script must end. It is written from the rules people are
-// told (docs/explanation/states.md), one sentence a line, and shares nothing with the engine:
+// The oracle says how a script must end. It is written from the rules for
+// people (docs/explanation/states.md), one sentence a line, and shares nothing with the engine:
 // no counters, no events, no order of execution.
 
 var tries = regexp.MustCompile(`(\[[^\]]*\])|#\d+`) // a key may look like a try

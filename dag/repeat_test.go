@@ -87,7 +87,7 @@ func TestRepeatEndsInTime(t *testing.T) {
 
 // TestRepeatSurvives: after a resume a node has the rounds and the time that were left, whether
 // flowrun was killed between two rounds or in one, in a nested graph too.
-// TestRound: a runner is told which round it runs, in a retry too, and the order for another process says it.
+// TestRound: a runner knows which round it runs, in a retry too, and the order for another process says it.
 func TestRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string

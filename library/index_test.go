@@ -289,7 +289,7 @@ func TestIndexOfLoader(t *testing.T) {
 	}
 }
 
-// TestIndexOfPlaceThatCannotBe: where nothing can be kept nobody is told, and the list is
+// TestIndexOfPlaceThatCannotBe: where nothing can be kept nothing is reported, and the list is
 // the same.
 func TestIndexOfPlaceThatCannotBe(t *testing.T) {
 	h := newMachine(t)

@@ -15,7 +15,7 @@
 //
 // If something is wrong, it goes to answered at once: the tool is unknown, the arguments are ambiguous, or a person
 // rejects the call. Every outcome is an Answer and never a Go error. An Answer is one JSON document with what the
-// model is told and what a person sees. The embedder decides which calls need approval: Options.Decide says which,
+// model reads and what a person sees. The embedder decides which calls need approval: Options.Decide says which,
 // Options.Confirm asks a person.
 //
 // A Registry is safe for concurrent use.

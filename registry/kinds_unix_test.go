@@ -253,7 +253,7 @@ func TestKindsCalled(t *testing.T) {
 				o := registry.Options{}
 				o.Confirm = func(_ context.Context, _ *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
 					if shown == nil || shown.Title == "" {
-						t.Error("a person is asked, and not told about what")
+						t.Error("a person is asked, and does not see about what")
 					}
 					return registry.Decision{Action: c.answer(stop)}, nil
 				}

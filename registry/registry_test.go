@@ -124,7 +124,7 @@ func all(_ context.Context, _ *registry.Invocation) registry.Decision {
 	return registry.Decision{Action: registry.Proceed}
 }
 
-// TestList: tools of every kind are in one list; what is broken is told beside it.
+// TestList: tools of every kind are in one list; what is broken is reported beside it.
 func TestList(t *testing.T) {
 	r := stock(t, registry.Options{})
 	tools, problems := r.List()
@@ -479,7 +479,7 @@ func TestTimeout(t *testing.T) {
 }
 
 // TestOwnTimeout: a tool of one step that reaches its own bound timed out, as one does that
-// reaches the bound of calls; and what went wrong is told without naming the tool twice.
+// reaches the bound of calls; and what went wrong is reported without naming the tool twice.
 func TestOwnTimeout(t *testing.T) {
 	slow := flowrun.GoTool{Name: "slow", Description: "d", Timeout: 20 * time.Millisecond, Run: func(ctx context.Context, _ *flowrun.StepInput) (any, error) {
 		<-ctx.Done()

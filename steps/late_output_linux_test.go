@@ -35,7 +35,7 @@ func TestLateOutput(t *testing.T) {
 	}
 }
 
-// slowTerminal shows nothing until it is told to.
+// slowTerminal shows nothing until it is released.
 type slowTerminal struct {
 	*testTerminal
 	shows chan struct{}

@@ -94,7 +94,7 @@ type networkPlace struct {
 	refused []string // reasons, each once
 }
 
-// Limits of what is told about refused connections.
+// Limits of what is reported about refused connections.
 const (
 	maxRefusedStep = 5
 	maxRefusedRun  = 20

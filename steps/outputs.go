@@ -26,7 +26,7 @@ func (t *attempt) makeOutputFile() (err error) {
 	return err
 }
 
-// addOutputs adds the outputs that the attempt has written to the Result. A step that has failed is not told that
+// addOutputs adds the outputs that the attempt has written to the Result. A step that has failed does not report that
 // outputs are missing or wrong; then it has none.
 func (t *attempt) addOutputs(r *dag.Result) error {
 	if len(t.Outputs) == 0 {

@@ -50,7 +50,7 @@ const maxLine = 64 << 10
 // does not get the rest.
 const listenerTimeout = 10 * time.Second
 
-// finalWait is how long listeners may still take after listenerTimeout, or after Close was told not
+// finalWait is how long listeners may still take after listenerTimeout, or after Close was asked not
 // to wait. A listener that has received everything needs none of it.
 const finalWait = time.Second
 

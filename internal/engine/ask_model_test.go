@@ -21,7 +21,7 @@ const askTool = `module.exports = {
   async execute() { CODE },
 }`
 
-// TestAskModel checks what a script can ask a model, and what it is told if that fails.
+// TestAskModel checks what a script can ask a model, and what it gets if that fails.
 func TestAskModel(t *testing.T) {
 	t.Setenv("API_TOKEN", "hidden-key")
 	scripts := hooks.New(hooks.Config{InProcess: true})
@@ -72,7 +72,7 @@ func TestAskModel(t *testing.T) {
 		eng := engine.New(engine.Config{JavaScript: scripts})
 		check(t, eng, scripts, strings.NewReplacer("PERMISSION", "'model'", "CODE", `const k = this.api.environment.get('API_TOKEN'); return await this.api.askModel('key ' + k, { systemPrompt: k })`).Replace(askTool), ask, "ok", "")
 		if strings.Contains(asked, "hidden-key") || !strings.HasPrefix(asked, "key *") {
-			t.Errorf("the model is told %q", asked)
+			t.Errorf("the model reads %q", asked)
 		}
 	})
 }

@@ -97,7 +97,7 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 		failure.Event = notify.Failure
 		n.sendAll(ctx, slices.DeleteFunc(slices.Clone(rules), func(r notify.Rule) bool { return r.Wants(notify.Waiting) }), failure)
 	case o.Event == notify.Failure && !fails && e.Resumed != nil && e.Resumed.Info.Status == dag.Waiting:
-		return // it was told when the run began to wait
+		return // it was reported when the run began to wait
 	}
 	n.sendAll(ctx, rules, o)
 }

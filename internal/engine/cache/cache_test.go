@@ -808,6 +808,6 @@ func TestDiff(t *testing.T) {
 		t.Error(list)
 	}
 	if list := Diff(was, append(slices.Clone(was[:5]), Component{Kind: Input})); len(list) > 0 {
-		t.Error("what may be unknown is told as gone:", list)
+		t.Error("what may be unknown is reported as gone:", list)
 	}
 }

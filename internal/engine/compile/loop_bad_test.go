@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestBadLoops: what is wrong with loops, groups and handlers is told before anything
+// TestBadLoops: what is wrong with loops, groups and handlers is reported before anything
 // runs, with its place.
 func TestBadLoops(t *testing.T) {
 	t.Parallel()

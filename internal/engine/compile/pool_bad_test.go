@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBadPools: what is wrong with pool, priority and locks of steps is told before anything runs, with its place.
+// TestBadPools: what is wrong with pool, priority and locks of steps is reported before anything runs, with its place.
 func TestBadPools(t *testing.T) {
 	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, run: echo, " + keys + "}" }

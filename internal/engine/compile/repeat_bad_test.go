@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestBadRepeat: what is wrong with repeat is told before anything runs, with its place.
+// TestBadRepeat: what is wrong with repeat is reported before anything runs, with its place.
 func TestBadRepeat(t *testing.T) {
 	t.Parallel()
 	repeat := func(keys string) string {

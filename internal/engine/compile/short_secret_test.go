@@ -2,7 +2,7 @@ package compile_test
 
 import "testing"
 
-// TestShortSecret: a secret with which a step would fail, because it cannot be masked, is told before anything runs.
+// TestShortSecret: a secret with which a step would fail, because it cannot be masked, is reported before anything runs.
 func TestShortSecret(t *testing.T) {
 	t.Parallel()
 	auth := func(auth string) string {

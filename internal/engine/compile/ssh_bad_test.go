@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBadSSH: what is wrong with ssh is told before anything runs, with its place.
+// TestBadSSH: what is wrong with ssh is reported before anything runs, with its place.
 func TestBadSSH(t *testing.T) {
 	t.Parallel()
 	step := func(keys string) string { return "steps:\n  - {name: a, sh: echo, " + keys + "}" }

@@ -23,7 +23,7 @@ type Command struct {
 	Input   string        // standard input
 	Timeout time.Duration // 0 means only the timeouts of the step and the run apply
 	Detach  bool          // background processes that it leaves outlive the run
-	// Answer returns what a model is told if the command succeeds, given its streams up to 10 MB each. If it is nil,
+	// Answer returns what a model reads if the command succeeds, given its streams up to 10 MB each. If it is nil,
 	// the model gets stdout. The step's output is stdout in any case.
 	Answer func(stdout, stderr string) *Content
 }

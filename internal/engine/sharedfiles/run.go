@@ -19,7 +19,7 @@ type Run struct {
 }
 
 // First reports whether it is asked about a step for the first time in the run: of a loop whose items write the same files,
-// people are told once.
+// it is reported once.
 func (r *Run) First(step string) bool {
 	if r == nil {
 		return true

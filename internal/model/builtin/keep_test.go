@@ -69,7 +69,7 @@ func TestSaveMemory(t *testing.T) {
 	}
 	all.Wait()
 	if b, _ := os.ReadFile(user); strings.Count(string(b), "- fact ") != 8 {
-		t.Errorf("facts that were told at once: %q", b)
+		t.Errorf("facts that were given at once: %q", b)
 	}
 
 	canary := filepath.Join(t.TempDir(), "canary")

@@ -156,7 +156,7 @@ func ended(pid int) bool {
 	return err == nil && strings.Contains(string(b), ") Z ")
 }
 
-// TestBackground: what is left running outlives the run, and can be ended by what is told.
+// TestBackground: what is left running outlives the run, and can be ended as the result says.
 func TestBackground(t *testing.T) {
 	workspace := t.TempDir()
 	t.Setenv("TMPDIR", t.TempDir())
@@ -165,7 +165,7 @@ func TestBackground(t *testing.T) {
 	want(t, r, false, "started in the background")
 	told := regexp.MustCompile(`(?s)Output: (\S+)\n.*kill -- -(\d+)`).FindStringSubmatch(r.Output)
 	if told == nil {
-		t.Fatalf("it is told %q", r.Output)
+		t.Fatalf("it reads %q", r.Output)
 	}
 	pid := number(t, filepath.Join(workspace, "pid"))
 	if syscall.Kill(pid, 0) != nil || ended(pid) {

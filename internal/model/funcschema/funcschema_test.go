@@ -128,7 +128,7 @@ func TestParameter(t *testing.T) {
 			`{"type":"object","description":"d","default":{"a":null},"additionalProperties":true}`, `{"type":"object","description":"d","default":{"a":null}}`},
 		{"a pattern of RE2", `{description: d, validation: {pattern: '(?i)^a\z'}}`, "", `{"type":"string","description":"d"}`, ""},
 		{"a pattern with a backslash", `{description: d, validation: {pattern: '^C:\\Apps$'}}`, "", `{"type":"string","description":"d","pattern":"^C:\\\\Apps$"}`, ""},
-		{"security is not told", `{description: d, security: {escape-shell: false}}`, "", `{"type":"string","description":"d"}`, ""},
+		{"security is left out", `{description: d, security: {escape-shell: false}}`, "", `{"type":"string","description":"d"}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := "name: t\ndescription: d\nbash: echo\nparameters:\n  P: " + c.parameter + "\n  OTHER: {description: o}\n"

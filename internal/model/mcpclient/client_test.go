@@ -255,7 +255,7 @@ func TestClientSettings(t *testing.T) {
 	}
 }
 
-// TestClientCancel cancels a call; the server is told.
+// TestClientCancel cancels a call; the server is notified.
 func TestClientCancel(t *testing.T) {
 	t.Parallel()
 	s := program(t, "s", "good")
@@ -268,7 +268,7 @@ func TestClientCancel(t *testing.T) {
 	if a := u.call(ctx, "s__slow", "{}"); a.Error == nil || strings.Contains(errorOf(a), "it did not answer within") {
 		t.Fatal(errorOf(a))
 	}
-	waittest.Exists(t, file) // the server was told
+	waittest.Exists(t, file) // the server was notified
 }
 
 // TestClientStep uses a server's tool as a step of another tool.

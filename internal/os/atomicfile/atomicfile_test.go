@@ -256,7 +256,7 @@ func TestReplaceAtOnce(t *testing.T) {
 			}
 		}
 		if len(won) != 1 || read(t, path) != won[0] {
-			t.Fatalf("%q were told that they are saved, the file holds %q", won, read(t, path))
+			t.Fatalf("%q report that they are saved, the file holds %q", won, read(t, path))
 		}
 	}
 	only(t, dir, "a.yaml")

@@ -82,7 +82,7 @@ func (n *news) log(c steps.Chunk) {
 	})
 }
 
-// progressText returns what a client is told about an event; "" for nothing.
+// progressText returns what a client reads about an event; "" for nothing.
 func progressText(e dag.Event) string {
 	switch e.Kind {
 	case dag.StepStarted:

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// resultOf translates an Answer. The content is what the model is told. What only a person
+// resultOf translates an Answer. The content is what the model reads. What only a person
 // should see, such as how to allow a refused call, is left out: a model could act on it.
 //
 // schema says that clients know a schema of the tool's output. Structured content is then only what

@@ -285,7 +285,7 @@ func TestCommand(t *testing.T) {
 	}
 	told, _ := os.ReadFile(filepath.Join(dir, "told"))
 	if want := "failure,r1,deploy,failed,1,deploy failed: step test failed (run r1),a b,c'd,{X},"; string(told) != want {
-		t.Errorf("it was told\n%s\nwant\n%s", told, want)
+		t.Errorf("it got\n%s\nwant\n%s", told, want)
 	}
 	doc, _ := os.ReadFile(filepath.Join(dir, "doc"))
 	var run struct{ Schema, ID string }

@@ -79,6 +79,6 @@ func TestCheck(t *testing.T) {
 	}
 	got := check(false, "bosh: x", "description: d", "steps: [{name: s, run: x, wait-for: y}]")
 	if !strings.Contains(got, "a.yaml:1:1") || !strings.Contains(got, "a.yaml:3:") {
-		t.Errorf("not every problem is told: %s", got)
+		t.Errorf("not every problem is reported: %s", got)
 	}
 }

@@ -68,7 +68,7 @@ func TestHostile(t *testing.T) {
 		{"another address", "GET", "/healthz", "", []string{"Host", "10.1.2.3"}, 403, "foreign-host"},
 		{"our name", "GET", "/healthz", "", []string{"Host", "LOCALHOST.:80"}, 200, ""},
 		{"our address", "GET", "/healthz", "", []string{"Host", "[::1]"}, 200, ""},
-		{"a name that was told", "GET", "/healthz", "", []string{"Host", "flow.example.com:443"}, 200, ""},
+		{"a name that was given", "GET", "/healthz", "", []string{"Host", "flow.example.com:443"}, 200, ""},
 		{"another origin", "POST", "/api/v1/runs", `{"tool": "hello"}`, []string{"Origin", "http://evil.example"}, 403, "foreign-origin"},
 		{"another origin's form", "POST", "/api/v1/runs", `{"tool": "hello"}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "foreign-origin"},
 		{"no origin", "POST", "/api/v1/runs", `{"tool": "hello"}`, []string{"Origin", "null"}, 403, "foreign-origin"},
@@ -149,7 +149,7 @@ func TestHostile(t *testing.T) {
 	}
 	_, doc := b.ask("POST", "/api/v1/runs", `{"tool": "hello", "params": {"WHO": "-rf", "N": "many", "X": 1}}`)
 	if p := problemIn(t, doc); len(p.Problems) != 2 {
-		t.Errorf("not all problems are told: %s", doc)
+		t.Errorf("not all problems are reported: %s", doc)
 	}
 	if _, doc := b.ask("POST", "/api/v1/runs", `{"tool": "helo"}`); problemIn(t, doc).Hint != `did you mean "hello"?` {
 		t.Errorf("%s", doc)

@@ -85,7 +85,7 @@ func TestPruneManyRuns(t *testing.T) {
 	}
 }
 
-// manyRuns adds runs that ended, the last one now and the others as far apart as it is told. Their
+// manyRuns adds runs that ended, the last one now and the others as far apart as given. Their
 // ids are those that runs get.
 func manyRuns(t *testing.T, s *Store, n int, now time.Time, apart time.Duration) {
 	t.Helper()

@@ -312,7 +312,7 @@ func TestLimitsOfProcesses(t *testing.T) {
 	}
 }
 
-// TestLimitRefused: who may not make cgroups is refused the limits that need one, and is told so.
+// TestLimitRefused: who may not make cgroups is refused the limits that need one, and the error says so.
 func TestLimitRefused(t *testing.T) {
 	for _, limit := range []string{"max-processes: 9", "cpu: 1"} {
 		t.Run(limit, func(t *testing.T) {

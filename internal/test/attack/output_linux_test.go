@@ -63,7 +63,7 @@ func TestLengthOfSecret(t *testing.T) {
 		out := s.run("run", "./t.yaml", "--progress", "github")
 		events := s.run("events", "latest")
 		if strings.Contains(out.stdout+out.stderr, "more bytes") || !strings.Contains(events.stdout, `"masked":true`) {
-			t.Errorf("the end of the output is told wrong\n%s\n%s", out, events)
+			t.Errorf("the end of the output is reported wrong\n%s\n%s", out, events)
 		}
 		_, size, _ := strings.Cut(events.stdout, `"size":`)
 		size, _, _ = strings.Cut(size, ",")

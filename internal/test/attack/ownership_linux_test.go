@@ -71,7 +71,7 @@ func TestFoldersOfOthers(t *testing.T) {
 			plant(s)
 			out := s.run("run", "summarise")
 			if s.exists("PWN") || out.code != 4 || strings.Count(out.stderr, "is ignored") != 1 {
-				t.Errorf("the tool ran, or nobody was told once\n%s", out)
+				t.Errorf("the tool ran, or it was not reported once\n%s", out)
 			}
 			if !wide {
 				return
@@ -181,7 +181,7 @@ func TestStateOfOthers(t *testing.T) {
 				}
 			}
 			if text := told(); text != "" {
-				t.Errorf("the other user was told %q", text)
+				t.Errorf("the other user read %q", text)
 			}
 			if out := s.run("doctor"); out.code != 1 || !strings.Contains(out.stdout, "state directory") {
 				t.Errorf("doctor: %s", out)
@@ -190,7 +190,7 @@ func TestStateOfOthers(t *testing.T) {
 	}
 }
 
-// listenAt listens at a socket, and answers what it was told.
+// listenAt listens at a socket, and answers with the given text.
 func (s *site) listenAt(path string) (told func() string) {
 	s.Helper()
 	l, err := net.Listen("unix", path)
@@ -219,8 +219,8 @@ func (s *site) listenAt(path string) (told func() string) {
 	return func() string { mu.Lock(); defer mu.Unlock(); return all.String() }
 }
 
-// TestServiceOfOthers: whoever listens at the socket of a person's own state directory is
-// told nothing unless it is that person's process, or root's.
+// TestServiceOfOthers: whoever listens at the socket of a person's own state directory
+// gets nothing unless it is that person's process, or root's.
 func TestServiceOfOthers(t *testing.T) {
 	s := newSite(t)
 	s.write(".flowrun/tools/it.yaml", "name: it\ndescription: x\nparameters: {S: {description: s}}\nbash: echo\n")
@@ -239,6 +239,6 @@ func TestServiceOfOthers(t *testing.T) {
 	s.chmod(state, 0o700)
 	out := s.run("run", "it", "S=supersecretvalue", "--detach")
 	if text := told(); text != "" || !strings.Contains(out.stderr, "belongs to user 65534") {
-		t.Errorf("the other user was told %q\n%s", text, out)
+		t.Errorf("the other user read %q\n%s", text, out)
 	}
 }

@@ -359,8 +359,8 @@ steps:
 	}
 }
 
-// TestWantsTerminal: a program that wants to ask on a terminal fails, and the way out is
-// told.
+// TestWantsTerminal: a program that wants to ask on a terminal fails, and the message
+// names the way out.
 func TestWantsTerminal(t *testing.T) {
 	for name, c := range map[string]struct{ script, hint string }{
 		"shell":    {"read x </dev/tty", "interactive: true"},

@@ -39,7 +39,7 @@ func TestCleanupRuns(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a failure is told", func(t *testing.T) {
+	t.Run("a failure is reported", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
 		s.write("t.yaml", "name: t\ndescription: x\ntags: [read]\nbash: echo x\nresources: {cleanup: [{final-command: 'echo gone >&2; exit 3'}]}\n")

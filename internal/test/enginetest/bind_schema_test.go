@@ -122,7 +122,7 @@ func TestBindSchema(t *testing.T) {
 }
 
 // TestMissingNear: where a parameter is missing and a name was given that is much like it,
-// which the tool would have been handed, that name is told.
+// which the tool would have been handed, that name is reported.
 func TestMissingNear(t *testing.T) {
 	t.Parallel()
 	const asked = `"qurey" is not a parameter: did you mean query?`

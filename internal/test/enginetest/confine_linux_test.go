@@ -276,7 +276,7 @@ func embedded(t *testing.T, definition, how string) (out []byte, problems string
 }
 
 // TestMaxMemoryWithoutCgroup: each process's address space is bounded instead, and the
-// difference is told.
+// difference is reported.
 func TestMaxMemoryWithoutCgroup(t *testing.T) {
 	t.Parallel()
 	out, problems := embedded(t, hungry, "helper")

@@ -107,7 +107,7 @@ func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *engine.Result
 	at := 0
 	for _, s := range res.Steps {
 		if strings.ContainsAny(s.ID, "@[") {
-			continue // a cleanup that did not go well is told, but is not a step; items are not known before
+			continue // a cleanup that did not go well is reported, but is not a step; items are not known before
 		}
 		i := slices.IndexFunc(v.Steps[at:], func(ps preview.PreviewStep) bool { return ps.ID == s.ID })
 		if i < 0 {
@@ -841,7 +841,7 @@ resources:
 			}
 			i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == "@cleanup" })
 			if i < 0 || res.Steps[i].ExitCode != 9 || len(res.Tolerated) > 0 {
-				t.Errorf("the failure of the cleanup is not told: %+v", res.Steps)
+				t.Errorf("the failure of the cleanup is not reported: %+v", res.Steps)
 			}
 			if c.status == dag.Succeeded && res.Output != "ok\n" {
 				t.Errorf("output %q", res.Output)

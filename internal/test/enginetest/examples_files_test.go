@@ -80,7 +80,7 @@ func TestBackupExample(t *testing.T) {
 	})
 }
 
-// TestTidyExample removes what is old, and that only where it is told to.
+// TestTidyExample removes what is old, and that only where it is asked to.
 func TestTidyExample(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{

@@ -58,10 +58,10 @@ func TestGoCommand(t *testing.T) {
 				t.Errorf("it printed %q, want %q", s.Output, c.output)
 			}
 			if text := res.Content().Text(); c.told != "" && text != c.told {
-				t.Errorf("a model is told %q, want %q", text, c.told)
+				t.Errorf("a model reads %q, want %q", text, c.told)
 			}
 			if strings.Contains(s.Output+s.Error+s.Message+res.Content().Text(), secret) {
-				t.Error("the secret is told")
+				t.Error("the secret is shown")
 			}
 		})
 	}

@@ -234,7 +234,7 @@ on-failure: [{name: h, bash: "echo {a.error} | tee {WORKSPACE}/told"}]
 `, nil)
 	told, err := os.ReadFile(filepath.Join(b.dir, "told"))
 	if err != nil || strings.TrimSpace(string(told)) != "hush-hush" {
-		t.Errorf("the handler was told %q: %v", told, err)
+		t.Errorf("the handler read %q: %v", told, err)
 	}
 	if s := res.Step("h"); s.Output != "***\n" {
 		t.Errorf("%+v", s)

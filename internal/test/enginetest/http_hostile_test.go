@@ -164,7 +164,7 @@ steps:
 					t.Errorf("%s after %d attempts, %d requests: %s; want %s after %d", s.Status, s.Attempts, requests.Load(), s.Message, c.status, want)
 				}
 				if all := fmt.Sprint(s.Message, s.Error, s.Output, res.Message, s.Outputs); strings.Contains(all, secret) {
-					t.Errorf("the secret is told: %s", all)
+					t.Errorf("the secret is shown: %s", all)
 				}
 				if left, _ := os.ReadDir(dir); len(left) > 1 { // the definition
 					t.Errorf("left over: %v", left)

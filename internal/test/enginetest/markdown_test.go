@@ -245,7 +245,7 @@ func TestPageFailures(t *testing.T) {
 	}
 }
 
-// TestPageProblems: what is wrong with references is told with its place before anything
+// TestPageProblems: what is wrong with references is reported with its place before anything
 // runs, all of it at once.
 func TestPageProblems(t *testing.T) {
 	t.Parallel()
@@ -312,7 +312,7 @@ func problemsOf(t *testing.T, page string) (list []string) {
 }
 
 // TestPageOrder: the steps of a chain run in their order, so none reads a later one or
-// itself. A reference that is wrong is told once.
+// itself. A reference that is wrong is reported once.
 func TestPageOrder(t *testing.T) {
 	t.Parallel()
 	page := onePage("chain", "", "steps:\n  - id: a\n    tool: echo\n    parameters: {text: '{{b}}', number: prev_step.output}\n"+

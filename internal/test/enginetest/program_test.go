@@ -89,7 +89,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestReportIsBounded: of megabytes a model is told the beginning and the end.
+// TestReportIsBounded: of megabytes a model reads the beginning and the end.
 func TestReportIsBounded(t *testing.T) {
 	t.Parallel()
 	res := runDiscovered(t, t.Context(), discovered(t, `echo first; yes 1234567 | head -c 3000000; echo last; exit 1`), nil)

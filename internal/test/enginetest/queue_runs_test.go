@@ -76,7 +76,7 @@ func TestLineRule(t *testing.T) {
 			for i, p := range line {
 				q, waits := waiting[i]
 				if waits == p.Held || waits && (q.Run != p.Run || len(q.Obstacles) == 0) {
-					t.Fatalf("%+v is told %+v", p, q)
+					t.Fatalf("%+v gets %+v", p, q)
 				}
 				for _, o := range q.Obstacles {
 					if full := taken[o.Name]+max(o.Count, 1) > o.Slots; !full && o.Ahead == 0 || (o.Ahead > 0) != (o.Behind != "") {

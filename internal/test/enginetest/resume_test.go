@@ -499,7 +499,7 @@ func TestHistoryWithoutLogs(t *testing.T) {
 				want = dag.InlineLimit
 			}
 			if s := got.Steps[0]; len(s.Output) != want || s.Truncated != lost {
-				t.Errorf("of %d bytes %d are left in the log: %d are told, truncated %t", size, left, len(s.Output), s.Truncated)
+				t.Errorf("of %d bytes %d are left in the log: %d are shown, truncated %t", size, left, len(s.Output), s.Truncated)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// TestSchedules: what cannot be followed is told when the tool is compiled, each problem
+// TestSchedules: what cannot be followed is reported when the tool is compiled, each problem
 // at its place inside the text.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
@@ -93,7 +93,7 @@ func TestAliasSchedule(t *testing.T) {
 	}
 }
 
-// TestTriggers: entries of on that cannot work are told when the tool is compiled.
+// TestTriggers: entries of on that cannot work are reported when the tool is compiled.
 func TestTriggers(t *testing.T) {
 	t.Parallel()
 	const head = "name: t\ndescription: d\nbash: echo {A} {N} {T}\nenvironment: {secrets: [T]}\nparameters:\n" +

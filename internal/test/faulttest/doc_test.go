@@ -7,7 +7,7 @@
 // moment or at a named point before or after a write of the journal, and resumes the
 // run, often enough to kill that too. Each step leaves a trace when it starts and when
 // it ends, in a file that nothing else touches. In the end the traces, the record and
-// the process table must tell one story: nothing that was told is missing, nothing
+// the process table must tell one story: nothing that was reported is missing, nothing
 // that was recorded as ended ran again, on-interrupt: fail started once, and nothing
 // is left running. Steps with a cache are killed too, also where a result is kept or put
 // back, while their files change between lives: in the end all is as without the cache,

@@ -25,6 +25,7 @@ var foreign = []struct {
 	{regexp.MustCompile(`(?i)\b(?:takes?|taken|took) (?:(?:it|them|a run|the run) )?up(?: (\w+))?`), "resume"},
 	{regexp.MustCompile(`(?i)\b(?:becomes?|became|come|came) of\b`), "the result of"},
 	{regexp.MustCompile(`(?i)\b(?:tells?|told) (?:of|what|why|how|more)\b`), "report, show, explain"},
+	{regexp.MustCompile(`(?i)\b(?:is|are|was|were|been) told\b(?: (\w+))?`), "is reported, reads"},
 	{regexp.MustCompile(`(?i)\bbelongs? into\b`), "belong in"},
 	{regexp.MustCompile(`(?i)\bin reach\b`), "available"},
 	{regexp.MustCompile(`(?i)\b(?:run|it|that) rests\b|\bruns rest\b|\brests until\b`), "is waiting, is interrupted"},
@@ -41,7 +42,7 @@ var foreign = []struct {
 }
 
 // rightBefore are the words that make an expression right: "is no longer", "takes up to 5 s".
-var rightBefore = []string{"longer", "more", "different", "better", "to", "space"}
+var rightBefore = []string{"longer", "more", "different", "better", "to", "space", "apart", "from", "by", "of"}
 
 // isForeign returns the expressions in a text that the vocabulary replaces.
 func isForeign(text string) (found []string) {

@@ -39,7 +39,7 @@ func enqueueStep(t *testing.T, l history.Ledger, step string, priority int, dema
 	go func() {
 		a.done <- l.Admit(ctx, history.Admission{Step: step, Demands: demands, Priority: priority, Notify: func(q history.QueuePosition) {
 			if q.Step != step || len(q.Obstacles) == 0 {
-				t.Errorf("step %s is told %+v", step, q)
+				t.Errorf("step %s gets %+v", step, q)
 			}
 			note()
 		}})
