@@ -30,11 +30,11 @@ type folder struct {
 var folders = []folder{
 	{"os", []string{"internal/os"}, nil},
 	{"dag", []string{"dag"}, nil},
-	{"lang", []string{"internal/lang", "expr", "tool", "library"}, []string{"os"}},
+	{"lang", []string{"internal/lang", "expr", "library"}, []string{"os"}},
 	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},
 	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
 	{"engine", []string{"internal/engine", "steps"}, []string{"os", "dag", "lang", "store", "js"}},
-	{"flowrun", []string{""}, []string{"os", "dag", "lang", "store", "js", "engine"}},
+	{"flowrun", []string{"", "tool"}, []string{"os", "dag", "lang", "store", "js", "engine"}},
 	{"observe", []string{"internal/observe", "metrics"}, []string{"os", "dag", "lang", "store", "engine"}},
 	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine"}},
 	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},
