@@ -12,7 +12,7 @@ import (
 )
 
 // runCase runs a case and checks the order of its steps.
-func runCase(t *testing.T, e engine, c *testCase, dir string) document {
+func runCase(t *testing.T, e caseRunner, c *testCase, dir string) document {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), waittest.Limit)
 	defer cancel()

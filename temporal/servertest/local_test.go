@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
-// engine runs a case in a folder and returns its run document.
-type engine interface {
+// caseRunner runs a case in a folder and returns its run document.
+type caseRunner interface {
 	run(ctx context.Context, c *testCase, dir string) (document, error)
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -179,14 +179,14 @@ func orphanLogs(env *ui.Env) (n int) {
 // checkScheduler reports whether a process fires the schedules.
 func checkScheduler(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := timetable.Read(ctx, env, s, env.Library())
+		t, err := timetable.Read(ctx, s, env.Library())
 		switch {
 		case err != nil:
 			return err
 		case len(t.Entries) == 0:
 			list = append(list, passed("scheduler", "no schedules"))
-		case !timetable.SchedulerRunning():
-			list = append(list, warning("scheduler", timetable.StartHint, "no scheduler is running: %s will not fire", ui.Count(len(t.Entries), "schedule")))
+		case !ui.SchedulerRunning():
+			list = append(list, warning("scheduler", ui.StartSchedulerHint, "no scheduler is running: %s will not fire", ui.Count(len(t.Entries), "schedule")))
 		default:
 			list = append(list, passed("scheduler", "running"))
 		}

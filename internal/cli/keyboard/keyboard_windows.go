@@ -7,8 +7,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/steps"
 )
 
 // Keyboard does nothing on Windows, where interactive steps do not run yet. Open always returns
@@ -36,4 +36,4 @@ func (*Prompt) DiscardInput() {}
 
 func (*Prompt) ReadLine(context.Context) (string, error) { return "", errors.ErrUnsupported }
 
-func (*Keyboard) Attach(dag.ID) (engine.Attachment, error) { return nil, errors.ErrUnsupported }
+func (*Keyboard) Attach(dag.ID) (steps.Attachment, error) { return nil, errors.ErrUnsupported }

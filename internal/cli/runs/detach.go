@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -62,7 +63,7 @@ func noteDifferentDefinition(env *ui.Env, plan *engine.Plan, id string) {
 	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
-			env.Notef("note: the service uses another definition of tool %s: %s, not %s", plan.Name(), ui.ShortPath(r.Sources[0].File), ui.ShortPath(plan.Definition.File))
+			env.Notef("note: the service uses another definition of tool %s: %s, not %s", plan.Name(), console.ShortPath(r.Sources[0].File), console.ShortPath(plan.Definition.File))
 		}
 		return err
 	})

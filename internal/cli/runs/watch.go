@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/watch"
 )
 
@@ -66,7 +67,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		}
 		if ui.Verbose(f.Progress) {
 			for i, path := range changed {
-				changed[i] = ui.ShortPath(path)
+				changed[i] = console.ShortPath(path)
 			}
 			env.Notef("changed: %s; rerunning", ui.Listed(changed))
 		}

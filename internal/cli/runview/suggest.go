@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // suggestAnswers shows the commands that answer the questions of a waiting run.
@@ -42,7 +43,7 @@ func ChangedNote(files []string, run string) string {
 	}
 	short := make([]string, len(files))
 	for i, file := range files {
-		short[i] = ui.ShortPath(file)
+		short[i] = console.ShortPath(file)
 	}
 	return ui.Listed(short) + have + " changed since the run began, and the old text runs; to use the current text: flowrun resume " + run + " --latest"
 }

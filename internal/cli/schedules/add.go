@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
@@ -18,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 )
@@ -129,7 +129,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 
 // saveSchedule adds the schedule unless a definition has its name.
 func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
-	t, err := timetable.Read(ctx, env, s, lib)
+	t, err := timetable.Read(ctx, s, lib)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -40,7 +40,7 @@ type scheduleJSON struct {
 }
 
 func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output string) error {
-	t, err := timetable.Read(ctx, env, s, env.Library())
+	t, err := timetable.Read(ctx, s, env.Library())
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning reports whether a process fires the schedules.
 			SchedulerRunning bool `json:"scheduler_running"`
-		}{"flowrun/schedules.v1", list, timetable.SchedulerRunning()})
+		}{"flowrun/schedules.v1", list, ui.SchedulerRunning()})
 	}
 	if len(list) == 0 {
 		env.Notef("no schedules; to add one: flowrun schedule add TOOL --cron EXPR, or the key schedule in a definition")
@@ -72,7 +72,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	}
 	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
 	if err == nil {
-		timetable.WarnIfIdle(env)
+		env.WarnIfNoScheduler()
 	}
 	return err
 }

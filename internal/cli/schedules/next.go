@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -62,7 +62,7 @@ it in quotes so that it is one argument.`,
 			if list[0].title == "" {
 				list[0].Spec = list[0].Spec.From(begin)
 			} else {
-				timetable.WarnIfIdle(env)
+				env.WarnIfNoScheduler()
 			}
 			if output == "json" {
 				return ui.WriteJSON(env, upcoming(list, begin, count))
@@ -96,13 +96,13 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 		return nil, ui.Usagef(c, "--timezone applies only to a cron expression; a schedule has its own time zone")
 	}
 	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
-		t, err := timetable.Read(ctx, env, store, env.Library())
+		t, err := timetable.Read(ctx, store, env.Library())
 		if err != nil {
 			return err
 		}
 		entries := t.OfTool(word)
 		if len(entries) == 0 {
-			e, err := t.Find(word)
+			e, err := findSchedule(t, word)
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -109,13 +109,13 @@ history keeps earlier runs.`,
 // namedSchedules returns the schedules that the arguments name, each by name or id; with all, every
 // schedule.
 func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Entry, error) {
-	t, err := timetable.Read(ctx, env, s, env.Library())
+	t, err := timetable.Read(ctx, s, env.Library())
 	if err != nil || all {
 		return t.All(), err
 	}
 	var list []timetable.Entry
 	for _, w := range words {
-		e, err := t.Find(w)
+		e, err := findSchedule(t, w)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []s
 func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
 		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-			t, err := timetable.Read(ctx, env, s, env.Library())
+			t, err := timetable.Read(ctx, s, env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
 					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+e.When()))

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
 // This file translates cron expressions for cron and systemd, which support fewer features. An

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
 // TestOtherClocks: the translation for systemd and cron means the same as the schedule, or is an

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
 // This file generates systemd units and crontab lines that run the tool of a schedule without

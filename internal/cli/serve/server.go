@@ -10,7 +10,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
@@ -18,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/service/users"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -188,7 +188,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(ctx, s.env, s.store, s.service, s.log, timetable.CountFirings(s.serviceMetrics))
+	return timetable.Start(ctx, s.env.Library(), s.store, s.service, s.log, timetable.CountFirings(s.serviceMetrics))
 }
 
 // pruneInterval is how often a service prunes the history.

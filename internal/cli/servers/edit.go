@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/os/editedfile"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
 
@@ -64,7 +65,7 @@ func add(env *ui.Env, c *cobra.Command, args []string, f addFlags) error {
 	if err := config.AddServer(file, args[0], keys); err != nil {
 		return fmt.Errorf("cannot add the MCP server: %w", err)
 	}
-	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], ui.ShortPath(file.Path), args[0])
+	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], console.ShortPath(file.Path), args[0])
 	if f.project {
 		env.Notef("it is used when you trust the project: flowrun trust")
 	}
@@ -178,12 +179,12 @@ in the file stay.`,
 			}
 			err = config.RemoveServer(file, args[0])
 			if errors.Is(err, config.ErrNoServer) {
-				return ui.Missing(fmt.Errorf("%s has no MCP server %q; to see where it is set: flowrun config list --show-origin", ui.ShortPath(file.Path), args[0]))
+				return ui.Missing(fmt.Errorf("%s has no MCP server %q; to see where it is set: flowrun config list --show-origin", console.ShortPath(file.Path), args[0]))
 			}
 			if err != nil {
 				return fmt.Errorf("cannot remove the MCP server: %w", err)
 			}
-			env.Notef("removed the MCP server %s from %s", args[0], ui.ShortPath(file.Path))
+			env.Notef("removed the MCP server %s from %s", args[0], console.ShortPath(file.Path))
 			return nil
 		},
 	}

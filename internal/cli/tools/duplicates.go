@@ -63,7 +63,7 @@ func warnDuplicates(env *ui.Env, list []library.Listed) {
 			continue
 		}
 		if first := ids.other(e.Path, e.Name); first != "" {
-			env.Notef("two files in one folder define the tool %s: %s is used, and %s is ignored; give one of them another name or id", console.Clean(e.Name), ui.ShortPath(first), ui.ShortPath(e.Path))
+			env.Notef("two files in one folder define the tool %s: %s is used, and %s is ignored; give one of them another name or id", console.Clean(e.Name), console.ShortPath(first), console.ShortPath(e.Path))
 		}
 	}
 }

@@ -90,8 +90,8 @@ func editTool(env *ui.Env, lib *library.Library, def *tool.Definition, editor []
 		if errors.As(err, &changed) {
 			return err
 		}
-		return fmt.Errorf("cannot write %s: %w", ui.ShortPath(path), err)
+		return fmt.Errorf("cannot write %s: %w", console.ShortPath(path), err)
 	}
-	fmt.Fprintf(env.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, ui.ShortPath(path))
+	fmt.Fprintf(env.Stdout, "changed %s (%s): %s\n", console.Clean(def.Name), def.Scope, console.ShortPath(path))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/autofix"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // fix fixes the file of a target. With --dry-run, it collects the problems that would remain and
@@ -32,18 +33,18 @@ func (v *validation) fix(t target) (bool, error) {
 		if err := atomicfile.Replace(file, src, r.Text); err != nil {
 			return false, fmt.Errorf("cannot fix %q: %w", file, err)
 		}
-		v.env.Notef("%s: fixed %s", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: fixed %s", console.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
 		v.lib = v.env.Library() // the library has read the file before the change
 		return false, nil
 	}
 	if v.flags.output == "text" {
-		if _, err := io.WriteString(v.env.Stdout, textdiff.Unified(ui.ShortPath(file), string(src), ui.ShortPath(file), string(r.Text))); err != nil {
+		if _, err := io.WriteString(v.env.Stdout, textdiff.Unified(console.ShortPath(file), string(src), console.ShortPath(file), string(r.Text))); err != nil {
 			return false, err
 		}
 	} else {
-		v.env.Notef("%s: %s could be fixed", ui.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: %s could be fixed", console.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
 	}
-	v.texts[file], v.texts[ui.ShortPath(file)] = r.Text, r.Text
+	v.texts[file], v.texts[console.ShortPath(file)] = r.Text, r.Text
 	fixed, found := check(r.Text)
 	v.found = append(v.found, autofix.Offered(check, file, r.Text, found)...)
 	v.lintDefinition(fixed, found.Err() == nil)

@@ -210,7 +210,7 @@ func deprecation(deprecated bool, message string) string {
 func (d listedJSON) note() string {
 	var notes []string
 	if d.ShadowedBy != "" {
-		notes = append(notes, "(shadowed by "+ui.ShortPath(d.ShadowedBy)+")")
+		notes = append(notes, "(shadowed by "+console.ShortPath(d.ShadowedBy)+")")
 	}
 	switch d.Deprecated {
 	case "":

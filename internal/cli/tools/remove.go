@@ -38,8 +38,8 @@ func toolRemoveCommand(env *ui.Env) *cobra.Command {
 			case def.File == "":
 				return ui.NoFileError(def, "removed")
 			case !force && !env.HasPerson():
-				return ui.Usagef(c, "cannot ask before removing %s, because no terminal is available; use --force", ui.ShortPath(def.File))
-			case !force && !env.AskYesNo(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File)), false):
+				return ui.Usagef(c, "cannot ask before removing %s, because no terminal is available; use --force", console.ShortPath(def.File))
+			case !force && !env.AskYesNo(fmt.Sprintf("remove %s (%s), %s?", console.Clean(def.Name), def.Scope, console.ShortPath(def.File)), false):
 				env.Notef("nothing was removed")
 				return ui.CodeError(outcome.ExitFailed)
 			}
@@ -73,9 +73,9 @@ func remove(env *ui.Env, lib *library.Library, def *tool.Definition, name string
 			return fmt.Errorf("removed %q, but not the lock file of its packages: %w", name, err)
 		}
 	}
-	fmt.Fprintf(env.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, ui.ShortPath(def.File))
+	fmt.Fprintf(env.Stdout, "removed %s (%s): %s\n", console.Clean(def.Name), def.Scope, console.ShortPath(def.File))
 	if next, _, err := lib.Lookup(name, nil); err == nil {
-		env.Notef("note: %s now refers to the tool in the %s scope, %s", name, next.Scope, ui.ShortPath(next.File))
+		env.Notef("note: %s now refers to the tool in the %s scope, %s", name, next.Scope, console.ShortPath(next.File))
 	}
 	return nil
 }

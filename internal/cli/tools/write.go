@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
 )
@@ -60,7 +61,7 @@ func (p *toolWriter) resolvePath() error {
 }
 
 func (p *toolWriter) existsError(path string) error {
-	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, ui.ShortPath(path))
+	return fmt.Errorf("tool %q already exists in the %s scope: %s; to replace it: --override", p.name, p.scope, console.ShortPath(path))
 }
 
 // check validates the text. A definition with an error is not written.
@@ -96,13 +97,13 @@ func (p *toolWriter) write() error {
 
 // reportWritten reports where the tool was written, whether it is shadowed, and how to run it.
 func reportWritten(env *ui.Env, p *toolWriter, verb string) {
-	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, ui.ShortPath(p.path))
+	fmt.Fprintf(env.Stdout, "%s %s (%s): %s\n", verb, p.name, p.scope, console.ShortPath(p.path))
 	now, _, err := env.Library().Lookup(p.name, nil) // a new library, because the folder of the scope may not have existed before
 	if err != nil {
 		return
 	}
 	if now.File != p.path {
-		env.Notef("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, ui.ShortPath(now.File))
+		env.Notef("note: %s is shadowed by the one in the %s scope, %s", p.name, now.Scope, console.ShortPath(now.File))
 		return
 	}
 	env.Notef("Try: flowrun run %s", exampleCommand(now))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // MaxDiagnostics is how many problems are shown by default: one or two screens.
@@ -34,10 +35,10 @@ func Count(n int, word string) string {
 func RelativePaths(ds tool.Diagnostics) tool.Diagnostics {
 	ds = slices.Clone(ds)
 	for i := range ds {
-		ds[i].Pos.File = ShortPath(ds[i].Pos.File)
+		ds[i].Pos.File = console.ShortPath(ds[i].Pos.File)
 		ds[i].Related = slices.Clone(ds[i].Related)
 		for j := range ds[i].Related {
-			ds[i].Related[j].Pos.File = ShortPath(ds[i].Related[j].Pos.File)
+			ds[i].Related[j].Pos.File = console.ShortPath(ds[i].Related[j].Pos.File)
 		}
 	}
 	return ds

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 )
 
@@ -10,17 +9,4 @@ import (
 func AbsPath(path string) string {
 	abs, _ := filepath.Abs(path)
 	return cmp.Or(abs, path)
-}
-
-// ShortPath returns a path relative to the working directory if it is below it, and path unchanged
-// otherwise.
-func ShortPath(path string) string {
-	wd, err := os.Getwd()
-	if err != nil {
-		return path
-	}
-	if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }

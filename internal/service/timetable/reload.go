@@ -33,7 +33,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 // reload reads the schedules. After an error, watchChanges calls it again.
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
-	tools := s.env.Library().List()
+	tools := s.library.List()
 	err := t.read(ctx, s.store, tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
+	"github.com/flowrun/flowrun/library"
 )
 
 // runService is what the scheduler needs of a service.
@@ -33,7 +33,7 @@ type runService interface {
 // (reload.go), and starts queued runs when earlier ones have ended (queue.go). All of this state
 // can be lost at any moment, because the history has every time that was claimed.
 type Scheduler struct {
-	env     *ui.Env
+	library *library.Library
 	store   *sqlite.Store
 	firings sqlite.FiringStore
 	service runService
@@ -57,8 +57,8 @@ type Scheduler struct {
 var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
-func Start(ctx context.Context, env *ui.Env, store *sqlite.Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{env: env, store: store, firings: store.FiringStore(), service: sv, log: log, project: ProjectHere(),
+func Start(ctx context.Context, lib *library.Library, store *sqlite.Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+	s = &Scheduler{library: lib, store: store, firings: store.FiringStore(), service: sv, log: log, project: ProjectHere(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -87,8 +86,7 @@ func (s *stage) write(text string) {
 
 // serve starts to fire schedules, until stop is called.
 func (s *stage) serve() (f *Scheduler, stop func()) {
-	env := &ui.Env{Stdout: io.Discard, Stderr: io.Discard}
-	f, stop = Start(s.Context(), env, s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop
 }

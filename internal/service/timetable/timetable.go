@@ -11,10 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
@@ -107,7 +108,7 @@ func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 func (e Entry) source() string {
 	switch {
 	case e.By == "":
-		return fmt.Sprintf("%s:%d", ui.ShortPath(e.place.File), e.place.Line)
+		return fmt.Sprintf("%s:%d", console.ShortPath(e.place.File), e.place.Line)
 	case e.Project != "":
 		return fmt.Sprintf("added by %s for %s", e.By, e.Project)
 	}
@@ -142,7 +143,7 @@ type Timetable struct {
 
 // Read reads the schedules of the available definitions and all schedules that were added, for
 // whatever project.
-func Read(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library) (*Timetable, error) {
+func Read(ctx context.Context, s *sqlite.Store, lib *library.Library) (*Timetable, error) {
 	t := &Timetable{}
 	return t, t.read(ctx, s, lib.List(), func(name string) (*engine.Plan, error) { return engine.Compile(lib, name) })
 }
@@ -180,7 +181,7 @@ func byName(x, y Entry) int {
 func (t *Timetable) addStored(r sqlite.Schedule) {
 	var p AddedSchedule
 	e := Entry{Title: r.Name, Project: r.Project, By: r.By}
-	err := ui.DecodeJSON([]byte(r.Plan), &p)
+	err := value.DecodeJSON(r.Plan, &p)
 	if err == nil {
 		e.Schedule, err = FromRule(p.Rule())
 	}
@@ -338,8 +339,27 @@ func (t *Timetable) OfTool(name string) []Entry {
 	return slices.DeleteFunc(slices.Clone(t.Entries), func(e Entry) bool { return e.Tool != name })
 }
 
+// NotFoundError reports that no schedule has this id or name. Names are those of all schedules.
+type NotFoundError struct {
+	Word  string
+	Names []string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("cannot find schedule %q", e.Word) }
+
+// AmbiguousError reports that several schedules have the same name.
+type AmbiguousError struct {
+	Word string
+	IDs  []string
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q matches several schedules; use %s", e.Word, strings.Join(e.IDs, " or "))
+}
+
 // Find returns the schedule that a word means: by its id, otherwise by its name. If several have
-// the name, the one of the current project takes precedence, then the one without a project.
+// the name, the one of the current project takes precedence, then the one without a project. Errors: a *NotFoundError,
+// an *AmbiguousError.
 func (t *Timetable) Find(word string) (Entry, error) {
 	var ids, names []string
 	var found []Entry
@@ -362,12 +382,9 @@ func (t *Timetable) Find(word string) (Entry, error) {
 	}
 	switch len(found) {
 	case 0:
-		if strings.ContainsAny(word, `/\`) || filepath.Ext(word) != "" {
-			return Entry{}, ui.Missing(fmt.Errorf("cannot find schedule %q: a schedule has the name of its tool, whose file is in a tool folder such as .flowrun/tools; to add one: flowrun schedule add %[1]s --cron EXPR", word))
-		}
-		return Entry{}, ui.Missing(fmt.Errorf("cannot find schedule %q%s", word, ui.AddHint(ui.Nearest(word, names), "to list all schedules: flowrun schedule list")))
+		return Entry{}, &NotFoundError{Word: word, Names: names}
 	case 1:
 		return found[0], nil
 	}
-	return Entry{}, ui.Usage(fmt.Errorf("%q matches several schedules; use %s", word, strings.Join(ids, " or ")), nil)
+	return Entry{}, &AmbiguousError{Word: word, IDs: ids}
 }

@@ -159,7 +159,7 @@ func TestAnswerLater(t *testing.T) {
 	if err := store.Answer(ctx, res.ID, a); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Answer(ctx, res.ID, a); !errors.Is(err, engine.ErrAnswered) {
+	if err := store.Answer(ctx, res.ID, a); !errors.Is(err, history.ErrAnswered) {
 		t.Errorf("the second gets %v", err)
 	}
 	again, err := past.Continue(lib, engine.ResumeOptions{})

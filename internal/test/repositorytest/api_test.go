@@ -21,6 +21,7 @@ import (
 // nothing is taken away or changed by accident (docs/reference/embedding.md, Stability). After
 // a change that is meant: go test ./internal/test/repositorytest -run API -update
 func TestAPI(t *testing.T) {
+	t.Chdir(top)
 	const golden = "testdata/api.txt"
 	var lines []string
 	all := sources(t)

@@ -96,6 +96,7 @@ func folderOf(pkg string) (found *folder) {
 
 // TestFolders checks that a folder uses only folders before it.
 func TestFolders(t *testing.T) {
+	t.Chdir(top)
 	before := []string{"test"}
 	for _, f := range folders {
 		for _, used := range f.uses {
@@ -109,6 +110,7 @@ func TestFolders(t *testing.T) {
 
 // TestImports holds every import of the code (tests left out) against the tables.
 func TestImports(t *testing.T) {
+	t.Chdir(top)
 	for pkg, files := range sources(t) {
 		from := folderOf(pkg)
 		if from == nil {
@@ -151,6 +153,7 @@ func mayEnter(path, pkg string) bool {
 
 // TestCommandLine bounds the packages of the command line, and the state that commands share.
 func TestCommandLine(t *testing.T) {
+	t.Chdir(top)
 	const maxLines, maxMethods = 3400, 60
 	method := regexp.MustCompile(`(?m)^func \(env \*Env\)`)
 	methods := 0
@@ -183,6 +186,7 @@ func TestCommandLine(t *testing.T) {
 // TestStepKinds keeps what a kind of step is in two places: package tool, which reads it, and
 // one file of package compile. All others ask for a step's body, or for what its plan says.
 func TestStepKinds(t *testing.T) {
+	t.Chdir(top)
 	body, err := os.ReadFile("internal/lang/tool/body.go")
 	if err != nil {
 		t.Fatal(err)
@@ -256,6 +260,7 @@ func imports(t *testing.T, file string) []string {
 // TestEmbeddingStaysLight keeps what an embedding program does not need out of
 // the root package's dependencies.
 func TestEmbeddingStaysLight(t *testing.T) {
+	t.Chdir(top)
 	out, err := exec.Command("go", "list", "-deps", module).Output()
 	if err != nil {
 		t.Skipf("go list does not run here: %v", err)

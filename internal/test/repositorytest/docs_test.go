@@ -26,6 +26,7 @@ import (
 // TestDocLinks checks the links of all pages: the file exists, and where a link names a
 // section, so does the heading.
 func TestDocLinks(t *testing.T) {
+	t.Chdir(top)
 	pages := docPages(t)
 	pages = append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", "internal/test/bench/README.md")
 	anchors := map[string][]string{}
@@ -63,6 +64,7 @@ func TestDocLinks(t *testing.T) {
 // TestRunIDs checks that the ids of runs in pages and help texts are ids that flowrun gives, whole or shortened:
 // readers compare them with their own.
 func TestRunIDs(t *testing.T) {
+	t.Chdir(top)
 	mentioned := regexp.MustCompile(`(?:flowrun (?:approve|cancel|events|logs|reject|resume|retry|show|timeline)(?: -[a-z]+)* |"(?:id|run|retry_of)": ?"|\brun )(\d[0-9a-z]{3,})\b`)
 	given := regexp.MustCompile(`^1m[0-9a-hjkmnp-tv-z]{2,11}$`)
 	texts := append(docPages(t), "README.md", "CHANGELOG.md", "examples/README.md")
@@ -92,6 +94,7 @@ func TestRunIDs(t *testing.T) {
 // TestDocIndex checks that docs/README.md lists every page once, below one of the four kinds of pages; but the decisions
 // are in the list of their folder.
 func TestDocIndex(t *testing.T) {
+	t.Chdir(top)
 	const index, decisions = "docs/README.md", "docs/dev/decisions/README.md"
 	listed := map[string]int{}
 	for _, list := range []string{index, decisions} {
@@ -128,6 +131,7 @@ func devPages(t *testing.T) (pages []string) {
 // backticks exists. A name without a folder belongs to the folder that was named last on
 // its line: `internal/engine/script`: `fetch.go`, `files.go`.
 func TestDevDocs(t *testing.T) {
+	t.Chdir(top)
 	for _, page := range devPages(t) {
 		for _, name := range missingPaths(readPage(t, page).code) {
 			t.Errorf("%s: %s does not exist", page, name)
@@ -138,6 +142,7 @@ func TestDevDocs(t *testing.T) {
 // TestDevIdentifiers checks that every Go name that the pages for contributors give in
 // backticks is declared: `dag.Run`, `dag.State.Next` or `State.Next`.
 func TestDevIdentifiers(t *testing.T) {
+	t.Chdir(top)
 	declared := identifiers(t)
 	name := regexp.MustCompile("`(\\w+\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[^`\\w.]*[^`]*`")
 	for _, page := range devPages(t) {
@@ -224,6 +229,7 @@ func members(typ goast.Expr) (list []*goast.Ident) {
 // TestArchitecturePage checks that docs/dev/architecture.md names every folder, and that the documentation of every package
 // says what it is for, because the page does not.
 func TestArchitecturePage(t *testing.T) {
+	t.Chdir(top)
 	page, err := os.ReadFile("docs/dev/architecture.md")
 	if err != nil {
 		t.Fatal(err)
@@ -257,6 +263,7 @@ func documented(t *testing.T, file string) bool {
 // TestDevTests checks that every test that the pages for contributors name exists, and that a command that they give with
 // -run finds a test in the package that it names.
 func TestDevTests(t *testing.T) {
+	t.Chdir(top)
 	tests := testNames(t)
 	word := regexp.MustCompile(`\bTest[A-Z]\w*`)
 	command := regexp.MustCompile("go test (\\S+) -run '?([\\w|\\\\]+)")
@@ -303,6 +310,7 @@ func testNames(t *testing.T) map[string][]string {
 }
 
 func TestMissingPaths(t *testing.T) {
+	t.Chdir(top)
 	for _, c := range []struct {
 		code []string
 		want []string

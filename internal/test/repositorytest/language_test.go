@@ -60,6 +60,7 @@ func isForeign(text string) (found []string) {
 // TestLanguageOfCode holds the vocabulary in all string literals and comments. Of tests it reads the comments, the names
 // and the messages of failures: other literals are data.
 func TestLanguageOfCode(t *testing.T) {
+	t.Chdir(top)
 	fset := token.NewFileSet()
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -132,6 +133,7 @@ func wordsOf(name string) string { return strings.ToLower(capital.ReplaceAllStri
 
 // TestLanguageOfPages holds the vocabulary in the prose of the documentation. Code is left out.
 func TestLanguageOfPages(t *testing.T) {
+	t.Chdir(top)
 	pages := append(docPages(t), "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 	explained, err := filepath.Glob("internal/lang/explain/pages/*.md")
 	if err != nil {
@@ -177,6 +179,7 @@ func proseLines(page []byte) []string {
 
 // TestIsForeign holds what counts as foreign and what does not.
 func TestIsForeign(t *testing.T) {
+	t.Chdir(top)
 	for text, want := range map[string]int{
 		"it is no number":                     1,
 		"There is no number; it is no longer": 0,

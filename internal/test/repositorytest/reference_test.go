@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "rewrite generated files and goldens")
 
 // TestReference keeps docs/reference/definitions.md what the table of keys says.
 func TestReference(t *testing.T) {
+	t.Chdir(top)
 	const file = "docs/reference/definitions.md"
 	page := reference()
 	if *update {

@@ -31,6 +31,7 @@ type requirement struct{ built, tests, reason string }
 // row names the keys, practices and scripts that the code gives its id to, that the files and
 // tests on the page exist, and that what is not built has a reason.
 func TestRequirements(t *testing.T) {
+	t.Chdir(top)
 	listed, used := requirements(t), usedRequirements(t)
 	missing := specifiedIDs(t)
 	for _, id := range slices.Sorted(maps.Keys(listed)) {

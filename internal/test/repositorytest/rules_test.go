@@ -14,6 +14,7 @@ import (
 // TestWholeFiles: files that must be whole are written by internal/os/atomicfile, so nothing
 // else renames; but for these, by the function that does it.
 func TestWholeFiles(t *testing.T) {
+	t.Chdir(top)
 	may := map[string]string{
 		"listenUnix": "a socket, which is made where nobody can reach it yet",
 		"moveFolder": "a whole folder, which npm has filled",
@@ -48,6 +49,7 @@ func TestWholeFiles(t *testing.T) {
 // TestConnections: every file that opens a connection, resolves a name or starts the ssh client is listed here, with who
 // decides where it may go. What a caller's value can choose asks permission.Grants or the list of the built-in tools.
 func TestConnections(t *testing.T) {
+	t.Chdir(top)
 	may := map[string]string{
 		"steps/egress/proxy.go":                 "the proxy of enforced steps: permissions, at each connection",
 		"steps/poller.go":                       "steps that wait: permissions, at each connection",
@@ -94,6 +96,7 @@ func TestConnections(t *testing.T) {
 // TestWhoContinues: every place that carries a recorded run on, or resumes it for a person, is listed here, with the column
 // of TestCarriedOn (internal/test/enginetest) that shows what it does. A new one needs a column.
 func TestWhoContinues(t *testing.T) {
+	t.Chdir(top)
 	columns := map[string]string{
 		"internal/cli/runs/approve.go":     "Continue: an approval, a rejection, two answers",
 		"internal/cli/runs/cancel.go":      "Continue: a cancel",
@@ -128,6 +131,7 @@ func TestWhoContinues(t *testing.T) {
 // TestNoSettableVariables: no package has a variable that another could set, but for errors
 // to compare with and what the linker sets.
 func TestNoSettableVariables(t *testing.T) {
+	t.Chdir(top)
 	linker := map[string]bool{"Version": true, "Commit": true, "Date": true}
 	for _, files := range sources(t) {
 		for _, file := range files {

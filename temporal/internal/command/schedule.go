@@ -16,10 +16,10 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/timetable"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -116,7 +116,7 @@ func (f *syncFlags) setName(project string) (string, error) {
 
 // wanted returns the schedules of a project as Temporal carries them out.
 func (f *syncFlags) wanted(ctx context.Context, env *ui.Env, s *sqlite.Store, project, set string, l *link) ([]schedule.Entry, error) {
-	table, err := timetable.Read(ctx, env, s, env.Library())
+	table, err := timetable.Read(ctx, s, env.Library())
 	if err != nil {
 		return nil, err
 	}
