@@ -47,7 +47,7 @@ func (l *eventLoop) run() error {
 			return ErrReleased
 		}
 		if l.idle() && wake.IsZero() && len(l.state.waits) == 0 {
-			return errors.New("internal error: nothing runs, nothing can start, and the run has not ended")
+			return ErrStuck
 		}
 		if l.onlyAnswersLeft(l.options.Attended && l.options.Answers != nil) {
 			return l.leaveWaiting()

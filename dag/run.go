@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// ErrStuck is returned by Run if nothing runs, nothing can start, and the run has not ended: a bug of this package.
+var ErrStuck = errors.New("nothing runs, nothing can start, and the run has not ended")
+
 // ErrTimeout is the cause of a context whose attempt took too long.
 var ErrTimeout = errors.New("the step exceeded its timeout")
 

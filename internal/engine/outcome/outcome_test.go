@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -24,7 +25,7 @@ import (
 )
 
 // engine lists the packages whose errors are returned by the engine and the service.
-var engine = []string{".", "dag", "expr", "history", "hooks", "registry", "steps", "tool",
+var engine = []string{"dag", "expr", "history", "hooks", "registry", "steps", "internal/engine", "internal/lang/tool",
 	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
 	"internal/js/jscheck", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
 	"internal/engine/resultcache", "internal/engine/script", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/engine/waiting"}
@@ -41,7 +42,7 @@ var inner = map[string]string{
 	"expr.ErrUnknown":        "a value that a preview does not know",
 	"expr.RefusedError":      "a problem with a parameter",
 	"expr.SizeError":         "a problem with a parameter, or a failed step",
-	"flowrun.RunError":       "for programs that ask a Result; entry points read the Result",
+	"engine.RunError":        "for programs that ask a Result; entry points read the Result",
 	"history.StateError":     "a failed run; flowrun state prints it",
 	"hooks.ErrNoHelper":      "a failed step, or a diagnostic",
 	"hooks.Error":            "a failed step, or a diagnostic",
@@ -170,7 +171,7 @@ func TestOf(t *testing.T) {
 		{errors.Join(&library.NotFoundError{}, tool.Diagnostics{}), "invalid-definition", 3, 422, "", "the tool's definition is invalid"},
 		{outcome.ErrRefused, "refused", 5, 403, "", "the approval policy refuses this tool"},
 		{outcome.ErrDraining, "draining", 8, 503, "", "the service is stopping and starts no more runs"},
-		{errors.New("internal error: x"), "internal", 70, 500, "", "the service could not process the request"},
+		{fmt.Errorf("cannot go on: %w", dag.ErrStuck), "internal", 70, 500, "", "the service could not process the request"},
 		{errors.New("/home/x/secret"), "internal", 1, 500, "", "the service could not process the request"},
 	} {
 		r := outcome.Of(c.err)

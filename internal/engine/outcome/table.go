@@ -4,8 +4,8 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/mask"
@@ -113,7 +113,7 @@ var table = []struct {
 	{as(func(r *Report, e *NoQueueError) { r.Lines = []string{"refused: " + e.Error()} }), internal.exit(ExitRefused).commandHint("run it without --no-history")}, // a service always has a history
 
 	// Errors that a caller of flowrun cannot fix.
-	{bug, internal.exit(ExitBug)},
+	{is(dag.ErrStuck), internal.exit(ExitBug)},
 	{is(history.ErrFenced), internal},
 	{as(func(*Report, *preview.NotCachedError) {}), internal},
 	{unknown, internal},
@@ -189,14 +189,6 @@ func is(own error) kind {
 		}
 		return own
 	}
-}
-
-// bug matches errors in flowrun itself.
-func bug(err error, _ *Report) error {
-	if !strings.HasPrefix(err.Error(), "internal error") {
-		return nil
-	}
-	return err
 }
 
 func unknown(err error, _ *Report) error { return err }

@@ -28,7 +28,7 @@ func NormalJSON(def *Definition) ([]byte, error) {
 	writeJSON(&b, normalizeObject(toolObject, Value{Map: withNameFirst(doc, def.Name)}))
 	var out bytes.Buffer
 	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
-		return nil, fmt.Errorf("internal error: cannot write a definition as JSON: %w", err)
+		return nil, fmt.Errorf("cannot write a definition as JSON: %w", err)
 	}
 	out.WriteByte('\n')
 	return out.Bytes(), nil

@@ -129,7 +129,7 @@ func content(media, schema string) object {
 func components() (object, error) {
 	all := object{}
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
-		return nil, fmt.Errorf("internal error: schemas of the API: %w", err)
+		return nil, fmt.Errorf("cannot read the schemas of the API: %w", err)
 	}
 	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "state", "stats"} {
 		b, err := docs.Schema(name)
@@ -139,7 +139,7 @@ func components() (object, error) {
 		b = bytes.ReplaceAll(b, []byte(`"#/$defs/`), []byte(`"#/components/schemas/`+name+`/$defs/`))
 		s := object{}
 		if err := json.Unmarshal(b, &s); err != nil {
-			return nil, fmt.Errorf("internal error: schema %s: %w", name, err)
+			return nil, fmt.Errorf("cannot read schema %s: %w", name, err)
 		}
 		delete(s, "$schema")
 		all[name] = s
