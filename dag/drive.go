@@ -148,7 +148,7 @@ func (r *Report) fill() *task {
 	t.items = noItems{r.Items, r.Keys, r.Digest}
 	switch {
 	case r.Stopped == "" || t.res.Status.successful() || t.bind && t.res.Status == Pending:
-	case r.Stopped == StopCleanupEnd:
+	case r.Stopped == stopCleanupEnd:
 		t.res.Status, t.res.ExitCode, t.res.Reason = TimedOut, ExitTimeout, ReasonTimeout
 	default:
 		t.res.Status, t.res.Reason = Cancelled, r.Stopped
@@ -156,9 +156,9 @@ func (r *Report) fill() *task {
 	return t
 }
 
-// StopCleanupEnd is what Stop returns for a task that has no time left to clean up. The
+// stopCleanupEnd is what Stop returns for a task that has no time left to clean up. The
 // result of its step has ReasonTimeout.
-const StopCleanupEnd = "cleanup-end"
+const stopCleanupEnd = "cleanup-end"
 
 // Stop returns the reason for which a task must be stopped now, "" if it may go on. until
 // limits how long it may go on; zero means no limit.
@@ -177,7 +177,7 @@ func (m *Machine) Stop(t Task, now time.Time) (reason string, until time.Time) {
 		until = s.f.cleanupDeadline
 	}
 	if !until.IsZero() && !until.After(now) {
-		return StopCleanupEnd, until
+		return stopCleanupEnd, until
 	}
 	return "", until
 }

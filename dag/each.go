@@ -50,16 +50,16 @@ type Items interface {
 	Args(i int) Args
 }
 
-// MaxItems is the largest number of items of a loop.
-const MaxItems = 1_000_000
+// maxItems is the largest number of items of a loop.
+const maxItems = 1_000_000
 
 // checkItems returns an error that describes what is wrong with the items of a loop, or
 // nil.
 func checkItems(items Items) error {
 	n, keys := items.Len(), items.Keys()
 	switch {
-	case n > MaxItems:
-		return fmt.Errorf("cannot loop over %d items: the maximum is %d", n, MaxItems)
+	case n > maxItems:
+		return fmt.Errorf("cannot loop over %d items: the maximum is %d", n, maxItems)
 	case keys == nil:
 		return nil
 	case len(keys) != n:

@@ -185,7 +185,7 @@ func (l *eventLoop) addControl(f *frame) {
 // frames.
 func (l *eventLoop) cancelContexts(e *Event) {
 	if e.Reason == ReasonForced {
-		l.force(&Cancel{Reason: ReasonForced, Cause: ErrForced})
+		l.force(&Cancel{Reason: ReasonForced, Cause: errForced})
 		return
 	}
 	if f := l.state.cancelledFrame(e); f != nil {

@@ -147,7 +147,7 @@ type Settings struct {
 
 // New checks the nodes, which must be in plan order, and makes a Graph of them. It returns
 // an error for a duplicate or unknown id, an id that cannot be part of a path, a loop whose
-// item does nothing, and a *CycleError for a cycle.
+// item does nothing, and one that names the nodes of a cycle.
 func New(nodes []Node, s Settings) (*Graph, error) {
 	g := &Graph{nodes: nodes, index: make(map[ID]int32, len(nodes)), settings: s,
 		outAt: make([]int32, len(nodes)+1), waits: make([]int32, len(nodes))}
@@ -211,22 +211,22 @@ func (g *Graph) connect() error {
 	return nil
 }
 
-// CycleError reports a cycle: each node of Path waits for the next, and the last for the
+// cycleError reports a cycle: each node of path waits for the next, and the last for the
 // first.
-type CycleError struct{ Path []ID }
+type cycleError struct{ path []ID }
 
-func (e *CycleError) Error() string {
-	words := make([]string, len(e.Path)+1)
-	for i, id := range e.Path {
+func (e *cycleError) Error() string {
+	words := make([]string, len(e.path)+1)
+	for i, id := range e.path {
 		words[i] = string(id)
 	}
-	words[len(e.Path)] = words[0]
+	words[len(e.path)] = words[0]
 	return "cycle: " + words[0] + " waits for " + strings.Join(words[1:], ", which waits for ")
 }
 
 // cycle returns a cycle, or nil. A node that Kahn's algorithm cannot remove is on a cycle
 // or downstream of one, so following its upstream nodes must come back to one already seen.
-func (g *Graph) cycle() *CycleError {
+func (g *Graph) cycle() *cycleError {
 	left := append([]int32(nil), g.waits...)
 	var free []int32
 	for i, n := range left {
@@ -267,10 +267,10 @@ func (g *Graph) cycle() *CycleError {
 			}
 		}
 	}
-	e := &CycleError{}
+	e := &cycleError{}
 	for _, i := range path {
 		if !g.nodes[i].isJoin() {
-			e.Path = append(e.Path, g.nodes[i].ID)
+			e.path = append(e.path, g.nodes[i].ID)
 		}
 	}
 	return e

@@ -50,7 +50,7 @@ func (w *loopWalk) expand(f *frame, e *Event) {
 	if e.Keys != nil {
 		n = len(e.Keys)
 	}
-	if f.expanded || n < 0 || n > MaxItems {
+	if f.expanded || n < 0 || n > maxItems {
 		return
 	}
 	w.count, w.keys, w.digest = n, e.Keys, e.Digest

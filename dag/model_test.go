@@ -32,7 +32,7 @@ func TestNewRefuses(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error is %v, want one that says %q", err, c.want)
 		}
-		var cycle *CycleError
+		var cycle *cycleError
 		if strings.HasPrefix(c.want, "cycle") != errors.As(err, &cycle) {
 			t.Errorf("error is a %T", err)
 		}

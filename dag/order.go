@@ -152,10 +152,9 @@ func (f *frame) part(i int32) string {
 
 // Performer carries out orders of one run. It is safe for concurrent use.
 type Performer struct {
-	Run    string
-	Graph  *Graph
-	Args   Args
-	Around func(ctx context.Context, c *Call, r Runner) (Result, error) // as in Options
+	Run   string
+	Graph *Graph
+	Args  Args
 
 	bound sync.Map // arguments of graphs and items of loops, by the prefix of their frame
 }
@@ -202,7 +201,7 @@ func (p *Performer) Perform(ctx context.Context, o *Order) (out Outcome, err err
 	}
 	f.nodes[i].attempt = int32(o.Attempt)
 	t := &task{at: at, ctx: ctx, attempt: o.Attempt, round: int32(max(o.Round, 1)), until: o.Until, bind: o.Kind == OrderBind, fallback: o.Kind == OrderFallback, previous: o.Given, res: new(Result)}
-	(&pool{run: p.Run, around: p.Around}).execute(t, new(Call))
+	(&pool{run: p.Run}).execute(t, new(Call))
 	out.Result, out.Permanent, out.RetryAfter = *t.res, t.res.Permanent, t.res.RetryAfter
 	if t.items != nil {
 		out.Items, out.Keys, out.Digest = t.items.Len(), t.items.Keys(), t.items.Digest()

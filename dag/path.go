@@ -147,10 +147,6 @@ func (id ID) Base() ID {
 	return id
 }
 
-// Depth returns how many steps contain the step. An item of a loop is one level below the
-// loop.
-func (id ID) Depth() int { return len(id.Ancestors()) }
-
 // last splits a path before its last part: a name, or [KEY].
 func (id ID) last() (outer ID, part string) {
 	for rest := id; ; {

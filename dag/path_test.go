@@ -38,9 +38,6 @@ func TestPath(t *testing.T) {
 		if diff := cmp.Diff([]string{c.name, c.rest, c.base, c.tries, c.keys, c.holders}, got); diff != "" {
 			t.Errorf("%s: Split, Base, WithoutTries, WithoutKeys, Holders (-want +got):\n%s", c.path, diff)
 		}
-		if id.Depth() != len(holders) {
-			t.Errorf("%s is %d deep, want %d", c.path, id.Depth(), len(holders))
-		}
 	}
 }
 
@@ -90,7 +87,6 @@ func checkParts(t *rapid.T, parts []pathPart) {
 		{"WithoutTries", written(parts, false, all), id.WithoutAttempts()},
 		{"WithoutKeys", written(parts, false, names), id.WithoutKeys()},
 		{"Holders", holders, id.Ancestors()},
-		{"Depth", len(holders), id.Depth()},
 		{"Split", []ID{ID(parts[0].text), written(parts[first:], true, all)}, []ID{ID(name), rest}},
 		{"Base", written(parts[last:], true, all), id.Base()},
 	} {

@@ -18,9 +18,9 @@ type StopWithin time.Duration
 
 func (StopWithin) Error() string { return "stopped by force" }
 
-// ErrForced is the cause of a context when the caller asked to stop a second time: stop
+// errForced is the cause of a context when the caller asked to stop a second time: stop
 // immediately, without a grace period.
-const ErrForced = StopWithin(0)
+const errForced = StopWithin(0)
 
 // Cancel is the cause of a context when the run, or a graph in it, is cancelled.
 type Cancel struct {

@@ -45,9 +45,6 @@ func NewState(run string, g *Graph, a Args) *State {
 	return s
 }
 
-// Seq returns the number of the last event, 0 before the first.
-func (s *State) Seq() uint64 { return s.seq }
-
 // Result returns the result of the run, nil until the run has finished.
 func (s *State) Result() *Result { return s.result }
 

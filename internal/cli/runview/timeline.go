@@ -25,7 +25,7 @@ func Bars(p *engine.Plan, steps []engine.StepResult) []console.Bar {
 	var list []console.Bar
 	shown, notes := ShownSteps(steps, 0) // the critical path consists of loops, not of their items
 	for _, s := range shown {
-		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: dag.ID(s.ID).Depth(), Note: cmp.Or(notes[s.ID], usageNote(s.Usage))}
+		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: len(dag.ID(s.ID).Ancestors()), Note: cmp.Or(notes[s.ID], usageNote(s.Usage))}
 		if s.Status != dag.Reused {
 			b.Started, b.Ended, b.Attempts = s.Started, s.Ended, s.Attempts
 		}

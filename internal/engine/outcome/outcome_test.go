@@ -33,7 +33,6 @@ var engine = []string{"dag", "expr", "history", "hooks", "registry", "steps", "i
 // inner lists the errors that do not reach an entry point, with the errors that replace them.
 var inner = map[string]string{
 	"dag.Cancel":             "the cause of a context",
-	"dag.CycleError":         "a diagnostic",
 	"dag.ErrReleased":        "the cause of a context",
 	"dag.ErrTimeout":         "the cause of a context",
 	"dag.StopWithin":         "the cause of a context",
