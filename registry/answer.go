@@ -28,23 +28,9 @@ const (
 	TimedOut  Status = "timeout"
 )
 
-// Codes of an Error, beside those of a Refusal.
-const (
-	CodeNotFound          = outcome.AnswerNotFound          // no tool has that name
-	CodeInvalidDefinition = outcome.AnswerInvalidDefinition // the tool cannot be compiled
-	CodeNotApproved       = outcome.AnswerNotApproved       // the rules reject the call, or there is nobody to ask
-	CodeDeclined          = outcome.AnswerDeclined          // a person rejected the call
-	CodeNotRun            = outcome.AnswerNotRun            // the run could not be started
-	CodeFailed            = outcome.AnswerFailed            // the run failed
-	CodeTimeout           = outcome.AnswerTimeout           // the call, or the run, exceeded its time limit
-	CodeCancelled         = outcome.AnswerCancelled
-	CodeWaiting           = outcome.AnswerWaiting     // the run waits for a person's answer
-	CodeInterrupted       = outcome.AnswerInterrupted // the run must be resumed by a person
-)
-
 // Error describes why a call did not succeed.
 type Error struct {
-	Code           string          `json:"code"`
+	Code           string          `json:"code"` // docs/reference/calls.md lists the codes
 	Message        string          `json:"message"`
 	OriginalError  string          `json:"original_error,omitempty"` // see Refusal
 	Offset         *int            `json:"offset,omitempty"`         // position in the arguments, if these were rejected
@@ -192,7 +178,7 @@ func (a *Answer) advise(advice string) *Answer {
 // notRun completes the answer to a call that could not be started.
 func (a *Answer) notRun(err error) *Answer {
 	a.Err = err
-	return a.failed(&Error{Code: CodeNotRun, Message: cutText(err.Error(), maxErrorText)})
+	return a.failed(&Error{Code: outcome.AnswerNotRun, Message: cutText(err.Error(), maxErrorText)})
 }
 
 // cancelled completes the answer to a call that was cancelled before anything ran.
@@ -201,16 +187,16 @@ func (a *Answer) cancelled(ctx context.Context) *Answer {
 	if cause := context.Cause(ctx); cause != nil && cause != context.Canceled {
 		message += ": " + cause.Error()
 	}
-	return a.failed(&Error{Code: CodeCancelled, Message: message})
+	return a.failed(&Error{Code: outcome.AnswerCancelled, Message: message})
 }
 
 func (a *Answer) tooLong(limit time.Duration) *Answer {
-	return a.failed(&Error{Code: CodeTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
+	return a.failed(&Error{Code: outcome.AnswerTimeout, Message: fmt.Sprintf("the call took longer than %v and was stopped before anything ran", limit)})
 }
 
 // withResult completes the answer with the result of the run.
 func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
-	e := &Error{Code: CodeFailed, Message: res.Message, ExitCode: res.ExitCode}
+	e := &Error{Code: outcome.AnswerFailed, Message: res.Message, ExitCode: res.ExitCode}
 	a.Error = e
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
@@ -225,22 +211,22 @@ func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Durati
 		}
 		return a
 	case res.Status == dag.Waiting:
-		return a.failed(&Error{Code: CodeWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
+		return a.failed(&Error{Code: outcome.AnswerWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),
 			Hint: "a person answers it; do not call the tool again"}).
 			advise(fmt.Sprintf("Approve it with: flowrun approve %s\nReject it with: flowrun reject %[1]s\nShow its result with: flowrun show %[1]s", res.ID))
 	case res.Status == dag.Interrupted:
-		return a.failed(&Error{Code: CodeInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", interruptionReason(res, a.Err)),
+		return a.failed(&Error{Code: outcome.AnswerInterrupted, Message: fmt.Sprintf("the run was interrupted: %s", interruptionReason(res, a.Err)),
 			Hint: "a person can resume it; do not call the tool again"}).
 			advise(fmt.Sprintf("Resume it with: flowrun resume %s", res.ID))
 	case ranOutOfTime(res):
-		e.Code = CodeTimeout
+		e.Code = outcome.AnswerTimeout
 	case tooLong:
-		e.Code, e.ExitCode = CodeTimeout, 0
+		e.Code, e.ExitCode = outcome.AnswerTimeout, 0
 		e.Message = fmt.Sprintf("the call took longer than %v and was stopped", limit)
 		e.Hint = "this is the time limit of calls; a person can raise it"
 		return a.unsuccessful(res).advise("The limit is set by --timeout, or by limits.call-timeout in config.yaml.")
 	case res.Status == dag.Cancelled:
-		e.Code, e.ExitCode = CodeCancelled, 0
+		e.Code, e.ExitCode = outcome.AnswerCancelled, 0
 	}
 	return a.unsuccessful(res)
 }

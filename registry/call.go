@@ -139,7 +139,7 @@ func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
 		return c.ask(ctx, i)
 	}
 	j.Reason = cmp.Or(j.Reason, NotApproved)
-	return answerOf(i).refused(i, CodeNotApproved, j)
+	return answerOf(i).refused(i, outcome.AnswerNotApproved, j)
 }
 
 // ask asks a person about the call.
@@ -167,7 +167,7 @@ func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
 	}
 	c.enter(Declined)
 	j.Reason = cmp.Or(j.Reason, "a person rejected the call")
-	return answerOf(i).refused(i, CodeDeclined, j)
+	return answerOf(i).refused(i, outcome.AnswerDeclined, j)
 }
 
 // errTooLong is the cause with which a call is stopped that exceeds its time limit.
@@ -203,7 +203,7 @@ func notFound(name string, err error) *Answer {
 	a, o := &Answer{Err: err}, outcome.Of(err)
 	e, note := &Error{Code: o.Answer, Message: err.Error()}, ""
 	switch {
-	case o.Answer == CodeInvalidDefinition:
+	case o.Answer == outcome.AnswerInvalidDefinition:
 		e.Message, e.Hint = fmt.Sprintf("the definition of tool %s is not valid: %v", name, err), "flowrun validate lists the problems"
 	case unknown(o, name):
 		e.Message, e.Hint, e.Suggestions = fmt.Sprintf("there is no tool %q", cutText(name, maxName)), "call one of the declared tools", o.Near
@@ -213,12 +213,12 @@ func notFound(name string, err error) *Answer {
 		}
 	case errors.As(err, new(*library.AmbiguousNameError)):
 		e.Hint, e.Suggestions = "call it by one of these names", o.Near
-	case o.Answer == CodeNotFound: // a tool that the definition uses
-		e.Code = CodeInvalidDefinition
+	case o.Answer == outcome.AnswerNotFound: // a tool that the definition uses
+		e.Code = outcome.AnswerInvalidDefinition
 	case errors.Is(err, errPath):
-		e.Code = CodeNotFound
+		e.Code = outcome.AnswerNotFound
 	default:
-		e.Code, e.Message = CodeNotFound, fmt.Sprintf("cannot read tool %s: %v", name, err)
+		e.Code, e.Message = outcome.AnswerNotFound, fmt.Sprintf("cannot read tool %s: %v", name, err)
 	}
 	e.Message = cutText(e.Message, maxErrorText)
 	return a.failed(e).advise(note)
@@ -227,5 +227,5 @@ func notFound(name string, err error) *Answer {
 // unknown reports whether the error is that there is no tool of this name, rather than no tool that its definition
 // uses.
 func unknown(o *outcome.Report, name string) bool {
-	return o.Answer == CodeNotFound && o.Subject == name
+	return o.Answer == outcome.AnswerNotFound && o.Subject == name
 }

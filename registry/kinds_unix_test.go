@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/model/discovery"
@@ -275,7 +276,7 @@ func TestKindsCalled(t *testing.T) {
 				if there(here, "ended") || there(here, "done") && a.Status != registry.Succeeded || time.Since(began) > time.Minute {
 					t.Errorf("it went on, for %v", time.Since(began))
 				}
-				if a.Status != registry.Succeeded && a.Error.Code != map[registry.Status]string{registry.Refused: registry.CodeDeclined, registry.Stopped: registry.CodeCancelled}[a.Status] {
+				if a.Status != registry.Succeeded && a.Error.Code != map[registry.Status]string{registry.Refused: outcome.AnswerDeclined, registry.Stopped: outcome.AnswerCancelled}[a.Status] {
 					t.Errorf("%+v", a.Error)
 				}
 				holds(t, a)

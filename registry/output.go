@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -51,7 +52,7 @@ func (a *Answer) checkOutput(schema *tool.JSONSchema) *Answer {
 	if problem == "" {
 		return a
 	}
-	a.Error = &Error{Code: CodeFailed, Message: cutText("the output does not match the schema that the tool declares: "+problem, maxErrorText),
+	a.Error = &Error{Code: outcome.AnswerFailed, Message: cutText("the output does not match the schema that the tool declares: "+problem, maxErrorText),
 		Hint: "the tool has run; its definition must be corrected, so do not repeat the call"}
 	a.Status = statusOf(a.Error.Code)
 	var b strings.Builder

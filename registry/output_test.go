@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -44,7 +45,7 @@ func TestOutputSchema(t *testing.T) {
 			if !c.failed {
 				return
 			}
-			if a.Status != registry.Failed || a.Error.Code != registry.CodeFailed || !strings.Contains(a.Content.Text(), a.Error.Message) {
+			if a.Status != registry.Failed || a.Error.Code != outcome.AnswerFailed || !strings.Contains(a.Content.Text(), a.Error.Message) {
 				t.Errorf("%s %+v: %q", a.Status, a.Error, a.Content.Text())
 			}
 		})

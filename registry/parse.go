@@ -45,7 +45,7 @@ func (t *Tool) bind(params map[string]any) (*flowrun.Args, *Refusal) {
 	if problems := outcome.Of(err).Params; problems != nil {
 		return nil, t.invalid(problems)
 	}
-	return nil, &Refusal{Code: CodeInvalid, Message: cutText(err.Error(), maxMessage)}
+	return nil, &Refusal{Code: outcome.AnswerInvalid, Message: cutText(err.Error(), maxMessage)}
 }
 
 // defaults returns the parameters that take their default, in declared order.

@@ -14,12 +14,6 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
-// Codes of rejected arguments, beside those for the text, which package argparse defines; see docs/reference/calls.md.
-const (
-	CodeInvalid = outcome.AnswerInvalid // values that violate the tool's rules
-	CodeMissing = outcome.AnswerMissing // required parameters are missing
-)
-
 // Refusal says why a text is not a valid call of the tool, and what would be one. Its JSON form has at most 2 KB. It
 // holds no default, choice or example of a secret parameter.
 type Refusal struct {
@@ -61,11 +55,11 @@ func (t *Tool) refusal(r *argparse.Refusal) *Refusal {
 
 // invalid returns a refusal that lists all problems with the values.
 func (t *Tool) invalid(problems []flowrun.ParamProblem) *Refusal {
-	r := &Refusal{Code: CodeMissing, ExpectedFormat: t.expected(), Hint: "Correct these and send the complete call again."}
+	r := &Refusal{Code: outcome.AnswerMissing, ExpectedFormat: t.expected(), Hint: "Correct these and send the complete call again."}
 	var lines []string
 	for _, p := range problems {
 		if p.Code != "missing" {
-			r.Code = CodeInvalid
+			r.Code = outcome.AnswerInvalid
 		}
 		line := p.Subject() + ": " + p.Message
 		if t.usefulHint(p) {

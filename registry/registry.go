@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// DefaultTimeout limits a call that comes from a model.
-const DefaultTimeout = 60 * time.Second
+// defaultTimeout limits a call that comes from a model.
+const defaultTimeout = 60 * time.Second
 
 // Options set how a Registry treats calls. The zero Options finds, parses and describes tools, but rejects every
 // call, because nobody can approve it.
@@ -33,7 +33,7 @@ type Options struct {
 	// Files lets a call name a tool by the path of its file too. Anyone who can write a file can then define a tool,
 	// so Decide must check for that.
 	Files bool
-	// Timeout limits the execution of a call; 0 is DefaultTimeout, a negative value means no limit. The time in which
+	// Timeout limits the execution of a call; 0 is 60 seconds, a negative value means no limit. The time in which
 	// a person decides does not count.
 	Timeout time.Duration
 	// Decide says whether a call goes ahead, is rejected, or needs a person's approval. nil means that every call
@@ -74,7 +74,7 @@ func New(lib *library.Library, o Options) *Registry {
 		o.Engine = flowrun.New(flowrun.Config{})
 	}
 	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	return &Registry{library: lib, options: o}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -335,23 +336,23 @@ func TestFlow(t *testing.T) {
 		"confirmed": {registry.Options{Confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming confirmed executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
 		"declined": {registry.Options{Confirm: no}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated confirming declined answered", registry.Refused, registry.CodeDeclined, "not today"},
+			"requested parsed found validated confirming declined answered", registry.Refused, outcome.AnswerDeclined, "not today"},
 		"cancelled by the person": {registry.Options{Confirm: later}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated confirming cancelled answered", registry.Stopped, registry.CodeCancelled, "nothing ran"},
+			"requested parsed found validated confirming cancelled answered", registry.Stopped, outcome.AnswerCancelled, "nothing ran"},
 		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, registry.NotApproved},
+			"requested parsed found validated answered", registry.Refused, outcome.AnswerNotApproved, registry.NotApproved},
 		"refused by the rules": {registry.Options{Decide: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated answered", registry.Refused, registry.CodeNotApproved, "the rules say no; change them"},
+			"requested parsed found validated answered", registry.Refused, outcome.AnswerNotApproved, "the rules say no; change them"},
 		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
-			"requested parsed found validated confirming declined answered", registry.Failed, registry.CodeNotRun, "the screen is gone"},
+			"requested parsed found validated confirming declined answered", registry.Failed, outcome.AnswerNotRun, "the screen is gone"},
 		"no such tool": {registry.Options{Decide: all}, "wether", `{}`,
-			"requested parsed answered", registry.Failed, registry.CodeNotFound, `did you mean "weather"?`},
+			"requested parsed answered", registry.Failed, outcome.AnswerNotFound, `did you mean "weather"?`},
 		"a broken tool": {registry.Options{Decide: all}, "broken", `{}`,
-			"requested parsed answered", registry.Failed, registry.CodeInvalidDefinition, "bosh"},
+			"requested parsed answered", registry.Failed, outcome.AnswerInvalidDefinition, "bosh"},
 		"bad arguments": {registry.Options{Decide: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
-			"requested parsed found answered", registry.Refused, registry.CodeInvalid, "Error: Invalid parameters provided. Reason: parameter DAYS: 99 is above"},
+			"requested parsed found answered", registry.Refused, outcome.AnswerInvalid, "Error: Invalid parameters provided. Reason: parameter DAYS: 99 is above"},
 		"for another platform": {registry.Options{Decide: all}, "elsewhere", `{}`,
-			"requested parsed found validated executing executed answered", registry.Failed, registry.CodeNotRun, "runs on windows only"},
+			"requested parsed found validated executing executed answered", registry.Failed, outcome.AnswerNotRun, "runs on windows only"},
 		"rewritten": {registry.Options{Decide: all, Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}, "weather", `special_syntax`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
 		"in Go": {registry.Options{Decide: all}, "go_add", `{"a":1}`,
@@ -460,7 +461,7 @@ func TestCancelWhileExecuting(t *testing.T) {
 		}
 	}})
 	a := r.Call(ctx, registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
-	if got := strings.Join(trace.states, " "); got != "requested parsed found validated executing executed answered" || a.Status != registry.Stopped || a.Error.Code != registry.CodeCancelled {
+	if got := strings.Join(trace.states, " "); got != "requested parsed found validated executing executed answered" || a.Status != registry.Stopped || a.Error.Code != outcome.AnswerCancelled {
 		t.Errorf("%s: %s %+v", got, a.Status, a.Error)
 	}
 	if a.Result != nil {
@@ -472,7 +473,7 @@ func TestCancelWhileExecuting(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	r := stock(t, registry.Options{Decide: all, Timeout: 50 * time.Millisecond})
 	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
-	if a.Status != registry.TimedOut || a.Error.Code != registry.CodeTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(a.Advice, "limits.call-timeout") {
+	if a.Status != registry.TimedOut || a.Error.Code != outcome.AnswerTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(a.Advice, "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
 	}
 	holds(t, a)
@@ -501,7 +502,7 @@ func TestOwnTimeout(t *testing.T) {
 	} {
 		a := r.Call(t.Context(), registry.Request{Tool: name, Arguments: "{}"})
 		first, _, _ := strings.Cut(a.Content.Text(), "\n")
-		if ended := name != "broken"; (a.Status == registry.TimedOut) != ended || (a.Error.Code == registry.CodeTimeout) != ended || first != want {
+		if ended := name != "broken"; (a.Status == registry.TimedOut) != ended || (a.Error.Code == outcome.AnswerTimeout) != ended || first != want {
 			t.Errorf("%s: %s %+v\n%s", name, a.Status, a.Error, a.Content.Text())
 		}
 		holds(t, a)

@@ -218,10 +218,10 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store
 
 // notCalledAnswer returns the answer for a call that did not reach the registry.
 func notCalledAnswer(ctx context.Context, err error) *registry.Answer {
-	answer := &registry.Answer{Err: err, Error: &registry.Error{Code: registry.CodeNotRun, Message: err.Error()}}
+	answer := &registry.Answer{Err: err, Error: &registry.Error{Code: outcome.AnswerNotRun, Message: err.Error()}}
 	switch {
 	case ctx.Err() != nil:
-		answer.Error.Code = registry.CodeCancelled
+		answer.Error.Code = outcome.AnswerCancelled
 	case errors.As(err, new(*ui.UsageError)):
 		answer.Error.Code, answer.Error.Hint = outcome.AnswerUsage, "flowrun call --help describes the command line"
 	}
@@ -262,7 +262,7 @@ func callCode(env *ui.Env, sig *ui.Signals, answer *registry.Answer) int {
 	}
 	exit := outcome.AnswerOf(answer.Error.Code).Exit
 	switch {
-	case answer.Error.Code == registry.CodeCancelled && sig.Code() != 0:
+	case answer.Error.Code == outcome.AnswerCancelled && sig.Code() != 0:
 		return sig.Code()
 	case exit != outcome.ExitOfError:
 		return exit
