@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/js/jsworld"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -103,7 +104,7 @@ func (r *descriptionReader) problems() {
 			hint = cmp.Or(answerHints[p.Method], "write it as a method: "+p.Method+"() { ... }")
 		}
 		r.report(p.Code, tool.Error, p.Method, p.Path, p.Message, hint)
-		if at := parsePosition(p.Where); at.Line > 0 && at.File == r.module.File {
+		if at := jsrun.ParsePosition(p.Where); at.Line > 0 && at.File == r.module.File {
 			r.found[len(r.found)-1].Pos = at
 		}
 	}

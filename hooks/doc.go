@@ -1,16 +1,15 @@
-// Package hooks runs the JavaScript of definitions: scripts before and after a step, js: steps,
-// transforms of parameters, and tools written as .tool.js files.
+// Package hooks loads tools that are JavaScript files, .tool.js and .tool.ts, and runs the
+// JavaScript of definitions.
 //
 // # The model
 //
-// A [Script] is checked and compiled once, by [Compile], which reports mistakes with their
-// position in the author's file. A [Runtime] runs scripts. Each [Call] gets a new JavaScript
-// environment that contains the language and the variables of the call. It has no access to
-// files, network or processes, and cannot set the clock. Values are passed in and out as JSON,
-// so a script cannot change data of its caller.
+// A [Runtime] runs scripts: those before and after a step, js: steps, transforms of parameters,
+// and tools. Each call gets a new JavaScript environment that contains the language and the
+// variables of the call. It has no access to files, network or processes, and cannot set the
+// clock. Scripts run in child processes, which are this program started again (see
+// flowrun.HelperMain), or in this process.
 //
-// Scripts run in child processes, which are this program started again (see [Main]). A child
-// runs one call at a time and is reused for the next one. It is killed when a call exceeds its
-// limit of time or memory and cannot be stopped otherwise. A script reaches the outside only by
-// host calls through [Call].Ask, which the caller answers.
+// A tool describes itself: [Loader] runs the methods of its file, and makes a definition of what
+// they return. A description is kept in a cache, and a file that needs other modules is bundled
+// with them first.
 package hooks

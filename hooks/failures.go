@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
@@ -46,7 +47,7 @@ type failures struct {
 func (l *loader) failureKey(m *tool.Module, name string) string {
 	memory := int64(0)
 	if l.Runtime != nil {
-		memory = l.Runtime.config.Memory
+		memory = l.Runtime.MemoryLimit()
 	}
 	text := fmt.Sprintf("%s\n%s\n%s\n%d\n%s", describerDigest(), name, l.timeout, memory, m.Code)
 	return tool.DigestOf([]byte("unloadable\n" + text))[len("sha256:"):][:40]
@@ -107,6 +108,6 @@ func (l *loader) exhausted(ctx context.Context) *tool.Diagnostic {
 
 // worthRemembering reports whether a failure exceeded a limit. Other failures cost little time.
 func worthRemembering(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && (e.Kind == KindTimeout || e.Kind == KindMemory)
+	var e *jsrun.Error
+	return errors.As(err, &e) && (e.Kind == jsrun.KindTimeout || e.Kind == jsrun.KindMemory)
 }

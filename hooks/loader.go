@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // LoaderConfig configures how .tool.js files are read. The zero LoaderConfig works in a program
-// that calls Main.
+// that calls flowrun.HelperMain.
 type LoaderConfig struct {
 	// Runtime runs the code that describes tools. The caller closes it. nil: each file is
 	// described by a Runtime of its own.
@@ -143,7 +144,7 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 		defer rt.Close()
 	}
 	began := time.Now()
-	answer, err := rt.Call(l.Context, Call{Script: CompileModule(m), Entry: "describe", Timeout: l.timeout,
+	answer, err := rt.Call(l.Context, jsrun.Call{Script: jsrun.CompileModule(m), Entry: "describe", Timeout: l.timeout,
 		Vars: map[string]any{"tool": map[string]any{"id": name}}})
 	if err != nil {
 		d := l.notDescribed(m, err)
@@ -161,17 +162,17 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 
 // notDescribed returns the diagnostic for a tool that could not be described.
 func (l *loader) notDescribed(m *tool.Module, err error) *tool.Diagnostic {
-	var e *Error
+	var e *jsrun.Error
 	if !errors.As(err, &e) {
 		return &tool.Diagnostic{Code: "tool-unloadable", Message: "cannot read the tool: " + err.Error()}
 	}
 	d := &tool.Diagnostic{Code: "tool-unloadable", Pos: e.Pos, Hint: "reading the file must be fast: do the work in execute, not at the top level of the file"}
 	switch e.Kind {
-	case KindTimeout:
+	case jsrun.KindTimeout:
 		d.Message = fmt.Sprintf("the tool did not return its description within %s", l.timeout)
-	case KindMemory:
+	case jsrun.KindMemory:
 		d.Message = "the tool exceeded its memory limit before it returned its description"
-	case KindThrown:
+	case jsrun.KindThrown:
 		d.Code, d.Message, d.Hint = "tool-threw", "reading the file threw "+e.Error(), problemHints["tool-threw"]
 		if e.Name == "SyntaxError" {
 			syntax(m, d)

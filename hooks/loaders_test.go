@@ -296,3 +296,20 @@ func TestLoaderStops(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// Entries that cannot be used are problems of the definition, each with its position.
+func TestInvalidErrorEntries(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{})
+	for code, want := range map[string]string{
+		`getBusinessErrors() { return 'none' }`:                              "x.tool.js:2:1: error[bad-answer]: getBusinessErrors returned text",
+		`getBusinessErrors() { return {A: {match: 5}} }`:                     `x.tool.js:2:35: error[bad-business-error]: entry "A" of getBusinessErrors: match must be text, a regular expression or a function, but is a number`,
+		`getBusinessErrors() { return {code: 'A'} }`:                         "x.tool.js:2:1: error[bad-business-error]: the entry of getBusinessErrors: has no match",
+		`getBusinessErrors() { return {A: 5} }`:                              `x.tool.js:2:31: error[bad-business-error]: entry "A" of getBusinessErrors: expected an object, got a number`,
+		`getBridgeErrors: () => ({"db:open": [{code: 'A', match: /a/}, 7]})`: `x.tool.js:2:63: error[bad-business-error]: entry 2 under "db:open" of getBridgeErrors: expected an object, got a number`,
+	} {
+		_, found := load("x.tool.js", []byte("module.exports = { getMetadata: () => ({description: 'x'}), execute() {},\n"+code+"}"))
+		if len(found) != 1 || !strings.HasPrefix(found.Err().Error(), want) {
+			t.Errorf("%s\ngot  %v\nwant %s", code, found, want)
+		}
+	}
+}

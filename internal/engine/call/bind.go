@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -37,7 +37,7 @@ func BindGiven(ctx context.Context, p *plan.Plan, w *RunEnv, raw map[string]Give
 	b := newBinder(ctx, p, w, raw)
 	if b.scripts = !b.lacksRequired() && slices.ContainsFunc(p.Params, hasScript); b.scripts {
 		var done func()
-		b.frame.RunEnv, done = w.WithScripts(hooks.Config{})
+		b.frame.RunEnv, done = w.WithScripts(jsrun.Config{})
 		defer done()
 	}
 	return b.bind()

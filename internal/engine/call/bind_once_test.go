@@ -4,15 +4,15 @@ import (
 	"context"
 	"testing"
 
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 )
 
 // counter is a transform that counts its calls.
 type counter struct{ calls int }
 
-func (c *counter) Apply(_ context.Context, _ *hooks.Runtime, v any) (any, error) {
+func (c *counter) Apply(_ context.Context, _ *jsrun.Runtime, v any) (any, error) {
 	c.calls++
 	return v, nil
 }

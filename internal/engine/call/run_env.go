@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/os/home"
 )
 
@@ -23,7 +23,7 @@ type RunEnv struct {
 	Own        []string       // folders with flowrun's own state and settings
 	Project    string         // the project that the user trusts, "" for none: see EnforceModels
 	AllowDash  bool           // all values of callers may begin with a dash
-	JavaScript *hooks.Runtime // nil: see WithScripts
+	JavaScript *jsrun.Runtime // nil: see WithScripts
 
 	Vars    map[string]string                                         // Env by name
 	Fetch   func(context.Context, FetchRequest) (*FetchAnswer, error) // for scripts; nil for none
@@ -96,11 +96,11 @@ func (w *RunEnv) Resolve(dir string) string {
 
 // WithScripts returns a RunEnv with a Runtime for scripts: w itself if it has one, else a copy with a Runtime that
 // lasts until done is called.
-func (w *RunEnv) WithScripts(c hooks.Config) (scripts *RunEnv, done func()) {
+func (w *RunEnv) WithScripts(c jsrun.Config) (scripts *RunEnv, done func()) {
 	if w.JavaScript != nil {
 		return w, func() {}
 	}
 	own := *w
-	own.JavaScript = hooks.New(c)
+	own.JavaScript = jsrun.New(c)
 	return &own, func() { own.JavaScript.Close() }
 }

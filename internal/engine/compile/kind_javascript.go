@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -28,7 +28,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
 	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
 	if def.Module != nil {
-		r.Compiled = hooks.CompileModule(def.Module)
+		r.Compiled = jsrun.CompileModule(def.Module)
 	} else {
 		r.Vars = c.scriptVars(def)
 		r.Compiled = c.script(def.Code, r.Form(), r.Names()...)
@@ -48,8 +48,8 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 }
 
 // script compiles JavaScript. It returns nil if the code has errors.
-func (c *compiler) script(code tool.Text, form hooks.Form, vars ...string) *hooks.Script {
-	script, ds := hooks.Compile(code, form, vars...)
+func (c *compiler) script(code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
+	script, ds := jsrun.Compile(code, form, vars...)
 	c.problems = append(c.problems, ds...)
 	if ds.Err() != nil {
 		return nil
@@ -96,7 +96,7 @@ func (c *stepCompiler) addUsedParameter(name string) {
 	c.usedParameters[name] = true
 }
 
-func (c *stepCompiler) recordParameter(m hooks.Mention) {
+func (c *stepCompiler) recordParameter(m jsrun.Mention) {
 	if _, ok := c.names.params[m.Name]; ok {
 		c.addUsedParameter(m.Name)
 		return
@@ -111,7 +111,7 @@ func (c *stepCompiler) recordParameter(m hooks.Mention) {
 	c.unknownMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
 }
 
-func (c *stepCompiler) recordStep(r *plan.Script, m hooks.Mention) {
+func (c *stepCompiler) recordStep(r *plan.Script, m jsrun.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
 		if why, _ := c.names.outOfReach(m.Name); c.names.allSteps[m.Name] {
@@ -159,7 +159,7 @@ func streamsOf(field string) steps.Streams {
 }
 
 // unknownMention reports an unknown name in a script.
-func (c *stepCompiler) unknownMention(m hooks.Mention, name, message string, known []string) {
+func (c *stepCompiler) unknownMention(m jsrun.Mention, name, message string, known []string) {
 	slices.Sort(known)
 	hint := ""
 	switch near := tool.Near(name, known); {

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -153,7 +153,7 @@ func (c *stepCompiler) warnUndeclared(at tool.Text, refs []expr.Ref) {
 
 // warnUndeclaredMentions is warnUndeclared for the fields of input that a script reads, if its input is that of the tool.
 // Fields that the script itself sets are not reported.
-func (c *stepCompiler) warnUndeclaredMentions(script *hooks.Script) {
+func (c *stepCompiler) warnUndeclaredMentions(script *jsrun.Script) {
 	in := c.step.Script()
 	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
 		return

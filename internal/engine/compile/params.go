@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -140,7 +140,7 @@ func (c *compiler) jsTransform(at tool.Text) *script.Transform {
 			code.S = "Math.trunc(value)"
 		}
 	}
-	s := c.script(code, hooks.Expression, "value")
+	s := c.script(code, jsrun.Expression, "value")
 	if s == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ import (
 // engine lists the packages whose errors are returned by the engine and the service.
 var engine = []string{"dag", "expr", "history", "hooks", "registry", "steps", "internal/engine", "internal/lang/tool",
 	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
-	"internal/js/jscheck", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
+	"internal/js/jscheck", "internal/js/jsrun", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
 	"internal/engine/resultcache", "internal/engine/script", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/engine/waiting"}
 
 // inner lists the errors that do not reach an entry point, with the errors that replace them.
@@ -43,8 +43,8 @@ var inner = map[string]string{
 	"expr.SizeError":         "a problem with a parameter, or a failed step",
 	"engine.RunError":        "for programs that ask a Result; entry points read the Result",
 	"history.StateError":     "a failed run; flowrun state prints it",
-	"hooks.ErrNoHelper":      "a failed step, or a diagnostic",
-	"hooks.Error":            "a failed step, or a diagnostic",
+	"jsrun.ErrNoHelper":      "a failed step, or a diagnostic",
+	"jsrun.Error":            "a failed step, or a diagnostic",
 	"registry.Refusal":       "an answer to a model already",
 	"steps.ErrLost":          "the reason in a WithheldError",
 	"dag.ErrWithheld":        "the reason in a WithheldError",

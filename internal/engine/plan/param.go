@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -33,7 +33,7 @@ type Param struct {
 
 // transform is a transform in JavaScript, which changes a parameter's value before it is used.
 type transform interface {
-	Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error)
+	Apply(ctx context.Context, rt *jsrun.Runtime, v any) (any, error)
 	// IsConstant reports whether the author of the transform wrote all of its result.
 	IsConstant(result any) bool
 }

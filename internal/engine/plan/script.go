@@ -3,7 +3,7 @@ package plan
 import (
 	"slices"
 
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -11,7 +11,7 @@ import (
 // Script is the script of a step of kind js, in any role.
 type Script struct {
 	Def      *tool.JSCode
-	Compiled *hooks.Script
+	Compiled *jsrun.Script
 	Base     *steps.Command // has no command: holds the environment and output settings of the step
 	Vars     []WithValue    // of the roles preprocess and postprocess
 
@@ -39,11 +39,11 @@ func (r *Script) Names() []string {
 }
 
 // Form returns whether the script is a step or a function body.
-func (r *Script) Form() hooks.Form {
+func (r *Script) Form() jsrun.Form {
 	if r.Def.Role == tool.RoleStep {
-		return hooks.Step
+		return jsrun.Step
 	}
-	return hooks.Body
+	return jsrun.Body
 }
 
 // Mention records that the script reads a field of a step; "" means all fields.

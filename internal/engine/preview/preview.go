@@ -10,12 +10,12 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
@@ -107,7 +107,7 @@ func previewWithMask(ctx context.Context, params *call.Params, ofRun *call.Enfor
 	}
 	mask := a.Session().Mask()
 	var done func()
-	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
+	a.RunEnv, done = a.RunEnv.WithScripts(jsrun.Config{})
 	defer done()
 	var missing []string
 	a.AllowMissing(&missing)

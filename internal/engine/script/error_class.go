@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -52,7 +52,7 @@ var missingPackage = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // thrownProblem classifies an error that a script threw. name is the tool's; m is nil for a script that is not a tool.
-func thrownProblem(e *hooks.Error, name string, m *tool.Module) *dag.Problem {
+func thrownProblem(e *jsrun.Error, name string, m *tool.Module) *dag.Problem {
 	p := &dag.Problem{Code: e.Name, Category: categoryUnknown, Retryable: true}
 	if found := missingPackage().FindStringSubmatch(e.Message); found != nil && m != nil {
 		p.Code, p.Category = "UNDECLARED_DEPENDENCY", categoryDevelopment

@@ -3,7 +3,7 @@ package script
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -33,12 +33,12 @@ func TestThrownProblem(t *testing.T) {
 		{"", "thrown text", "UNKNOWN_ERROR", "unknown"},
 		{"HTTPError", "status 500", "HTTPError", "unknown"},
 	} {
-		p := thrownProblem(&hooks.Error{Kind: hooks.KindThrown, Name: c.name, Message: c.message}, "mine", m)
+		p := thrownProblem(&jsrun.Error{Kind: jsrun.KindThrown, Name: c.name, Message: c.message}, "mine", m)
 		if p.Code != c.code || p.Category != c.category || !p.Retryable {
 			t.Errorf("%s: %s\ngot  %+v\nwant %s %s", c.name, c.message, p, c.code, c.category)
 		}
 	}
-	if p := thrownProblem(&hooks.Error{Message: "Cannot find module 'x'"}, "", nil); p.Category != "unknown" {
+	if p := thrownProblem(&jsrun.Error{Message: "Cannot find module 'x'"}, "", nil); p.Category != "unknown" {
 		t.Errorf("a script that is not a tool has no dependencies: %+v", p)
 	}
 }

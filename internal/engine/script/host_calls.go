@@ -17,7 +17,7 @@ type hostCalls struct {
 	work *steps.Work
 }
 
-// answer implements hooks.Call.Ask.
+// answer implements jsrun.Call.Ask.
 func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	switch op {
 	case "log":

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/toolstate"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -45,7 +45,7 @@ func CallMocks(ctx context.Context, params *call.Params, tools string) (*MockedC
 	a := params.Preview()
 	a.Tools = tools
 	var done func()
-	a.RunEnv, done = a.RunEnv.WithScripts(hooks.Config{})
+	a.RunEnv, done = a.RunEnv.WithScripts(jsrun.Config{})
 	defer done()
 	env, err := a.Env(a.Plan.Definition, r.Def.Module)
 	if err != nil {
@@ -53,7 +53,7 @@ func CallMocks(ctx context.Context, params *call.Params, tools string) (*MockedC
 	}
 	c := &jsCall{Runner: r, args: a}
 	host := &mockedHost{env: env, storage: map[string]json.RawMessage{}}
-	answer, err := a.RunEnv.JavaScript.Call(ctx, hooks.Call{Script: r.Compiled, Entry: "mocks", Vars: c.toolVars(), Ask: host.answer})
+	answer, err := a.RunEnv.JavaScript.Call(ctx, jsrun.Call{Script: r.Compiled, Entry: "mocks", Vars: c.toolVars(), Ask: host.answer})
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,14 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/steps"
 )
 
 // runNode runs a tool with runtime: node in Node.js: as a command of the step, in a process group of its own that is
 // stopped like any other, with the same api.
-func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error) {
+func (c *jsCall) runNode(ctx context.Context, run jsrun.Call) (dag.Result, error) {
 	if c.args.Confine.Enforced && !call.Grants(c.args).LocalServices() {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Permanent: true,
 			Message: "the permissions of this tool are enforced, and runtime: node needs the permission network:local, because Node.js talks to flowrun through a Unix socket"}, nil
@@ -32,7 +32,7 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 			return dag.Result{}, err
 		}
 	}
-	n, err := hooks.StartNode(ctx, dir, run)
+	n, err := jsrun.StartNode(ctx, dir, run)
 	if err != nil {
 		return dag.Result{}, err
 	}
@@ -61,7 +61,7 @@ func (c *jsCall) runNode(ctx context.Context, run hooks.Call) (dag.Result, error
 		end.Message = "the tool needs Node.js (runtime: node), which cannot be started: " + end.Message
 		return dag.Result{Status: dag.Failed, ExitCode: end.ExitCode, Reason: end.Reason, Message: end.Message, Permanent: true}, nil
 	}
-	return c.failed(ctx, &hooks.Error{Kind: hooks.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, crashReason(printed))})
+	return c.failed(ctx, &jsrun.Error{Kind: jsrun.KindLost, Message: fmt.Sprintf("Node.js ended with exit code %d before the tool returned a result: %s", end.ExitCode, crashReason(printed))})
 }
 
 // process runs a program inside the step, and returns what it printed to stderr.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -29,32 +29,32 @@ const (
 )
 
 // CodeToolFailure is the problem code of a tool that returned {success: false}.
-const CodeToolFailure = hooks.CodeReported
+const CodeToolFailure = jsrun.CodeReported
 
 // codeInvalidParameters is the problem code of a tool whose validate rejected the parameters. PromptX uses it too.
 const codeInvalidParameters = "VALIDATION_ERROR"
 
 // scriptFailure returns the result of a script that failed. The error may hold secrets: the Problem is masked here, the
 // message together with the rest of the result.
-func (c *jsCall) scriptFailure(e *hooks.Error) dag.Result {
+func (c *jsCall) scriptFailure(e *jsrun.Error) dag.Result {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonScript, Message: e.Error()}
 	p := &dag.Problem{Code: string(e.Kind), Category: categoryLimit}
 	switch {
 	case e.Business != nil:
 		p.Code, p.Category, p.Solution, p.Retryable = e.Business.Code, categoryBusiness, e.Business.Solution, e.Business.Retryable
 		r.Permanent = !p.Retryable
-	case e.Kind == hooks.KindTimeout:
+	case e.Kind == jsrun.KindTimeout:
 		r.Reason, p.Retryable = ReasonScriptTimeout, true
 		p.Solution = "make the script faster, or raise limits.js-timeout"
-	case e.Kind == hooks.KindMemory:
+	case e.Kind == jsrun.KindMemory:
 		r.Reason, r.Permanent = ReasonScriptMemory, true
 		p.Solution = "make the script use less memory, or raise limits.js-memory"
-	case e.Kind == hooks.KindResult:
+	case e.Kind == jsrun.KindResult:
 		p.Category, r.Permanent = categoryValidation, true
-	case e.Kind == hooks.KindParameters:
+	case e.Kind == jsrun.KindParameters:
 		r.Reason, r.Permanent = dag.ReasonInput, true
 		p.Code, p.Category = codeInvalidParameters, categoryValidation
-	case e.Kind == hooks.KindLost:
+	case e.Kind == jsrun.KindLost:
 		r.Reason, p.Category, p.Retryable = ReasonScriptLost, categorySystem, true
 	default:
 		p = thrownProblem(e, c.args.Plan.Definition.Name, c.Def.Module)

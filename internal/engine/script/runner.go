@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -58,7 +58,7 @@ func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
 		}
 		answer = api.answer
 	}
-	call := hooks.Call{Script: c.Compiled, Entry: c.entry(), Vars: vars, Ask: answer}
+	call := jsrun.Call{Script: c.Compiled, Entry: c.entry(), Vars: vars, Ask: answer}
 	if c.Def.Module != nil && c.Def.Module.Node {
 		return c.runNode(ctx, call)
 	}
@@ -117,7 +117,7 @@ func (c *jsCall) print(res dag.Result, v any, out json.RawMessage) (dag.Result, 
 
 // failed returns the result of a script that failed or did not finish.
 func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
-	var bad *hooks.Error
+	var bad *jsrun.Error
 	switch {
 	case errors.As(err, &bad):
 		return c.failedWithValue(bad)
@@ -129,7 +129,7 @@ func (c *jsCall) failed(ctx context.Context, err error) (dag.Result, error) {
 
 // failedWithValue returns the result of a script that threw, or that returned a value which reports a failure. The
 // value is the output of the step, so that nothing in it is lost.
-func (c *jsCall) failedWithValue(bad *hooks.Error) (dag.Result, error) {
+func (c *jsCall) failedWithValue(bad *jsrun.Error) (dag.Result, error) {
 	res := c.scriptFailure(bad)
 	if bad.Value == nil {
 		return res, nil

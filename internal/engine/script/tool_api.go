@@ -35,7 +35,7 @@ func newToolAPI(k *hostCalls, m *tool.Module) (*toolAPI, error) {
 	return &toolAPI{hostCalls: k, env: env, storage: &toolstate.Storage{File: k.args.ToolFile(def, "storage.json")}}, nil
 }
 
-// answer implements hooks.Call.Ask for a tool.
+// answer implements jsrun.Call.Ask for a tool.
 func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (any, error) {
 	var in struct {
 		Name   string

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Transform is a parameter's transform in JavaScript: an expression over value.
 type Transform struct {
-	Script *hooks.Script
+	Script *jsrun.Script
 
 	mu          sync.Mutex
 	lastFailure lastFailure
@@ -35,7 +35,7 @@ const failureMemory = time.Minute
 
 // Apply returns the transformed value. An array is transformed element by element; nil stays nil. The result is a
 // text, a number, true or false.
-func (t *Transform) Apply(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+func (t *Transform) Apply(ctx context.Context, rt *jsrun.Runtime, v any) (any, error) {
 	list, isList := v.([]any)
 	switch {
 	case v == nil:
@@ -65,7 +65,7 @@ func (t *Transform) IsConstant(result any) bool {
 	return false
 }
 
-func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
+func (t *Transform) call(ctx context.Context, rt *jsrun.Runtime, v any) (any, error) {
 	key, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("cannot transform the value: %w", err)
@@ -74,8 +74,8 @@ func (t *Transform) call(ctx context.Context, rt *hooks.Runtime, v any) (any, er
 		return nil, err
 	}
 	result, err := t.run(ctx, rt, v)
-	var bad *hooks.Error
-	if errors.As(err, &bad) && (bad.Kind == hooks.KindTimeout || bad.Kind == hooks.KindMemory) {
+	var bad *jsrun.Error
+	if errors.As(err, &bad) && (bad.Kind == jsrun.KindTimeout || bad.Kind == jsrun.KindMemory) {
 		t.mu.Lock()
 		t.lastFailure = lastFailure{string(key), err, time.Now()}
 		t.mu.Unlock()
@@ -93,8 +93,8 @@ func (t *Transform) recentFailure(key string) error {
 	return nil
 }
 
-func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, error) {
-	out, err := rt.Call(ctx, hooks.Call{Script: t.Script, Vars: map[string]any{"value": v}})
+func (t *Transform) run(ctx context.Context, rt *jsrun.Runtime, v any) (any, error) {
+	out, err := rt.Call(ctx, jsrun.Call{Script: t.Script, Vars: map[string]any{"value": v}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot transform the value: %w", errorWithPosition(err))
 	}
@@ -120,7 +120,7 @@ func (t *Transform) run(ctx context.Context, rt *hooks.Runtime, v any) (any, err
 
 // errorWithPosition puts the position in the author's file in front of a script's error.
 func errorWithPosition(err error) error {
-	var bad *hooks.Error
+	var bad *jsrun.Error
 	if errors.As(err, &bad) && bad.Pos.Line > 0 {
 		return fmt.Errorf("%s: %w", bad.Pos, err)
 	}

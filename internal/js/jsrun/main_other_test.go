@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hooks
+package jsrun
 
 const asProgram = "HOOKS_TEST_PROGRAM"
 

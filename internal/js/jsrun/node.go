@@ -1,4 +1,4 @@
-package hooks
+package jsrun
 
 import (
 	"bufio"
@@ -196,7 +196,7 @@ func (n *Node) fail(kind Kind, name, message, where string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.err == nil {
-		n.err = &Error{Kind: kind, Name: name, Message: message, Pos: parsePosition(where)}
+		n.err = &Error{Kind: kind, Name: name, Message: message, Pos: ParsePosition(where)}
 	}
 }
 

@@ -1,4 +1,4 @@
-package hooks
+package jsrun
 
 import (
 	"cmp"
@@ -43,7 +43,7 @@ func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 	if o.Error == nil {
 		return o.Value, nil
 	}
-	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: parsePosition(o.Error.Where), Business: o.Error.Business, Value: o.Value}
+	e := &Error{Kind: KindThrown, Name: o.Error.Name, Message: jsworld.Shorten(o.Error.Message), Pos: ParsePosition(o.Error.Where), Business: o.Error.Business, Value: o.Value}
 	if o.Error.Rejected {
 		e.Kind = KindParameters
 	}
@@ -56,8 +56,8 @@ func unwrapOutcome(answer json.RawMessage, err error) (json.RawMessage, error) {
 	return nil, e
 }
 
-// parsePosition parses file:line:col. It returns the zero Pos for any other text.
-func parsePosition(s string) tool.Pos {
+// ParsePosition parses file:line:col. It returns the zero Pos for any other text.
+func ParsePosition(s string) tool.Pos {
 	rest, col, ok := cutLast(s)
 	file, line, ok2 := cutLast(rest)
 	if !ok || !ok2 {

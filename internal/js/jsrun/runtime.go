@@ -1,4 +1,4 @@
-package hooks
+package jsrun
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"github.com/flowrun/flowrun/internal/js/jsworld"
 )
 
-// Default limits of a call.
+// Limits of a call by default.
 const (
-	DefaultTimeout = 5 * time.Second
-	DefaultMemory  = 128 << 20 // bytes
+	defaultTimeout = 5 * time.Second
+	defaultMemory  = 128 << 20 // bytes
 )
 
 // Main runs a child process; see flowrun.HelperMain. In a child it does not return. In the
@@ -29,8 +29,8 @@ type Config struct {
 	// stopped.
 	InProcess bool
 	Helper    string        // path of a program that calls Main, started as the child; "": this program
-	Timeout   time.Duration // time limit of a call; 0: DefaultTimeout
-	Memory    int64         // memory limit of a child, in bytes; 0: DefaultMemory
+	Timeout   time.Duration // time limit of a call; 0: 5 seconds
+	Memory    int64         // memory limit of a child, in bytes; 0: 128 MiB
 }
 
 // Call is one call of a script.
@@ -58,10 +58,10 @@ type Runtime struct {
 // New returns a Runtime. It starts no process before the first call.
 func New(c Config) *Runtime {
 	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
+		c.Timeout = defaultTimeout
 	}
 	if c.Memory == 0 {
-		c.Memory = DefaultMemory
+		c.Memory = defaultMemory
 	}
 	return &Runtime{config: c, pool: newPool(c)}
 }
@@ -71,6 +71,9 @@ func (r *Runtime) Close() error {
 	r.pool.close()
 	return nil
 }
+
+// MemoryLimit returns the memory limit of a child, in bytes.
+func (r *Runtime) MemoryLimit() int64 { return r.config.Memory }
 
 // Call runs a script in a new environment and returns its result as JSON, nil for undefined. The
 // error is an *Error, the cause of ctx, or the reason why the Runtime could not run the script.
