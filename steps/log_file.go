@@ -1,17 +1,15 @@
 package steps
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // logFile is the file of a stream. It has no name until it is worth keeping. The end of the step
@@ -19,7 +17,7 @@ import (
 // file earlier; hence the lock.
 type logFile struct {
 	*os.File
-	base func() string // returns the path that it will get, before firstFree makes it unique
+	base func() string // returns the path that it will get, before rundir.FirstFree makes it unique
 
 	mu          sync.Mutex
 	path        string // current path; "": none
@@ -33,12 +31,12 @@ func (s *Session) newLogFile(step dag.ID, attempt int, which Streams) (*logFile,
 	if err != nil {
 		return nil, err
 	}
-	base := func() string { return filepath.Join(dir, logName(step, attempt, which)) }
+	base := func() string { return filepath.Join(dir, rundir.LogName(step, attempt, which.log())) }
 	if f := s.takeUnnamed(dir); f != nil {
 		return &logFile{File: f, base: base, neverNamed: true}, nil
 	}
 	l := &logFile{base: base}
-	err = firstFree(base(), func(path string) (err error) {
+	err = rundir.FirstFree(base(), func(path string) (err error) {
 		l.path = path
 		l.File, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 		return err
@@ -120,7 +118,7 @@ func (l *logFile) name() error {
 	if l.path != "" {
 		return nil
 	}
-	return firstFree(l.base(), func(path string) error {
+	return rundir.FirstFree(l.base(), func(path string) error {
 		err := link(l.File, path)
 		if err == nil {
 			l.path, l.neverNamed = path, false
@@ -169,21 +167,4 @@ func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
 			showAfter(min(2*pause, showLater), files)
 		}
 	})
-}
-
-// maxNames is how many names firstFree tries. It limits how often a run can be resumed.
-const maxNames = 10_000
-
-// firstFree calls take with one name after another until one is free. Names can be taken because a
-// fallback counts as the attempt before it, and because a resumed run may execute a step again.
-func firstFree(base string, take func(path string) error) error {
-	ext := filepath.Ext(base)
-	path := base
-	for n := 2; ; n++ {
-		err := take(path)
-		if !errors.Is(err, fs.ErrExist) || n > maxNames {
-			return err
-		}
-		path = fmt.Sprintf("%s~%d%s", strings.TrimSuffix(base, ext), n, ext)
-	}
 }

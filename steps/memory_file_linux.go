@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // memoryFile returns a file in memory and a path at which other processes of this user can open it, until it is closed or
@@ -25,7 +27,7 @@ func memoryFile(text string) (f *os.File, path string, err error) {
 	}
 	f = os.NewFile(uintptr(fd), "memory")
 	path = filepath.Join(process, "fd", strconv.Itoa(fd))
-	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !ownedByUser(folder) {
+	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !rundir.OwnedByUser(folder) {
 		return nil, "", f.Close()
 	}
 	_, err = f.WriteString(text)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -60,6 +61,6 @@ func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.File, err = AdoptLog(dir, t.call.Path, t.call.Attempt, which, file)
+	out.File, err = rundir.AdoptLog(dir, t.call.Path, t.call.Attempt, which.log(), file)
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -28,7 +29,7 @@ type Options struct {
 	Run    string    // id of the run
 	Epoch  int       // counts the owners of the run from 1; 0 means 1. It is part of the mark of the processes
 	Env    []string  // what steps inherit, K=V; nil: the environment of this process
-	LogDir string    // where output is kept, a LogFolder; "": a private folder that Close removes
+	LogDir string    // where output is kept, a rundir.LogFolder; "": a private folder that Close removes
 	Host   proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
 
 	// Unenforced means that steps may start although this machine cannot enforce their permissions
@@ -84,6 +85,14 @@ const (
 	Outputs // no stream: the declared outputs
 	Artifacts
 )
+
+// log returns the stream whose log files an output stream has.
+func (s Streams) log() rundir.Stream {
+	if s == Stderr {
+		return rundir.Stderr
+	}
+	return rundir.Stdout
+}
 
 // NoticeCode is a stable name for what a Notice is about.
 type NoticeCode string
@@ -316,7 +325,7 @@ func (s *Session) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.private == "" {
-		dir, err := makePrivate(s.options.Run)
+		dir, err := rundir.MakePrivate(s.options.Run)
 		if err != nil {
 			return "", err
 		}
@@ -337,7 +346,7 @@ func (s *Session) artifacts() string {
 		state = s.private
 		s.mu.Unlock()
 	}
-	if dir := ArtifactFolder(state, s.options.Run); isFolder(dir) {
+	if dir := rundir.ArtifactFolder(state, s.options.Run); isFolder(dir) {
 		return permission.RealPath(dir)
 	}
 	return ""

@@ -12,9 +12,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // queue waits in the queue for the locks that the run needs; it does nothing for a run without locks. An earlier run
@@ -175,7 +175,7 @@ var (
 func sweepOnce(ctx context.Context) (wait func()) {
 	swept.Do(func() {
 		_, _ = proc.Sweep(ctx, sweepGrace)
-		sweeping.Go(func() { _ = steps.SweepAbandoned() })
+		sweeping.Go(func() { _ = rundir.SweepAbandoned() })
 	})
 	return sweeping.Wait
 }
@@ -184,7 +184,7 @@ func sweepOnce(ctx context.Context) (wait func()) {
 // files that hold values. A program does so before its first run; one that runs for long calls it again when a run of
 // another program is interrupted. It ends nothing of a living program.
 func (e *Engine) EndLeftovers(ctx context.Context) error {
-	return errors.Join(sweep(ctx, e.grace()), steps.SweepAbandoned())
+	return errors.Join(sweep(ctx, e.grace()), rundir.SweepAbandoned())
 }
 
 // sweep ends the processes that killed programs have left. The error names those that could not be stopped.

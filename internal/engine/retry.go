@@ -17,8 +17,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // RetryOptions set how a run is retried.
@@ -290,14 +290,14 @@ func (g *Continuation) reusedResult(path, at dag.ID, r *dag.Result, dir string) 
 	}
 	for _, s := range []struct {
 		o     **dag.Output
-		which steps.Streams
-	}{{&reused.Stdout, steps.Stdout}, {&reused.Stderr, steps.Stderr}} {
+		which rundir.Stream
+	}{{&reused.Stdout, rundir.Stdout}, {&reused.Stderr, rundir.Stderr}} {
 		if *s.o == nil {
 			continue
 		}
 		o := **s.o
 		if o.File != "" && dir != "" {
-			file, err := steps.AdoptLog(dir, at, max(r.Attempts, 1), s.which, o.File)
+			file, err := rundir.AdoptLog(dir, at, max(r.Attempts, 1), s.which, o.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("cannot copy the log of step %s: %w", path, err)
 			}

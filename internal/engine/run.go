@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -188,7 +189,7 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 		return fmt.Errorf("cannot continue run %s: %w", j.id, err)
 	}
 	_, err = proc.Recover(j.id, j.continuation.detached()).Close(ctx, e.grace())
-	if err = errors.Join(err, steps.SweepPrivate(j.id)); err != nil {
+	if err = errors.Join(err, rundir.SweepPrivate(j.id)); err != nil {
 		return errors.Join(fmt.Errorf("cannot clean up after run %s: %w", j.id, err), j.closeLedger())
 	}
 	return nil
@@ -226,7 +227,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	}
 	tee.configure(&o)
 	if e.config.StateDir != "" {
-		j.logs = steps.LogFolder(e.config.StateDir, j.id)
+		j.logs = rundir.LogFolder(e.config.StateDir, j.id)
 		o.LogDir = j.logs
 	}
 	if j.session, err = steps.Open(o); err != nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // ApplyRetention removes runs that exceed the limits in the settings, after a run. Usually it only
@@ -33,10 +33,10 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 		}
 		return
 	}
-	p.LogSize = func(id string) int64 { return steps.RunSize(dir, id) }
+	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
 	removed, err := s.Prune(ctx, p)
 	for _, id := range removed.IDs {
-		err = errors.Join(err, steps.RemoveRunFolders(dir, id))
+		err = errors.Join(err, rundir.Remove(dir, id))
 	}
 	if len(removed.IDs) > 0 {
 		_, bad := artifact.Prune(dir, time.Now())

@@ -17,9 +17,9 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/steps"
 )
 
 func artifactsCommand(env *ui.Env) *cobra.Command {
@@ -109,7 +109,7 @@ func allArtifacts(env *ui.Env, run string, all []engine.KeptArtifact, to, output
 		if to == "" {
 			break
 		}
-		if err := fetch(env, &all[i], filepath.Join(to, steps.FileName(all[i].Step), all[i].Name)); err != nil {
+		if err := fetch(env, &all[i], filepath.Join(to, rundir.FileName(all[i].Step), all[i].Name)); err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/proc"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // keptTemps lists the temporary directories that a run which can be resumed has kept.
@@ -17,7 +17,7 @@ func keptTemps(p *engine.RecordedRun) string {
 	if err != nil || p.Info.Live() {
 		return ""
 	}
-	folders := steps.RunFolders(state, p.Record.ID)
+	folders := rundir.Folders(state, p.Record.ID)
 	return ui.Listed(slices.DeleteFunc(folders[:len(folders)-1], func(dir string) bool {
 		_, err := os.Stat(dir)
 		return err != nil

@@ -16,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/steps"
 )
 
 func logsCommand(env *ui.Env) *cobra.Command {
@@ -108,7 +108,7 @@ func (f *logsFlags) reader(run *engine.RecordedRun, step string, since time.Time
 	if err != nil {
 		return nil, err
 	}
-	r := runlog.New(steps.LogFolder(state, run.Record.ID), run.Plan, step)
+	r := runlog.New(rundir.LogFolder(state, run.Record.ID), run.Plan, step)
 	r.Attempt, r.Since = f.attempt, since
 	found, most := step == "", 0
 	for _, s := range run.Result().Steps {
@@ -202,9 +202,9 @@ func (l *logs) reportTruncated() {
 }
 
 // writerFor returns the writer for a stream of an attempt of a step.
-func (l *logs) writerFor(stream steps.Streams, path dag.ID, attempt int) io.Writer {
+func (l *logs) writerFor(stream rundir.Stream, path dag.ID, attempt int) io.Writer {
 	i := 0
-	if stream == steps.Stderr {
+	if stream == rundir.Stderr {
 		i = 1
 	}
 	if l.reader.Exactly(path) {

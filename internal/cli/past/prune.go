@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
-	"github.com/flowrun/flowrun/steps"
 )
 
 func historyCommand(env *ui.Env) *cobra.Command {
@@ -77,12 +77,12 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	if err != nil {
 		return err
 	}
-	p.LogSize = func(id string) int64 { return steps.RunSize(dir, id) }
+	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
 		removed, err := s.Prune(ctx, p)
 		if !p.DryRun {
 			for _, id := range removed.IDs {
-				err = errors.Join(err, steps.RemoveRunFolders(dir, id))
+				err = errors.Join(err, rundir.Remove(dir, id))
 			}
 			if err == nil {
 				err = removeOrphanLogs(ctx, s, dir)
@@ -121,7 +121,7 @@ func removeOrphanLogs(ctx context.Context, s *sqlite.Store, state string) error 
 			continue
 		}
 		if _, known := s.Info(ctx, e.Name()); errors.Is(known, history.ErrNoRun) {
-			err = errors.Join(err, steps.RemoveRunFolders(state, e.Name()))
+			err = errors.Join(err, rundir.Remove(state, e.Name()))
 		}
 	}
 	return err

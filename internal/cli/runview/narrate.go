@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/steps"
@@ -181,7 +182,7 @@ func planInfo(env *ui.Env, n Narration) console.PlanInfo {
 		},
 		Command: func(path string) string { return commandOf(p, path) },
 		Logs: func(run, path string, attempt int) []string {
-			return steps.RunningLogs(steps.LogFolder(n.StateDir, run), dag.ID(path), attempt)
+			return rundir.RunningLogs(rundir.LogFolder(n.StateDir, run), dag.ID(path), attempt)
 		},
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Manifest describes one artifact.
@@ -194,4 +194,4 @@ func digestText(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) 
 const manifestExt = ".json"
 
 // stepFolder returns the name of the folder for the artifacts of a step.
-func stepFolder(step dag.ID) string { return steps.FileName(string(step)) }
+func stepFolder(step dag.ID) string { return rundir.FileName(string(step)) }

@@ -17,9 +17,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Limits bound what is kept. A zero limit is the default.
@@ -86,7 +86,7 @@ func (r *Run) Keep(ctx context.Context, from Source, specs []Spec) (kept []dag.A
 		return nil, nil, err
 	}
 	r.pruning.Do(func() { pruneDaily(state) })
-	folder := steps.ArtifactFolder(state, r.id)
+	folder := rundir.ArtifactFolder(state, r.id)
 	name := stepFolder(from.Step)
 	r.count(folder)
 	w := &writer{run: r, store: filepath.Join(state, storeFolder), from: from, name: name, dir: filepath.Join(folder, tempNew+name)}

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // TestMain is also the process that kills itself while it keeps artifacts.
@@ -136,7 +136,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s: %v", c.pattern, err)
 			continue
 		}
-		if want := filepath.Join(steps.ArtifactFolder(state, "r1"), "build%5Ba%2Fb%5D", filepath.FromSlash(c.path)); got[0].Path != want {
+		if want := filepath.Join(rundir.ArtifactFolder(state, "r1"), "build%5Ba%2Fb%5D", filepath.FromSlash(c.path)); got[0].Path != want {
 			t.Errorf("%s: path %s, not %s", c.pattern, got[0].Path, want)
 		}
 		if diff := cmp.Diff(c.want, files(t, got[0])); diff != "" {
@@ -357,7 +357,7 @@ func TestKilled(t *testing.T) {
 		if out, err := cmd.Output(); err == nil || len(out) > 0 {
 			t.Fatalf("%s: %s", at, out)
 		}
-		if now := filepath.Join(steps.ArtifactFolder(state, "r1"), "build", "out", "a"); at != "aside" {
+		if now := filepath.Join(rundir.ArtifactFolder(state, "r1"), "build", "out", "a"); at != "aside" {
 			text, err := os.ReadFile(now)
 			if want := map[bool]string{true: "second", false: "first"}[at == "placed"]; string(text) != want {
 				t.Errorf("%s: %q %v", at, text, err)
@@ -367,7 +367,7 @@ func TestKilled(t *testing.T) {
 		if err != nil || Check(kept[0]) != nil {
 			t.Errorf("%s: %v", at, err)
 		}
-		if left, _ := filepath.Glob(filepath.Join(steps.ArtifactFolder(state, "r1"), ".*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(rundir.ArtifactFolder(state, "r1"), ".*")); len(left) > 0 {
 			t.Errorf("%s: left %s", at, left)
 		}
 		old := time.Now().Add(2 * time.Hour)
@@ -395,7 +395,7 @@ func TestAtOnce(t *testing.T) {
 				if err != nil || Check(kept[0]) != nil || Check(kept[1]) != nil {
 					t.Error(err)
 				}
-				os.RemoveAll(filepath.Join(steps.ArtifactFolder(state, fmt.Sprint("run", i)), "s0"))
+				os.RemoveAll(filepath.Join(rundir.ArtifactFolder(state, fmt.Sprint("run", i)), "s0"))
 				folders, _ := filepath.Glob(filepath.Join(state, "artifacts", "??"))
 				for _, dir := range folders {
 					if _, err := removeUnused(dir, time.Now().Add(2*time.Hour)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -453,7 +453,7 @@ func TestAdopt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := steps.ArtifactFolder(state, "r2")
+	to := rundir.ArtifactFolder(state, "r2")
 	var mine []dag.Artifact
 	for _, a := range kept {
 		b, err := Adopt(to, "again", a)

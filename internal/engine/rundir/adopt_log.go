@@ -1,4 +1,4 @@
-package steps
+package rundir
 
 import (
 	"errors"
@@ -16,8 +16,8 @@ import (
 // the step, and returns that name. It creates the folder if it is missing. It links the file, or
 // copies it if it cannot be linked; an incomplete copy never gets the name. Only regular files can
 // be adopted.
-func AdoptLog(dir string, path dag.ID, attempt int, s Streams, from string) (string, error) {
-	to, err := adopt(filepath.Join(dir, logName(path, attempt, s)), from)
+func AdoptLog(dir string, path dag.ID, attempt int, s Stream, from string) (string, error) {
+	to, err := adopt(filepath.Join(dir, LogName(path, attempt, s)), from)
 	if err != nil {
 		return "", fmt.Errorf("cannot reuse the log file %q: %w", from, err)
 	}
@@ -37,7 +37,7 @@ func adopt(base, from string) (to string, err error) {
 		to = path
 		return os.Link(from, path)
 	}
-	if err := firstFree(base, link); err == nil {
+	if err := FirstFree(base, link); err == nil {
 		return to, nil
 	}
 	return duplicate(base, from)
@@ -45,7 +45,7 @@ func adopt(base, from string) (to string, err error) {
 
 // duplicate copies a file to a free name.
 func duplicate(base, from string) (to string, err error) {
-	err = firstFree(base, func(path string) error {
+	err = FirstFree(base, func(path string) error {
 		if _, err := os.Lstat(path); err == nil { // saves a useless copy
 			return fs.ErrExist
 		}

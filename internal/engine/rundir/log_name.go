@@ -1,8 +1,7 @@
-package steps
+package rundir
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,21 +16,19 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// LogFolder returns the folder for the log files of a run. stateDir is the state directory. The id of a
-// run of a Temporal Schedule has characters that are special on Windows.
-func LogFolder(stateDir, run string) string {
-	return filepath.Join(stateDir, "runs", FileName(run), "logs")
-}
+// Stream is one of the two streams of which a step has log files.
+type Stream uint8
 
-// ArtifactFolder returns the folder for the files that are kept of the steps of a run.
-func ArtifactFolder(stateDir, run string) string {
-	return filepath.Join(stateDir, "runs", FileName(run), "artifacts")
-}
+// The streams.
+const (
+	Stdout Stream = iota
+	Stderr
+)
 
-// logName returns the file name of a stream: the path of the step, and the attempt if it is not the
-// first. firstFree may add a number. No two streams have the same name, because paths never contain
+// LogName returns the file name of a stream: the path of the step, and the attempt if it is not the
+// first. FirstFree may add a number. No two streams have the same name, because paths never contain
 // '~'.
-func logName(path dag.ID, attempt int, s Streams) string {
+func LogName(path dag.ID, attempt int, s Stream) string {
 	name := FileName(string(path))
 	if attempt > 1 {
 		name += "~try" + strconv.Itoa(attempt)
@@ -40,31 +37,11 @@ func logName(path dag.ID, attempt int, s Streams) string {
 }
 
 // ext returns the extension of a stream's log file.
-func (s Streams) ext() string {
+func (s Stream) ext() string {
 	if s == Stderr {
 		return ".err"
 	}
 	return ".out"
-}
-
-// FileName returns text, such as the path of a step, as a part of a file name. Every byte that may have a meaning for a file
-// system or a terminal is written as %XX. The end of a long text is replaced by a digest.
-func FileName(text string) string {
-	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	const limit = 180 // bytes; file systems allow 255
-	var b strings.Builder
-	for i := range len(text) {
-		if c := text[i]; strings.IndexByte(safe, c) >= 0 && (c != '.' || i > 0) {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	name := b.String()
-	if len(name) > limit {
-		name = fmt.Sprintf("%s~%x", name[:limit], sha256.Sum256([]byte(text)))[:limit+17]
-	}
-	return name
 }
 
 // RunningLogs returns the files, stdout first, that may contain the output of a running attempt. If
@@ -72,9 +49,9 @@ func FileName(text string) string {
 // about 200 ms after the attempt started, once they contain something.
 func RunningLogs(dir string, path dag.ID, attempt int) []string {
 	list := make([]string, 0, 2)
-	for _, s := range []Streams{Stdout, Stderr} {
+	for _, s := range []Stream{Stdout, Stderr} {
 		newest := ""
-		firstFree(filepath.Join(dir, logName(path, attempt, s)), func(path string) error {
+		FirstFree(filepath.Join(dir, LogName(path, attempt, s)), func(path string) error {
 			if _, err := os.Lstat(path); err != nil && newest != "" {
 				return nil
 			}
@@ -89,9 +66,9 @@ func RunningLogs(dir string, path dag.ID, attempt int) []string {
 // LogFile is a file that holds what a step printed.
 type LogFile struct {
 	Path    string
-	Stream  Streams // Stdout or Stderr
-	Attempt int     // from 1; a fallback counts as the last attempt
-	nth     int     // number of the file among those of the same attempt and stream, from 1
+	Stream  Stream
+	Attempt int // from 1; a fallback counts as the last attempt
+	nth     int // number of the file among those of the same attempt and stream, from 1
 }
 
 // Logs contains the log files of a run, by step. See ReadLogs.
@@ -101,7 +78,7 @@ type Logs map[string][]LogFile
 // several files of one attempt if the step had a fallback or was executed again in a resumed run.
 func (l Logs) Of(path dag.ID) []LogFile { return l[FileName(string(path))] }
 
-// ReadLogs lists the log files in dir, a LogFolder. It includes files of running steps from about
+// ReadLogs lists the log files in dir, the Logs folder of a run. It includes files of running steps from about
 // 200 ms after their start, once they contain something. If the folder does not exist, the list is
 // empty.
 func ReadLogs(dir string) (Logs, error) {
@@ -124,7 +101,7 @@ func ReadLogs(dir string) (Logs, error) {
 	return logs, nil
 }
 
-// logNames matches the names that logName and firstFree make: the FileName of the path, the
+// logNames matches the names that LogName and FirstFree make: the FileName of the path, the
 // attempt, the number of earlier files with that name, and the stream. The lengths of the numbers
 // are limited so that the digest of a long name is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {
@@ -147,4 +124,21 @@ func parseLogName(name string) (step string, f LogFile, ok bool) {
 		f.Stream = Stderr
 	}
 	return m[1], f, true
+}
+
+// maxNames is how many names FirstFree tries. It limits how often a run can be resumed.
+const maxNames = 10_000
+
+// FirstFree calls take with one name after another until one is free. Names can be taken because a
+// fallback counts as the attempt before it, and because a resumed run may execute a step again.
+func FirstFree(base string, take func(path string) error) error {
+	ext := filepath.Ext(base)
+	path := base
+	for n := 2; ; n++ {
+		err := take(path)
+		if !errors.Is(err, fs.ErrExist) || n > maxNames {
+			return err
+		}
+		path = fmt.Sprintf("%s~%d%s", strings.TrimSuffix(base, ext), n, ext)
+	}
 }

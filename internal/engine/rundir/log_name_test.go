@@ -1,4 +1,4 @@
-package steps
+package rundir
 
 import (
 	"os"
@@ -29,7 +29,7 @@ func TestLogName(t *testing.T) {
 		{long, 1, ""},
 		{long + "y", 1, ""},
 	} {
-		got := logName(c.path, c.attempt, Stdout)
+		got := LogName(c.path, c.attempt, Stdout)
 		if c.want != "" && got != c.want || len(got) > 220 || strings.ContainsAny(got, "/\n") {
 			t.Errorf("%q: %q, want %q", c.path, got, c.want)
 		}
@@ -47,8 +47,8 @@ func TestReadLogs(t *testing.T) {
 	for _, name := range []string{
 		"a.out", "a.err", "a~2.out", "a~10.out", "a~try2.out", "a~try2~2.err", "a~try10.out",
 		"ab.out", "a-b.out", "a.b.out", // steps of their own
-		logName("a~try2", 1, Stdout), logName("a/b", 1, Stdout), logName("a#2/b", 3, Stderr),
-		logName(long, 1, Stdout), logName(longer, 1, Stdout), logName(longer, 2, Stderr),
+		LogName("a~try2", 1, Stdout), LogName("a/b", 1, Stdout), LogName("a#2/b", 3, Stderr),
+		LogName(long, 1, Stdout), LogName(longer, 1, Stdout), LogName(longer, 2, Stderr),
 		"a~.out", "a~02.out", "a~try.out", "a~tryx.out", "a~123456.out", "a.txt", "a", ".adopted-1", // strangers
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
@@ -70,7 +70,7 @@ func TestReadLogs(t *testing.T) {
 		"a/b":    {{Path: "a%2Fb.out", Stream: Stdout, Attempt: 1}},
 		"a#2/b":  {{Path: "a%232%2Fb~try3.err", Stream: Stderr, Attempt: 3}},
 		long:     {{Path: string(long) + ".out", Stream: Stdout, Attempt: 1}},
-		longer:   {{Path: logName(longer, 1, Stdout), Stream: Stdout, Attempt: 1}, {Path: logName(longer, 2, Stderr), Stream: Stderr, Attempt: 2}},
+		longer:   {{Path: LogName(longer, 1, Stdout), Stream: Stdout, Attempt: 1}, {Path: LogName(longer, 2, Stderr), Stream: Stderr, Attempt: 2}},
 		"b":      {},
 		"":       {},
 	} {
@@ -105,7 +105,7 @@ func TestAdoptLog(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
-	got, err := duplicate(filepath.Join(dir, logName("a/b", 2, Stderr)), from)
+	got, err := duplicate(filepath.Join(dir, LogName("a/b", 2, Stderr)), from)
 	if err != nil || got != filepath.Join(dir, "a%2Fb~try2~3.err") {
 		t.Errorf("%q, %v", got, err)
 	}

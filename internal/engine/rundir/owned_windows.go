@@ -1,9 +1,6 @@
-package steps
+package rundir
 
 import "io/fs"
 
-// openNoFollow has no effect: creating a symbolic link needs a privilege.
-const openNoFollow = 0
-
-// ownedByUser returns true: every user has a temporary directory of their own.
-func ownedByUser(fs.FileInfo) bool { return true }
+// OwnedByUser returns true: every user has a temporary directory of their own.
+func OwnedByUser(fs.FileInfo) bool { return true }

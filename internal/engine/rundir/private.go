@@ -1,4 +1,4 @@
-package steps
+package rundir
 
 import (
 	"errors"
@@ -19,7 +19,8 @@ func privatePrefix(run string) string { return "flowrun-" + FileName(run) + priv
 
 const privateMiddle = "-private"
 
-func makePrivate(run string) (string, error) {
+// MakePrivate makes a private folder for a run.
+func MakePrivate(run string) (string, error) {
 	dir, err := os.MkdirTemp("", privatePrefix(run)+procid.Tag()+"-*")
 	if err != nil {
 		return "", fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
@@ -34,10 +35,10 @@ func privateTag(rest string) (tag string, ok bool) {
 	return tag, ok && err == nil
 }
 
-// SweepPrivate removes the private folders that earlier Sessions of the run left in the temporary
+// SweepPrivate removes the private folders that earlier owners of the run left in the temporary
 // directory because their process was killed. They contain scripts, inputs and large values. The
 // next owner of the run calls it after the processes of its predecessor have ended, and before it
-// opens its own Session. It removes only folders of this user and follows no symbolic links.
+// makes its own. It removes only folders of this user and follows no symbolic links.
 func SweepPrivate(run string) error {
 	return sweepPrivate(func(name string) bool {
 		rest, ok := strings.CutPrefix(name, privatePrefix(run))
@@ -75,7 +76,7 @@ func sweepPrivate(matches func(name string) bool) error {
 			continue
 		}
 		path := filepath.Join(temp, name)
-		if info, err := os.Lstat(path); err == nil && info.IsDir() && ownedByUser(info) {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && OwnedByUser(info) {
 			failed = errors.Join(failed, os.RemoveAll(path))
 		}
 	}

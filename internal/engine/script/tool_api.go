@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/engine/toolstate"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // toolAPI answers the calls of this.api during one call of a .tool.js. Safe for concurrent use.
@@ -88,7 +88,7 @@ func (t *toolAPI) logFolder() any {
 	if t.args.State == "" {
 		return nil
 	}
-	return steps.LogFolder(t.args.State, t.call.Run)
+	return rundir.LogFolder(t.args.State, t.call.Run)
 }
 
 // toolVars returns the arguments of a tool's execute.

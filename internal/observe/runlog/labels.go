@@ -5,15 +5,15 @@ import (
 	"io"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // Labelled returns a Destination that writes everything to w. A line before each output names its
 // step, attempt and stream, unless the output is empty.
 func Labelled(w io.Writer) Destination {
-	return func(stream steps.Streams, path dag.ID, attempt int) io.Writer {
+	return func(stream rundir.Stream, path dag.ID, attempt int) io.Writer {
 		name := "stdout"
-		if stream == steps.Stderr {
+		if stream == rundir.Stderr {
 			name = "stderr"
 		}
 		return &labelled{w: w, label: fmt.Sprintf("--- %s, attempt %d, %s ---\n", path, attempt, name)}

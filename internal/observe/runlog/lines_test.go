@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // page reads a page of the log a.
@@ -158,7 +158,7 @@ func TestParts(t *testing.T) {
 	parts, err := runlog.Parts(dir, "a")
 	var got []string
 	for _, p := range parts {
-		got = append(got, fmt.Sprint(p.Attempt, p.Stream == steps.Stderr, p.Bytes))
+		got = append(got, fmt.Sprint(p.Attempt, p.Stream == rundir.Stderr, p.Bytes))
 	}
 	if want := []string{"1 false 4", "1 true 5", "2 false 13"}; err != nil || !slices.Equal(got, want) {
 		t.Fatalf("%q %v, want %q", got, err, want)

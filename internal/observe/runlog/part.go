@@ -8,29 +8,29 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Part is the log of one stream of one attempt of a step. It can consist of several files: a fallback
 // belongs to the last attempt.
 type Part struct {
 	Attempt int
-	Stream  steps.Streams
+	Stream  rundir.Stream
 	Bytes   int64 // its size when it was listed
 
 	files []string
 	text  string // if there are no files
 }
 
-// Parts returns the logs of a step in dir, the steps.LogFolder of the run: by attempt, stdout first.
+// Parts returns the logs of a step in dir, the rundir.LogFolder of the run: by attempt, stdout first.
 func Parts(dir string, path dag.ID) ([]Part, error) {
-	logs, err := steps.ReadLogs(dir)
+	logs, err := rundir.ReadLogs(dir)
 	if err != nil {
 		return nil, err
 	}
 	var list []Part
-	for _, stream := range []steps.Streams{steps.Stdout, steps.Stderr} {
+	for _, stream := range []rundir.Stream{rundir.Stdout, rundir.Stderr} {
 		for _, f := range logs.Of(path) {
 			if f.Stream != stream {
 				continue
@@ -46,7 +46,7 @@ func Parts(dir string, path dag.ID) ([]Part, error) {
 }
 
 // addFile adds a file to its part.
-func addFile(list []Part, f steps.LogFile, size int64) []Part {
+func addFile(list []Part, f rundir.LogFile, size int64) []Part {
 	at := len(list)
 	for i, p := range list {
 		if p.Attempt == f.Attempt && p.Stream == f.Stream {
@@ -69,9 +69,9 @@ func ResultParts(r *dag.Result) (list []Part) {
 		return nil
 	}
 	for _, s := range []struct {
-		stream steps.Streams
+		stream rundir.Stream
 		output *dag.Output
-	}{{steps.Stdout, r.Stdout}, {steps.Stderr, r.Stderr}} {
+	}{{rundir.Stdout, r.Stdout}, {rundir.Stderr, r.Stderr}} {
 		if s.output != nil && s.output.Inline != "" {
 			list = append(list, Part{Attempt: max(r.Attempts, 1), Stream: s.stream, Bytes: int64(len(s.output.Inline)), text: s.output.Inline})
 		}

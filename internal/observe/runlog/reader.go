@@ -14,8 +14,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Reader reads the logs of one run. It is not safe for concurrent use.
@@ -32,7 +32,7 @@ type Reader struct {
 	finished map[dag.ID]bool  // steps that were read to their end
 }
 
-// New returns a Reader of the logs in dir, the steps.LogFolder of the run. step is the path
+// New returns a Reader of the logs in dir, the rundir.LogFolder of the run. step is the path
 // of the step to read. A step that uses a tool includes the steps inside it, and a loop its
 // items. "" means all steps.
 func New(dir string, plan *engine.Plan, step string) *Reader {
@@ -58,13 +58,13 @@ func within(path, step string) bool {
 }
 
 // Destination returns the writer for a stream of one attempt of a step.
-type Destination func(stream steps.Streams, path dag.ID, attempt int) io.Writer
+type Destination func(stream rundir.Stream, path dag.ID, attempt int) io.Writer
 
 // Copy writes what is new in the logs of every step that has started, in the order in which
 // they started. events are all events of the run so far. to returns the writer for a stream
-// (steps.Stdout or steps.Stderr) of a step.
+// (rundir.Stdout or rundir.Stderr) of a step.
 func (r *Reader) Copy(events []dag.Event, to Destination) error {
-	files, err := steps.ReadLogs(r.dir)
+	files, err := rundir.ReadLogs(r.dir)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (r *Reader) Copy(events []dag.Event, to Destination) error {
 // copyStep writes what is new in the logs of one step. If there is no log file, it writes
 // the output from the result. The output of a step that uses a tool is the
 // output of a step inside it, so it is not written again.
-func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result, to Destination) error {
+func (r *Reader) copyStep(path dag.ID, files []rundir.LogFile, result *dag.Result, to Destination) error {
 	if result != nil && result.Ended.Before(r.Since) {
 		return nil
 	}
@@ -119,9 +119,9 @@ func (r *Reader) copyStep(path dag.ID, files []steps.LogFile, result *dag.Result
 		return nil
 	}
 	for _, part := range []struct {
-		stream steps.Streams
+		stream rundir.Stream
 		output *dag.Output
-	}{{steps.Stdout, result.Stdout}, {steps.Stderr, result.Stderr}} {
+	}{{rundir.Stdout, result.Stdout}, {rundir.Stderr, result.Stderr}} {
 		if part.output == nil {
 			continue
 		}
@@ -145,7 +145,7 @@ func copyOutput(to io.Writer, o *dag.Output) error {
 	return err
 }
 
-func (r *Reader) copyFile(f steps.LogFile, to io.Writer) error {
+func (r *Reader) copyFile(f rundir.LogFile, to io.Writer) error {
 	file, err := ownership.OpenFile(f.Path)
 	if err != nil {
 		return fmt.Errorf("cannot read a log: %w", err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // TestWithoutLogs: the output of a step without log files is that of its result, from the file that the
@@ -36,7 +36,7 @@ func TestWithoutLogs(t *testing.T) {
 	err = New(filepath.Join(dir, "none"), plan, "").Copy([]dag.Event{
 		{Kind: dag.StepFinished, Node: "a", Result: output(file)},
 		{Kind: dag.StepFinished, Node: "b", Result: output(filepath.Join(dir, "gone"))},
-	}, func(steps.Streams, dag.ID, int) io.Writer { return &got })
+	}, func(rundir.Stream, dag.ID, int) io.Writer { return &got })
 	if want := "the whole output\nthe beginning\n"; got.String() != want || err != nil {
 		t.Errorf("%q, %v; want %q", got.String(), err, want)
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // runsURI is the list of runs. Everything about one run is below it.
@@ -176,7 +176,7 @@ func (s *Server) readLog(ctx context.Context, u resourceURI) (*mcp.ResourceConte
 	if err != nil {
 		return nil, err
 	}
-	log := runlog.New(steps.LogFolder(s.config.StateDir, u.run), run.Plan, u.step)
+	log := runlog.New(rundir.LogFolder(s.config.StateDir, u.run), run.Plan, u.step)
 	steps := run.Result().Steps
 	if u.step != "" && !slices.ContainsFunc(steps, func(r engine.StepResult) bool { return log.Wants(r.ID) }) {
 		return nil, errNoResource

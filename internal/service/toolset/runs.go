@@ -11,9 +11,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // runField is the parameter that names a run.
@@ -101,7 +101,7 @@ func (c Config) readLog() gostep.GoTool {
 			if err != nil {
 				return nil, err
 			}
-			log := runlog.New(steps.LogFolder(c.StateDir, run.Record.ID), run.Plan, text(in, "step"))
+			log := runlog.New(rundir.LogFolder(c.StateDir, run.Record.ID), run.Plan, text(in, "step"))
 			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s engine.StepResult) bool { return log.Wants(s.ID) }) {
 				return nil, run.NoStep(step)
 			}

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // logPart are the query parameters that choose the log of a step.
@@ -45,8 +45,8 @@ type partJSON struct {
 
 func partOf(p runlog.Part) partJSON { return partJSON{p.Attempt, streamName(p.Stream), p.Bytes} }
 
-func streamName(s steps.Streams) string {
-	if s == steps.Stderr {
+func streamName(s rundir.Stream) string {
+	if s == rundir.Stderr {
 		return "stderr"
 	}
 	return "stdout"
@@ -156,7 +156,7 @@ func (d *server) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.
 	if err != nil {
 		return nil, nil, err
 	}
-	if parts, err = runlog.Parts(steps.LogFolder(d.StateDir, id), dag.ID(step)); err != nil {
+	if parts, err = runlog.Parts(rundir.LogFolder(d.StateDir, id), dag.ID(step)); err != nil {
 		return nil, nil, err
 	}
 	if len(parts) == 0 {

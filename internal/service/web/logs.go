@@ -11,9 +11,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/steps"
 )
 
 var logRoutes = []route{
@@ -43,7 +43,7 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	l := &logs{reader: runlog.New(steps.LogFolder(d.StateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
+	l := &logs{reader: runlog.New(rundir.LogFolder(d.StateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
 	l.reader.Attempt = int(attempt)
 	var names []string
 	for _, s := range past.Result().Steps {
@@ -126,9 +126,9 @@ type logs struct {
 	lines  *console.Prefixer
 }
 
-func (l *logs) to(s steps.Streams, path dag.ID, _ int) io.Writer {
+func (l *logs) to(s rundir.Stream, path dag.ID, _ int) io.Writer {
 	name := "stdout"
-	if s == steps.Stderr {
+	if s == rundir.Stderr {
 		name = "stderr"
 	}
 	switch {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // tempRun is a run whose steps leave files in its temporary directory and in that of a tool that it uses, and which does
@@ -104,7 +104,7 @@ func TestTempUntilSuccess(t *testing.T) {
 					}
 				case "removed":
 					r.stays()
-					if err := steps.RemoveRunFolders(r.config.StateDir, res.ID); err != nil {
+					if err := rundir.Remove(r.config.StateDir, res.ID); err != nil {
 						t.Error(err)
 					}
 				}
