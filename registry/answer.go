@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Status is the execution_status of an Answer.
@@ -202,7 +202,7 @@ func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Durati
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
 		for _, n := range res.Notices {
-			if n.Code == steps.NoticeWithheld { // the step went on without the value, which changes what it did
+			if n.Code == notice.Withheld { // the step went on without the value, which changes what it did
 				a.Warnings = append(a.Warnings, cutText(n.Message, maxErrorText))
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/confine"
@@ -676,7 +677,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 	t.endContainer()
 	done()
 	if len(survivors) > 0 {
-		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Processes: survivors,
+		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Processes: survivors,
 			Message: "cannot stop these processes: " + proc.Names(survivors) + "; stop them yourself"})
 	}
 	return exit, true, nil
@@ -695,7 +696,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	by := time.Now().Add(outputTimeout)
 	for i, st := range t.streams {
 		if st.waitForEnd(by) {
-			t.session.Notify(Notice{Code: NoticeOutputOpen, Step: t.call.Path,
+			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
 		if t.tty != nil && st.kind == Stdout && !stopped && exit.Code == 0 && exit.Signal == 0 {

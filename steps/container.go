@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -347,7 +348,7 @@ func (t *attempt) endContainer() {
 		return
 	}
 	if err := t.removeContainer(t.container.program, t.container.name); err != nil {
-		t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Message: fmt.Sprintf(
+		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Message: fmt.Sprintf(
 			"the container %s may still be running: %v; to stop it: %s rm --force %s", t.container.name, err, filepath.Base(t.container.program), t.container.name)})
 	}
 }

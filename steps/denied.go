@@ -10,11 +10,9 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 )
-
-// NoticeWithheld is the Code of a Notice about an inherited variable that an enforced step names but does not get.
-const NoticeWithheld NoticeCode = "withheld-variable"
 
 // maxMissing is how many missing permissions the message of a step names.
 const maxMissing = 5
@@ -273,7 +271,7 @@ func (t *attempt) noteWithheld(base environ) {
 		name := nameOf(kv)
 		if lookup(t.env, name) == "" && namesVariable(script, name) {
 			t.withheld = append(t.withheld, name)
-			t.session.Notify(Notice{Code: NoticeWithheld, Step: t.call.Path, Message: fmt.Sprintf(
+			t.session.Notify(notice.Notice{Code: notice.Withheld, Step: t.call.Path, Message: fmt.Sprintf(
 				"the variable %s is set, but not for this step, whose permissions are enforced: to pass it on, list %q in security.required-permissions", name, permission.EnvironmentPrefix+name)})
 		}
 	}

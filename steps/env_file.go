@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
@@ -69,7 +70,7 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			return files.Outer(name)
 		})
 		for _, p := range problems.Warnings() {
-			s.Notify(Notice{Code: NoticeEnvFile, Step: files.Step, Message: p.String()})
+			s.Notify(notice.Notice{Code: notice.EnvFile, Step: files.Step, Message: p.String()})
 		}
 		if err := problems.Err(); err != nil {
 			bad = append(bad, err)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // Variables of files override inherited ones, and variables of the step override both. Later files
 // override earlier ones. A missing file fails the step unless it is optional.
 func TestEnvFiles(t *testing.T) {
-	var notices []Notice
-	b := open(t, Options{Env: append(os.Environ(), "BASE=base", "A=base"), Notify: func(n Notice) { notices = append(notices, n) }},
+	var notices []notice.Notice
+	b := open(t, Options{Env: append(os.Environ(), "BASE=base", "A=base"), Notify: func(n notice.Notice) { notices = append(notices, n) }},
 		map[string]any{"NAME": "two"})
 	defer b.close(t)
 	b.dir = t.TempDir()
@@ -46,7 +47,7 @@ func TestEnvFiles(t *testing.T) {
 	if got := stdout(r); got != "one|two-one|own|one|base tool||secret of key|hidden-one\n" || !r.Stdout.Masked {
 		t.Errorf("%q %+v", got, r)
 	}
-	if len(notices) != 1 || notices[0].Code != NoticeEnvFile || notices[0].Step != "step" || !strings.Contains(notices[0].Message, "two.env:4:3: NONE is not set") {
+	if len(notices) != 1 || notices[0].Code != notice.EnvFile || notices[0].Step != "step" || !strings.Contains(notices[0].Message, "two.env:4:3: NONE is not set") {
 		t.Errorf("%+v", notices)
 	}
 	c.EnvFiles = files("none.env", "bad.env", ".")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -315,7 +316,7 @@ func TestPersonIsSilent(t *testing.T) {
 	t.Parallel()
 	var notices []string
 	d := newDesk()
-	b := open(t, Options{Terminal: d, Grace: time.Second, Notify: func(n Notice) { notices = append(notices, n.Message) }}, nil)
+	b := open(t, Options{Terminal: d, Grace: time.Second, Notify: func(n notice.Notice) { notices = append(notices, n.Message) }}, nil)
 	defer b.close(t)
 	c := b.asking(t, b.bash(t, `read -p 'sure? ' a; echo "said $a"`), "no")
 	c.Interactive.Timeout = 300 * time.Millisecond
@@ -418,7 +419,7 @@ func TestTerminalRefused(t *testing.T) {
 	d := newDesk()
 	d.broken = errors.New("it is in the background")
 	var notices []string
-	b := open(t, Options{Terminal: d, Notify: func(n Notice) { notices = append(notices, n.Message) }}, nil)
+	b := open(t, Options{Terminal: d, Notify: func(n notice.Notice) { notices = append(notices, n.Message) }}, nil)
 	defer b.close(t)
 	if r := b.run(t, b.asking(t, b.bash(t, `read -p '? ' a; echo $a`), "y")); stdout(r) != "y\n" || len(notices) != 1 {
 		t.Errorf("%+v, told %q", r, notices)

@@ -8,15 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/procid"
-)
-
-// Notices about limits that hold for each process only, and not for the whole step.
-const (
-	NoticeMemory NoticeCode = "memory-limit"
-	NoticeCPU    NoticeCode = "cpu-limit"
 )
 
 // limitProcesses sets the limits of the attempt: a cgroup for what all its processes share, and
@@ -52,10 +47,10 @@ func (t *attempt) makeLimit() (err error) {
 	shared := cgroup.Limits{Memory: l.MaxMemory, Processes: l.MaxProcesses, CPU: l.CPU, CountCPU: l.MaxCPU > 0}
 	if why := cgroup.CanLimit(cgroup.Limits{CountCPU: true}); shared.CountCPU && why != nil {
 		shared.CountCPU = false
-		t.session.Notify(Notice{Code: NoticeCPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
+		t.session.Notify(notice.Notice{Code: notice.CPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
 	}
 	if t.limit, err = newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
-		t.session.Notify(Notice{Code: NoticeMemory, Message: fmt.Sprintf(
+		t.session.Notify(notice.Notice{Code: notice.Memory, Message: fmt.Sprintf(
 			"max-memory limits only the address space of each process, not the total memory of a step: %v", err)})
 		shared.Memory, t.perProcess = 0, true
 		t.limit, err = newLimit(mark, shared)

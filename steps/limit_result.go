@@ -9,11 +9,11 @@ import (
 
 // Reasons of steps that reached a limit.
 const (
-	ReasonMemory    = "memory-limit"    // it used more memory than max-memory allows
-	ReasonProcesses = "process-limit"   // it failed, and could not start more processes than max-processes allows
-	ReasonCPU       = "cpu-limit"       // it used more CPU time than max-cpu allows
-	ReasonFileSize  = "file-size-limit" // it was ended because it wrote to a file beyond max-file-size
-	ReasonOutput    = "output-limit"    // it printed more than max-output allows
+	reasonMemory    = "memory-limit"    // it used more memory than max-memory allows
+	reasonProcesses = "process-limit"   // it failed, and could not start more processes than max-processes allows
+	reasonCPU       = "cpu-limit"       // it used more CPU time than max-cpu allows
+	reasonFileSize  = "file-size-limit" // it was ended because it wrote to a file beyond max-file-size
+	reasonOutput    = "output-limit"    // it printed more than max-output allows
 )
 
 // Exit codes that shells report for programs that the kernel ended at a limit, by SIGKILL, SIGXCPU
@@ -56,17 +56,17 @@ func (t *attempt) explainLimits(r *dag.Result, stopped bool) {
 	}
 	switch {
 	case t.printed.isOver():
-		fail(ReasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", sizeText(l.MaxOutput)))
+		fail(reasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", sizeText(l.MaxOutput)))
 	case l.MaxCPU > 0 && (r.Usage.CPU() >= l.MaxCPU || r.ExitCode == codeCPU):
-		fail(ReasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))
+		fail(reasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))
 	case stopped:
 	case l.MaxMemory > 0 && t.limit != nil && t.limit.OutOfMemory():
-		fail(ReasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory)))
+		fail(reasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory)))
 	case l.MaxFileSize > 0 && r.ExitCode == codeFileSize:
-		fail(ReasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", sizeText(l.MaxFileSize)))
+		fail(reasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", sizeText(l.MaxFileSize)))
 	case r.Status != dag.Failed:
 	case l.MaxProcesses > 0 && t.limit != nil && t.limit.ProcessesDenied():
-		fail(ReasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
+		fail(reasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
 	case l.MaxMemory > 0 && t.container != nil && r.ExitCode == codeMemory:
 		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory))
 	case t.perProcess && r.Reason == dag.ReasonExit:

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/netns"
 )
@@ -36,9 +37,6 @@ type EgressForward struct {
 	net.Listener
 	Host, Port string
 }
-
-// NoticeNetwork reports a connection that the permissions of a tool do not grant.
-const NoticeNetwork NoticeCode = "network-refused"
 
 // errNoEgress is for programs that embed flowrun without a proxy.
 var errNoEgress = errors.New("this program has no proxy for the hosts in required-permissions: it does not set flowrun.Config.Egress")
@@ -274,7 +272,7 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 		return
 	}
 	n.reported[key] = true
-	n.session.Notify(Notice{Code: NoticeNetwork, Step: step, Message: n.session.mask.String(fmt.Sprintf("refused to connect to %s: %s", target, reason))})
+	n.session.Notify(notice.Notice{Code: notice.Network, Step: step, Message: n.session.mask.String(fmt.Sprintf("refused to connect to %s: %s", target, reason))})
 }
 
 // refusals returns how many connections of the attempt were refused.

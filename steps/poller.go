@@ -32,13 +32,13 @@ type Poller struct {
 	File, Port, URL *expr.Template
 	// Status is the expected HTTP status, after redirects. 0 accepts 200 to 299.
 	Status int
-	// Interval is the time between two polls; 0: DefaultInterval. The first polls follow each other
+	// Interval is the time between two polls; 0: defaultInterval. The first polls follow each other
 	// more quickly.
 	Interval time.Duration
 }
 
-// DefaultInterval is the Interval of a Poller that sets none.
-const DefaultInterval = time.Second
+// defaultInterval is the Interval of a Poller that sets none.
+const defaultInterval = time.Second
 
 const (
 	firstInterval = 100 * time.Millisecond // doubled after each poll, up to the interval
@@ -91,7 +91,7 @@ func (l *Poller) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 
 // await polls until check succeeds. If ctx ends first, it returns the last error of check.
 func (l *Poller) await(ctx context.Context, s *Session, check func(context.Context) error) error {
-	interval := cmp.Or(max(l.Interval, 0), DefaultInterval)
+	interval := cmp.Or(max(l.Interval, 0), defaultInterval)
 	last := errors.New("no answer yet")
 	for pause := min(firstInterval, interval); ; pause = min(2*pause, interval) {
 		switch err := s.poll(ctx, check); {

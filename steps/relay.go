@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // Stream passes on the output of a command line by line while it runs. The output is still kept for
@@ -113,7 +114,7 @@ func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
 		l.flush()
 		own.Close()
 		if l.err != nil {
-			s.Notify(Notice{Code: NoticeStream, Step: t.call.Path,
+			s.Notify(notice.Notice{Code: notice.Stream, Step: t.call.Path,
 				Message: fmt.Sprintf("cannot stream all output of step %s: %v; its log is complete", t.call.Path, l.err)})
 		}
 	}), nil
@@ -206,7 +207,7 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 
 // waitForListeners waits until all streamed output was delivered, as long as the listeners make
 // progress.
-func (s *Session) waitForListeners(ctx context.Context) []Notice {
+func (s *Session) waitForListeners(ctx context.Context) []notice.Notice {
 	all := make(chan struct{})
 	go func() {
 		s.relays.Wait()
@@ -234,6 +235,6 @@ func (s *Session) waitForListeners(ctx context.Context) []Notice {
 			return nil
 		default:
 		}
-		return []Notice{{Code: NoticeStream, Message: "a receiver of streamed output was too slow and missed a part of it; the logs are complete"}}
+		return []notice.Notice{{Code: notice.Stream, Message: "a receiver of streamed output was too slow and missed a part of it; the logs are complete"}}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
@@ -121,7 +122,7 @@ func TestStreamListenerHangs(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { close(force) })
-	if n := b.close(t); len(n) != 1 || n[0].Code != NoticeStream {
+	if n := b.close(t); len(n) != 1 || n[0].Code != notice.Stream {
 		t.Error(n)
 	}
 	close(release)

@@ -18,8 +18,8 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// ReasonConnection is the reason of a step whose connection to another machine failed. Its exit code is 255.
-const ReasonConnection = "ssh-connection"
+// reasonConnection is the reason of a step whose connection to another machine failed. Its exit code is 255.
+const reasonConnection = "ssh-connection"
 
 // Remote is the account on another machine in which a command runs its script. Only Host must be set.
 type Remote struct {
@@ -352,7 +352,7 @@ func (t *attempt) explainConnection(r *dag.Result) {
 	if c == nil || c.whole {
 		return
 	}
-	r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonConnection, 255
+	r.Status, r.Reason, r.ExitCode = dag.Failed, reasonConnection, 255
 	what := "cannot connect to the other machine"
 	if c.trailer.Started() {
 		what = "the connection to the other machine was lost; the script was ended there"

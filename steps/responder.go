@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -228,7 +229,7 @@ func (a *responder) announce(hasDefault bool) {
 		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
 	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
-	a.session.Notify(Notice{Code: NoticeUnanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text, Announced: true})
+	a.session.Notify(notice.Notice{Code: notice.Unanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text, Announced: true})
 }
 
 func (a *responder) tooManyResponses(hasDefault bool) unansweredError {

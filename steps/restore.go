@@ -11,17 +11,14 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// Reasons why the output of an earlier step cannot be read again.
-var (
-	ErrWithheld = dag.ErrWithheld
-	ErrLost     = errors.New("its original text is no longer available")
-)
+// ErrLost is why the output of an earlier step cannot be read again, if it is not dag.ErrWithheld.
+var ErrLost = errors.New("its original text is no longer available")
 
 // Restore sets the Raw of an Output that was read from a journal to exactly the bytes that
 // references got from the step. limit is the Command.Limit of that step; 0 means DefaultLimit.
 // Output of Session.Text has no limit and needs a larger value. A nil Output, of a step that
 // printed nothing, needs nothing. If Restore fails, Raw is unchanged and the error wraps
-// ErrWithheld or ErrLost: the output is available only after its step has run again.
+// dag.ErrWithheld or ErrLost: the output is available only after its step has run again.
 func Restore(o *dag.Output, limit int64) error {
 	if o == nil {
 		return nil
@@ -40,7 +37,7 @@ func Restore(o *dag.Output, limit int64) error {
 func storedOutput(o *dag.Output, limit int64) ([]byte, error) {
 	switch {
 	case o.Masked:
-		return nil, ErrWithheld
+		return nil, dag.ErrWithheld
 	case int64(len(o.Inline)) == o.Size:
 		// Inline is complete and unchanged: JSON replaces every byte that is not UTF-8 by a longer
 		// character, so the lengths would differ.

@@ -114,8 +114,8 @@ func TestRestoreFails(t *testing.T) {
 		"file has changed":   {dag.Output{Size: 10_000, File: file("other", large[1:]+"y"), Digest: digest}, ErrLost},
 		"no size":            {dag.Output{Size: -1, File: file("none", ""), Digest: digest}, ErrLost},
 		"folder":             {dag.Output{Size: 10_000, File: dir, Digest: digest}, ErrLost},
-		"masked":             {dag.Output{Inline: "***", Size: 3, Masked: true}, ErrWithheld},
-		"masked file":        {dag.Output{Size: 10_000, File: file("masked", large), Masked: true}, ErrWithheld},
+		"masked":             {dag.Output{Inline: "***", Size: 3, Masked: true}, dag.ErrWithheld},
+		"masked file":        {dag.Output{Size: 10_000, File: file("masked", large), Masked: true}, dag.ErrWithheld},
 		"replaced byte":      {dag.Output{Inline: "a\ufffd", Size: 2}, ErrLost},
 	} {
 		err := Restore(&c.out, 0)
@@ -145,7 +145,7 @@ func TestNoDigestOfSecrets(t *testing.T) {
 		if o.Digest != "" || !o.Masked {
 			t.Errorf("masked %t, digest %q", o.Masked, o.Digest)
 		}
-		if err := Restore(journaled(t, o), 0); !errors.Is(err, ErrWithheld) {
+		if err := Restore(journaled(t, o), 0); !errors.Is(err, dag.ErrWithheld) {
 			t.Error(err)
 		}
 	}

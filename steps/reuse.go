@@ -13,7 +13,7 @@ import (
 // Reuse returns the Result of a command that need not run, because the output of an earlier run of
 // it is kept. stdout and stderr are files with that output, "" if nothing was printed. They become
 // logs of this step, and references read them like any output. If the output contains what is
-// secret now, the error wraps ErrWithheld.
+// secret now, the error wraps dag.ErrWithheld.
 func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, error) {
 	t, err := c.newAttempt(call)
 	if err != nil {
@@ -46,7 +46,7 @@ func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 	case err != nil:
 		return nil, err
 	case secret:
-		return nil, ErrWithheld
+		return nil, dag.ErrWithheld
 	}
 	out, err := readOutput(f, t.outputLimits(which))
 	switch {

@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// ReasonService is the reason of a step that could not start because a service beside it was not ready.
-const ReasonService = "service"
+// reasonService is the reason of a step that could not start because a service beside it was not ready.
+const reasonService = "service"
 
 // services are the containers beside that of a command. They share one network, which is that of the first of them, so
 // that they reach each other on the loopback interface. No program for name resolution is needed: each container has the
@@ -57,7 +58,7 @@ func (t *attempt) startServices(ctx context.Context) (*dag.Result, error) {
 		r := dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}
 		return &r, t.attachLogs(&r)
 	case errors.As(err, &failed):
-		r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: ReasonService, Message: err.Error()}
+		r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonService, Message: err.Error()}
 		return &r, t.attachLogs(&r)
 	}
 	return nil, startFailure(err)
@@ -314,7 +315,7 @@ func (t *attempt) endServices() {
 	}
 	for _, s := range slices.Backward(t.services.list) {
 		if err := t.endService(s); err != nil {
-			t.session.Notify(Notice{Code: NoticeEscaped, Step: t.call.Path, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
+			t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
 				s.def.Name, err, filepath.Base(t.services.program), s.name)})
 		}
 		os.Remove(s.log)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
@@ -65,7 +66,7 @@ type Options struct {
 	HTTP func(context.Context, StatusRequest) (status int, err error)
 	// Notify, if set, receives what people should know and no Result says. It must be safe for
 	// concurrent use.
-	Notify func(Notice)
+	Notify func(notice.Notice)
 	// Trace, if set, returns TRACEPARENT and TRACESTATE for an attempt, "" for none. Variables of
 	// the definition override them. It must be safe for concurrent use.
 	Trace func(path dag.ID, attempt int) (parent, state string)
@@ -92,36 +93,6 @@ func (s Streams) log() rundir.Stream {
 		return rundir.Stderr
 	}
 	return rundir.Stdout
-}
-
-// NoticeCode is a stable name for what a Notice is about.
-type NoticeCode string
-
-// Codes of notices.
-const (
-	NoticeBackground NoticeCode = "background-ended" // processes outlived their step and were ended with the run
-	NoticeEscaped    NoticeCode = "escaped"          // processes could not be ended, or may belong to the run
-	NoticeOutputOpen NoticeCode = "output-open"      // a background process is still printing into a step's output
-	NoticeEnvFile    NoticeCode = "env-file"         // an env file can be used but looks wrong
-	NoticeUnset      NoticeCode = "unset-variable"   // a reference, or a name in environment.secrets, means a variable that is not set
-	NoticeNotCached  NoticeCode = "not-cached"       // a step's result was not cached
-	NoticeNoInputs   NoticeCode = "no-inputs"        // a cached result was reused, and no file matches the inputs of the step
-	NoticeUnanswered NoticeCode = "unanswered"       // nobody answered an interactive step
-	NoticeStream     NoticeCode = "stream"           // streamed output was not passed on
-	NoticeTruncated  NoticeCode = "truncated"        // a reference reads an output that was truncated at its buffer-limit
-	NoticeShortage   NoticeCode = "shortage"         // a step cannot start yet: the system is out of descriptors, processes or memory
-	NoticeUndeclared NoticeCode = "undeclared"       // a value was given for a parameter that the tool does not declare
-	NoticeUnenforced NoticeCode = "unenforced"       // permissions or limits that this machine cannot enforce, and that the caller does not insist on
-)
-
-// Notice is something that people should know.
-type Notice struct {
-	Code      NoticeCode    `json:"code"`
-	Step      dag.ID        `json:"step,omitempty"` // "": the run
-	Message   string        `json:"message"`
-	Processes []procid.Info `json:"processes,omitempty"`
-	// Announced means that Options.Terminal has already shown the message to the person.
-	Announced bool `json:"-"`
 }
 
 // maxStarting is how many attempts of a Session start at the same time. The system forks one
@@ -215,8 +186,8 @@ type Mask = mask.Mask
 // Replacement is printed in place of a secret.
 const Replacement = mask.Replacement
 
-// ErrShortSecret means that a secret is too short to mask.
-var ErrShortSecret = mask.ErrShortSecret
+// errShortSecret means that a secret is too short to mask.
+var errShortSecret = mask.ErrShortSecret
 
 // Mask returns the secrets of the run. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
@@ -270,19 +241,19 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 // Close ends what steps left running, removes private files and folders, and returns what people
 // should know. When ctx is done or Options.Force is closed, it skips the rest of the grace period.
 // No step may be running.
-func (s *Session) Close(ctx context.Context) ([]Notice, error) {
+func (s *Session) Close(ctx context.Context) ([]notice.Notice, error) {
 	s.closeConnections()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
 	err = errors.Join(err, s.closeNetworks())
-	var notices []Notice
+	var notices []notice.Notice
 	if len(report.Ended) > 0 {
-		notices = append(notices, Notice{Code: NoticeBackground, Processes: report.Ended,
+		notices = append(notices, notice.Notice{Code: notice.Background, Processes: report.Ended,
 			Message: "stopped processes that steps left in the background: " + proc.Names(report.Ended) +
 				`; to leave them running, set "detach: true" on the step`})
 	}
 	if len(report.Escaped) > 0 {
-		notices = append(notices, Notice{Code: NoticeEscaped, Processes: report.Escaped,
+		notices = append(notices, notice.Notice{Code: notice.Escaped, Processes: report.Escaped,
 			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
 				"; if they do, stop them yourself"})
 	}
@@ -313,7 +284,7 @@ func (s *Session) RemoveAtClose(dir string) {
 }
 
 // Notify passes a Notice to Options.Notify.
-func (s *Session) Notify(n Notice) {
+func (s *Session) Notify(n notice.Notice) {
 	if s.options.Notify != nil {
 		s.options.Notify(n)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -66,6 +67,6 @@ func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() erro
 // notifyShortage sends the notice about a shortage, once in a Session.
 func (s *Session) notifyShortage(step dag.ID, err error) {
 	if s.shortageReported.CompareAndSwap(false, true) {
-		s.Notify(Notice{Code: NoticeShortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
+		s.Notify(notice.Notice{Code: notice.Shortage, Step: step, Message: fmt.Sprintf("waiting to start step %s: %v", step, err)})
 	}
 }

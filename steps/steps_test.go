@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
@@ -77,7 +78,7 @@ func open(t testing.TB, o Options, params map[string]any) *bench {
 	return &bench{session: s, params: params}
 }
 
-func (b *bench) close(t testing.TB) []Notice {
+func (b *bench) close(t testing.TB) []notice.Notice {
 	t.Helper()
 	n, err := b.session.Close(context.Background())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -81,9 +82,9 @@ func TestBackground(t *testing.T) {
 	t.Parallel()
 	tag := fmt.Sprint("300.4", os.Getpid())
 	for _, masked := range []bool{false, true} {
-		var notices []Notice
+		var notices []notice.Notice
 		var mu sync.Mutex
-		b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second, Notify: func(n Notice) {
+		b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second, Notify: func(n notice.Notice) {
 			mu.Lock()
 			defer mu.Unlock()
 			notices = append(notices, n)
@@ -104,14 +105,14 @@ func TestBackground(t *testing.T) {
 		if alive(tag) > 0 {
 			t.Error("it is alive")
 		}
-		if len(closed) != 1 || closed[0].Code != NoticeBackground || !strings.Contains(closed[0].Message, "sleep (pid ") {
+		if len(closed) != 1 || closed[0].Code != notice.Background || !strings.Contains(closed[0].Message, "sleep (pid ") {
 			t.Errorf("notices of Close: %+v", closed)
 		}
 		text, _ := os.ReadFile(r.Stdout.File)
 		want := "now\nlater secret\n"
 		if masked {
 			want = "now\nlater ***\n"
-			if len(notices) == 0 || notices[0].Code != NoticeOutputOpen {
+			if len(notices) == 0 || notices[0].Code != notice.OutputOpen {
 				t.Errorf("notices: %+v", notices)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // Interactive runs a command on a terminal of its own, where it can ask questions. A person answers
@@ -69,7 +70,7 @@ func (t *attempt) acquireTerminal(ctx context.Context) bool {
 	a, err := terminal.Attach(t.call.Path)
 	if err != nil {
 		<-t.session.terminalLock
-		t.session.Notify(Notice{Code: NoticeUnanswered, Step: t.call.Path, Message: "nobody can answer this step: " + err.Error()})
+		t.session.Notify(notice.Notice{Code: notice.Unanswered, Step: t.call.Path, Message: "nobody can answer this step: " + err.Error()})
 		return true
 	}
 	t.person = a

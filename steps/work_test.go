@@ -103,7 +103,7 @@ func TestDoOverLimit(t *testing.T) {
 		w.Print(Stderr, strings.Repeat("y", 60))
 		return dag.Result{Status: dag.Succeeded}, nil
 	})
-	if r.Status != dag.Failed || r.Reason != ReasonOutput || r.ExitCode != 1 || r.Stdout.Size+r.Stderr.Size != 100 {
+	if r.Status != dag.Failed || r.Reason != reasonOutput || r.ExitCode != 1 || r.Stdout.Size+r.Stderr.Size != 100 {
 		t.Errorf("%s %s %d: %+v %+v", r.Status, r.Reason, r.ExitCode, r.Stdout, r.Stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -29,7 +30,7 @@ type outputTee struct {
 	noticed  func(steps.Notice)
 
 	mu       sync.Mutex
-	notices  []steps.Notice
+	notices  []notice.Notice
 	attached map[dag.ID]bool // steps that had the terminal
 }
 
@@ -81,20 +82,20 @@ func (l *outputTee) shownOnTerminal(step dag.ID) bool {
 const maxNotices = 100
 
 // notify is steps.Options.Notify. It drops repeated notices.
-func (l *outputTee) notify(n steps.Notice) {
+func (l *outputTee) notify(n notice.Notice) {
 	if l.addNotice(n) && l.noticed != nil {
 		l.noticed(n)
 	}
 }
 
 // addNotice reports whether the run keeps the notice.
-func (l *outputTee) addNotice(n steps.Notice) bool {
+func (l *outputTee) addNotice(n notice.Notice) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.notices) == maxNotices {
 		return false
 	}
-	if slices.ContainsFunc(l.notices, func(o steps.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
+	if slices.ContainsFunc(l.notices, func(o notice.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
 		return false
 	}
 	l.notices = append(l.notices, n)

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -75,11 +76,11 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	tee := newOutputTee(j.plan, j.runOptions)
 	tee.short = j.shortOutput && e.config.StateDir != ""
 	if most := proc.MaxParallel(); e.config.Parallel > most {
-		tee.notify(steps.Notice{Code: steps.NoticeShortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
+		tee.notify(notice.Notice{Code: notice.Shortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
 			e.config.Parallel, most, proc.MaxFiles())})
 	}
 	for _, what := range j.unheld {
-		tee.notify(steps.Notice{Code: steps.NoticeUnenforced, Message: what})
+		tee.notify(notice.Notice{Code: notice.Unenforced, Message: what})
 	}
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())

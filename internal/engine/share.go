@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -379,7 +380,7 @@ func (p *Share) limit(o *dag.Output) int64 {
 }
 
 // Close ends the processes that steps have left, and returns what people should know.
-func (p *Share) Close(ctx context.Context) ([]steps.Notice, error) {
+func (p *Share) Close(ctx context.Context) ([]notice.Notice, error) {
 	p.job.session.EndTemps(false) // whoever resumes the run may do so on another machine
 	notices, err := p.job.session.Close(ctx)
 	p.done()

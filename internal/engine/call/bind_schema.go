@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // bySchema binds the parameters of a tool that describes them with JSON Schema: each value is coerced to its type,
@@ -213,7 +213,7 @@ func (a *Frame) warnUndeclared() {
 		if near := tool.Near(name, known); len(near) > 0 {
 			hint = "did you mean " + strings.Join(near, " or ") + "?"
 		}
-		a.session.Notify(steps.Notice{Code: steps.NoticeUndeclared, Step: a.Path,
+		a.session.Notify(notice.Notice{Code: notice.Undeclared, Step: a.Path,
 			Message: fmt.Sprintf("tool %s does not declare parameter %s, but the value was passed on: %s", a.Plan.Name(), name, hint)})
 	}
 }

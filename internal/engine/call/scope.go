@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -107,7 +108,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 			v, ok = s.Frame.env(r.Root)
 		}
 		if !ok {
-			s.Frame.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+			s.Frame.session.Notify(notice.Notice{Code: notice.Unset,
 				Message: fmt.Sprintf("%s in environment is empty, because the environment variable is not set; set it, or declare a parameter", r)})
 		}
 		return expr.Value{V: v, Author: true}, nil
@@ -117,7 +118,7 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		v, ok := s.Frame.env(r.Path[0].Field)
 		if !ok && !r.Decides() && s.Frame.session != nil {
-			s.Frame.session.Notify(steps.Notice{Code: steps.NoticeUnset,
+			s.Frame.session.Notify(notice.Notice{Code: notice.Unset,
 				Message: fmt.Sprintf("%s is empty, because the environment variable is not set", r)})
 		}
 		return expr.Value{V: v, Text: true, Author: true, Absent: !ok}, nil
@@ -159,7 +160,7 @@ func (s Scope) warnCut(ref expr.Ref) {
 		o = r.Stderr
 	}
 	if o != nil && o.Truncated {
-		s.Frame.session.Notify(steps.Notice{Code: steps.NoticeTruncated, Step: dag.ID(ref.Root),
+		s.Frame.session.Notify(notice.Notice{Code: notice.Truncated, Step: dag.ID(ref.Root),
 			Message: fmt.Sprintf("%s was cut at the buffer-limit of step %s, so only its beginning is used; raise output.buffer-limit", ref, ref.Root)})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -243,7 +244,7 @@ func (a *Frame) warnUnknownSecrets() {
 		}
 		all := slices.Concat(names, slices.Sorted(maps.Keys(a.overrides)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
-			a.session.Notify(steps.Notice{Code: steps.NoticeUnset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
+			a.session.Notify(notice.Notice{Code: notice.Unset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})
 		}
 	}

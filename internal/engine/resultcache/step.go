@@ -13,12 +13,12 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/os/proc"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // ReasonCache is the reason of a reused step whose result came from the cache.
@@ -83,7 +83,7 @@ type keeper struct {
 
 // warn warns that the cache could not be used.
 func (k *keeper) warn(what string, err error) {
-	k.args.Session().Notify(steps.Notice{Code: steps.NoticeNotCached, Step: k.call.Path,
+	k.args.Session().Notify(notice.Notice{Code: notice.NotCached, Step: k.call.Path,
 		Message: k.args.Session().Mask().String(fmt.Sprintf("the result of step %s was %s: %v", k.call.Path, what, err))})
 }
 
@@ -99,7 +99,7 @@ func (k *keeper) warnNoInputs() {
 		}
 	}
 	if len(patterns) > 0 {
-		k.args.Session().Notify(steps.Notice{Code: steps.NoticeNoInputs, Step: k.call.Path,
+		k.args.Session().Notify(notice.Notice{Code: notice.NoInputs, Step: k.call.Path,
 			Message: k.args.Session().Mask().String(fmt.Sprintf("step %s was reused, but no file matches its inputs (%s); check the patterns in cache.inputs", k.call.Path, strings.Join(patterns, ", ")))})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
@@ -31,7 +32,7 @@ type Broker struct {
 	ledger      history.Ledger
 	session     *steps.Session
 	AlreadyOpen []history.Question // questions that were open when the run was resumed
-	notify      func(steps.Notice)
+	notify      func(notice.Notice)
 
 	Answers chan dag.Answer // answers for the run
 	ctx     context.Context // for all goroutines; ends with the run
@@ -53,7 +54,7 @@ func (k *Broker) CanAnswer() bool { return k.ask != nil || k.store != nil }
 
 // NewBroker returns the Broker of a run. ask and store may be nil; ledger is nil if the run is not
 // kept. notify gets warnings. ctx says for whom the run is (history.ActorOf); its end does not matter.
-func NewBroker(ctx context.Context, run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(steps.Notice)) *Broker {
+func NewBroker(ctx context.Context, run, tool string, ask func(context.Context, history.Question) (history.Answer, error), store history.Store, ledger history.Ledger, session *steps.Session, notify func(notice.Notice)) *Broker {
 	k := &Broker{run: run, tool: tool, ask: ask, store: store, ledger: ledger, session: session, notify: notify,
 		open: map[uint64]openQuestion{}, earlyAnswers: map[uint64]history.Answer{}}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -239,7 +240,7 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 		return // the ledger delivers it
 	}
 	if !errors.Is(err, ErrNoApprover) {
-		k.notify(steps.Notice{Code: "not-asked", Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("cannot ask for an answer to step %s: %v", q.Step, err))})
+		k.notify(notice.Notice{Code: notice.NotAsked, Step: dag.ID(q.Step), Message: k.session.Mask().String(fmt.Sprintf("cannot ask for an answer to step %s: %v", q.Step, err))})
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
 	if k.store == nil { // then nobody can answer later

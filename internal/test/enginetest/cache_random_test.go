@@ -19,9 +19,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // pipeStep is one step of a random pipeline. It reads files, values and what earlier
@@ -258,7 +258,7 @@ func (p *pipeline) once(forced bool) {
 	if err := errors.Join(errs[:]...); err != nil {
 		p.Fatal(err)
 	}
-	notices := slices.DeleteFunc(got.Notices, func(n steps.Notice) bool { return n.Code == steps.NoticeNoInputs })
+	notices := slices.DeleteFunc(got.Notices, func(n notice.Notice) bool { return n.Code == notice.NoInputs })
 	if diff := cmp.Diff(ended(want), ended(got)); diff != "" || len(notices) > 0 {
 		p.Fatalf("run %d: the steps (-without the cache +with it):\n%s\n%s\n%v", p.runs, diff, text, notices)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
@@ -229,7 +230,7 @@ func TestMaxMemory(t *testing.T) {
 	}
 	for _, step := range []string{"big", "swallows"} {
 		s := res.Step(step)
-		if s.Status != dag.Failed || s.Reason != steps.ReasonMemory || s.ExitCode != 137 || !strings.Contains(s.Message, "memory limit of 60 MB exceeded") {
+		if s.Status != dag.Failed || s.Reason != "memory-limit" || s.ExitCode != 137 || !strings.Contains(s.Message, "memory limit of 60 MB exceeded") {
 			t.Errorf("%s: %s, %s, exit code %d: %s", step, s.Status, s.Reason, s.ExitCode, s.Message)
 		}
 	}
@@ -237,7 +238,7 @@ func TestMaxMemory(t *testing.T) {
 		t.Errorf("%+v", res.Steps)
 	}
 	for _, n := range res.Notices {
-		if n.Code != steps.NoticeBackground {
+		if n.Code != notice.Background {
 			t.Errorf("notice: %+v", n)
 		}
 	}
@@ -289,7 +290,7 @@ func TestMaxMemoryWithoutCgroup(t *testing.T) {
 			Status  dag.Status
 			Message string
 		}
-		Notices []steps.Notice
+		Notices []notice.Notice
 	}
 	if err := json.Unmarshal(out, &res); err != nil {
 		t.Fatal(err)
@@ -303,7 +304,7 @@ func TestMaxMemoryWithoutCgroup(t *testing.T) {
 			t.Errorf("big: %s", s.Message)
 		}
 	}
-	if len(res.Notices) == 0 || res.Notices[0].Code != steps.NoticeMemory {
+	if len(res.Notices) == 0 || res.Notices[0].Code != notice.Memory {
 		t.Errorf("notices: %+v", res.Notices)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // needLimits skips a test where this user cannot make cgroups with limits.
@@ -36,21 +35,21 @@ func TestLimits(t *testing.T) {
 		output       string
 	}{
 		"none reached":                {limit: "max-memory: 1GB, max-processes: 100, max-cpu: 1m, cpu: 2, max-file-size: 1MB, max-open-files: 100, max-output: 1KB", step: "bash: echo fine", output: "fine\n"},
-		"processes":                   {limit: "max-processes: 20", step: "python: 'import os; [os.fork() or __import__(\"time\").sleep(9) for _ in range(30)]'", reason: steps.ReasonProcesses, says: "process limit of 20 reached", code: 1},
-		"threads":                     {limit: "max-processes: 20", step: "python: 'import threading, time; [threading.Thread(target=time.sleep, args=(9,), daemon=True).start() for _ in range(30)]'", reason: steps.ReasonProcesses, says: "process limit of 20 reached", code: 1},
-		"CPU time":                    {limit: "max-cpu: 100ms", step: "bash: " + spin, reason: steps.ReasonCPU, says: "CPU time limit of 100ms exceeded", code: 152},
-		"CPU time of children":        {limit: "max-cpu: 100ms", step: "bash: '(" + spin + ") & (" + spin + ") & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
-		"CPU time, one after another": {limit: "max-cpu: 200ms", step: "bash: 'while :; do timeout 0.05 sh -c \"" + spin + "\"; done'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
-		"CPU time in the background":  {limit: "max-cpu: 100ms", step: "bash: 'setsid bash -c \"" + spin + "\" & wait'", reason: steps.ReasonCPU, says: "CPU time limit", code: 152},
-		"file":                        {limit: "max-file-size: 100KB", step: "bash: exec head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds the limit of 100 KB", code: 153},
-		"file of a child":             {limit: "max-file-size: 100KB", step: "bash: head -c 300000 /dev/zero >big", reason: steps.ReasonFileSize, says: "a file exceeds", code: 153},
+		"processes":                   {limit: "max-processes: 20", step: "python: 'import os; [os.fork() or __import__(\"time\").sleep(9) for _ in range(30)]'", reason: "process-limit", says: "process limit of 20 reached", code: 1},
+		"threads":                     {limit: "max-processes: 20", step: "python: 'import threading, time; [threading.Thread(target=time.sleep, args=(9,), daemon=True).start() for _ in range(30)]'", reason: "process-limit", says: "process limit of 20 reached", code: 1},
+		"CPU time":                    {limit: "max-cpu: 100ms", step: "bash: " + spin, reason: "cpu-limit", says: "CPU time limit of 100ms exceeded", code: 152},
+		"CPU time of children":        {limit: "max-cpu: 100ms", step: "bash: '(" + spin + ") & (" + spin + ") & wait'", reason: "cpu-limit", says: "CPU time limit", code: 152},
+		"CPU time, one after another": {limit: "max-cpu: 200ms", step: "bash: 'while :; do timeout 0.05 sh -c \"" + spin + "\"; done'", reason: "cpu-limit", says: "CPU time limit", code: 152},
+		"CPU time in the background":  {limit: "max-cpu: 100ms", step: "bash: 'setsid bash -c \"" + spin + "\" & wait'", reason: "cpu-limit", says: "CPU time limit", code: 152},
+		"file":                        {limit: "max-file-size: 100KB", step: "bash: exec head -c 300000 /dev/zero >big", reason: "file-size-limit", says: "a file exceeds the limit of 100 KB", code: 153},
+		"file of a child":             {limit: "max-file-size: 100KB", step: "bash: head -c 300000 /dev/zero >big", reason: "file-size-limit", says: "a file exceeds", code: 153},
 		"output is not a file":        {limit: "max-file-size: 1KB", step: "bash: head -c 3000 /dev/zero | tr '\\0' x", output: strings.Repeat("x", 3000)},
 		"open files":                  {limit: "max-open-files: 20", step: "python: 'l = [open(\"/dev/null\") for _ in range(30)]'", reason: dag.ReasonExit, code: 1},
-		"output":                      {limit: "max-output: 1KB", step: "bash: 'echo begin; yes'", reason: steps.ReasonOutput, says: "output limit of 1 KB exceeded", code: 1},
-		"output, both streams":        {limit: "max-output: 1KB", step: "bash: 'head -c 600 /dev/zero; head -c 600 /dev/zero >&2'", reason: steps.ReasonOutput, says: "output limit of 1 KB exceeded", code: 1},
+		"output":                      {limit: "max-output: 1KB", step: "bash: 'echo begin; yes'", reason: "output-limit", says: "output limit of 1 KB exceeded", code: 1},
+		"output, both streams":        {limit: "max-output: 1KB", step: "bash: 'head -c 600 /dev/zero; head -c 600 /dev/zero >&2'", reason: "output-limit", says: "output limit of 1 KB exceeded", code: 1},
 		"output, as much":             {limit: "max-output: 1KB", step: "bash: head -c 1000 /dev/zero | tr '\\0' x", output: strings.Repeat("x", 1000)},
-		"output of a child":           {limit: "max-output: 1KB", step: "bash: 'setsid yes & wait'", reason: steps.ReasonOutput, says: "output limit", code: 1},
-		"memory":                      {limit: "max-memory: 60MB", step: "python: x = bytearray(400_000_000)", reason: steps.ReasonMemory, says: "memory limit of 60 MB exceeded", code: 137},
+		"output of a child":           {limit: "max-output: 1KB", step: "bash: 'setsid yes & wait'", reason: "output-limit", says: "output limit", code: 1},
+		"memory":                      {limit: "max-memory: 60MB", step: "python: x = bytearray(400_000_000)", reason: "memory-limit", says: "memory limit of 60 MB exceeded", code: 137},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +66,7 @@ func TestLimits(t *testing.T) {
 			if c.output != "" && s.Output != c.output {
 				t.Errorf("printed %q", s.Output)
 			}
-			if n := len(s.Output) + len(s.Error); c.reason == steps.ReasonOutput && n != 1000 {
+			if n := len(s.Output) + len(s.Error); c.reason == "output-limit" && n != 1000 {
 				t.Errorf("%d bytes were kept", n)
 			}
 			if info, err := os.Stat(filepath.Join(dir, "big")); err == nil && info.Size() > 100_000 {
@@ -162,7 +161,7 @@ steps:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s := res.Step("killed"); s.Reason != steps.ReasonMemory || s.ExitCode != 137 || s.Usage.MaxRSS < 35_000_000 || s.Usage.MaxRSS > 41_000_000 {
+		if s := res.Step("killed"); s.Reason != "memory-limit" || s.ExitCode != 137 || s.Usage.MaxRSS < 35_000_000 || s.Usage.MaxRSS > 41_000_000 {
 			t.Errorf("round %d: %s, %s, exit code %d, %+v", round, s.Status, s.Reason, s.ExitCode, s.Usage)
 		}
 		if s := res.Step("other"); s.Reason != dag.ReasonExit || s.ExitCode != 137 {

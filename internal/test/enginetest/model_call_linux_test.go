@@ -12,7 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/steps/egress"
 )
 
@@ -107,7 +107,7 @@ func TestWithheldVariable(t *testing.T) {
 	if err != nil || res.Output != "[C]\n" {
 		t.Fatalf("%v %q", err, res.Output)
 	}
-	if len(res.Notices) != 1 || res.Notices[0].Code != steps.NoticeWithheld || !strings.Contains(res.Notices[0].Message, `"environment:NAMED"`) {
+	if len(res.Notices) != 1 || res.Notices[0].Code != notice.Withheld || !strings.Contains(res.Notices[0].Message, `"environment:NAMED"`) {
 		t.Errorf("%+v", res.Notices)
 	}
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/creack/pty"
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/test/programtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // shortGrace is for trees that are stopped. A test that waited for longGrace would not
@@ -226,7 +226,7 @@ func stopTrees(t *testing.T, f forest, how string, limit time.Duration) {
 		}
 	}
 	for _, n := range res.Notices {
-		if n.Code == steps.NoticeEscaped {
+		if n.Code == notice.Escaped {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -295,7 +295,7 @@ steps:
 		pid, _ := strconv.Atoi(strings.TrimSpace(res.Step("detached").Output))
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if len(res.Notices) != 1 || res.Notices[0].Code != steps.NoticeBackground || len(res.Notices[0].Processes) != 2 {
+	if len(res.Notices) != 1 || res.Notices[0].Code != notice.Background || len(res.Notices[0].Processes) != 2 {
 		t.Errorf("notices: %+v", res.Notices)
 	}
 }
@@ -411,12 +411,12 @@ func stderrOf(err error) []byte {
 // escapees are the processes that a Result's document reports as escaped.
 func escapees(t *testing.T, doc []byte) (pids []int) {
 	t.Helper()
-	var res struct{ Notices []steps.Notice }
+	var res struct{ Notices []notice.Notice }
 	if err := json.Unmarshal(doc, &res); err != nil {
 		t.Fatalf("%v: %s", err, doc)
 	}
 	for _, n := range res.Notices {
-		if n.Code != steps.NoticeEscaped {
+		if n.Code != notice.Escaped {
 			continue
 		}
 		for _, p := range n.Processes {

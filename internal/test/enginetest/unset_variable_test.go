@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // TestUnsetVariable: a value of the environment that is missing is reported, once, wherever it is inserted. A condition
@@ -27,7 +27,7 @@ func TestUnsetVariable(t *testing.T) {
 			res := newBed(t).run(t.Context(), c.text+"\n", nil)
 			var got []string
 			for _, n := range res.Notices {
-				if n.Code == steps.NoticeUnset {
+				if n.Code == notice.Unset {
 					got = append(got, n.Message)
 				}
 			}

@@ -23,8 +23,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
@@ -37,7 +37,7 @@ type Host struct {
 	Observers []engine.Observer // of runs whose workflow this worker executes
 	// Report is called, if it is not nil, with what people should know about the share of this worker in a run:
 	// processes that were ended, or an error when the share was closed.
-	Report func(run string, notices []steps.Notice, err error)
+	Report func(run string, notices []notice.Notice, err error)
 	// ContinueAfter is that of the workflow; 0 is its default.
 	ContinueAfter int
 

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 )
 
@@ -94,7 +94,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 	}
 	defer stopMetrics()
 	host := &activity.Host{Engine: engine.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers,
-		Report: func(run string, notices []steps.Notice, err error) { report(env, run, notices, err) }}
+		Report: func(run string, notices []notice.Notice, err error) { report(env, run, notices, err) }}
 	failed := make(chan error, 2+len(pools))
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
 		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }}, pools)
@@ -122,7 +122,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 }
 
 // report prints what people should know about a run of which the worker has executed steps.
-func report(env *ui.Env, run string, notices []steps.Notice, err error) {
+func report(env *ui.Env, run string, notices []notice.Notice, err error) {
 	for _, n := range notices {
 		if n.Step != "" {
 			env.Notef("run %s: step %s: %s", run, n.Step, n.Message)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // TestNoticesOfWorker: a worker says which processes it has ended after a run.
@@ -25,7 +25,7 @@ steps:
 `, nil)
 	var out bytes.Buffer
 	env := &ui.Env{Stderr: &out}
-	x.host.Report = func(run string, notices []steps.Notice, err error) { report(env, run, notices, err) }
+	x.host.Report = func(run string, notices []notice.Notice, err error) { report(env, run, notices, err) }
 	if r := x.run(); r.Status.String() != "succeeded" || r.Output != "left\n" {
 		t.Fatalf("%v %q", r.Status, r.Output)
 	}
