@@ -9,7 +9,7 @@
 //	engine := flowrun.New(flowrun.Config{Observers: []flowrun.Observer{m.Observe}})
 //
 // An event names its run but not the tool of the run, so each run has a sink of its own.
-// A [Run] turns events into counts. It looks up the series of each step once and keeps
+// It turns events into counts. It looks up the series of each step once and keeps
 // them, so that an event costs one map lookup, a few atomic additions and no allocation. One
 // [Metrics] serves any number of runs and engines.
 //
@@ -26,11 +26,7 @@
 // The counters of a step start at zero with its first event: increase() in a query does not
 // see the increment of a counter that starts at one.
 //
-// # A program's own metrics
-//
-// A command has no registry to pass. [Program] has its own, serves it (Handler) and writes
-// it for node_exporter's textfile collector (WriteFile). Handler also serves the collectors
-// of the process and of the Go runtime. docs/reference/metrics.md lists every series.
+// docs/reference/metrics.md lists every series.
 //
 // The work is done in internal/observe/measure. This package adds what needs client_golang, and no other
 // package imports that library.

@@ -22,7 +22,6 @@ import (
 	series "github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/metrics"
 )
 
 // family is a series as Prometheus sees it.
@@ -32,10 +31,10 @@ type family struct {
 }
 
 // afterRun returns the registry of a program that has run a tool, and its content.
-func afterRun(t *testing.T) (*metrics.Program, map[string]family) {
+func afterRun(t *testing.T) (*series.Program, map[string]family) {
 	t.Helper()
 	var engine *flowrun.Engine
-	p, err := metrics.NewProgram(metrics.Options{Load: func() (int, int) { return engine.Load() }})
+	p, err := series.NewProgram(series.Options{Load: func() (int, int) { return engine.Load() }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func TestCloseCountsWhatNeverEnded(t *testing.T) {
 	lost.Emit(at(0, dag.RunStarted, "", nil))
 	whole.Emit(at(0, dag.RunStarted, "", nil))
 	whole.Emit(at(1, dag.RunFinished, "", &dag.Result{Status: dag.Succeeded}))
-	for _, r := range []*metrics.Run{lost, whole, refused} {
+	for _, r := range []interface{ Close() }{lost, whole, refused} {
 		r.Close()
 		r.Close()
 	}
