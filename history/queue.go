@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -54,16 +53,6 @@ type Rate struct {
 type Pool struct {
 	Slots int
 	Rate  Rate // zero: no limit
-}
-
-// ParseRate reads a rate such as 10/m; the units are s, m and h.
-func ParseRate(text string) (r Rate, err error) {
-	count, unit, _ := strings.Cut(text, "/")
-	r.Per = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
-	if r.N, err = strconv.Atoi(count); err != nil || r.N < 1 || r.N > 1_000_000 || r.Per == 0 {
-		return Rate{}, fmt.Errorf("invalid rate %q: write how many may start in a second, minute or hour, such as 5/s, 10/m or 100/h", text)
-	}
-	return r, nil
 }
 
 // String returns the rate as it is written in the settings, such as 10/m.

@@ -6,11 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/store/merge"
 )
 
 // StateStore keeps the values that tools keep between their runs. A run reads them with
@@ -52,14 +51,6 @@ const (
 	MaxStateValue   = 64 << 10 // bytes of a value as JSON
 	MaxState        = 1 << 20  // bytes of all values and keys of a tool
 	MaxStateHistory = 50       // values of a key, the current one included
-)
-
-// How two values of a key become one.
-const (
-	MergeLast   = "last"   // the later one
-	MergeMax    = "max"    // the larger number, or the text that sorts later
-	MergeMin    = "min"    // the smaller number, or the text that sorts earlier
-	MergeAppend = "append" // a list of the elements of both
 )
 
 // StateError means that a Store does not keep a value.
@@ -114,7 +105,7 @@ func NextState(changes []dag.StateChange, current, seen []StateValue) ([]StateVa
 			}
 			return nil, &StateError{id, c.Key, true, old.setBy() + " has changed it in the meantime"}
 		}
-		v, err := MergeState(c.Merge, old.Value, c.Value)
+		v, err := merge.Values(c.Merge, old.Value, c.Value)
 		if err != nil {
 			return nil, &StateError{id, c.Key, false, err.Error()}
 		}
@@ -128,66 +119,6 @@ func NextState(changes []dag.StateChange, current, seen []StateValue) ([]StateVa
 		return nil, err
 	}
 	return next, nil
-}
-
-// MergeState returns the value that two values of a key become, the later one last. An earlier
-// value that does not exist is nil.
-func MergeState(merge string, old, v json.RawMessage) (json.RawMessage, error) {
-	if len(old) == 0 {
-		return v, nil
-	}
-	switch merge {
-	case MergeMax, MergeMin:
-		order, err := compareState(old, v)
-		if order == 0 || (order > 0) == (merge == MergeMax) {
-			return old, err
-		}
-	case MergeAppend:
-		var list, more []json.RawMessage
-		if json.Unmarshal(old, &list) != nil || json.Unmarshal(v, &more) != nil {
-			return nil, fmt.Errorf("merge: append needs lists, but found %s and %s", short(old), short(v))
-		}
-		return json.Marshal(append(list, more...))
-	}
-	return v, nil
-}
-
-// compareState orders two numbers, or two texts.
-func compareState(a, b json.RawMessage) (int, error) {
-	var x, y string
-	if json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil {
-		return bytes.Compare([]byte(x), []byte(y)), nil
-	}
-	i, errI := strconv.ParseInt(string(a), 10, 64)
-	j, errJ := strconv.ParseInt(string(b), 10, 64)
-	if errI == nil && errJ == nil {
-		return sign(i > j, i < j), nil
-	}
-	f, errF := strconv.ParseFloat(string(a), 64)
-	g, errG := strconv.ParseFloat(string(b), 64)
-	if errF != nil || errG != nil {
-		return 0, fmt.Errorf("merge: max and min need two numbers or two texts, but found %s and %s", short(a), short(b))
-	}
-	return sign(f > g, f < g), nil
-}
-
-func sign(more, less bool) int {
-	switch {
-	case more:
-		return 1
-	case less:
-		return -1
-	}
-	return 0
-}
-
-// short returns the beginning of a value for a message.
-func short(v json.RawMessage) string {
-	const most = 40 // bytes
-	if len(v) > most {
-		return value.UpTo(most, string(v)) + "..."
-	}
-	return string(v)
 }
 
 // findState returns the last value of a key in the list.

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/store/merge"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -55,7 +56,7 @@ func complete(a *call.Frame, c *dag.StateChange) error {
 	if slices.ContainsFunc(value.Scalars(v), func(s string) bool { return mask.String(s) != s }) {
 		return fmt.Errorf("cannot keep %s: the value contains a secret; keep secrets outside of flowrun", c.Key)
 	}
-	if key.Merge == history.MergeMax || key.Merge == history.MergeMin {
+	if key.Merge == merge.Max || key.Merge == merge.Min {
 		if err := compareRead(a, c); err != nil {
 			return fmt.Errorf("cannot keep %s: %w", c.Key, err)
 		}
@@ -68,7 +69,7 @@ func complete(a *call.Frame, c *dag.StateChange) error {
 func compareRead(a *call.Frame, c *dag.StateChange) error {
 	read, err := json.Marshal(a.Kept[c.Key])
 	if err == nil {
-		c.Value, err = history.MergeState(c.Merge, read, c.Value)
+		c.Value, err = merge.Values(c.Merge, read, c.Value)
 	}
 	return err
 }
@@ -95,7 +96,7 @@ func Collect(list []dag.StateChange, r *dag.Result) ([]dag.StateChange, error) {
 			list = append(list, c)
 			continue
 		}
-		v, err := history.MergeState(c.Merge, list[i].Value, c.Value)
+		v, err := merge.Values(c.Merge, list[i].Value, c.Value)
 		if err != nil {
 			return nil, err
 		}

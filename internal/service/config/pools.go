@@ -3,7 +3,9 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	queue "github.com/flowrun/flowrun/history"
@@ -29,7 +31,7 @@ func (l *loader) checkPools() {
 		if !ok || setting != "rate" {
 			continue
 		}
-		if _, err := queue.ParseRate(v.Text()); err != nil {
+		if _, err := parseRate(v.Text()); err != nil {
 			l.report(v.Origin.Pos, "bad-pool", err.Error(), "")
 		}
 		hasSlots := func(o Value) bool { return o.Key == pools.Key+"."+name+".slots" }
@@ -56,11 +58,21 @@ func (c *Config) Pools() map[string]queue.Pool {
 		}
 		p := all[name]
 		if setting == "rate" {
-			p.Rate, _ = queue.ParseRate(v.Text()) // checked when the settings were read
+			p.Rate, _ = parseRate(v.Text()) // checked when the settings were read
 		} else if n, ok := v.Value.(int64); ok {
 			p.Slots = int(n)
 		}
 		all[name] = p
 	}
 	return all
+}
+
+// parseRate reads a rate such as 10/m; the units are s, m and h.
+func parseRate(text string) (r queue.Rate, err error) {
+	count, unit, _ := strings.Cut(text, "/")
+	r.Per = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
+	if r.N, err = strconv.Atoi(count); err != nil || r.N < 1 || r.N > 1_000_000 || r.Per == 0 {
+		return queue.Rate{}, fmt.Errorf("invalid rate %q: write how many may start in a second, minute or hour, such as 5/s, 10/m or 100/h", text)
+	}
+	return r, nil
 }
