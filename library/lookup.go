@@ -230,7 +230,7 @@ func (l *Library) fileNamed(dir, name string) string {
 	for _, e := range extensions {
 		file := filepath.Join(dir, name+e)
 		info, err := os.Stat(file)
-		if err == nil && info.Mode().IsRegular() && !l.IsNotTool(file) || err != nil && pathExists(file) {
+		if err == nil && info.Mode().IsRegular() && !l.isNotTool(file) || err != nil && pathExists(file) {
 			return file
 		}
 	}
@@ -256,8 +256,8 @@ func (l *Library) declares(file, name string) bool {
 	return err == nil && def.Name == name && !tool.IsNotTool(found)
 }
 
-// IsNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
-func (l *Library) IsNotTool(file string) bool {
+// isNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
+func (l *Library) isNotTool(file string) bool {
 	if tool.Extension(file) != ".md" {
 		return false
 	}
