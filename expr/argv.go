@@ -37,16 +37,16 @@ func splitArgv(src string, pieces []piece) ([]argvWord, []Problem) {
 			continue
 		}
 		if !s.read(p.text) {
-			return nil, []Problem{problemf(CodeSyntax, len(src), 0, "write \\\\ for a backslash", "the command ends with a backslash")}
+			return nil, []Problem{problemf(codeSyntax, len(src), 0, "write \\\\ for a backslash", "the command ends with a backslash")}
 		}
 	}
 	if s.quote != 0 {
-		return nil, []Problem{problemf(CodeSyntax, strings.LastIndexByte(src, s.quote), 1,
+		return nil, []Problem{problemf(codeSyntax, strings.LastIndexByte(src, s.quote), 1,
 			`close it, or put a backslash before it`, "the quote %c is not closed", s.quote)}
 	}
 	s.end()
 	if len(s.words) == 0 {
-		return nil, []Problem{problemf(CodeSyntax, 0, len(src), "start it with the name of a program", "the command is empty")}
+		return nil, []Problem{problemf(codeSyntax, 0, len(src), "start it with the name of a program", "the command is empty")}
 	}
 	return s.words, nil
 }

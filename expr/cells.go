@@ -116,7 +116,7 @@ func (r *refusals) add(ph *placeholder, why, hint string) {
 		r.seen = map[*placeholder]bool{}
 	}
 	r.seen[ph] = true
-	r.problems = append(r.problems, problemf(CodePosition, ph.off, ph.len, strings.ReplaceAll(hint, "{X}", r.written(ph)),
+	r.problems = append(r.problems, problemf(codePosition, ph.off, ph.len, strings.ReplaceAll(hint, "{X}", r.written(ph)),
 		"cannot put %s here: %s", ph.name(), why))
 }
 

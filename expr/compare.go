@@ -297,7 +297,7 @@ func (p *patcher) checkComparable(n *ast.BinaryNode) {
 		at = n.Right
 	}
 	p.report(at, comparisonHint(a, b), "cannot compare %s with %s using %s", p.describe(n.Left, a), p.describe(n.Right, b), n.Operator)
-	p.problems[len(p.problems)-1].Code = CodeType
+	p.problems[len(p.problems)-1].Code = codeType
 }
 
 // describe returns an operand for a message.

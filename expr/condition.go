@@ -92,14 +92,14 @@ func ParseCondition(src string, names Names) (*Condition, []Problem) {
 func parseCondition(src string, names Names, mode condMode) (*Condition, []Problem) {
 	c := &Condition{src: src}
 	if len(src) > maxCondition {
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), "compute the result in a step, and compare that", "%s is longer than %d bytes", mode.noun(), maxCondition)}
+		return c, []Problem{problemf(codeSyntax, 0, len(src), "compute the result in a step, and compare that", "%s is longer than %d bytes", mode.noun(), maxCondition)}
 	}
 	if strings.TrimSpace(src) == "" {
 		hint := mode.hint()
 		if hint == "" {
 			hint = "remove it, or write true"
 		}
-		return c, []Problem{problemf(CodeSyntax, 0, len(src), hint, "%s is empty", mode.noun())}
+		return c, []Problem{problemf(codeSyntax, 0, len(src), hint, "%s is empty", mode.noun())}
 	}
 	r := rewriter{cond: c, names: names, mode: mode}
 	text := r.rewrite()
@@ -294,7 +294,7 @@ func (r *rewriter) reportUncalled(t token) {
 	if isStatusFunction(t.text) {
 		call = t.text + "()"
 	}
-	r.problems = append(r.problems, problemf(CodeSyntax, t.off, len(t.text), "write "+call+", or put it in quotes if it is text: '"+t.text+"'",
+	r.problems = append(r.problems, problemf(codeSyntax, t.off, len(t.text), "write "+call+", or put it in quotes if it is text: '"+t.text+"'",
 		"%s is a function, but it is not called", t.text))
 }
 
@@ -350,7 +350,7 @@ var unexpectedToken = sync.OnceValue(func() *regexp.Regexp {
 func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	var fe *file.Error
 	if !errors.As(err, &fe) {
-		return problemf(CodeSyntax, 0, len(r.cond.src), r.mode.hint(), "invalid %s: %v", r.mode.noun(), err)
+		return problemf(codeSyntax, 0, len(r.cond.src), r.mode.hint(), "invalid %s: %v", r.mode.noun(), err)
 	}
 	off := r.sourceOffset(text)(fe.From)
 	if name, ok := strings.CutPrefix(fe.Message, "unknown name "); ok {
@@ -369,7 +369,7 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	case m[2] != "":
 		what = "unexpected " + m[2]
 	}
-	return problemf(CodeSyntax, off, min(1, len(r.cond.src)-off), hint, "invalid %s: %s", r.mode.noun(), what)
+	return problemf(codeSyntax, off, min(1, len(r.cond.src)-off), hint, "invalid %s: %s", r.mode.noun(), what)
 }
 
 // functionField reports a reference without braces whose name is that of a function, such as last.exit-code.
@@ -379,7 +379,7 @@ func (r *rewriter) functionField(off int) Problem {
 		start--
 	}
 	ref := r.cond.src[start : start+refLen(r.cond.src[start:])]
-	return problemf(CodeSyntax, start, max(1, len(ref)), "write {"+ref+"}", "%s is not a reference: it has no braces", ref)
+	return problemf(codeSyntax, start, max(1, len(ref)), "write {"+ref+"}", "%s is not a reference: it has no braces", ref)
 }
 
 func (r *rewriter) unknownName(name string, off int) Problem {

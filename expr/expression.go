@@ -19,7 +19,7 @@ const maxExpressionItems = 2_000_000
 func ParseExpression(src string, names Names) (*Expression, []Problem) {
 	c, ps := parseCondition(src, names, condValue)
 	if c.uses != UsesNone {
-		ps = append(ps, problemf(CodeSyntax, 0, len(src), "use it in run-condition", "success(), failure(), always() and cancelled() can be used in conditions only"))
+		ps = append(ps, problemf(codeSyntax, 0, len(src), "use it in run-condition", "success(), failure(), always() and cancelled() can be used in conditions only"))
 	}
 	return &Expression{c}, ps
 }

@@ -266,7 +266,7 @@ func (p *patcher) report(n ast.Node, hint, format string, args ...any) {
 	if ref := p.ref(n); ref != nil {
 		off, size = ref.Off, ref.Len
 	}
-	p.problems = append(p.problems, problemf(CodeSyntax, off, size, hint, format, args...))
+	p.problems = append(p.problems, problemf(codeSyntax, off, size, hint, format, args...))
 }
 
 // ref returns the reference that a node looks up, nil if it is not a lookup.

@@ -30,7 +30,7 @@ func (s *scanner) malformed(i int) {
 	}
 	s.misspelt = end + 1 - i
 	written := s.src[i : end+1]
-	s.problems = append(s.problems, problemf(CodeMalformed, i, len(written), fmt.Sprintf("%s; if the braces are text, write {%s} or add %s to x-allow", way, written, root),
+	s.problems = append(s.problems, problemf(codeMalformed, i, len(written), fmt.Sprintf("%s; if the braces are text, write {%s} or add %s to x-allow", way, written, root),
 		"%s begins with the name %s, but is not a placeholder", written, root))
 }
 
@@ -50,6 +50,20 @@ func bracesEnd(s string) int {
 		}
 	}
 	return -1
+}
+
+// WithoutPlaceholders returns a script with letters in place of placeholders, which are no syntax of the shell.
+func WithoutPlaceholders(script string) string {
+	text := []byte(script)
+	for i := range text {
+		if text[i] != '{' || i > 0 && text[i-1] == '$' || i+1 == len(text) || !isNameStart(text[i+1]) {
+			continue
+		}
+		for n := bracesEnd(script[i:]); n >= 0; n-- {
+			text[i+n] = 'x'
+		}
+	}
+	return string(text)
 }
 
 // knownRoot returns the longest known name at the beginning of a text, "" if it begins with none. After a name there is no

@@ -29,11 +29,11 @@ func TestMalformed(t *testing.T) {
 					continue
 				}
 				braces := "{" + name + suffix + "}"
-				if found := problemsOf("echo "+braces, sh, names{}); !strings.Contains(found, expr.CodeMalformed) && !strings.Contains(found, expr.CodeTransform) {
+				if found := problemsOf("echo "+braces, sh, names{}); !strings.Contains(found, "expr-malformed") && !strings.Contains(found, "expr-transform") {
 					t.Errorf("shell %v: %s is text (%s)", sh, braces, found)
 				}
 				for _, text := range []string{"echo {" + braces + "}", "echo $" + braces, "echo " + strings.Replace(braces, name, "zz", 1)} {
-					if found := problemsOf(text, sh, names{}); strings.Contains(found, expr.CodeMalformed) {
+					if found := problemsOf(text, sh, names{}); strings.Contains(found, "expr-malformed") {
 						t.Errorf("shell %v: %s is an error: %s", sh, text, found)
 					}
 				}
@@ -98,13 +98,13 @@ func TestMalformedMarkdown(t *testing.T) {
 				texts = append(texts, name+suffix)
 			}
 			for _, text := range texts {
-				if found := markdownProblems(text); found != expr.CodeMalformed {
+				if found := markdownProblems(text); found != "expr-malformed" {
 					t.Errorf("%s is text (%s)", text, found)
 				}
 			}
 		}
 		for _, suffix := range []string{" | upper", " x", ".a b", "+1"} {
-			if found := markdownProblems("{{" + name + suffix + "}}"); found != expr.CodeMalformed {
+			if found := markdownProblems("{{" + name + suffix + "}}"); found != "expr-malformed" {
 				t.Errorf("{{%s%s}} is text (%s)", name, suffix, found)
 			}
 		}

@@ -124,7 +124,7 @@ func (s *markdownScanner) malformed(open, end int) {
 	case ok && known.IsText(root):
 		return
 	case slices.Contains(bareRoots, root), s.names.Symbol(root).Class != Unknown:
-		p = problemf(CodeMalformed, open, end-open, "write a name and a path, as in {{input.list[0][\"a key\"]}}; if the braces are text, add "+root+" to x-allow",
+		p = problemf(codeMalformed, open, end-open, "write a name and a path, as in {{input.list[0][\"a key\"]}}; if the braces are text, add "+root+" to x-allow",
 			"%s begins with the name %s, but is not a reference", written, root)
 	}
 	s.problems = append(s.problems, p)
@@ -137,7 +137,7 @@ func (s *markdownScanner) malformedBare() {
 	if !slices.Contains(bareRoots, root) || !strings.HasPrefix(rest, ".") || !strings.Contains(rest, "[") || strings.ContainsFunc(rest, unicode.IsSpace) {
 		return
 	}
-	s.problems = append(s.problems, problemf(CodeMalformed, 0, len(s.src), `write a path, as in input.list[0]["a key"]; if it is meant as text, add !literal before it`,
+	s.problems = append(s.problems, problemf(codeMalformed, 0, len(s.src), `write a path, as in input.list[0]["a key"]; if it is meant as text, add !literal before it`,
 		"%s begins with the name %s, but is not a reference", s.src, root))
 }
 

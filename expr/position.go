@@ -208,7 +208,7 @@ func (w *walker) finish() {
 		}
 		if p.why != "" && !p.placeholder.ref.Raw {
 			hint := strings.ReplaceAll(p.hint, "{X}", w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
-			w.problems = append(w.problems, problemf(CodePosition, p.placeholder.off, p.placeholder.len, hint,
+			w.problems = append(w.problems, problemf(codePosition, p.placeholder.off, p.placeholder.len, hint,
 				"cannot put %s here: %s", p.placeholder.name(), p.why))
 		}
 		p.pos.written = w.src[p.placeholder.off : p.placeholder.off+p.placeholder.len]

@@ -14,19 +14,19 @@ type Problem struct {
 
 // Codes of problems.
 const (
-	CodeSyntax     = "expr-syntax"       // the text does not parse
+	codeSyntax     = "expr-syntax"       // the text does not parse
 	CodeUnknown    = "expr-unknown"      // the name is not known here
-	CodeField      = "expr-field"        // a step or parameter has no such field
-	CodeTransform  = "expr-transform"    // the transform is unknown, or its pattern is invalid
-	CodeRaw        = "expr-raw"          // RAW is not allowed here
-	CodeType       = "expr-type"         // the comparison can never be right
-	CodePosition   = "expr-position"     // this place in a script cannot take a value
-	CodeShell      = "expr-shell"        // the script does not parse as shell
+	codeField      = "expr-field"        // a step or parameter has no such field
+	codeTransform  = "expr-transform"    // the transform is unknown, or its pattern is invalid
+	codeRaw        = "expr-raw"          // RAW is not allowed here
+	codeType       = "expr-type"         // the comparison can never be right
+	codePosition   = "expr-position"     // this place in a script cannot take a value
+	codeShell      = "expr-shell"        // the script does not parse as shell
 	CodeUndeclared = "expr-undeclared"   // warning: the text looks like a reference
 	CodeMisspelt   = "expr-misspelt"     // the text misspells a reference
-	CodeMalformed  = "expr-malformed"    // the braces begin with a name, but are no placeholder
+	codeMalformed  = "expr-malformed"    // the braces begin with a name, but are no placeholder
 	CodeUsedAsCode = "expr-used-as-code" // warning: another program reads the value as code
-	CodeArithmetic = "expr-arithmetic"   // warning: the shell calculates with a copy of the value
+	codeArithmetic = "expr-arithmetic"   // warning: the shell calculates with a copy of the value
 )
 
 // problemf returns a Problem about n bytes at off.

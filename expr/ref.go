@@ -385,6 +385,6 @@ func checkArtifact(ref *Ref, typ string) *Problem {
 }
 
 func fieldProblem(ref *Ref, hint, format string, args ...any) *Problem {
-	p := problemf(CodeField, ref.Off, ref.Len, hint, format, args...)
+	p := problemf(codeField, ref.Off, ref.Len, hint, format, args...)
 	return &p
 }

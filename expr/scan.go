@@ -187,7 +187,7 @@ func (s *scanner) report(p *Problem) {
 }
 
 func rawProblem(ref Ref) *Problem {
-	p := problemf(CodeRaw, ref.Off, ref.Len, "remove RAW:, and flowrun passes the value safely as data",
+	p := problemf(codeRaw, ref.Off, ref.Len, "remove RAW:, and flowrun passes the value safely as data",
 		"cannot use RAW with %q: only parameters and predefined variables can be raw", ref.Root)
 	return &p
 }
@@ -199,10 +199,10 @@ func (s *scanner) transforms(list string, off int) []Transform {
 		t, err := newTransform(name)
 		switch {
 		case errors.Is(err, ErrJavaScript):
-			s.problems = append(s.problems, problemf(CodeTransform, off, len(name),
+			s.problems = append(s.problems, problemf(codeTransform, off, len(name),
 				"the transforms are "+TransformList, "unknown transform %q", name))
 		case err != nil:
-			s.problems = append(s.problems, problemf(CodeTransform, off, len(name), "", "%v", err))
+			s.problems = append(s.problems, problemf(codeTransform, off, len(name), "", "%v", err))
 		}
 		ts = append(ts, t)
 		off += len(name) + 1

@@ -65,7 +65,7 @@ func (w *walker) syntaxError(sh Shell, err error) (p Problem, certain bool) {
 		shell = "sh"
 	}
 	off = w.sourceOffset(off)
-	p = problemf(CodeShell, off, min(1, len(w.src)-off), "", "%s syntax error: %s", shell, what)
+	p = problemf(codeShell, off, min(1, len(w.src)-off), "", "%s syntax error: %s", shell, what)
 	p.Warning = strings.HasPrefix(what, "unclosed here-document")
 	return p, certain
 }

@@ -231,7 +231,7 @@ func isPipe(op syntax.BinCmdOperator) bool { return op == syntax.Pipe || op == s
 func (t *taint) warnArithmetic() {
 	for name := range t.arithmeticVars {
 		if ph := t.inVariable(name); ph != nil {
-			p := problemf(CodeArithmetic, ph.off, ph.len, "declare the parameter as type: number",
+			p := problemf(codeArithmetic, ph.off, ph.len, "declare the parameter as type: number",
 				"the script uses $%s, which gets its value from %s, in arithmetic, where text can run commands", name, ph.name())
 			t.warn(p)
 		}

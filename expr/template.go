@@ -41,7 +41,7 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 // necessary.
 func (t *Template) place(src string) (problems []Problem) {
 	if len(src) > maxScript {
-		return []Problem{problemf(CodeShell, 0, 0, "move parts into a script file that takes arguments",
+		return []Problem{problemf(codeShell, 0, 0, "move parts into a script file that takes arguments",
 			"the script has placeholders and is longer than %d KiB", maxScript>>10)}
 	}
 	switch t.shell {

@@ -21,9 +21,15 @@ var made = []string{"bad-pool", "bad-search", "bad-webhook", "default-refused", 
 
 // others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
 // clients.
-var others = []string{"../../../registry", "../../../internal/engine/outcome", "../../../internal/service/mcp", "../../../internal/model/mcpclient", "../../../internal/service", "../../../internal/service/web", "../../../internal/cli/serve", "../../../internal/service/timetable"}
+var others = []string{"../../../registry", "../../../internal/engine/outcome", "../../../internal/service/mcp", "../../../internal/model/mcpclient", "../../../internal/service", "../../../internal/service/web", "../../../internal/cli/models", "../../../internal/cli/serve", "../../../internal/cli/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
+
+// The constants that hold codes and reasons, exported or not.
+var (
+	codeName   = regexp.MustCompile(`^[Cc]ode[A-Z]`)
+	reasonName = regexp.MustCompile(`^(Reason|reason[A-Z])`)
+)
 
 // codes returns the codes of diagnostics that the source uses, with one place for each.
 func codes(t *testing.T) map[string]string {
@@ -35,7 +41,7 @@ func codes(t *testing.T) map[string]string {
 	return found
 }
 
-// reasons are the values of the constants Reason..., which say why a step or run has its status.
+// reasons are the values of the constants Reason... and reason..., which say why a step or run has its status.
 func reasons(t *testing.T) (found []string) {
 	eachFile(t, nil, func(path string) {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -48,7 +54,7 @@ func reasons(t *testing.T) (found []string) {
 				return true
 			}
 			for i, name := range spec.Names {
-				if !strings.HasPrefix(name.Name, "Reason") || i >= len(spec.Values) {
+				if !reasonName.MatchString(name.Name) || i >= len(spec.Values) {
 					continue
 				}
 				if lit, ok := spec.Values[i].(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -62,7 +68,8 @@ func reasons(t *testing.T) (found []string) {
 			return false
 		})
 	})
-	return found
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // eachFile calls do with every Go file of the module outside tests and the folders skip.
@@ -113,7 +120,7 @@ func codesOf(t *testing.T, path string, found map[string]string) {
 			reported(n, note)
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
-				if strings.HasPrefix(name.Name, "Code") && i < len(n.Values) {
+				if codeName.MatchString(name.Name) && i < len(n.Values) {
 					note(n.Values[i])
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/lostfailure"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -151,7 +152,7 @@ func noStrict(r *checker) {
 		if c.Posix() {
 			sh = expr.Sh
 		}
-		lost := expr.LostFailures(c.Text.S, sh, strict)
+		lost := lostfailure.Find(c.Text.S, sh, strict)
 		if len(lost) == 0 {
 			continue
 		}
@@ -162,11 +163,11 @@ func noStrict(r *checker) {
 }
 
 // describeLost returns what to say of the lost failures of a script for bash or sh.
-func describeLost(lost []expr.LostFailure, posix bool) (message, hint string) {
+func describeLost(lost []lostfailure.Failure, posix bool) (message, hint string) {
 	at := lost[0]
 	who, last := cmp.Or(at.Program, "this command"), cmp.Or(at.Last, "the last command")
 	hint = "add strict: true, which sets -e and pipefail"
-	i := slices.IndexFunc(lost, func(l expr.LostFailure) bool { return l.Pipeline })
+	i := slices.IndexFunc(lost, func(l lostfailure.Failure) bool { return l.Pipeline })
 	switch {
 	case i < 0:
 		hint = "add strict: true, or set -e as the script's first line"

@@ -1,14 +1,25 @@
-package expr
+// Package lostfailure finds the commands of a shell script whose failure nobody notices.
+//
+// # The model
+//
+// A script has the exit code of its last command, and a pipeline that of its last part. What fails
+// before that is lost, unless the shell stops at it (set -e, pipefail), a condition looks at it, or
+// the script handles it. A walker follows the options of the shell through the script and reports
+// every command that can fail in a way that matters and is lost. The sets of commands that cannot
+// fail, filter, or answer with their exit code are lists of names.
+package lostfailure
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/expr"
 )
 
-// LostFailure is a command of a shell script whose failure nobody notices, because the shell has the exit code of a later
+// Failure is a command of a shell script whose failure nobody notices, because the shell has the exit code of a later
 // one. It is the Len bytes of the script at Off.
-type LostFailure struct {
+type Failure struct {
 	Off, Len int
 	Program  string // the program that fails, "" if it is not a single one
 	// Pipeline means that the command is a part of a pipeline, which has the exit code of its last command, and Last is its
@@ -19,34 +30,20 @@ type LostFailure struct {
 	Errexit bool
 }
 
-// LostFailures returns the commands of a script for Bash or Sh whose failure nobody notices, in the order in which they are
+// Find returns the commands of a script for Bash or Sh whose failure nobody notices, in the order in which they are
 // written. strict is set if flowrun runs the script with set -e and, in bash, with pipefail. Commands that cannot fail in a
 // way that matters, that are tested, or whose failure is handled are not among them. A script that cannot be parsed has none.
-func LostFailures(script string, sh Shell, strict bool) []LostFailure {
-	text := withoutPlaceholders(script)
-	file, err := parseShell(text, syntax.LangBash)
+func Find(script string, sh expr.Shell, strict bool) []Failure {
+	text := expr.WithoutPlaceholders(script)
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil
 	}
-	w := &lossWalker{script: script, errexit: strict, pipefail: strict && sh != Sh}
+	w := &lossWalker{script: script, errexit: strict, pipefail: strict && sh != expr.Sh}
 	w.inspected = strings.Contains(text, "PIPESTATUS")
 	w.handled = w.inspected || strings.Contains(text, "$?") || strings.Contains(text, "trap ") && strings.Contains(text, "ERR")
 	w.list(file.Stmts, true)
 	return w.found
-}
-
-// withoutPlaceholders returns a script with letters in place of placeholders, which are no syntax of the shell.
-func withoutPlaceholders(script string) string {
-	text := []byte(script)
-	for i := range text {
-		if text[i] != '{' || i > 0 && text[i-1] == '$' || i+1 == len(text) || !isNameStart(text[i+1]) {
-			continue
-		}
-		for n := bracesEnd(script[i:]); n >= 0; n-- {
-			text[i+n] = 'x'
-		}
-	}
-	return string(text)
 }
 
 // lossWalker goes through a script in the order in which it is written.
@@ -55,7 +52,7 @@ type lossWalker struct {
 	errexit, pipefail bool // the options at this place
 	handled           bool // the script looks at exit codes itself, or wants to continue
 	inspected         bool // the script looks at the exit codes of pipelines
-	found             []LostFailure
+	found             []Failure
 }
 
 // list looks at commands one after the other. counts reports whether the exit code of the last one is noticed.
@@ -223,7 +220,7 @@ func (w *lossWalker) set(words []string) {
 	}
 }
 
-func (w *lossWalker) lost(s *syntax.Stmt) LostFailure {
+func (w *lossWalker) lost(s *syntax.Stmt) Failure {
 	from, to := int(s.Pos().Offset()), int(s.Cmd.End().Offset())
-	return LostFailure{Off: from, Len: to - from, Program: w.commandOf(s).name, Errexit: w.errexit}
+	return Failure{Off: from, Len: to - from, Program: w.commandOf(s).name, Errexit: w.errexit}
 }

@@ -1,4 +1,4 @@
-package expr_test
+package lostfailure
 
 import (
 	"strings"
@@ -101,21 +101,21 @@ func TestLostFailures(t *testing.T) {
 		"exec b":     "",
 		"if":         "",
 	} {
-		if got := lostPrograms(expr.LostFailures(script, expr.Bash, false)); got != want {
+		if got := lostPrograms(Find(script, expr.Bash, false)); got != want {
 			t.Errorf("%q: got %q, want %q", script, got, want)
 		}
-		if got := lostPrograms(expr.LostFailures(script, expr.Bash, true)); got != "" && !strings.Contains(script, "set +") {
+		if got := lostPrograms(Find(script, expr.Bash, true)); got != "" && !strings.Contains(script, "set +") {
 			t.Errorf("%q, strict: %s", script, got)
 		}
 	}
 	for script, want := range map[string]string{"a\nb": "", "a | b": "a|b", "a || b": "", "echo x | b": ""} {
-		if got := lostPrograms(expr.LostFailures(script, expr.Sh, true)); got != want { // sh has no pipefail
+		if got := lostPrograms(Find(script, expr.Sh, true)); got != want { // sh has no pipefail
 			t.Errorf("%q for sh, strict: got %q, want %q", script, got, want)
 		}
 	}
 }
 
-func lostPrograms(list []expr.LostFailure) string {
+func lostPrograms(list []Failure) string {
 	var words []string
 	for _, l := range list {
 		word := l.Program
