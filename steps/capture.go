@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -23,7 +24,7 @@ type Capture struct {
 	Env      []string // K=V, in addition to what steps inherit
 	MaxBytes int      // maximum size of its output
 
-	Confinement Confinement // rights that it does not have; Limits are not used
+	Confinement confinement.Confinement // rights that it does not have; Limits are not used
 }
 
 // captureGrace is the time between TERM and KILL for a program that ran too long.
@@ -39,12 +40,12 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		return "", err
 	}
 	defer network.leave()
-	env := c.Confinement.inherited(s.inherits).with(c.Confinement.userVariables(), c.Env, network.variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
+	env := inherited(c.Confinement, s.inherits).with(c.Confinement.UserVariables(), c.Env, network.variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err
 	}
-	if c.Confinement.sandboxed() {
+	if c.Confinement.Sandboxed() {
 		temp, err := s.tempFolder(c.Confinement)
 		if err != nil {
 			return "", err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
@@ -28,13 +29,13 @@ import (
 // implement it.
 type Frame interface {
 	Session() *Session
-	Scope(dag.View) expr.Scope // resolves references
-	Environ() []string         // variables of the graph, K=V, in addition to those of the Session
-	Dir() string               // where steps run; "" is the directory of this process
-	Resolve(dir string) string // makes the directory of a step absolute
-	Temp() string              // temporary folder of the run, or ""
-	Confinement() Confinement  // rights that the commands of the graph do not have
-	Secret(key string) string  // value of a SecretVar
+	Scope(dag.View) expr.Scope            // resolves references
+	Environ() []string                    // variables of the graph, K=V, in addition to those of the Session
+	Dir() string                          // where steps run; "" is the directory of this process
+	Resolve(dir string) string            // makes the directory of a step absolute
+	Temp() string                         // temporary folder of the run, or ""
+	Confinement() confinement.Confinement // rights that the commands of the graph do not have
+	Secret(key string) string             // value of a SecretVar
 }
 
 // DefaultLimit is how many bytes of a stream references can read, unless Command.Limit is set.
@@ -111,7 +112,7 @@ type attempt struct {
 	env     []string
 	dir     string
 	launch  launch
-	confine Confinement
+	confine confinement.Confinement
 	stdin   *os.File
 	streams [2]*stream
 
@@ -163,10 +164,10 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
-	confined := frame.Confinement().InContainer(c.Container)
+	confined := c.Container.Within(frame.Confinement())
 	printed := newPrinted(confined.MaxOutput)
 	if c.Remote != nil {
-		confined = Confinement{} // of this machine: connection refuses what another one cannot provide
+		confined = confinement.Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
 	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}, nil
 }
@@ -402,7 +403,7 @@ func (t *attempt) environment() error {
 		"FLOWRUN_IDEMPOTENCY_KEY="+t.session.options.Run+"/"+string(t.call.Path.WithoutAttempts()))
 	if temp := t.frame.Temp(); temp != "" {
 		own = append(own, "FLOWRUN_TEMP="+temp, "TMPDIR="+temp)
-	} else if t.confine.sandboxed() || t.session.Observed() {
+	} else if t.confine.Sandboxed() || t.session.Observed() {
 		if temp, err = t.session.tempFolder(t.confine); err != nil {
 			return err
 		}
@@ -434,7 +435,7 @@ func (t *attempt) environment() error {
 	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
 		return err
 	}
-	t.env = t.confine.inherited(base).with(t.confine.userVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
+	t.env = inherited(t.confine, base).with(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
 	t.noteWithheld(base)
 	return nil
 }
@@ -643,7 +644,7 @@ func (t *attempt) explainStart(file string, err error) error {
 		return startError{126, fmt.Sprintf("cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)}
 	case errors.Is(err, fs.ErrNotExist):
 		return startError{127, fmt.Sprintf("cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)}
-	case errors.Is(err, fs.ErrPermission) && t.confine.sandboxed() && executable(t.absolute(file)) == nil:
+	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && executable(t.absolute(file)) == nil:
 		return startError{126, fmt.Sprintf("cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)}
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)}

@@ -6,67 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/os/confine"
 )
-
-// Confinement lists the rights that the steps of a tool do not have. The zero Confinement takes
-// none away.
-type Confinement struct {
-	Reduced bool // no capabilities and no way to get any; root becomes a user of this run only, in the group nobody
-	Limits
-	Image   string // container image that each step runs in; "": none
-	Network bool   // the container may use the network
-
-	// Enforced limits the steps to Grants: files, the network, environment variables and programs
-	// that Grants does not name are denied.
-	Enforced bool
-	Grants   permission.Grants
-}
-
-// IsZero reports whether c takes no rights away.
-func (c Confinement) IsZero() bool {
-	return !c.Reduced && c.Limits == (Limits{}) && c.Image == "" && !c.Enforced
-}
-
-// Within returns the confinement of a tool that a confined tool uses. It takes at least as many
-// rights away as outer.
-func (c Confinement) Within(outer Confinement) Confinement {
-	c.Reduced = c.Reduced || outer.Reduced
-	if outer.Enforced {
-		c.Enforced, c.Grants = true, c.Grants.Within(outer.Grants)
-	}
-	c.Limits = c.Limits.within(outer.Limits)
-	if outer.Image == "" {
-		return c
-	}
-	if c.Image == "" {
-		c.Image, c.Network = outer.Image, outer.Network
-	}
-	c.Network = c.Network && outer.Network
-	return c
-}
-
-// Check returns why a process cannot be confined like this here: one reason for each demand that
-// cannot be met. env is what the run inherits. CheckGrants and CheckLimits do the same for what Enforced
-// demands and for the limits.
-func (c Confinement) Check(env []string) (reasons []error) {
-	if c.Image != "" {
-		if _, err := containerProgram(lookup(env, "PATH")); err != nil {
-			reasons = append(reasons, fmt.Errorf("cannot provide isolation: container: %w", err))
-		}
-		return reasons // the container program takes away rights and limits what is used
-	}
-	if c.Reduced {
-		if err := confine.Available(); err != nil {
-			reasons = append(reasons, fmt.Errorf("cannot provide execution-privilege: reduced: %w", err))
-		}
-	}
-	return reasons
-}
 
 // rightsOf returns what the attempt gives up before it executes its program; nil if nothing.
 func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
@@ -78,7 +22,7 @@ func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
 		return nil, nil
 	}
 	reasons := t.confine.Check(nil)
-	limits, unheld := t.confine.enforceable()
+	limits, unheld := t.confine.Enforceable()
 	if t.session.options.Unenforced {
 		t.confine.Limits = limits
 	} else {
@@ -98,7 +42,7 @@ func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
 	if err := t.limitProcesses(&c); err != nil {
 		return nil, err
 	}
-	if !c.Reduced && c.Sandbox == nil && !t.confine.needKernel() && trace == "" {
+	if !c.Reduced && c.Sandbox == nil && !t.confine.NeedKernel() && trace == "" {
 		return nil, nil
 	}
 	if err := t.checkProgram(file); err != nil {
@@ -136,7 +80,7 @@ func (t *attempt) absolute(file string) string {
 }
 
 // rights returns how package confine starts a process with these rights. Limits are not among them.
-func (s *Session) rights(c Confinement) (confine.Confinement, error) {
+func (s *Session) rights(c confinement.Confinement) (confine.Confinement, error) {
 	sandbox, err := s.sandbox(c)
 	return confine.Confinement{Reduced: c.Reduced, User: confine.RunUser(s.options.Run), Sandbox: sandbox}, err
 }
@@ -177,7 +121,7 @@ func makeParents(dir string, enterable bool) error {
 }
 
 // handOver makes a folder belong to the user that steps with this confinement run as.
-func (s *Session) handOver(dir string, c Confinement) error {
+func (s *Session) handOver(dir string, c confinement.Confinement) error {
 	if !c.ChangesUser() {
 		return nil
 	}
@@ -187,7 +131,7 @@ func (s *Session) handOver(dir string, c Confinement) error {
 // WithRights calls f with the rights to files that steps with this confinement have. It is for
 // files that a definition names: flowrun must not read or write what the steps could not. access is what f does, read or
 // write; an error says which permission it lacked.
-func (s *Session) WithRights(c Confinement, access string, f func() error) error {
+func (s *Session) WithRights(c confinement.Confinement, access string, f func() error) error {
 	rights, err := s.rights(c)
 	if err != nil {
 		return err
@@ -200,18 +144,4 @@ func (s *Session) WithRights(c Confinement, access string, f func() error) error
 		return fmt.Errorf("%w: the permissions of the tool are enforced, and it lacks %q", fs.ErrPermission, "filesystem:"+access+":"+file.Path)
 	}
 	return err
-}
-
-// ChangesUser reports whether steps run as another user than this process: reduced steps of root
-// do.
-func (c Confinement) ChangesUser() bool {
-	return c.Reduced && c.Image == "" && runtime.GOOS == "linux" && os.Geteuid() == 0
-}
-
-// userVariables returns the variables that describe the other user, for steps that change it.
-func (c Confinement) userVariables() []string {
-	if !c.ChangesUser() {
-		return nil
-	}
-	return []string{"HOME=/nonexistent", "USER=nobody", "LOGNAME=nobody"}
 }

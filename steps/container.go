@@ -5,16 +5,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -29,7 +28,7 @@ type container struct {
 	image    string
 	tty      bool
 	network  bool
-	limits   Limits
+	limits   confinement.Limits
 	noCore   bool     // its processes leave no core dump
 	user     string   // UID:GID; "": the user of the image
 	dir      string   // working directory
@@ -46,23 +45,6 @@ type container struct {
 	envFile  string   // file with the variables that the program would use itself; "": none
 	run      string
 	step     string
-}
-
-// Programs that can start containers. podman comes first: if it is installed, it works, while
-// docker also needs a service.
-var containerPrograms = []string{"podman", "docker"}
-
-// containerProgram returns the path of the first of them along a PATH.
-func containerProgram(path string) (string, error) {
-	if runtime.GOOS == "windows" {
-		return "", errors.New("flowrun runs containers on Linux and macOS only")
-	}
-	for _, name := range containerPrograms {
-		if file, err := search(name, path); err == nil {
-			return file, nil
-		}
-	}
-	return "", fmt.Errorf("neither %s was found in PATH %q; install one of them", strings.Join(containerPrograms, " nor "), path)
 }
 
 const containerPrefix = "flowrun-"
@@ -134,7 +116,7 @@ func (c *container) start() []string {
 	if c.pull != "" {
 		argv = append(argv, "--pull", c.pull)
 	}
-	argv = append(argv, c.limits.options()...)
+	argv = append(argv, limitOptions(c.limits)...)
 	if c.noCore {
 		argv = append(argv, "--ulimit", "core=1:1")
 	}
@@ -160,9 +142,9 @@ func (c *container) userOptions() []string {
 	return []string{"--user", c.user}
 }
 
-// options returns the options of container programs for the limits. CPU time is limited for each
+// limitOptions returns the options of container programs for the limits. CPU time is limited for each
 // process.
-func (l Limits) options() (list []string) {
+func limitOptions(l confinement.Limits) (list []string) {
 	if l.MaxMemory > 0 {
 		list = append(list, "--memory", fmt.Sprint(l.MaxMemory), "--memory-swap", fmt.Sprint(l.MaxMemory))
 	}

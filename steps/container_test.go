@@ -1,13 +1,12 @@
 package steps
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 )
 
 // The command line of a container.
@@ -22,7 +21,7 @@ func TestContainerArgv(t *testing.T) {
 		want string
 	}{
 		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none " + own + "--env HOME=/tmp " + end},
-		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
+		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: confinement.Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
 			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
 			"/usr/bin/docker " + always + "--pids-limit 30 --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --ulimit core=1:1 " + own + "--tty --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
@@ -43,25 +42,6 @@ func TestContainerArgv(t *testing.T) {
 	}
 }
 
-func TestConfinementWithin(t *testing.T) {
-	for _, c := range []struct{ inner, outer, want Confinement }{
-		{Confinement{}, Confinement{}, Confinement{}},
-		{Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}}, Confinement{}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}}},
-		{Confinement{}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}, Image: "a", Network: true}, Confinement{Reduced: true, Limits: Limits{MaxMemory: 5}, Image: "a", Network: true}},
-		{Confinement{Limits: Limits{MaxMemory: 9}}, Confinement{Limits: Limits{MaxMemory: 5}}, Confinement{Limits: Limits{MaxMemory: 5}}},
-		{Confinement{Limits: Limits{MaxMemory: 5}}, Confinement{Limits: Limits{MaxMemory: 9}}, Confinement{Limits: Limits{MaxMemory: 5}}},
-		{Confinement{Image: "a", Network: true}, Confinement{}, Confinement{Image: "a", Network: true}},
-		{Confinement{Image: "a", Network: true}, Confinement{Image: "b"}, Confinement{Image: "a"}},
-		{Confinement{Image: "a"}, Confinement{Image: "b", Network: true}, Confinement{Image: "a"}},
-		{Confinement{Enforced: true, Grants: permission.Grants{"network"}}, Confinement{}, Confinement{Enforced: true, Grants: permission.Grants{"network"}}},
-		{Confinement{Grants: permission.Grants{"network", "model"}}, Confinement{Enforced: true, Grants: permission.Grants{"network:local"}}, Confinement{Enforced: true, Grants: permission.Grants{"network:local"}}},
-	} {
-		if got := c.inner.Within(c.outer); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v within %+v: %+v, want %+v", c.inner, c.outer, got, c.want)
-		}
-	}
-}
-
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		path, folder string
@@ -69,14 +49,6 @@ func TestWithin(t *testing.T) {
 	}{{"/a", "/a", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/a", false}, {"/a/..b", "/a", true}, {"/b/a", "/a", false}} {
 		if got := within(c.path, c.folder); got != c.want {
 			t.Errorf("%s in %s: %v", c.path, c.folder, got)
-		}
-	}
-}
-
-func TestSizeText(t *testing.T) {
-	for n, want := range map[int64]string{200_000_000: "200 MB", 1 << 30: "1 GiB", 1500: "1500 bytes", 512_000: "500 KiB", 3_000_000_000_000: "3 TB"} {
-		if got := sizeText(n); got != want {
-			t.Errorf("%d: %s, want %s", n, got, want)
 		}
 	}
 }

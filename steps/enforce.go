@@ -7,77 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
-// IsBaseVariable reports whether steps inherit a variable without a permission, if their permissions
-// are enforced.
-func IsBaseVariable(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI":
-		return true
-	}
-	return strings.HasPrefix(name, "LC_")
+func (o *Options) means() confinement.Means {
+	return confinement.Means{Proxy: o.Egress != nil, Helper: o.Helper}
 }
-
-// Means is what a program has to hold steps to their permissions; see Options.
-type Means struct {
-	Proxy  bool
-	Helper string
-}
-
-func (o *Options) means() Means {
-	return Means{Proxy: o.Egress != nil, Helper: o.Helper}
-}
-
-// CheckGrants returns why the steps cannot be held to their Grants here: one reason for each kind of
-// permission.
-func (c Confinement) CheckGrants(m Means) (reasons []error) {
-	for _, err := range []error{c.checkSandbox(), c.checkHosts(m)} {
-		if err != nil {
-			reasons = append(reasons, err)
-		}
-	}
-	return reasons
-}
-
-func (c Confinement) checkSandbox() error {
-	if !c.sandboxed() {
-		return nil
-	}
-	err := confine.Available()
-	if err == nil {
-		_, err = sandboxProgram()
-	}
-	if err != nil {
-		return fmt.Errorf("cannot enforce required-permissions: %w", err)
-	}
-	return nil
-}
-
-// sandboxProgram returns the program that limits the files of enforced steps, "" if the kernel does.
-func sandboxProgram() (program string, err error) {
-	if err = confine.CheckSandbox(); err == nil || confine.CheckFilter() != nil {
-		return "", err
-	}
-	program, missing := bubblewrap()
-	if missing != nil {
-		return "", fmt.Errorf("%w; and %w", err, missing)
-	}
-	return program, nil
-}
-
-// sandboxed reports whether the kernel limits the processes of the steps; a container does so by
-// itself.
-func (c Confinement) sandboxed() bool { return c.Enforced && c.Image == "" }
 
 // sandbox returns what the processes of the steps may use; nil means that they are not limited.
-func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
-	if !c.sandboxed() || s.options.Unenforced && c.checkSandbox() != nil {
+func (s *Session) sandbox(c confinement.Confinement) (*confine.Sandbox, error) {
+	if !c.Sandboxed() || s.options.Unenforced && c.CheckSandbox() != nil {
 		return nil, nil
 	}
 	temp, err := s.tempFolder(c)
@@ -86,7 +29,7 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 	}
 	// With some hosts, the sockets are those of a network namespace.
 	b := &confine.Sandbox{Internet: len(c.Grants.Hosts()) > 0, Unix: c.Grants.LocalServices()}
-	if b.Bubblewrap, err = sandboxProgram(); err != nil {
+	if b.Bubblewrap, err = confinement.SandboxProgram(); err != nil {
 		return nil, err
 	}
 	add := func(access confine.Access, paths ...string) {
@@ -110,7 +53,7 @@ func (s *Session) sandbox(c Confinement) (*confine.Sandbox, error) {
 // makeGranted makes the folders that the permissions let the attempt write and of which only the last component is
 // missing: a kernel grants rights only to what exists, and making that folder is often the purpose of the tool.
 func (t *attempt) makeGranted() error {
-	if !t.confine.sandboxed() {
+	if !t.confine.Sandboxed() {
 		return nil
 	}
 	_, write, _ := t.confine.Grants.Files()
@@ -139,7 +82,7 @@ func (t *attempt) removeUnused(r *dag.Result) {
 
 // tempFolder returns the temporary folder of enforced steps that have none of their own. Steps with
 // different rights do not share it: otherwise one with fewer rights could prepare files for another.
-func (s *Session) tempFolder(c Confinement) (string, error) {
+func (s *Session) tempFolder(c confinement.Confinement) (string, error) {
 	dir, err := s.folder()
 	if err != nil {
 		return "", err
@@ -198,7 +141,7 @@ func programFile(program, dir string) confine.FileRule {
 // without it if there is none.
 func (t *attempt) gitVariables() []string {
 	home := lookup(t.session.inherits.list, "HOME")
-	if !t.confine.sandboxed() || home == "" {
+	if !t.confine.Sandboxed() || home == "" {
 		return nil
 	}
 	if _, _, err := t.confine.Grants.Readable(filepath.Join(home, ".gitconfig")); err == nil {
@@ -208,7 +151,7 @@ func (t *attempt) gitVariables() []string {
 }
 
 // inherited returns the inherited variables that the steps get.
-func (c Confinement) inherited(base environ) environ {
+func inherited(c confinement.Confinement, base environ) environ {
 	if !c.Enforced {
 		return base
 	}
@@ -216,7 +159,7 @@ func (c Confinement) inherited(base environ) environ {
 	var keep []string
 	for _, kv := range base.list {
 		name := nameOf(kv)
-		if IsBaseVariable(name) || slices.Contains(named, name) {
+		if confinement.IsBaseVariable(name) || slices.Contains(named, name) {
 			keep = append(keep, kv)
 		}
 	}

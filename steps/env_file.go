@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
@@ -33,7 +34,7 @@ type EnvFiles struct {
 	Resolve func(path string) string    // makes a path absolute
 	Outer   func(string) (string, bool) // variables that values may refer to, in addition to those of the files
 
-	Confinement Confinement // of the steps that get the variables
+	Confinement confinement.Confinement // of the steps that get the variables
 }
 
 // ReadEnvFiles returns the variables of the files, K=V, each name once. Doubtful entries that can

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -56,23 +57,23 @@ func (t *attempt) explainLimits(r *dag.Result, stopped bool) {
 	}
 	switch {
 	case t.printed.isOver():
-		fail(reasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", sizeText(l.MaxOutput)))
+		fail(reasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", confinement.SizeText(l.MaxOutput)))
 	case l.MaxCPU > 0 && (r.Usage.CPU() >= l.MaxCPU || r.ExitCode == codeCPU):
 		fail(reasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))
 	case stopped:
 	case l.MaxMemory > 0 && t.limit != nil && t.limit.OutOfMemory():
-		fail(reasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory)))
+		fail(reasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(l.MaxMemory)))
 	case l.MaxFileSize > 0 && r.ExitCode == codeFileSize:
-		fail(reasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", sizeText(l.MaxFileSize)))
+		fail(reasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", confinement.SizeText(l.MaxFileSize)))
 	case r.Status != dag.Failed:
 	case l.MaxProcesses > 0 && t.limit != nil && t.limit.ProcessesDenied():
 		fail(reasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
 	case l.MaxMemory > 0 && t.container != nil && r.ExitCode == codeMemory:
-		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", sizeText(l.MaxMemory))
+		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(l.MaxMemory))
 	case t.perProcess && r.Reason == dag.ReasonExit:
 		if r.Message != "" {
 			r.Message += "; "
 		}
-		r.Message += fmt.Sprintf("resources.max-memory limited each of its processes to %s of address space, which may be too little", sizeText(l.MaxMemory))
+		r.Message += fmt.Sprintf("resources.max-memory limited each of its processes to %s of address space, which may be too little", confinement.SizeText(l.MaxMemory))
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/netns"
@@ -36,32 +37,6 @@ type Egress struct {
 type EgressForward struct {
 	net.Listener
 	Host, Port string
-}
-
-// errNoEgress is for programs that embed flowrun without a proxy.
-var errNoEgress = errors.New("this program has no proxy for the hosts in required-permissions: it does not set flowrun.Config.Egress")
-
-// limitsHosts reports whether the steps may reach some hosts and no others.
-func (c Confinement) limitsHosts() bool {
-	return c.Enforced && len(c.Grants.Hosts()) > 0 && !c.Grants.AllHosts()
-}
-
-// checkHosts returns why the steps cannot be held to the hosts that they may reach.
-func (c Confinement) checkHosts(m Means) (err error) {
-	switch {
-	case !c.limitsHosts(), c.Image != "" && !c.Network:
-		return nil
-	case c.Image != "":
-		err = errors.New("a container has the whole network or none")
-	case !m.Proxy:
-		err = errNoEgress
-	default:
-		err = netns.Available(m.Helper)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot enforce %s: %w", c.Grants.Hosts()[0], err)
-	}
-	return nil
 }
 
 // network is the network of the steps of a run that have the same permissions. Its namespace is made when the first of them
@@ -100,11 +75,11 @@ const (
 
 // joinNetwork gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
 // granted, or the network is not held.
-func (s *Session) joinNetwork(c Confinement, step dag.ID) (*networkPlace, error) {
-	if !c.limitsHosts() || c.Image != "" && !c.Network {
+func (s *Session) joinNetwork(c confinement.Confinement, step dag.ID) (*networkPlace, error) {
+	if !c.LimitsHosts() || c.Image != "" && !c.Network {
 		return nil, nil
 	}
-	err := c.checkHosts(s.options.means())
+	err := c.CheckHosts(s.options.means())
 	if err != nil && s.options.Unenforced {
 		return nil, nil
 	}

@@ -7,26 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/mask"
 )
-
-// Of the limits of two tools the lower one applies.
-func TestLimitsWithin(t *testing.T) {
-	a := Limits{MaxMemory: 5, MaxProcesses: 9, CPU: 0.5, MaxOutput: 7}
-	b := Limits{MaxMemory: 9, MaxProcesses: 5, MaxCPU: time.Second, MaxFileSize: 3, MaxOpenFiles: 8}
-	want := Limits{MaxMemory: 5, MaxProcesses: 5, MaxCPU: time.Second, CPU: 0.5, MaxFileSize: 3, MaxOpenFiles: 8, MaxOutput: 7}
-	if got := a.within(b); got != want {
-		t.Errorf("got %+v", got)
-	}
-	if got := b.within(a); got != want {
-		t.Errorf("the other way round: %+v", got)
-	}
-	if got := (Limits{}).within(Limits{}); got != (Limits{}) || got.needKernel() || (Limits{MaxOutput: 1}).needKernel() || !want.needKernel() {
-		t.Errorf("no limits: %+v", got)
-	}
-}
 
 // Both streams share the limit of the output, and the attempt is stopped once.
 func TestPrinted(t *testing.T) {

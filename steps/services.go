@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
@@ -65,7 +66,7 @@ func (t *attempt) startServices(ctx context.Context) (*dag.Result, error) {
 }
 
 func (t *attempt) openServices(ctx context.Context) (err error) {
-	for _, why := range t.frame.Confinement().Refuses(t.Container) {
+	for _, why := range t.Container.Refused(t.frame.Confinement()) {
 		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
 	}
 	t.services = &services{}
@@ -342,7 +343,7 @@ func (t *attempt) endService(s *service) error {
 
 // findContainerProgram returns the program that starts containers.
 func (t *attempt) findContainerProgram() (string, error) {
-	program, err := containerProgram(lookup(t.session.inherits.list, "PATH"))
+	program, err := confinement.ContainerProgram(lookup(t.session.inherits.list, "PATH"))
 	if err != nil {
 		return "", startError{127, fmt.Sprintf("cannot start the step: cannot provide a container: %v", err)}
 	}

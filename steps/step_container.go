@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
@@ -47,30 +48,22 @@ type Health struct {
 	Retries           int
 }
 
-// InContainer returns the confinement of a command with a container of its own, which has no right that c takes away. It
+// Within returns the confinement of a command with a container of its own, which has no right that c takes away. It
 // returns c if k is nil.
-func (c Confinement) InContainer(k *Container) Confinement {
+func (k *Container) Within(c confinement.Confinement) confinement.Confinement {
 	if k == nil {
 		return c
 	}
-	c.Image, c.Network = k.Image, k.Network && c.grantsNetwork()
+	c.Image, c.Network = k.Image, k.Network && c.GrantsNetwork()
 	return c
 }
 
-// restricts reports whether c takes rights away that a container with mounts or another user could give back.
-func (c Confinement) restricts() bool { return c.Image != "" || c.Reduced || c.Enforced }
-
-// grantsNetwork reports whether a container may have the network.
-func (c Confinement) grantsNetwork() bool {
-	return (c.Image == "" || c.Network) && (!c.Enforced || len(c.Grants.Hosts()) > 0)
-}
-
-// Refuses returns why a container cannot be as its definition demands: one reason for each demand that c refuses.
-func (c Confinement) Refuses(k *Container) (reasons []error) {
-	if k.Network && !c.grantsNetwork() {
+// Refused returns why a container cannot be as its definition demands: one reason for each demand that c refuses.
+func (k *Container) Refused(c confinement.Confinement) (reasons []error) {
+	if k.Network && !c.GrantsNetwork() {
 		reasons = append(reasons, errors.New("container.network needs a permission: add network to security.required-permissions"))
 	}
-	if k.User != "" && c.restricts() {
+	if k.User != "" && c.Restricts() {
 		reasons = append(reasons, errors.New("container.user is not possible in a tool whose rights are restricted: remove it"))
 	}
 	return reasons
@@ -82,7 +75,7 @@ func (t *attempt) applyContainer(c *container) error {
 	if k == nil {
 		return nil
 	}
-	for _, why := range t.frame.Confinement().Refuses(k) {
+	for _, why := range k.Refused(t.frame.Confinement()) {
 		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
 	}
 	c.guest, c.pull, c.asIs = k.User, k.Pull, k.Entrypoint
@@ -118,7 +111,7 @@ func (t *attempt) mount(c *container, m Mount) (string, error) {
 	if !m.Writable {
 		may = slices.Concat(may, c.granted)
 	}
-	if t.frame.Confinement().restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
+	if t.frame.Confinement().Restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
 		kind, key := "read", "filesystem:read:"
 		if m.Writable {
 			kind, key = "change", "filesystem:write:"

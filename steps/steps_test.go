@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
@@ -38,14 +39,14 @@ type bench struct {
 	environ []string
 	dir     string
 	temp    string
-	confine Confinement
+	confine confinement.Confinement
 }
 
-func (b *bench) Confinement() Confinement  { return b.confine }
-func (b *bench) Session() *Session         { return b.session }
-func (b *bench) Scope(dag.View) expr.Scope { return b }
-func (b *bench) Environ() []string         { return b.environ }
-func (b *bench) Dir() string               { return b.dir }
+func (b *bench) Confinement() confinement.Confinement { return b.confine }
+func (b *bench) Session() *Session                    { return b.session }
+func (b *bench) Scope(dag.View) expr.Scope            { return b }
+func (b *bench) Environ() []string                    { return b.environ }
+func (b *bench) Dir() string                          { return b.dir }
 func (b *bench) Resolve(dir string) string {
 	if filepath.IsAbs(dir) {
 		return dir

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
@@ -23,7 +24,7 @@ type tempFolder struct {
 // MakeTemp makes a temporary folder, and returns its path. If the run has made it before and it is still there, that one
 // is returned, wherever it is. Only steps with this confinement can use the folder. A step that runs as another user must
 // be able to enter it and those above it, whatever the umask. Close leaves the folder unless EndTemps was called.
-func (s *Session) MakeTemp(f TempFolder, c Confinement) (string, error) {
+func (s *Session) MakeTemp(f TempFolder, c confinement.Confinement) (string, error) {
 	parent, name := f.Parent, rundir.TempName(s.options.Run)
 	if f.Call != "" {
 		name += "-" + f.Call
@@ -62,7 +63,7 @@ func (s *Session) runFolder() string {
 
 // usableTemp reports whether there is a folder that the run has made: another user can make one of that name in a folder
 // that all can write to.
-func usableTemp(dir string, c Confinement) bool {
+func usableTemp(dir string, c confinement.Confinement) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && (rundir.OwnedByUser(info) || c.ChangesUser())
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/os/systrace"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // checkTrace rejects a run whose permissions should be traced but whose steps cannot be observed.
@@ -29,7 +29,7 @@ func (e *Engine) checkTrace(j *job) error {
 	if err := systrace.Available(); err != nil {
 		refuse(err.Error())
 	}
-	j.plan.Demands(steps.Confinement{}, func(c steps.Confinement, _, _ string) {
+	j.plan.Demands(confinement.Confinement{}, func(c confinement.Confinement, _, _ string) {
 		if c.Image != "" {
 			refuse("the processes of a container are not those of flowrun; set isolation: process for this run")
 		}
@@ -74,7 +74,7 @@ func (j *job) mentionedVariables() (list []string) {
 	for _, s := range j.plan.Sources {
 		for _, m := range pattern.FindAllSubmatch(s.Text, -1) {
 			name := string(m[1])
-			if j.args.RunEnv.Vars[name] != "" && !set[name] && !steps.IsBaseVariable(name) {
+			if j.args.RunEnv.Vars[name] != "" && !set[name] && !confinement.IsBaseVariable(name) {
 				set[name], list = true, append(list, name)
 			}
 		}

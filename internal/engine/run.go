@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
@@ -428,7 +429,7 @@ func (e *Engine) checkConfinement(j *job) error {
 			}
 		}
 	}
-	j.plan.Demands(steps.Confinement{Enforced: enforcement != call.EnforceDemanded}, func(c steps.Confinement, step, problem string) {
+	j.plan.Demands(confinement.Confinement{Enforced: enforcement != call.EnforceDemanded}, func(c confinement.Confinement, step, problem string) {
 		if step != "" {
 			if problem != "" {
 				problems = append(problems, "step "+step+": "+problem)
@@ -437,7 +438,7 @@ func (e *Engine) checkConfinement(j *job) error {
 		}
 		add(&problems, c.Check(j.args.RunEnv.Env))
 		if !j.tracePermissions {
-			add(&j.unheld, c.CheckGrants(steps.Means{Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
+			add(&j.unheld, c.CheckGrants(confinement.Means{Proxy: e.config.Egress != nil, Helper: e.config.Helper}))
 		}
 		add(&j.unheld, c.CheckLimits())
 	})

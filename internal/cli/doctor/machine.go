@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/proc"
-	"github.com/flowrun/flowrun/steps"
 )
 
 func checkVersion(env *ui.Env) []finding {
@@ -133,8 +133,8 @@ func checkPermissions() (list []finding) {
 		{"permissions", "files, system calls, variables, and the network as a whole", nil},
 		{"permissions for hosts", "connections to the hosts that a tool names", permission.Grants{"network:external:example.com"}},
 	} {
-		c := steps.Confinement{Enforced: true, Grants: kind.grants}
-		if reasons := c.CheckGrants(steps.Means{Proxy: true}); len(reasons) > 0 {
+		c := confinement.Confinement{Enforced: true, Grants: kind.grants}
+		if reasons := c.CheckGrants(confinement.Means{Proxy: true}); len(reasons) > 0 {
 			list = append(list, warning(kind.check, "tools whose permissions are enforced need it; see flowrun docs isolation", "%v", errors.Join(reasons...)))
 			continue
 		}
@@ -146,7 +146,7 @@ func checkPermissions() (list []finding) {
 // checkMechanisms reports each means of this machine to confine steps. A missing one is not a warning: checkPermissions
 // and checkSupervision say whether the others are enough.
 func checkMechanisms() (list []finding) {
-	for _, m := range steps.Mechanisms() {
+	for _, m := range confinement.Mechanisms() {
 		var parts []string
 		if m.Detail != "" {
 			parts = append(parts, m.Detail)

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
@@ -47,7 +48,7 @@ type Frame struct {
 	State        string         // the engine's state folder; "" for none
 	Tools        string         // folder for data of tools; "" for none
 	Calling      []string       // tools that call each other with api.callTool, outermost first
-	Confine      steps.Confinement
+	Confine      confinement.Confinement
 	readsProject bool               // see Enforce
 	outer        *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
 }
@@ -75,7 +76,7 @@ func (a *Frame) Temp() string { return a.temp }
 func (a *Frame) Secret(key string) string { return a.secrets[key] }
 
 // Confinement returns the restrictions on the tool's steps.
-func (a *Frame) Confinement() steps.Confinement { return a.Confine }
+func (a *Frame) Confinement() confinement.Confinement { return a.Confine }
 
 // Begin prepares the call: environment, secrets, directories. path distinguishes the calls of one run.
 func (a *Frame) Begin(ctx context.Context, session *steps.Session, run string, path dag.ID) error {

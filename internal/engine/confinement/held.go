@@ -1,4 +1,4 @@
-package steps
+package confinement
 
 import (
 	"fmt"
@@ -24,19 +24,19 @@ func (c Confinement) Held(m Means, env []string) (held []string, missing []error
 	if c.Reduced && confine.Available() == nil && c.Image == "" {
 		held = append(held, "reduced privileges")
 	}
-	if c.sandboxed() && c.checkSandbox() == nil {
+	if c.Sandboxed() && c.CheckSandbox() == nil {
 		held = append(held, "files", "system calls", "variables")
 		switch n := len(c.Grants.Hosts()); {
 		case n == 0:
 			held = append(held, "no network")
-		case !c.limitsHosts() || c.checkHosts(m) != nil:
+		case !c.LimitsHosts() || c.CheckHosts(m) != nil:
 		case n == 1:
 			held = append(held, "network (1 host)")
 		default:
 			held = append(held, fmt.Sprintf("network (%d hosts)", n))
 		}
 	}
-	limits, _ := c.enforceable()
+	limits, _ := c.Enforceable()
 	return append(held, limits.texts()...), missing
 }
 
@@ -47,12 +47,12 @@ func (l Limits) texts() (list []string) {
 			list = append(list, fmt.Sprintf("%s %v", key, value))
 		}
 	}
-	add(l.MaxMemory > 0, "max-memory", sizeText(l.MaxMemory))
+	add(l.MaxMemory > 0, "max-memory", SizeText(l.MaxMemory))
 	add(l.MaxProcesses > 0, "max-processes", l.MaxProcesses)
 	add(l.MaxCPU > 0, "max-cpu", l.MaxCPU)
 	add(l.CPU > 0, "cpu", l.CPU)
-	add(l.MaxFileSize > 0, "max-file-size", sizeText(l.MaxFileSize))
+	add(l.MaxFileSize > 0, "max-file-size", SizeText(l.MaxFileSize))
 	add(l.MaxOpenFiles > 0, "max-open-files", l.MaxOpenFiles)
-	add(l.MaxOutput > 0, "max-output", sizeText(l.MaxOutput))
+	add(l.MaxOutput > 0, "max-output", SizeText(l.MaxOutput))
 	return list
 }

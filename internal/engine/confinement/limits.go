@@ -1,4 +1,4 @@
-package steps
+package confinement
 
 import (
 	"fmt"
@@ -40,28 +40,29 @@ func lower[T int | int64 | float64 | time.Duration](a, b T) T {
 	return min(a, b)
 }
 
-// needKernel reports whether the kernel has to hold some of the limits. flowrun itself holds that of
+// NeedKernel reports whether the kernel has to hold some of the limits. flowrun itself holds that of
 // the output.
-func (l Limits) needKernel() bool {
+func (l Limits) NeedKernel() bool {
 	l.MaxOutput = 0
 	return l != Limits{}
 }
 
 // CheckLimits returns why the limits cannot be enforced here, one reason for each.
 func (c Confinement) CheckLimits() []error {
-	_, reasons := c.enforceable()
+	_, reasons := c.Enforceable()
 	return reasons
 }
 
-// enforceable returns those of the limits that can be enforced here, and why the others cannot.
+// Enforceable returns those of the limits that can be enforced here, and why the others cannot.
 // Memory and CPU time are limited for each process where there can be no cgroup. The limits of a
 // container are those of its program.
-func (c Confinement) enforceable() (l Limits, reasons []error) {
+func (c Confinement) Enforceable() (l Limits, reasons []error) {
 	l = c.Limits
-	if c.Image != "" || !l.needKernel() {
+	if c.Image != "" || !l.NeedKernel() {
 		return l, nil
 	}
 	perProcess := func() error { return nil }
+	cgroupFor := func(l cgroup.Limits) func() error { return func() error { return cgroup.CanLimit(l) } }
 	for _, one := range []struct {
 		key   string
 		set   bool
@@ -69,9 +70,9 @@ func (c Confinement) enforceable() (l Limits, reasons []error) {
 		clear func()
 	}{
 		{"max-memory", l.MaxMemory > 0, perProcess, func() { l.MaxMemory = 0 }},
-		{"max-processes", l.MaxProcesses > 0, func() error { return cgroup.CanLimit(cgroup.Limits{Processes: 1}) }, func() { l.MaxProcesses = 0 }},
+		{"max-processes", l.MaxProcesses > 0, cgroupFor(cgroup.Limits{Processes: 1}), func() { l.MaxProcesses = 0 }},
 		{"max-cpu", l.MaxCPU > 0, perProcess, func() { l.MaxCPU = 0 }},
-		{"cpu", l.CPU > 0, func() error { return cgroup.CanLimit(cgroup.Limits{CPU: 1}) }, func() { l.CPU = 0 }},
+		{"cpu", l.CPU > 0, cgroupFor(cgroup.Limits{CPU: 1}), func() { l.CPU = 0 }},
 		{"max-file-size", l.MaxFileSize > 0, perProcess, func() { l.MaxFileSize = 0 }},
 		{"max-open-files", l.MaxOpenFiles > 0, perProcess, func() { l.MaxOpenFiles = 0 }},
 	} {
@@ -90,8 +91,8 @@ func (c Confinement) enforceable() (l Limits, reasons []error) {
 	return l, reasons
 }
 
-// sizeText returns a size as it is written in a definition.
-func sizeText(n int64) string {
+// SizeText returns a size as it is written in a definition.
+func SizeText(n int64) string {
 	units := []struct {
 		name string
 		size int64

@@ -1,4 +1,4 @@
-package steps
+package confinement
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func Mechanisms() []Mechanism {
 	wrap := Mechanism{Name: "bubblewrap"}
 	wrap.Detail, wrap.Err = bubblewrap()
 	containers := Mechanism{Name: "containers"}
-	containers.Detail, containers.Err = containerProgram(os.Getenv("PATH"))
+	containers.Detail, containers.Err = ContainerProgram(os.Getenv("PATH"))
 	return []Mechanism{landlock, ifUsable("seccomp", "filters system calls", confine.CheckFilter()),
 		ifUsable("network namespaces", "can be made", netns.Available("")), cgroups(), wrap, containers}
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Confinement returns the restrictions that the definition's security and resources put on its steps.
-func (p *Plan) Confinement() steps.Confinement {
+func (p *Plan) Confinement() confinement.Confinement {
 	def := p.Definition
-	c := steps.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: limitsOf(&def.Resources), Enforced: def.Security.Enforce}
+	c := confinement.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: limitsOf(&def.Resources), Enforced: def.Security.Enforce}
 	if def.Security.Isolation == "container" {
 		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
 		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return t.S == "network" || strings.HasPrefix(t.S, "network:") })
@@ -21,8 +21,8 @@ func (p *Plan) Confinement() steps.Confinement {
 	return c
 }
 
-func limitsOf(r *tool.Resources) steps.Limits {
-	return steps.Limits{MaxMemory: r.MaxMemory, MaxProcesses: r.MaxProcesses, MaxCPU: r.MaxCPU, CPU: r.CPU, MaxFileSize: r.MaxFileSize,
+func limitsOf(r *tool.Resources) confinement.Limits {
+	return confinement.Limits{MaxMemory: r.MaxMemory, MaxProcesses: r.MaxProcesses, MaxCPU: r.MaxCPU, CPU: r.CPU, MaxFileSize: r.MaxFileSize,
 		MaxOpenFiles: r.MaxOpenFiles, MaxOutput: r.MaxOutput}
 }
 
@@ -37,7 +37,7 @@ const (
 // Demands visits the confinement of every tool in the plan that starts processes (with step ""), and of every step
 // that flowrun executes itself (with its name, and why it cannot have that confinement). The permissions are those of
 // the definition, as they are written.
-func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, step, problem string)) {
+func (p *Plan) Demands(outer confinement.Confinement, visit func(c confinement.Confinement, step, problem string)) {
 	c := outer
 	if !p.Group {
 		c = p.Confinement().Within(p.ConfinedBy(outer))
@@ -49,7 +49,7 @@ func (p *Plan) Demands(outer steps.Confinement, visit func(c steps.Confinement, 
 		case s.Nested != nil:
 			s.Nested.Demands(c, visit)
 		case s.Command != nil && s.Command.Container != nil:
-			visit(c.InContainer(s.Command.Container), "", "")
+			visit(s.Command.Container.Within(c), "", "")
 		case s.Command != nil:
 			commands = true
 		case s.OwnWork != "":
@@ -70,7 +70,7 @@ func (p *Plan) written() (list []string) {
 }
 
 // Written is Confinement with the permissions as they are written, for a tool whose parameters are not known.
-func (p *Plan) Written() steps.Confinement {
+func (p *Plan) Written() confinement.Confinement {
 	c := p.Confinement()
 	c.Grants = p.written()
 	return c
@@ -85,7 +85,7 @@ func (p *Plan) HasCommands() bool {
 
 // ConfinedBy returns what the restrictions of a tool that uses this one mean for it. A tool without permissions of its
 // own cannot be limited to some: it is not, if those of outer name it (tool:NAME).
-func (p *Plan) ConfinedBy(outer steps.Confinement) steps.Confinement {
+func (p *Plan) ConfinedBy(outer confinement.Confinement) confinement.Confinement {
 	if outer.Enforced && !p.Group && !p.HasPermissions() && outer.Grants.CallTool(p.Name()) == nil {
 		outer.Enforced, outer.Grants = false, nil
 	}
@@ -96,7 +96,7 @@ func (p *Plan) ConfinedBy(outer steps.Confinement) steps.Confinement {
 // max-memory does not matter here, because it limits commands: a step in Go uses the memory of this program, and a script has
 // its own limit. Neither do enforced permissions matter for a script or a step that only reads files:
 // these always have only what is named.
-func (p *Plan) Unconfined(c steps.Confinement, work string) string {
+func (p *Plan) Unconfined(c confinement.Confinement, work string) string {
 	switch {
 	case c.Image != "":
 		return "isolation: container is not possible for " + work

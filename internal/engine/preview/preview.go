@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/permission"
@@ -177,7 +178,7 @@ func (v *previewer) tool(p *plan.Plan, a *call.Frame, prefix string) {
 }
 
 // addTool adds the tool itself; a is nil if its parameters are not known.
-func (v *previewer) addTool(p *plan.Plan, a *call.Frame, c steps.Confinement, prefix string) {
+func (v *previewer) addTool(p *plan.Plan, a *call.Frame, c confinement.Confinement, prefix string) {
 	def := p.Definition
 	t := PreviewTool{Step: strings.TrimSuffix(prefix, "/"), Name: def.Name, File: def.File, Scope: def.Scope, Tags: def.Tags,
 		Privilege: def.Security.ExecutionPrivilege, Permissions: call.Permissions(p, a), Justification: def.Security.Justification}
@@ -207,7 +208,7 @@ func (v *previewer) addTool(p *plan.Plan, a *call.Frame, c steps.Confinement, pr
 }
 
 // enforcement says what is enforced for the commands of a tool.
-func (v *previewer) enforcement(t *PreviewTool, p *plan.Plan, a *call.Frame, c steps.Confinement) {
+func (v *previewer) enforcement(t *PreviewTool, p *plan.Plan, a *call.Frame, c confinement.Confinement) {
 	if !v.ofRun || !p.HasCommands() {
 		return
 	}
@@ -226,11 +227,11 @@ func (v *previewer) enforcement(t *PreviewTool, p *plan.Plan, a *call.Frame, c s
 }
 
 // means assumes that this program provides a proxy, as the flowrun command does.
-func means() steps.Means { return steps.Means{Proxy: true} }
+func means() confinement.Means { return confinement.Means{Proxy: true} }
 
 // addUnbound adds the steps of a nested tool whose parameters are not known before the run, with commands as they are
 // written.
-func (v *previewer) addUnbound(p *plan.Plan, outer steps.Confinement, prefix string, mask func(string) string) {
+func (v *previewer) addUnbound(p *plan.Plan, outer confinement.Confinement, prefix string, mask func(string) string) {
 	c := outer
 	if !p.Group {
 		c = p.Written().Within(outer)
@@ -468,11 +469,11 @@ func confinementProblem(a *call.Frame, k *steps.Container) string {
 	c := a.Confine
 	c.Grants = call.Grants(a)
 	if k != nil {
-		for _, err := range c.Refuses(k) {
+		for _, err := range k.Refused(c) {
 			why = append(why, err.Error())
 		}
 	}
-	_, missing := c.InContainer(k).Held(means(), a.RunEnv.Env)
+	_, missing := k.Within(c).Held(means(), a.RunEnv.Env)
 	for _, err := range missing {
 		why = append(why, err.Error())
 	}
