@@ -17,10 +17,7 @@
 // There is no global state that runs share, and when Run returns, no goroutine and no process of the run is left.
 package flowrun
 
-import (
-	"github.com/flowrun/flowrun/internal/js/jsrun"
-	"github.com/flowrun/flowrun/internal/os/supervisor"
-)
+import "github.com/flowrun/flowrun/internal/engine"
 
 // HelperMain must be the first call in main of a program that embeds flowrun and wants whole process trees
 // supervised: the engine starts the same program again as its supervisor process, which does its work inside this
@@ -29,7 +26,4 @@ import (
 //
 // Scripts in definitions also run in such a second process: a program that does not call HelperMain cannot run them
 // unless it sets hooks.Config.InProcess.
-func HelperMain() {
-	jsrun.Main()
-	supervisor.Main()
-}
+func HelperMain() { engine.HelperMain() }

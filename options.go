@@ -7,7 +7,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/steps"
 )
 
@@ -60,14 +59,7 @@ func WithTrace(c history.TraceContext) RunOption { return engine.WithTrace(c) }
 // WithQueue calls f when the run has to wait in the queue for locks, or for other runs of its tool to end; again when
 // what it waits for changes; and once more, without Obstacles, when it is admitted. There is one call at a time; a
 // slow f delays the run.
-func WithQueue(f func(QueuePosition)) RunOption { return func(o *runOptions) { o.queued = f } }
-
-// Notice is a problem that did not make a run fail.
-type Notice = notice.Notice
-
-// WithNotices calls f for each notice as soon as it arises, such as that a step has to wait until the system can start
-// it. Result.Notices has them all. f may be called by several goroutines at once.
-func WithNotices(f func(Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
+func WithQueue(f func(history.QueuePosition)) RunOption { return engine.WithQueue(f) }
 
 // WithApproval calls ask for every question of the run's approve steps, as soon as it is asked, each in its own
 // goroutine. In a resumed run it also gets the questions that were already open. The Answer that it returns is

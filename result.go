@@ -2,66 +2,18 @@ package flowrun
 
 import (
 	"context"
-	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
-	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
 
 // Result is the outcome of a run. Its JSON form is flowrun/run.v1, to which fields are only ever added. It holds no
 // secrets.
-type Result struct {
-	ID       string
-	Tool     string
-	RetryOf  string     // the run that this one retried
-	Origin   string     // of a recorded run: who started it, see WithOrigin
-	Status   dag.Status // Waiting if the run waits for an answer, Interrupted if the engine could not bring it to its end
-	ExitCode int
-	Reason   string
-	Message  string
-	Notes    []string // additions to the status, such as how many failures were tolerated
-	Started  time.Time
-	Ended    time.Time
-	Params   map[string]any // as bound, secrets masked
-	// Enforced reports that the permissions of the tool are enforced. Unenforced lists those that should be but are
-	// not; see Config.AllowUnenforced.
-	Enforced   bool
-	Unenforced []string
-	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
-	Output     string   // at most 10 MB; see WithStdout
-	// Outputs are the declared outputs by name, secrets masked; nil if there are none. Numbers are json.Numbers.
-	Outputs map[string]any
-	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.
-	InvalidUTF8 bool
-	Steps       []StepResult // in plan order, a nested tool's steps after the step that uses it
-	// Tolerated lists the paths of steps that failed without failing the run.
-	Tolerated []string
-	// LockDemands lists what the run took at its start, or waits for.
-	LockDemands []LockDemand
-	// Language is the language of messages in the execution log: de, or English. Everything else is English.
-	Language string
-	// Notices report what had to be ended when the run closed: background processes, and processes that had left
-	// their group.
-	Notices []notice.Notice
-	// Permissions says which permissions the run needs, if WithPermissionTrace was given; else nil.
-	Permissions *PermissionReport
-
-	output     *dag.Output
-	short      bool             // Output is only the beginning, see WithShortOutput
-	structured bool             // the output is a value as JSON
-	cause      error            // why the caller's context ended, nil if it did not
-	answer     any              // Content of the step that gave the output; nil if there is only the output
-	discovered bool             // a discovered tool, whose failures Report describes
-	markdown   *tool.Definition // the definition of a Markdown tool, else nil
-	notRunLog  []LogEntry       // problems that kept a Markdown tool from running
-}
+type Result = engine.Result
 
 // StepResult is the outcome of one step. Output and Error are its streams up to dag.InlineLimit; if StdoutFile is
 // set, that file has all of the output, and StderrFile likewise.

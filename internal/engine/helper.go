@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/os/supervisor"
 )
 
 // HelperMain is flowrun.HelperMain, for the programs of this module.
 func HelperMain() {
-	hooks.Main()
+	jsrun.Main()
 	supervisor.Main()
 }

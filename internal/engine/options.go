@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -38,7 +39,7 @@ type runOptions struct {
 	prompt          func(context.Context, steps.Prompt) (string, error)
 	console, stream func(steps.Chunk)
 	queued          func(history.QueuePosition)
-	noticed         func(steps.Notice)
+	noticed         func(notice.Notice)
 }
 
 // WithID gives the run an id instead of a new one.
@@ -168,7 +169,7 @@ func WithQueue(f func(history.QueuePosition)) RunOption { return func(o *runOpti
 
 // WithNotices calls f for each notice as soon as it arises, such as that a step has to wait until the system can start
 // it. Result.Notices has them all. f may be called by several goroutines at once.
-func WithNotices(f func(steps.Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
+func WithNotices(f func(notice.Notice)) RunOption { return func(o *runOptions) { o.noticed = f } }
 
 // WithApproval calls ask for every question of the run's approve steps, as soon as it is asked, each in its own
 // goroutine. In a resumed run it also gets the questions that were already open. The Answer that it returns is

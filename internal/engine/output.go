@@ -27,7 +27,7 @@ type outputTee struct {
 	short    bool     // the result holds only the beginning of the output
 	terminal Terminal // nil: there is no terminal
 	console  func(steps.Chunk)
-	noticed  func(steps.Notice)
+	noticed  func(notice.Notice)
 
 	mu       sync.Mutex
 	notices  []notice.Notice

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -55,7 +56,7 @@ type Result struct {
 	Language string
 	// Notices report what had to be ended when the run closed: background processes, and processes that had left
 	// their group.
-	Notices []steps.Notice
+	Notices []notice.Notice
 	// Permissions says which permissions the run needs, if WithPermissionTrace was given; else nil.
 	Permissions *permtrace.Report
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -22,32 +23,32 @@ import (
 const RunSchema = "flowrun/run.v1"
 
 type runJSON struct {
-	Schema      string          `json:"schema"`
-	ID          string          `json:"id"`
-	Tool        string          `json:"tool"`
-	RetryOf     string          `json:"retry_of,omitempty"`
-	Origin      string          `json:"origin,omitempty"`
-	Status      dag.Status      `json:"status"`
-	ExitCode    int             `json:"exit_code"`
-	Reason      string          `json:"reason,omitempty"`
-	Message     string          `json:"message,omitempty"`
-	Notes       []string        `json:"notes,omitempty"`
-	Started     time.Time       `json:"started,omitzero"`
-	Ended       time.Time       `json:"ended,omitzero"`
-	DurationMS  int64           `json:"duration_ms"`
-	Params      map[string]any  `json:"params"`
-	Withheld    []string        `json:"withheld,omitempty"`
-	Output      string          `json:"output"`
-	Outputs     map[string]any  `json:"outputs,omitempty"`
-	Invalid     bool            `json:"invalid_utf8,omitempty"`
-	Steps       []stepJSON      `json:"steps"`
-	Tolerated   []string        `json:"tolerated"`
-	Uncleaned   []string        `json:"cleanup_failed,omitempty"`
-	Log         []LogEntry      `json:"execution_log,omitempty"` // of Markdown tools
-	LockDemands []LockDemand    `json:"needs,omitempty"`
-	Enforced    bool            `json:"enforced,omitempty"`
-	Unenforced  []string        `json:"unenforced,omitempty"`
-	Notices     []notice.Notice `json:"notices,omitempty"`
+	Schema      string               `json:"schema"`
+	ID          string               `json:"id"`
+	Tool        string               `json:"tool"`
+	RetryOf     string               `json:"retry_of,omitempty"`
+	Origin      string               `json:"origin,omitempty"`
+	Status      dag.Status           `json:"status"`
+	ExitCode    int                  `json:"exit_code"`
+	Reason      string               `json:"reason,omitempty"`
+	Message     string               `json:"message,omitempty"`
+	Notes       []string             `json:"notes,omitempty"`
+	Started     time.Time            `json:"started,omitzero"`
+	Ended       time.Time            `json:"ended,omitzero"`
+	DurationMS  int64                `json:"duration_ms"`
+	Params      map[string]any       `json:"params"`
+	Withheld    []string             `json:"withheld,omitempty"`
+	Output      string               `json:"output"`
+	Outputs     map[string]any       `json:"outputs,omitempty"`
+	Invalid     bool                 `json:"invalid_utf8,omitempty"`
+	Steps       []stepJSON           `json:"steps"`
+	Tolerated   []string             `json:"tolerated"`
+	Uncleaned   []string             `json:"cleanup_failed,omitempty"`
+	Log         []LogEntry           `json:"execution_log,omitempty"` // of Markdown tools
+	LockDemands []history.LockDemand `json:"needs,omitempty"`
+	Enforced    bool                 `json:"enforced,omitempty"`
+	Unenforced  []string             `json:"unenforced,omitempty"`
+	Notices     []notice.Notice      `json:"notices,omitempty"`
 
 	Permissions *permtrace.Report `json:"permissions,omitempty"`
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Start implements API.
@@ -163,7 +163,7 @@ func (r *running) onRecorded() {
 
 // onNotice logs that the system is too short of something to start a step: such a run looks as if it worked. The step is
 // not named, because its path can have values of the caller.
-func (r *running) onNotice(n steps.Notice) {
+func (r *running) onNotice(n notice.Notice) {
 	if n.Code == "shortage" && n.Step != "" {
 		r.log.Warn("a step waits until this process may open more files or start more processes")
 	}
