@@ -48,15 +48,15 @@ func TestZones(t *testing.T) {
 func TestCompare(t *testing.T) {
 	c := Collators{}
 	for _, x := range []struct {
-		locale, sensitivity string
-		numeric             bool
-		a, b                string
-		want                int
+		sensitivity string
+		numeric     bool
+		a, b        string
+		want        int
 	}{
-		{"en", "variant", false, "a", "b", -1}, {"en", "base", false, "a", "Á", 0}, {"en", "accent", false, "a", "A", 0},
-		{"en", "variant", true, "x10", "x9", 1}, {"en", "variant", false, "x10", "x9", -1}, {"sv", "variant", false, "z", "ä", -1}, {"nb", "variant", false, "z", "ø", -1},
+		{"variant", false, "a", "b", -1}, {"base", false, "a", "Á", 0}, {"accent", false, "a", "A", 0},
+		{"variant", true, "x10", "x9", 1}, {"variant", false, "x10", "x9", -1}, {"variant", false, "z", "ä", 1},
 	} {
-		if got := c.Compare(x.locale, x.sensitivity, x.numeric, x.a, x.b); got != x.want {
+		if got := c.Compare(x.sensitivity, x.numeric, x.a, x.b); got != x.want {
 			t.Errorf("%+v: %d", x, got)
 		}
 	}

@@ -66,25 +66,27 @@ func ZoneAt(name string, milliseconds float64) (offset int, abbreviation string,
 
 // Collators keeps the collators that a script has used, by their options. Not safe for concurrent
 // use.
-type Collators map[string]*collate.Collator
+type Collators map[collation]*collate.Collator
 
-// Compare compares two texts in the order of a language. sensitivity is that of Intl.Collator.
-func (c Collators) Compare(locale, sensitivity string, numeric bool, a, b string) int {
-	key := locale + " " + sensitivity
-	if numeric {
-		key += " numeric"
-	}
+type collation struct {
+	sensitivity string
+	numeric     bool
+}
+
+// Compare compares two texts in the order of English. sensitivity is that of Intl.Collator.
+func (c Collators) Compare(sensitivity string, numeric bool, a, b string) int {
+	key := collation{sensitivity, numeric}
 	found := c[key]
 	if found == nil {
-		found = newCollator(locale, sensitivity, numeric)
+		found = key.collator()
 		c[key] = found
 	}
 	return found.CompareString(a, b)
 }
 
-func newCollator(locale, sensitivity string, numeric bool) *collate.Collator {
+func (c collation) collator() *collate.Collator {
 	var o []collate.Option
-	switch sensitivity {
+	switch c.sensitivity {
 	case "base":
 		o = append(o, collate.Loose)
 	case "accent":
@@ -92,11 +94,8 @@ func newCollator(locale, sensitivity string, numeric bool) *collate.Collator {
 	case "case":
 		o = append(o, collate.IgnoreDiacritics, collate.IgnoreWidth)
 	}
-	if numeric {
+	if c.numeric {
 		o = append(o, collate.Numeric)
 	}
-	if locale == "nb" || locale == "no" { // package collate has the Norwegian order under this name only
-		locale = "nn"
-	}
-	return collate.New(language.Make(locale), o...)
+	return collate.New(language.English, o...)
 }

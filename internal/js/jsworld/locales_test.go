@@ -36,3 +36,16 @@ func TestIntlIsLikeNode(t *testing.T) {
 		}
 	}
 }
+
+// TestIntlIsEnglish checks that other locales are accepted and give the texts of en-US.
+func TestIntlIsEnglish(t *testing.T) {
+	vm := shimWorld(t)
+	v, err := vm.RunString(`[
+		(1234.5).toLocaleString("de-DE"), new Date(0).toLocaleString("en-GB", { timeZone: "Europe/Berlin" }),
+		new Intl.NumberFormat(["fr", "en"]).resolvedOptions().locale, Intl.Collator("sv").resolvedOptions().locale,
+		Intl.ListFormat.supportedLocalesOf(["de", "en-GB", "en"]),
+	].join(" | ")`)
+	if want := "1,234.5 | 1/1/1970, 1:00:00 AM | en-US | en-US | en"; err != nil || v.String() != want {
+		t.Errorf("%v, %v; want %s", v, err, want)
+	}
+}

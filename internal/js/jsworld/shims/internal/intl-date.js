@@ -1,10 +1,33 @@
 // Intl.DateTimeFormat with the Gregorian calendar.
 //
 // The data has patterns by the fields that are asked for: yMMMd is the year, the short name of the
-// month and the day. In a pattern, {MM} is the month in two digits, {MMMM} its name, {LLLL} its
-// name if no day is beside it, {EEEE} and {cccc} the same for the day of the week.
-const { lookup, dataOf, option, wholeNumber, optionsOf } = require('internal/intl')
+// month and the day. In a pattern, {MM} is the month in two digits, {MMM} its short name, {MMMM} its
+// name and {EEEE} that of the day of the week.
+const { lookup, option, wholeNumber, optionsOf } = require('internal/intl')
 const { zoneName, zoneAt } = __lent()
+
+// Data of the Unicode CLDR 48.0. Copyright © Unicode, Inc.; Unicode License v3, https://www.unicode.org/license.txt
+const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December']
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+const dates = {
+  d: '{d}',
+  M: '{M}',
+  MMM: '{MMM}',
+  MMMM: '{MMMM}',
+  y: '{y}',
+  Md: '{M}/{d}',
+  MMMd: '{MMM} {d}',
+  MMMMd: '{MMMM} {d}',
+  yM: '{M}/{y}',
+  yMMM: '{MMM} {y}',
+  yMMMM: '{MMMM} {y}',
+  yMd: '{M}/{d}/{y}',
+  yMMMd: '{MMM} {d}, {y}',
+  yMMMMd: '{MMMM} {d}, {y}'
+}
+const times = { h: '{h} {a}', hm: '{h}:{mm} {a}', hms: '{h}:{mm}:{ss} {a}', H: '{hh}', Hz: '{hh}h {z}', Hm: '{hh}:{mm}', Hms: '{hh}:{mm}:{ss}', ms: '{mm}:{ss}' }
+const dateStyles = { full: '{EEEE}, {MMMM} {d}, {y}', long: '{MMMM} {d}, {y}', medium: '{MMM} {d}, {y}', short: '{M}/{d}/{yy}' }
+const timeStyles = { full: '{h}:{mm}:{ss} {a} {z}', long: '{h}:{mm}:{ss} {a} {z}', medium: '{h}:{mm}:{ss} {a}', short: '{h}:{mm} {a}' }
 
 const numeric = ['numeric', '2-digit']
 const names = ['narrow', 'short', 'long']
@@ -20,13 +43,10 @@ const styles = ['full', 'long', 'medium', 'short']
 class DateTimeFormat {
   #o
   #locale
-  #data
   #pattern
   // required and standard are what toLocaleString and its siblings need: date, time or any.
   constructor (locales, given, required = 'any', standard = 'date') {
-    const found = lookup(locales)
-    this.#locale = found.locale
-    this.#data = dataOf(found)
+    this.#locale = lookup(locales)
     this.#o = this.#read(optionsOf(given), required, standard)
     this.#pattern = parsed(this.#choose())
     this.format = v => this.formatToParts(v).map(p => p.value).join('')
@@ -43,7 +63,7 @@ class DateTimeFormat {
     o.timeStyle = option(given, 'timeStyle', styles)
     const hour12 = option(given, 'hour12', [true, false])
     const cycle = option(given, 'hourCycle', ['h11', 'h12', 'h23', 'h24'])
-    o.hourCycle = hour12 === undefined ? cycle ?? this.#data.hour : hour12 ? (this.#data.hour === 'h11' ? 'h11' : 'h12') : 'h23'
+    o.hourCycle = hour12 === undefined ? cycle ?? 'h12' : hour12 ? 'h12' : 'h23'
     if (o.dateStyle || o.timeStyle) {
       const field = [...dateFields, ...timeFields, 'timeZoneName'].find(f => o[f] !== undefined)
       if (field) throw new TypeError(`Can't set option ${field} when ${o.dateStyle ? 'dateStyle' : 'timeStyle'} is used`)
@@ -60,69 +80,55 @@ class DateTimeFormat {
   // choose returns the pattern for the options.
   #choose () {
     const o = this.#o
-    const { styles, join } = this.#data
-    if (o.dateStyle || o.timeStyle) {
-      const date = o.dateStyle && styles.date[o.dateStyle]
-      const time = o.timeStyle && this.#timeOfStyle(styles.time[o.timeStyle])
-      return date && time ? join.style[o.dateStyle].replace('{1}', date).replace('{0}', time) : date ?? time
-    }
-    const date = this.#datePattern()
-    const time = this.#timePattern()
+    const [date, time] = o.dateStyle || o.timeStyle ? [dateStyles[o.dateStyle], o.timeStyle && this.#timeOfStyle()] : [this.#datePattern(), this.#timePattern()]
     if (!date || !time) return date || time
-    const kind = o.weekday && !o.year && !o.month && !o.day ? 'week' : o.month !== 'long' ? (o.month === 'short' ? 'short' : 'num') : o.weekday === 'long' ? 'full' : 'long'
-    return (time === '{z}' ? '{1}, {0}' : join.of[kind]).replace('{1}', date.replace('{c}', '{E}')).replace('{0}', time)
+    let between = ', '
+    if (['full', 'long'].includes(o.dateStyle) || o.month === 'long' && time !== '{z}') between = ' at '
+    else if (date === '{E}' || date === '{EEEE}' || date === '{EEEEE}') between = time === '{z}' ? ', ' : ' '
+    return date + between + time
   }
   // timeOfStyle returns the pattern of a style with the cycle of hours that is asked for.
-  #timeOfStyle (pattern) {
-    const half = this.#o.hourCycle < 'h2'
-    if (half === pattern.includes('{a}')) return pattern
-    const made = this.#data.times[(half ? 'h' : 'H') + (pattern.includes('{ss}') ? 'ms' : 'm')]
-    return (pattern.includes('{hh}') ? made.replace('{h}', '{hh}') : made) + (pattern.includes('{z}') ? ' {z}' : '')
+  #timeOfStyle () {
+    const pattern = timeStyles[this.#o.timeStyle]
+    if (this.#o.hourCycle < 'h2') return pattern
+    return (pattern.includes('{ss}') ? times.Hms : times.Hm) + (pattern.includes('{z}') ? ' {z}' : '')
   }
   #datePattern () {
     const o = this.#o
-    const { dates } = this.#data
     if (!dateFields.some(f => o[f] !== undefined)) return ''
     const month = { undefined: '', numeric: 'M', '2-digit': 'M', narrow: 'MMM', short: 'MMM', long: 'MMMM' }[o.month]
     const rest = (o.year ? 'y' : '') + month + (o.day ? 'd' : '')
-    const week = { undefined: '', narrow: 'E', short: 'E', long: 'EEEE' }[o.weekday]
-    let pattern = dates[week + rest] ?? (week === 'EEEE' ? dates['E' + rest]?.replace(/\{[Ec]\}/, '{EEEE}') : undefined)
-    if (pattern === undefined && rest === 'yd') pattern = `${dates.y} (${dates.d})`
-    if (pattern === undefined) pattern = `${dates[rest]} ${week === 'EEEE' ? '{EEEE}' : dates.E}`
-    if (rest === 'yM' && o.month === '2-digit') pattern = dates.yMM ?? pattern.replace('{M}', '{MM}')
+    let pattern = withWeekday(rest, { narrow: '{EEEEE}', short: '{E}', long: '{EEEE}' }[o.weekday])
+    if (rest === 'yM' && o.month === '2-digit') pattern = pattern.replace('{M}', '{MM}')
     if (o.year === '2-digit') pattern = pattern.replace('{y}', '{yy}')
     if (o.day && (o.month === '2-digit' || o.day === '2-digit') || rest === 'M' && o.month === '2-digit') {
-      if (month === 'M') pattern = pattern.replace(/\{MM?\}/, o.month === '2-digit' ? '{MM}' : '{M}')
-      pattern = pattern.replace(/\{dd?\}/, o.day === '2-digit' ? '{dd}' : '{d}')
+      if (o.month === '2-digit') pattern = pattern.replace('{M}', '{MM}')
+      if (o.day === '2-digit') pattern = pattern.replace('{d}', '{dd}')
     }
-    if (o.month === 'narrow') pattern = pattern.replace(/\{[ML]{3}\}/, '{MMMMM}')
-    if (o.weekday === 'narrow') pattern = pattern.replace(/\{[Ec]+\}/, '{EEEEE}')
-    return pattern
+    return o.month === 'narrow' ? pattern.replace('{MMM}', '{MMMMM}') : pattern
   }
   #timePattern () {
     const o = this.#o
-    const { times, numbers } = this.#data
-    const half = o.hourCycle < 'h2' ? 'h' : 'H'
     const [minute, second] = [o.minute !== undefined, o.second !== undefined || o.fractionalSecondDigits !== undefined]
     let pattern
     if (o.hour !== undefined) {
-      const key = half + (second ? 'ms' : minute ? 'm' : '')
-      pattern = (o.minute === '2-digit' && times[half + 'm' + key.slice(1)]) || times[key]
+      const key = (o.hourCycle < 'h2' ? 'h' : 'H') + (second ? 'ms' : minute ? 'm' : '')
+      pattern = times[key]
       if (o.timeZoneName) pattern = times[key + 'z'] ?? pattern + ' {z}'
       if (o.hour === '2-digit') pattern = pattern.replace('{h}', '{hh}')
-      if (second && !minute) pattern = pattern.replace(/\{mm\}./, '')
+      if (second && !minute) pattern = pattern.replace('{mm}:', '')
     } else {
       pattern = minute && second ? times.ms : minute ? '{m}' : second ? (o.second === undefined ? '' : '{s}') : ''
       if (o.timeZoneName) pattern = pattern === '' ? '{z}' : pattern + ' {z}'
     }
-    if (o.fractionalSecondDigits) pattern = o.second === undefined ? '{S}' : pattern.replace(/\{ss?\}/, s => s + numbers.decimal + '{S}')
+    if (o.fractionalSecondDigits) pattern = o.second === undefined ? '{S}' : pattern.replace(/\{ss?\}/, s => s + '.{S}')
     return pattern
   }
   formatToParts (v) {
     const t = v === undefined ? Date.now() : Number(v)
     if (!(Math.abs(t) <= 864e13)) throw new RangeError('Invalid time value')
     const list = []
-    const at = new Moment(t, this.#o, this.#data, this.#locale)
+    const at = new Moment(t, this.#o)
     for (const { field, text } of this.#pattern) list.push(field ? at.part(field) : { type: 'literal', value: text })
     return list
   }
@@ -136,6 +142,15 @@ class DateTimeFormat {
     const hours = rest.hour || rest.timeStyle ? { hourCycle, hour12: hourCycle < 'h2' } : {}
     return { locale: this.#locale, calendar: 'gregory', numberingSystem: 'latn', timeZone, ...hours, ...shown }
   }
+}
+
+// withWeekday returns the pattern of a date, with the day of the week if one is given.
+function withWeekday (fields, weekday) {
+  if (fields === 'yd') return '{y} ({d})'
+  if (!weekday) return dates[fields]
+  if (fields === '') return weekday
+  if (fields === 'd') return `{d} ${weekday}`
+  return /Md/.test(fields) ? `${weekday}, ${dates[fields]}` : `${dates[fields]} ${weekday}`
 }
 
 // parsed returns the fields and texts of a pattern.
@@ -159,23 +174,19 @@ function zone (name) {
 // Moment is a time in a time zone.
 class Moment {
   #o
-  #data
-  #locale
   #at
   #offset
   #short
-  constructor (t, o, data, locale) {
+  constructor (t, o) {
     ;[this.#offset, this.#short] = zoneAt(o.timeZone, t)
     this.#at = new Date(t + this.#offset * 1000)
     this.#o = o
-    this.#data = data
-    this.#locale = locale
   }
   part (field) {
     const at = this.#at
     const two = n => String(n).padStart(2, '0')
-    const name = (type, list, i) => ({ type, value: list[i] })
-    const { months, weekdays, periods } = this.#data
+    const month = length => ({ type: 'month', value: months[at.getUTCMonth()].slice(0, length) })
+    const weekday = length => ({ type: 'weekday', value: weekdays[at.getUTCDay()].slice(0, length) })
     const hour = () => {
       const h = at.getUTCHours()
       return { h11: h % 12, h12: h % 12 || 12, h23: h, h24: h || 24 }[this.#o.hourCycle]
@@ -185,18 +196,14 @@ class Moment {
       case 'yy': return { type: 'year', value: two(at.getUTCFullYear() % 100) }
       case 'M': return { type: 'month', value: String(at.getUTCMonth() + 1) }
       case 'MM': return { type: 'month', value: two(at.getUTCMonth() + 1) }
-      case 'MMM': return name('month', months.short ?? months.long, at.getUTCMonth())
-      case 'LLL': return name('month', months.shortAlone ?? months.short ?? months.longAlone ?? months.long, at.getUTCMonth())
-      case 'MMMM': return name('month', months.long, at.getUTCMonth())
-      case 'LLLL': return name('month', months.longAlone ?? months.long, at.getUTCMonth())
-      case 'MMMMM': return name('month', months.narrow, at.getUTCMonth())
+      case 'MMM': return month(3)
+      case 'MMMM': return month()
+      case 'MMMMM': return month(1)
       case 'd': return { type: 'day', value: String(at.getUTCDate()) }
       case 'dd': return { type: 'day', value: two(at.getUTCDate()) }
-      case 'E': return name('weekday', weekdays.short ?? weekdays.long, at.getUTCDay())
-      case 'c': return name('weekday', weekdays.shortAlone ?? weekdays.short ?? weekdays.long, at.getUTCDay())
-      case 'EEEE': return name('weekday', weekdays.long, at.getUTCDay())
-      case 'cccc': return name('weekday', weekdays.longAlone ?? weekdays.long, at.getUTCDay())
-      case 'EEEEE': return name('weekday', weekdays.narrow, at.getUTCDay())
+      case 'E': return weekday(3)
+      case 'EEEE': return weekday()
+      case 'EEEEE': return weekday(1)
       case 'h': return { type: 'hour', value: String(hour()) }
       case 'hh': return { type: 'hour', value: two(hour()) }
       case 'm': return { type: 'minute', value: String(at.getUTCMinutes()) }
@@ -204,24 +211,22 @@ class Moment {
       case 's': return { type: 'second', value: String(at.getUTCSeconds()) }
       case 'ss': return { type: 'second', value: two(at.getUTCSeconds()) }
       case 'S': return { type: 'fractionalSecond', value: String(at.getUTCMilliseconds()).padStart(3, '0').slice(0, this.#o.fractionalSecondDigits) }
-      case 'a': return name('dayPeriod', periods, at.getUTCHours() < 12 ? 0 : 1)
+      case 'a': return { type: 'dayPeriod', value: at.getUTCHours() < 12 ? 'AM' : 'PM' }
       default: return { type: 'timeZoneName', value: this.#zone() }
     }
   }
-  // zone returns UTC, the short name of a zone of North America if the language has it, or the
-  // offset.
+  // zone returns UTC, the short name of a zone of North America, or the offset.
   #zone () {
-    const [prefix, zero, utc, point, states] = this.#data.zone
     const style = this.#o.timeZoneName ?? (this.#o.timeStyle === 'full' ? 'long' : 'short')
-    if (this.#o.timeZone === 'UTC' && style === 'long' && this.#locale.startsWith('en')) return 'Coordinated Universal Time'
-    if (this.#o.timeZone === 'UTC' && !style.endsWith('Offset')) return utc
-    if (style === 'short' && states && /^(E|C|M|P|AK|H)[SD]T$/.test(this.#short) && this.#o.timeZone.startsWith('America/')) return this.#short
+    if (this.#o.timeZone === 'UTC' && style === 'long') return 'Coordinated Universal Time'
+    if (this.#o.timeZone === 'UTC' && !style.endsWith('Offset')) return 'UTC'
+    if (style === 'short' && /^(E|C|M|P|AK|H)[SD]T$/.test(this.#short) && this.#o.timeZone.startsWith('America/')) return this.#short
     const minutes = Math.abs(Math.trunc(this.#offset / 60))
-    if (minutes === 0) return style.startsWith('long') ? prefix : zero.replace(/\+0$/, style.endsWith('Offset') ? '+0' : '')
+    if (minutes === 0) return style === 'shortOffset' ? 'GMT+0' : 'GMT'
     const [h, m] = [Math.floor(minutes / 60), String(minutes % 60).padStart(2, '0')]
-    const sign = this.#offset < 0 ? this.#data.numbers.minus : '+'
-    if (style.startsWith('long')) return `${prefix}${sign}${String(h).padStart(2, '0')}${point}${m}`
-    return `${prefix}${sign}${h}${m === '00' ? '' : point + m}`
+    const sign = this.#offset < 0 ? '-' : '+'
+    if (style.startsWith('long')) return `GMT${sign}${String(h).padStart(2, '0')}:${m}`
+    return `GMT${sign}${h}${m === '00' ? '' : ':' + m}`
   }
 }
 

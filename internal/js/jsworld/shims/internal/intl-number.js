@@ -1,9 +1,15 @@
 // Intl.NumberFormat for decimal numbers, percentages, amounts of money and compact numbers. There
 // are no units.
-const { lookup, dataOf, option, wholeNumber, optionsOf } = require('internal/intl')
+const { lookup, option, wholeNumber, optionsOf } = require('internal/intl')
 
 // cents are the decimal places of the currencies that do not have two.
 const cents = { BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, UYI: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0, BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3 }
+
+// Data of the Unicode CLDR 48.0. Copyright © Unicode, Inc.; Unicode License v3, https://www.unicode.org/license.txt
+const symbols = { USD: '$', EUR: '€', GBP: '£', JPY: '¥', CNY: 'CN¥', CAD: 'CA$', AUD: 'A$', INR: '₹', KRW: '₩', BRL: 'R$', MXN: 'MX$', NZD: 'NZ$', HKD: 'HK$', TWD: 'NT$', ILS: '₪', VND: '₫' }
+const narrowSymbols = { CNY: '¥', CAD: '$', AUD: '$', RUB: '₽', MXN: '$', NZD: '$', HKD: '$', TWD: '$', SEK: 'kr', NOK: 'kr', DKK: 'kr', PLN: 'zł', CZK: 'Kč', TRY: '₺', UAH: '₴', THB: '฿' }
+// powers are what follows a compact number, by thousands.
+const powers = { short: ['K', 'M', 'B', 'T'], long: [' thousand', ' million', ' billion', ' trillion'] }
 
 // decimal returns a number as its sign, its digits without zeros at both ends, and the number of
 // digits before the point, which may be negative.
@@ -35,11 +41,9 @@ function rounded (n, place) {
 
 class NumberFormat {
   #o
-  #data
   constructor (locales, given) {
-    const found = lookup(locales)
+    const locale = lookup(locales)
     const o = optionsOf(given)
-    this.#data = dataOf(found).numbers
     const style = option(o, 'style', ['decimal', 'percent', 'currency', 'unit'], 'decimal')
     if (style === 'unit') throw new RangeError('Intl.NumberFormat: the style unit is not available, because this tool does not run under Node.js; write the unit after the number')
     const currency = o.currency === undefined ? undefined : String(o.currency).toUpperCase()
@@ -47,7 +51,7 @@ class NumberFormat {
     if (style === 'currency' && currency === undefined) throw new TypeError('Currency code is required with currency style.')
     const notation = option(o, 'notation', ['standard', 'scientific', 'engineering', 'compact'], 'standard')
     this.#o = {
-      locale: found.locale,
+      locale,
       numberingSystem: 'latn',
       style,
       ...(style === 'currency' && {
@@ -70,7 +74,6 @@ class NumberFormat {
   }
   formatToParts (v) {
     const o = this.#o
-    const d = this.#data
     if (typeof v !== 'bigint') v = typeof v === 'string' && /^[+-]?\d+$/.test(v.trim()) ? BigInt(v.trim()) : Number(v)
     const finite = typeof v === 'bigint' || Number.isFinite(v)
     let n = finite ? decimal(v) : { negative: v < 0, digits: '', point: 0 }
@@ -78,7 +81,7 @@ class NumberFormat {
     let body
     if (!finite) body = [{ type: Number.isNaN(v) ? 'nan' : 'infinity', value: Number.isNaN(v) ? 'NaN' : '∞' }]
     else [n, body] = this.#digits(n)
-    return this.#sign(n, body, finite || !Number.isNaN(v), d)
+    return this.#sign(n, body, finite || !Number.isNaN(v))
   }
   // round returns the number rounded by the options, and how many decimal places must be shown.
   #round (n) {
@@ -100,20 +103,16 @@ class NumberFormat {
     return this.#compact(n)
   }
   #compact (n) {
-    const rows = this.#data.compact[this.#o.compactDisplay === 'long' ? 1 : 0]
-    const row = exponent => exponent < 3 ? 0 : rows[Math.min(exponent, 14) - 3]
-    const scaled = exponent => row(exponent) ? { ...n, point: n.point - Math.min(exponent, 14) + row(exponent)[0] - 1 } : n
-    let exponent = n.point - 1
-    let [r, least] = this.#round(scaled(exponent))
-    if (r.point > scaled(exponent).point) { // 999,999 becomes 1M, not 1000K
-      exponent++
-      ;[r, least] = this.#round(scaled(exponent))
-    }
+    const thousands = point => Math.min(Math.max(Math.floor((point - 1) / 3), 0), 4)
+    const scaled = power => this.#round({ ...n, point: n.point - 3 * power })
+    let power = thousands(n.point)
+    let [r, least] = scaled(power)
+    if (power < 4 && r.point > 3) [r, least] = scaled(++power) // 999,999 becomes 1M, not 1000K
     const body = this.#plain(r, least)
-    if (!row(exponent)) return [r, body]
-    const [, other, forms = {}] = row(exponent)
-    const which = require('internal/intl-plural').cardinal(this.#o.locale, r, least)
-    return [r, shaped(forms[which] ?? other, body)]
+    if (power === 0) return [r, body]
+    const word = powers[this.#o.compactDisplay][power - 1]
+    const space = word.startsWith(' ') ? [{ type: 'literal', value: ' ' }] : []
+    return [r, [...body, ...space, { type: 'compact', value: word.trim() }]]
   }
   #scientific (n) {
     const step = this.#o.notation === 'engineering' ? 3 : 1
@@ -124,70 +123,48 @@ class NumberFormat {
       e = scale(e + step)
       ;[r, least] = this.#round({ ...n, point: n.point - e })
     }
-    return [r, [...this.#plain(r, least), { type: 'exponentSeparator', value: 'E' }, ...(e < 0 ? [{ type: 'exponentMinusSign', value: this.#data.minus }] : []), { type: 'exponentInteger', value: String(Math.abs(e)) }]]
+    return [r, [...this.#plain(r, least), { type: 'exponentSeparator', value: 'E' }, ...(e < 0 ? [{ type: 'exponentMinusSign', value: '-' }] : []), { type: 'exponentInteger', value: String(Math.abs(e)) }]]
   }
   // plain returns the digits with their separators.
   #plain (n, least) {
     const o = this.#o
-    const d = this.#data
     const all = n.digits
     const whole = (n.point > 0 ? all.slice(0, n.point).padEnd(n.point, '0') : '').padStart(o.minimumIntegerDigits, '0')
     const fraction = (n.point < 0 && all !== '' ? '0'.repeat(-n.point) + all : all.slice(Math.max(n.point, 0))).padEnd(least, '0')
     const list = []
     for (const piece of this.#groups(whole)) {
-      if (list.length > 0) list.push({ type: 'group', value: (o.style === 'currency' && d.currencyGroup) || d.group })
+      if (list.length > 0) list.push({ type: 'group', value: ',' })
       list.push({ type: 'integer', value: piece })
     }
-    if (fraction !== '') list.push({ type: 'decimal', value: d.decimal }, { type: 'fraction', value: fraction })
+    if (fraction !== '') list.push({ type: 'decimal', value: '.' }, { type: 'fraction', value: fraction })
     return list
   }
   #groups (whole) {
-    const d = this.#data
     const how = this.#o.useGrouping
-    const [first, next] = [d.groups[0], d.groups[1] ?? d.groups[0]]
-    const room = how === 'min2' ? 2 : how === 'always' ? 1 : d.minGroup
-    if (how === false || !first || whole.length < first + room) return [whole]
-    const list = [whole.slice(-first)]
-    for (let rest = whole.slice(0, -first); rest !== ''; rest = rest.slice(0, -next)) list.unshift(rest.slice(-next))
+    if (how === false || whole.length < (how === 'min2' ? 5 : 4)) return [whole]
+    const list = []
+    for (let rest = whole; rest !== ''; rest = rest.slice(0, -3)) list.unshift(rest.slice(-3))
     return list
   }
-  #sign (n, body, number, d) {
+  #sign (n, body, number) {
     const o = this.#o
     const zero = n.digits === '' && body.every(p => p.type !== 'infinity')
     const shown = { auto: n.negative, always: true, never: false, exceptZero: !zero && number, negative: n.negative && !zero }[o.signDisplay] && (number || o.signDisplay !== 'auto')
     const minus = shown && n.negative && number
-    const plus = shown && !minus
-    let shape = '#'
-    let text
-    if (o.style === 'percent') shape = d.percent
-    if (o.style === 'currency') {
-      text = o.currencyDisplay === 'code' || o.currencyDisplay === 'name' ? o.currency : (o.currencyDisplay === 'narrowSymbol' && d.narrow[o.currency]) || d.symbols[o.currency] || o.currency
-      const end = text.at(-1)
-      const code = end.toLowerCase() !== end.toUpperCase() // a letter needs a space
-      const c = d.currency
-      shape = minus || plus ? o.currencySign === 'accounting' && minus ? (code ? c.accounting.replace('¤#', c.code.startsWith('¤') ? c.code : '¤#') : c.accounting) : code ? c.negativeCode : c.negative : code ? c.code : c.symbol
-    } else if (minus || plus) shape = '-' + shape
-    const list = []
-    for (const c of shape) {
-      if (c === '#') list.push(...body)
-      else if (c === '-') list.push(minus ? { type: 'minusSign', value: d.minus } : { type: 'plusSign', value: d.plus })
-      else if (c === '¤') list.push({ type: 'currency', value: text })
-      else if (c === '%') list.push({ type: 'percentSign', value: '%' })
-      else list.push({ type: 'literal', value: c })
-    }
-    return list
+    const sign = minus ? [{ type: 'minusSign', value: '-' }] : shown ? [{ type: 'plusSign', value: '+' }] : []
+    if (o.style === 'percent') return [...sign, ...body, { type: 'percentSign', value: '%' }]
+    if (o.style !== 'currency') return [...sign, ...body]
+    const money = [...this.#currency(), ...body]
+    if (minus && o.currencySign === 'accounting') return [{ type: 'literal', value: '(' }, ...money, { type: 'literal', value: ')' }]
+    return [...sign, ...money]
   }
-}
-
-// shaped returns the parts of a compact number: the text has # where the body belongs, and may have
-// one space beside it.
-function shaped (text, body) {
-  if (!text.includes('#')) return [{ type: 'compact', value: text }] // mille is one word in French
-  const part = word => word === '' ? [] : [{ type: 'compact', value: word }]
-  const space = [{ type: 'literal', value: text.includes('\u00a0') ? '\u00a0' : ' ' }]
-  const [before, after] = text.split('#')
-  const head = before.trim() === before ? part(before) : [...part(before.trim()), ...space]
-  return after.trim() === after ? [...head, ...body, ...part(after)] : [...head, ...body, ...space, ...part(after.trim())]
+  #currency () {
+    const o = this.#o
+    const text = o.currencyDisplay === 'code' || o.currencyDisplay === 'name' ? o.currency : (o.currencyDisplay === 'narrowSymbol' && narrowSymbols[o.currency]) || symbols[o.currency] || o.currency
+    const end = text.at(-1)
+    const letter = end.toLowerCase() !== end.toUpperCase() // a letter needs a space
+    return [{ type: 'currency', value: text }, ...(letter ? [{ type: 'literal', value: '\u00a0' }] : [])]
+  }
 }
 
 function grouping (o, notation) {
@@ -218,4 +195,4 @@ function digitsOf (o, style, currency, notation) {
   return { minimumIntegerDigits, minimumFractionDigits: min, maximumFractionDigits: max }
 }
 
-module.exports = { NumberFormat, decimal }
+module.exports = { NumberFormat }

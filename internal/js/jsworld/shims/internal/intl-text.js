@@ -1,13 +1,20 @@
 // Intl.Collator and Intl.ListFormat.
-const { lookup, dataOf, option, optionsOf } = require('internal/intl')
+const { lookup, option, optionsOf } = require('internal/intl')
 const { compareText } = __lent()
+
+// words are what stands between two items, between the first ones and before the last one of more.
+// Data of the Unicode CLDR 48.0. Copyright © Unicode, Inc.; Unicode License v3, https://www.unicode.org/license.txt
+const words = {
+  conjunction: { long: [' and ', ', ', ', and '], short: [' & ', ', ', ', & '], narrow: [', ', ', ', ', '] },
+  disjunction: { long: [' or ', ', ', ', or '] },
+  unit: { long: [', ', ', ', ', '], narrow: [' ', ' ', ' '] }
+}
 
 class Collator {
   constructor (locales, given) {
     const o = optionsOf(given)
-    const { locale } = lookup(locales)
     const resolved = {
-      locale,
+      locale: lookup(locales),
       usage: option(o, 'usage', ['sort', 'search'], 'sort'),
       sensitivity: option(o, 'sensitivity', ['base', 'accent', 'case', 'variant'], 'variant'),
       ignorePunctuation: false,
@@ -15,7 +22,7 @@ class Collator {
       numeric: option(o, 'numeric', [true, false], false),
       caseFirst: option(o, 'caseFirst', ['upper', 'lower', 'false'], 'false')
     }
-    this.compare = (a, b) => compareText(locale, resolved.sensitivity, resolved.numeric, String(a), String(b))
+    this.compare = (a, b) => compareText(resolved.sensitivity, resolved.numeric, String(a), String(b))
     this.resolvedOptions = () => ({ ...resolved })
   }
 }
@@ -24,12 +31,11 @@ class ListFormat {
   #o
   #words
   constructor (locales, given) {
-    const found = lookup(locales)
+    const locale = lookup(locales)
     const o = optionsOf(given)
-    this.#o = { locale: found.locale, type: option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style: option(o, 'style', ['long', 'short', 'narrow'], 'long') }
-    const { lists } = dataOf(found)
-    const kind = this.#o.type[0]
-    this.#words = lists[kind + this.#o.style[0]] ?? lists[kind + 'l']
+    this.#o = { locale, type: option(o, 'type', ['conjunction', 'disjunction', 'unit'], 'conjunction'), style: option(o, 'style', ['long', 'short', 'narrow'], 'long') }
+    const styles = words[this.#o.type]
+    this.#words = styles[this.#o.style] ?? styles.long
   }
   format (list) { return this.formatToParts(list).map(p => p.value).join('') }
   formatToParts (list) {

@@ -1,12 +1,7 @@
-// Intl for the languages in internal/locales, and what toLocaleString is made of. The default is
-// en-US on every machine, so a tool gives the same text everywhere.
+// Intl in English, and what toLocaleString is made of. Other locales are accepted and give en-US, on
+// every machine, so a tool gives the same text everywhere.
 //
 // The parts are in modules of their own, which are loaded when they are first used.
-
-const fallback = 'en-US'
-const own = new Set('en-US en-GB en-AU en-CA en-IN de de-AT de-CH fr fr-CA es es-MX it pt-BR pt-PT nl sv da nb fi pl cs hu ro uk ru tr ja ko zh-CN zh-TW zh-HK id vi hi'.split(' '))
-// others are languages and regions that have the data of another name.
-const others = { en: 'en-US', pt: 'pt-BR', zh: 'zh-CN', no: 'nb', in: 'id', 'en-NZ': 'en-AU', 'en-IE': 'en-GB', 'en-ZA': 'en-GB', 'es-419': 'es-MX', 'zh-Hant': 'zh-TW', 'zh-MO': 'zh-HK' }
 
 const wellFormed = /^(?:[a-z]{2,3}|[a-z]{5,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?(?:-(?:[a-z\d]{5,8}|\d[a-z\d]{3}))*(?:-[a-wyz\d](?:-[a-z\d]{2,8})+)*(?:-x(?:-[a-z\d]{1,8})+)?$/i
 
@@ -31,24 +26,12 @@ function canonical (locales) {
   }))]
 }
 
-// supported returns the name under which a locale has data, or undefined.
-function supported (name) {
-  for (let part = name.replace(/-u-.*$/, ''); part !== ''; part = part.replace(/-?[^-]*$/, '')) {
-    const found = others[part] ?? part
-    if (own.has(found)) return { data: found, locale: part }
-  }
-}
-
-// lookup returns the first locale that has data, or the default.
+// lookup returns the only locale, and throws if a name is not that of a locale.
 function lookup (locales) {
-  for (const name of canonical(locales)) {
-    const found = supported(name)
-    if (found) return found
-  }
-  return { data: fallback, locale: fallback }
+  canonical(locales)
+  return 'en-US'
 }
-
-const dataOf = found => require('internal/locales/' + found.data)
+const supported = name => /^en(-US)?(-u-|$)/.test(name)
 
 // option reads one option, which must be one of the allowed values.
 function option (options, name, allowed, standard) {
@@ -111,4 +94,4 @@ for (const name of Object.keys(parts)) {
   }, set: define, configurable: true })
 }
 
-Object.assign(exports, { Intl, lookup, dataOf, option, wholeNumber, optionsOf, kept })
+Object.assign(exports, { Intl, lookup, option, wholeNumber, optionsOf, kept })
