@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,33 +19,106 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// TestBadFiles draws the diagnostics of every file in testdata/bad and compares
-// them with the picture beside it.
-func TestBadFiles(t *testing.T) {
-	files, err := filepath.Glob("testdata/bad/*.yaml")
-	if err != nil || len(files) < 40 {
+// TestBadFiles compares the diagnostics of every file in testdata/bad with those that testdata/bad.txt lists.
+func TestBadFiles(t *testing.T) { testBad(t, "testdata/bad", "*.yaml", 140) }
+
+// TestBadPages is TestBadFiles for Markdown.
+func TestBadPages(t *testing.T) { testBad(t, "testdata/badpages", "*.md", 30) }
+
+func testBad(t *testing.T, folder, pattern string, least int) {
+	files, err := filepath.Glob(filepath.Join(folder, pattern))
+	if err != nil || len(files) < least {
 		t.Fatalf("found %d bad files: %v", len(files), err)
 	}
+	want := map[string]string{}
+	for section := range strings.SplitSeq(strings.TrimSuffix(string(readFile(t, folder+".txt")), "\n"), "\n\n") {
+		file, _, _ := strings.Cut(section, "\n")
+		want[file] = section
+	}
+	var sections []string
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			src := readFile(t, file)
-			_, found := Decode(filepath.Base(file), src)
-			if len(found) == 0 {
-				t.Error("a bad file has no diagnostics")
-			}
-			checkPlaces(t, src, found)
-			var picture bytes.Buffer
-			Render(&picture, found, func(string) []byte { return src }, Style{})
-			golden := strings.TrimSuffix(file, ".yaml") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(readFile(t, golden)), picture.String()); diff != "" {
-				t.Errorf("the picture changed (-want +got):\n%s", diff)
-			}
-		})
+		src := readFile(t, file)
+		found := decodeBad(file, src)
+		if len(found) == 0 {
+			t.Errorf("%s has no diagnostics", file)
+		}
+		checkPlaces(t, src, found)
+		name := filepath.Base(file)
+		got := name + listed(found)
+		sections = append(sections, got)
+		if diff := cmp.Diff(want[name], got); diff != "" && !*update {
+			t.Errorf("the diagnostics of %s changed (-want +got):\n%s", name, diff)
+		}
+		delete(want, name)
+	}
+	if *update {
+		writeFile(t, folder+".txt", []byte(strings.Join(sections, "\n\n")+"\n"))
+	} else if len(want) > 0 {
+		t.Errorf("the list has files that do not exist: %v", slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// decodeBad returns the diagnostics of a bad file. A tool on a page is named for its file, so all pages have one name.
+func decodeBad(file string, src []byte) Diagnostics {
+	name := filepath.Base(file)
+	if filepath.Ext(name) == ".md" {
+		name = "demo.md"
+	}
+	_, found := Decode(name, src)
+	return found
+}
+
+// listed is what diagnostics say: a line with position, length, severity, code, key path and message, and below it
+// the help, further positions and the edits of the fix.
+func listed(found Diagnostics) string {
+	var b strings.Builder
+	for _, d := range found {
+		path := ""
+		if d.Path != "" {
+			path = " at " + d.Path
+		}
+		fmt.Fprintf(&b, "\n%d:%d+%d %s[%s]%s: %s", d.Pos.Line, d.Pos.Col, d.Len, d.Severity, d.Code, path, d.Message)
+		if d.Hint != "" {
+			fmt.Fprintf(&b, "\n\thelp: %s", strings.ReplaceAll(d.Hint, "\n", "\n\t      "))
+		}
+		for _, p := range d.Related {
+			fmt.Fprintf(&b, "\n\talso %d:%d+%d: %s", p.Pos.Line, p.Pos.Col, p.Len, p.Message)
+		}
+		for _, e := range d.Fix {
+			fmt.Fprintf(&b, "\n\tfix: %d-%d %q", e.From, e.To, e.Text)
+		}
+	}
+	return b.String()
+}
+
+// TestPictures draws the diagnostics of the bad files that have a picture beside them: together they show each form
+// of a line, a caret and a note.
+func TestPictures(t *testing.T) {
+	pictures, err := filepath.Glob("testdata/bad*/*.golden")
+	if err != nil || len(pictures) < 8 {
+		t.Fatalf("found %d pictures: %v", len(pictures), err)
+	}
+	for _, golden := range pictures {
+		file := strings.TrimSuffix(golden, ".golden") + ".yaml"
+		if filepath.Base(filepath.Dir(golden)) == "badpages" {
+			file = strings.TrimSuffix(golden, ".golden") + ".md"
+		}
+		src := readFile(t, file)
+		var picture bytes.Buffer
+		Render(&picture, decodeBad(file, src), func(string) []byte { return src }, Style{})
+		if *update {
+			writeFile(t, golden, picture.Bytes())
+		}
+		if diff := cmp.Diff(string(readFile(t, golden)), picture.String()); diff != "" {
+			t.Errorf("%s changed (-want +got):\n%s", golden, diff)
+		}
+	}
+}
+
+func writeFile(t testing.TB, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,7 +3,6 @@ package tool
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,36 +12,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
-
-// TestBadPages draws the diagnostics of every page in testdata/badpages, all of each at
-// once, and compares them with the picture beside it.
-func TestBadPages(t *testing.T) {
-	files, err := filepath.Glob("testdata/badpages/*.md")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("found %d bad pages: %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".md"), func(t *testing.T) {
-			src := readFile(t, file)
-			_, found := Decode("demo.md", src)
-			if len(found) == 0 {
-				t.Error("a bad page has no diagnostics")
-			}
-			checkPlaces(t, src, found)
-			var picture bytes.Buffer
-			Render(&picture, found, func(string) []byte { return src }, Style{})
-			golden := strings.TrimSuffix(file, ".md") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if diff := cmp.Diff(string(readFile(t, golden)), picture.String()); diff != "" {
-				t.Errorf("the picture changed (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 // outline is the steps of a definition in words, with what of them the page says.
 func outline(def *Definition) []string {
