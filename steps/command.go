@@ -706,7 +706,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 			}
 		}
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.session, t.outputLimits(st.kind), private)
+		out, err := st.output(t.outputLimits(st.kind), private)
 		if err != nil {
 			return r, err
 		}

@@ -115,7 +115,7 @@ func (st *stream) release() {
 
 // output returns what a Result contains of the stream, nil if nothing was printed. With private it
 // drops a file whose content is completely in the Result.
-func (st *stream) output(s *Session, w outputLimits, private bool) (*dag.Output, error) {
+func (st *stream) output(w outputLimits, private bool) (*dag.Output, error) {
 	defer st.release()
 	out, err := st.read(w)
 	if err != nil || out == nil {

@@ -132,7 +132,7 @@ func (t *attempt) addOutput(r *dag.Result) error {
 		st.end.Close()
 		st.waitForEnd(by)
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.session, t.outputLimits(st.kind), private)
+		out, err := st.output(t.outputLimits(st.kind), private)
 		if err != nil {
 			return err
 		}

@@ -35,8 +35,12 @@ const (
 
 // checks returns all checks, in the order in which they run.
 func checks(env *ui.Env) []func() []finding {
-	return []func() []finding{func() []finding { return checkVersion(env) }, func() []finding { return checkShells(env) }, func() []finding { return checkClock(env) }, func() []finding { return checkTemp(env) }, func() []finding { return checkSupervision(env) }, func() []finding { return checkPermissions() }, func() []finding { return checkMechanisms() }, func() []finding { return checkTerminal(env) }, func() []finding { return checkSettings(env) }, func() []finding { return checkDiscovery(env) }, func() []finding { return checkTelemetry(env) },
-		func() []finding { return checkState(env) }, func() []finding { return checkHistory(env) }, func() []finding { return checkRuns(env) }, func() []finding { return checkScheduler(env) }, func() []finding { return checkScopes(env) }, func() []finding { return checkDefinitions(env) }, func() []finding { return checkSchemas(env) }}
+	of := func(check func(*ui.Env) []finding) func() []finding { return func() []finding { return check(env) } }
+	return []func() []finding{
+		checkVersion, checkShells, checkClock, checkTemp, checkSupervision, checkPermissions, checkMechanisms, of(checkTerminal),
+		checkSettings, of(checkDiscovery), checkTelemetry, checkState, of(checkHistory), of(checkRuns), of(checkScheduler),
+		of(checkScopes), of(checkDefinitions), of(checkSchemas),
+	}
 }
 
 func doctorCommand(env *ui.Env) *cobra.Command {

@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-func checkVersion(env *ui.Env) []finding {
+func checkVersion() []finding {
 	return []finding{passed("version", "flowrun %s, %s/%s", ui.ThisBuild().Version, runtime.GOOS, runtime.GOARCH)}
 }
 
@@ -26,7 +26,7 @@ func checkVersion(env *ui.Env) []finding {
 const versionTimeout = 10 * time.Second
 
 // checkShells checks whether the programs that run steps are installed.
-func checkShells(env *ui.Env) []finding {
+func checkShells() []finding {
 	var list []finding
 	for _, s := range []struct {
 		name, keys string
@@ -72,7 +72,7 @@ func programVersion(path string, versionArgs []string) string {
 }
 
 // checkClock checks the clock and the time zone data.
-func checkClock(env *ui.Env) []finding {
+func checkClock() []finding {
 	now := time.Now()
 	list := []finding{passed("clock", "%s", now.Format("2006-01-02 15:04:05 -07:00"))}
 	if now.Year() < 2025 {
@@ -87,7 +87,7 @@ func checkClock(env *ui.Env) []finding {
 }
 
 // checkTemp checks whether the temporary folder is writable.
-func checkTemp(env *ui.Env) []finding {
+func checkTemp() []finding {
 	dir := os.TempDir()
 	if err := probeWrite(dir); err != nil {
 		return []finding{failed("temporary", "set TMPDIR to a folder you can write to", "cannot write to %s: %v", dir, err)}
@@ -107,7 +107,7 @@ func probeWrite(dir string) error {
 
 // checkSupervision reports whether this machine lets flowrun stop whole process trees and limit
 // memory.
-func checkSupervision(env *ui.Env) []finding {
+func checkSupervision() []finding {
 	var list []finding
 	if proc.IsReaper() {
 		list = append(list, passed("processes", "flowrun can stop whole process trees, including processes that leave the process group of their step"))
@@ -186,7 +186,7 @@ func checkTerminal(env *ui.Env) []finding {
 }
 
 // checkTelemetry reports whether traces are sent, and where.
-func checkTelemetry(env *ui.Env) []finding {
+func checkTelemetry() []finding {
 	settings, err := telemetry.Read()
 	switch {
 	case err != nil:

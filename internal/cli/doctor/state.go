@@ -19,7 +19,7 @@ import (
 )
 
 // checkSettings reads the settings files.
-func checkSettings(env *ui.Env) []finding {
+func checkSettings() []finding {
 	c, err := ui.LoadSettings(false)
 	var files []string
 	for _, f := range c.Files {
@@ -46,7 +46,7 @@ func checkSettings(env *ui.Env) []finding {
 }
 
 // checkState checks the state directory (history and logs) and who can access it.
-func checkState(env *ui.Env) []finding {
+func checkState() []finding {
 	dir, err := ui.StateDir()
 	if dir == "" {
 		return []finding{failed("state", "set HOME or FLOWRUN_STATE_DIR", "%v", err)}

@@ -122,9 +122,9 @@ func call(env *ui.Env, c *cobra.Command, args []string, f callFlags) error {
 	defer sig.Stop()
 	text, err := argumentsText(ctx, env, args[1:])
 	if err != nil {
-		return printAnswer(ctx, env, sig, notCalledAnswer(ctx, err))
+		return printAnswer(env, sig, notCalledAnswer(ctx, err))
 	}
-	return printAnswer(ctx, env, sig, callWithHistory(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
+	return printAnswer(env, sig, callWithHistory(ctx, env, sig, registry.Request{Tool: args[0], Arguments: text}, f))
 }
 
 // maxArguments is how many bytes of standard input are read. It is one more than package registry
@@ -240,7 +240,7 @@ func reportUsage(env *ui.Env, err error) error {
 }
 
 // printAnswer prints the document and returns the exit code as an error.
-func printAnswer(ctx context.Context, env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
+func printAnswer(env *ui.Env, sig *ui.Signals, answer *registry.Answer) error {
 	if answer.Advice != "" && ui.IsTerminal(env.Stderr) { // elsewhere a model may read it
 		env.Notef("%s", answer.Advice)
 	} else if missing := (*library.NotFoundError)(nil); errors.As(answer.Err, &missing) && missing.Note != "" {

@@ -56,7 +56,7 @@ with flowrun resume.`,
 		ValidArgsFunction: CompleteQuestion(env),
 	}
 	r.Declare(c)
-	addRunFlags(env, c, &f)
+	addRunFlags(c, &f)
 	return c
 }
 
@@ -75,7 +75,7 @@ service, continues it. The command exits with 0 even though the step fails.`,
 		ValidArgsFunction: CompleteQuestion(env),
 	}
 	r.Declare(c)
-	addRunFlags(env, c, &f)
+	addRunFlags(c, &f)
 	return c
 }
 

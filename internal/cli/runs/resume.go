@@ -60,7 +60,7 @@ parameters are not recorded, so give them again.`,
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run all interrupted steps again, regardless of on-interrupt")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the current definitions instead of the recorded ones")
-	addRunFlags(env, c, &f)
+	addRunFlags(c, &f)
 	return c
 }
 
@@ -103,7 +103,7 @@ command shows which steps will run.`,
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
 	c.RegisterFlagCompletionFunc("with", env.CompleteWith)
-	addRunFlags(env, c, &f)
+	addRunFlags(c, &f)
 	return c
 }
 

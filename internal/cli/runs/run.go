@@ -91,12 +91,12 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
 	fl.BoolVar(&f.trace, "trace-permissions", false, "run every step without enforcing permissions, and print the required-permissions that the run needs")
 	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
-	addRunFlags(env, c, &f)
+	addRunFlags(c, &f)
 	return c
 }
 
 // addRunFlags declares the flags shared by all commands that run something.
-func addRunFlags(env *ui.Env, c *cobra.Command, f *runFlags) {
+func addRunFlags(c *cobra.Command, f *runFlags) {
 	fl := c.Flags()
 	fl.IntVar(&f.maxParallel, "max-parallel", 0, "run at most `n` steps at once (default: 2 for each CPU, at least 4)")
 	fl.BoolVar(&f.force, "force", false, "run steps even if the cache has their results; new results are stored")

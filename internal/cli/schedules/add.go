@@ -208,7 +208,7 @@ func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedSchedule) (sc
 	}
 	t, err := timetable.FromRule(p.Rule())
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return t, cronUsageError(env, c, bad)
+		return t, cronUsageError(c, bad)
 	}
 	t.Spec = t.Spec.From(time.Now())
 	if !t.Start.IsZero() {

@@ -65,7 +65,7 @@ The command starts nothing; it prints the commands that do. --remove removes wha
 						return fmt.Errorf("cannot install %s: it has no times, it runs %s; only flowrun serve can start it: flowrun schedule install", e.Title, e.When())
 					}
 				}
-				in, err := installationOf(env, f)
+				in, err := installationOf(f)
 				if err != nil {
 					return err
 				}
@@ -94,7 +94,7 @@ The command starts nothing; it prints the commands that do. --remove removes wha
 	return c
 }
 
-func installationOf(env *ui.Env, f installFlags) (installation, error) {
+func installationOf(f installFlags) (installation, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return installation{}, fmt.Errorf("cannot find the path of flowrun: %w", err)

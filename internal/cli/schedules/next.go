@@ -140,7 +140,7 @@ func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, 
 	}
 	spec, err := cron.Parse(text, o)
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
-		return spec, cronUsageError(env, c, bad)
+		return spec, cronUsageError(c, bad)
 	}
 	if zone != "" && spec.Zoned() {
 		return spec, ui.Usagef(c, "both the cron expression and --timezone give a time zone; use only one of them")

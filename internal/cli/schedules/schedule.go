@@ -32,7 +32,7 @@ runs the tool later.`,
 
 // cronUsageError returns a usage error for an invalid cron expression, which marks each problem at
 // its location.
-func cronUsageError(env *ui.Env, c *cobra.Command, e *cron.Error) error {
+func cronUsageError(c *cobra.Command, e *cron.Error) error {
 	var b strings.Builder
 	b.WriteString("invalid cron expression")
 	for _, p := range e.Problems {

@@ -179,7 +179,7 @@ func add(env *ui.Env, c *cobra.Command, add *addition.Addition, scope tool.Scope
 			return err
 		}
 	}
-	_, found := p.check()
+	found := p.check()
 	if found.Err() != nil && !add.DryRun {
 		env.Stderr.Write(p.text)
 		fmt.Fprintln(env.Stderr)

@@ -83,7 +83,7 @@ func importTool(env *ui.Env, file string, p toolWriter) error {
 	if err := p.resolvePath(); err != nil {
 		return err
 	}
-	_, found = p.check()
+	found = p.check()
 	renderText(env, found, p.path, p.text)
 	if found.Err() != nil {
 		return ui.CodeError(outcome.ExitInvalid)

@@ -38,7 +38,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 			}
 		}
 		var words []string
-		for _, t := range targets(env, lib, args) {
+		for _, t := range targets(lib, args) {
 			def, _, err := lib.Lookup(t.name, nil)
 			if err != nil {
 				continue

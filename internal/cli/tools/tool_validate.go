@@ -66,7 +66,7 @@ func toolValidateCommand(env *ui.Env) *cobra.Command {
 func targetsInScope(env *ui.Env, args []string, scope string) ([]target, error) {
 	lib := env.Library()
 	if scope == ui.AnyScope {
-		return targets(env, lib, args), nil
+		return targets(lib, args), nil
 	}
 	var list []target
 	for _, e := range lib.List() {

@@ -136,7 +136,7 @@ The command exits with 3 if a definition has an error.`,
 				return err
 			}
 			lib := env.Library()
-			return validate(env, targets(env, lib, args), unreadableFolders(lib, args, ui.AnyScope), f)
+			return validate(env, targets(lib, args), unreadableFolders(lib, args, ui.AnyScope), f)
 		},
 		ValidArgsFunction: env.CompleteTools,
 	}
@@ -333,7 +333,7 @@ type target struct {
 }
 
 // targets returns what args stand for, or all available tools if args is empty.
-func targets(env *ui.Env, lib *library.Library, args []string) []target {
+func targets(lib *library.Library, args []string) []target {
 	var list []target
 	if len(args) == 0 {
 		for _, e := range lib.List() {

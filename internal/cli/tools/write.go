@@ -65,13 +65,13 @@ func (p *toolWriter) existsError(path string) error {
 }
 
 // check validates the text. A definition with an error is not written.
-func (p *toolWriter) check() (*tool.Definition, tool.Diagnostics) {
+func (p *toolWriter) check() tool.Diagnostics {
 	def, found := toolfiles.Check(p.lib, p.path, p.scope, p.text, p.skipUsedTools)
 	if def.Name != p.name && found.Err() == nil { // in JavaScript, code determines the name
 		found = append(found, tool.Diagnostic{Code: "bad-name", Severity: tool.Error, Pos: def.Pos, Message: fmt.Sprintf("the definition names the tool %q, not %q", def.Name, p.name),
 			Hint: fmt.Sprintf("add it as %s, or change the definition", def.Name)})
 	}
-	return def, found
+	return found
 }
 
 // write writes the tool. If it fails, nothing has changed.

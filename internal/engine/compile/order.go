@@ -63,7 +63,9 @@ func order(list []listed) (sorted []*listed, ds tool.Diagnostics) {
 		case s.def.Parallel:
 			after = slices.Clone(previous)
 		default:
-			if before, since, s.compiled.Join = joinBefore(before, since, s.def.Name); before != "" {
+			before, s.compiled.Join = joinBefore(before, since, s.def.Name)
+			since = nil
+			if before != "" {
 				after = []dag.ID{before}
 			}
 		}
@@ -98,17 +100,17 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 
 // joinBefore returns one ID that represents all steps before the step name: the only step so far, the last join if no
 // step came after it, or a new join, which it returns too.
-func joinBefore(before dag.ID, since []dag.ID, name string) (dag.ID, []dag.ID, *dag.Node) {
+func joinBefore(before dag.ID, since []dag.ID, name string) (dag.ID, *dag.Node) {
 	switch {
 	case len(since) == 0:
-		return before, nil, nil
+		return before, nil
 	case before == "" && len(since) == 1:
-		return since[0], nil, nil
+		return since[0], nil
 	case before != "":
 		since = append([]dag.ID{before}, since...)
 	}
 	id := joinID(name)
-	return id, nil, &dag.Node{ID: id, After: since}
+	return id, &dag.Node{ID: id, After: since}
 }
 
 // joinID returns the ID of the join in front of a step. Names of steps have no '@'. The IDs of the engine's other nodes,

@@ -22,17 +22,17 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
 	p.SecretSources = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
-	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.toolWideText(at, path, expr.Plain, n) })
-	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory", expr.Plain, n)
+	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.toolWideText(at, path, n) })
+	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory", n)
 	if def.WorkingDirectory == nil {
-		p.Dir = c.toolWideText(def.FilePaths.WorkingDirectory, "file-paths.working-directory", expr.Plain, n)
+		p.Dir = c.toolWideText(def.FilePaths.WorkingDirectory, "file-paths.working-directory", n)
 	}
-	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory", expr.Plain, n)
-	p.Input = c.toolWideText(def.Input, "input", expr.Plain, n)
+	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory", n)
+	p.Input = c.toolWideText(def.Input, "input", n)
 	if p.Input != nil {
 		c.warnParameterVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")
 	}
-	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", expr.Plain, n)
+	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", n)
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
 	p.Outputs = c.outputs(def.Outputs, "outputs", n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
@@ -47,9 +47,9 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 	}
 }
 
-// toolWideText is template for a text that must not refer to steps.
-func (c *compiler) toolWideText(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
-	t := c.template(at, path, sh, n)
+// toolWideText is template for a text that no shell reads and that must not refer to steps.
+func (c *compiler) toolWideText(at *tool.Text, path string, n expr.Names) *expr.Template {
+	t := c.template(at, path, expr.Plain, n)
 	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
 				Message: wrong, Hint: permission.Forms})
 		}
-		if t := c.toolWideText(at, path, expr.Plain, n); t != nil {
+		if t := c.toolWideText(at, path, n); t != nil {
 			p.Permissions = append(p.Permissions, plan.Permission{Written: at.S, Text: t})
 		}
 	}

@@ -234,7 +234,7 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 	}
 	if err == nil {
 		a.Step, a.Wait = q.Step, q.Wait
-		err = k.recordAnswer(ctx, q, a)
+		err = k.recordAnswer(ctx, a)
 	}
 	if err == nil || errors.Is(err, history.ErrAnswered) {
 		return // the ledger delivers it
@@ -251,7 +251,7 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 
 // recordAnswer records an answer in the store. If the run is not kept, it delivers the answer
 // directly.
-func (k *Broker) recordAnswer(ctx context.Context, q history.Question, a history.Answer) error {
+func (k *Broker) recordAnswer(ctx context.Context, a history.Answer) error {
 	if a.At.IsZero() {
 		a.At = time.Now()
 	}

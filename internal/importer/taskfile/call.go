@@ -7,7 +7,7 @@ import (
 )
 
 // deps returns the steps of dependencies, which run at the same time.
-func (b *builder) deps(task string, n importer.Node, depth int) (steps []*importer.Step, why string) {
+func (b *builder) deps(n importer.Node, depth int) (steps []*importer.Step, why string) {
 	for i, d := range n.Items() {
 		s, why := b.call(d, depth)
 		if why != "" {

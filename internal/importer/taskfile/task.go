@@ -58,7 +58,7 @@ func (b *builder) task(name string, given map[string]value, depth int) (steps []
 // steps returns the steps of a task whose variables and keys are read: its question, its dependencies, its preconditions, its
 // folder and its commands.
 func (b *builder) steps(name string, n importer.Node, c common, depth int) (steps []*importer.Step, why string) {
-	deps, why := b.deps(name, n.Get("deps"), depth)
+	deps, why := b.deps(n.Get("deps"), depth)
 	if why != "" {
 		return nil, why
 	}

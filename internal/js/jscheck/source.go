@@ -56,18 +56,20 @@ func (s Source) Digest() string {
 // ScriptName is the file name of the author's script in goja's positions.
 const ScriptName = "script"
 
-// wrapper returns the code that is put before the author's text, on the same first line, and
-// after its last line. Everything except a module is parsed as an async function, so that await
-// is always a keyword; see Parse.
-func (f Form) wrapper() (before, after string) {
+// opening returns the code that is put before the author's text, on the same first line. Everything
+// except a module is parsed as an async function, so that await is always a keyword; see Parse.
+func (f Form) opening() string {
 	switch f {
 	case Expression:
-		return "(async function () {_=", "\n})"
+		return "(async function () {_="
 	case Module:
-		return "(function (exports, require, module) {", "\n})"
+		return "(function (exports, require, module) {"
 	}
-	return "(async function () {", "\n})"
+	return "(async function () {"
 }
+
+// closing is put after the last line of the author's text.
+const closing = "\n})"
 
 // MaxScript is the maximum length in bytes of a script that is not a Module. Longer code belongs
 // in a .tool.js.
@@ -102,14 +104,14 @@ func (s Source) Parse() (t *Tree, p *Problem) {
 	if p := s.checkLimits(); p != nil {
 		return nil, p
 	}
-	before, after := s.Form.wrapper()
+	before := s.Form.opening()
 	// Without the option, goja would read from the disk a source map that a comment names.
-	program, err := parser.ParseFile(nil, ScriptName, before+s.Text+after, 0, parser.WithDisableSourceMaps)
+	program, err := parser.ParseFile(nil, ScriptName, before+s.Text+closing, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return nil, s.syntaxProblem(err)
 	}
 	body := wrapperFunction(program)
-	if body == nil || int(body.Body.RightBrace) != len(before)+len(s.Text)+len(after)-1 {
+	if body == nil || int(body.Body.RightBrace) != len(before)+len(s.Text)+len(closing)-1 {
 		return nil, &Problem{Off: s.wrapperEnd(program), Message: "Unexpected token }"}
 	}
 	t = &Tree{Source: s, program: program, body: body}
@@ -206,14 +208,14 @@ func (t *Tree) usesAwait() (found bool) {
 
 // offset converts a position of goja to an offset in the author's text.
 func (s Source) offset(at file.Idx) int {
-	before, _ := s.Form.wrapper()
+	before := s.Form.opening()
 	return min(max(int(at)-1-len(before), 0), len(s.Text))
 }
 
 // OffsetOf converts a line and column to an offset in the author's text. They are counted as
 // goja counts them: columns in bytes, lines by every line terminator of the language.
 func (s Source) OffsetOf(line, col int) int {
-	before, _ := s.Form.wrapper()
+	before := s.Form.opening()
 	if line <= 1 {
 		return min(max(col-1-len(before), 0), len(s.Text))
 	}

@@ -105,7 +105,7 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	t := into.(*draft)
 	checkToolName(d, t, n, "name", content)
 	if t.Alias {
-		checkAlias(d, t, n, content)
+		checkAlias(d, content)
 	} else {
 		checkBody(d, d.Root, n, content)
 		for _, key := range []string{"base-tool", "default-parameters"} {
@@ -164,7 +164,7 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 var aliasKeys = []string{"name", "type", "base-tool", "default-parameters", "description", "version", "tags", "deprecated", "deprecated-message",
 	"timeout", "schedule", "on", "security", "tests"}
 
-func checkAlias(d *keytable.Decoder, t *draft, n *yaml.Node, content []*yaml.Node) {
+func checkAlias(d *keytable.Decoder, content []*yaml.Node) {
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i]
 		switch f := d.Root.Field(key.Value); {
@@ -210,7 +210,7 @@ func mergeTimeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 func checkStep(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Step)
 	checkBody(d, stepTable(d), n, content)
-	checkLoops(d, s, content)
+	checkLoops(d, content)
 	checkArguments(d, content)
 	checkStepOutputs(d, s, content)
 	checkClaim(d, s, content)

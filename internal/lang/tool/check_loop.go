@@ -69,7 +69,7 @@ func keysOf(list []Entry) []string {
 }
 
 // checkLoops checks the loops and the group of a step.
-func checkLoops(d *keytable.Decoder, s *Step, content []*yaml.Node) {
+func checkLoops(d *keytable.Decoder, content []*yaml.Node) {
 	if keytable.KeyOf(content, "for-each") != nil && keytable.KeyOf(content, "matrix") != nil {
 		d.FailKey(keytable.KeyOf(content, "matrix"), "two-loops", "a step can have either for-each or matrix, not both", "keep one of the two, or make the step a group and loop in a step of the group")
 	}

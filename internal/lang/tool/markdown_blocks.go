@@ -143,7 +143,7 @@ func (s *scanner) start(c *cursor, at int, matched *int) bool {
 		c.quoteMark()
 		s.push(container{quote: true}, matched)
 		return true
-	case s.startCode(c, text, at, *matched), s.startHTML(text, *matched):
+	case s.startCode(text, at, *matched), s.startHTML(text, *matched):
 	case continues && isUnderline(text), isHeading(text), isBreak(text):
 		s.close(*matched)
 	case s.startItem(c, text, continues, matched):
@@ -160,7 +160,7 @@ func (s *scanner) push(k container, matched *int) {
 	*matched++
 }
 
-func (s *scanner) startCode(c *cursor, text string, at, matched int) bool {
+func (s *scanner) startCode(text string, at, matched int) bool {
 	marks := fenceMarks(text)
 	info := strings.Trim(text[len(marks):], spaces)
 	if marks == "" || marks[0] == '`' && strings.Contains(info, "`") {

@@ -18,18 +18,18 @@ func (s *scanner) brace() bool {
 		return false
 	}
 	s.add(n, start, "")
-	return s.checkAfterObject(start)
+	return s.checkAfterObject()
 }
 
 // doubledObject reads an object. Its braces may be doubled, as in a template.
 func (s *scanner) doubledObject() (node, bool) {
 	inner := s.skipSpaces(s.pos + 1)
 	if s.byteAt(inner) != '{' || !s.isKey(s.skipSpaces(inner+1)) {
-		return s.object(s.root, '}')
+		return s.object(s.root)
 	}
 	s.fix("bracket", s.pos)
 	s.pos = inner
-	n, ok := s.object(s.root, '}')
+	n, ok := s.object(s.root)
 	if ok && s.byteAt(s.skipSpaces(s.pos)) == '}' {
 		s.pos = s.skipSpaces(s.pos)
 	}
@@ -135,7 +135,7 @@ func (s *scanner) unnamed(start int) bool {
 }
 
 // checkAfterObject refuses text after an object that may be part of it.
-func (s *scanner) checkAfterObject(start int) bool {
+func (s *scanner) checkAfterObject() bool {
 	k := s.skipLineSpaces(s.pos)
 	if c := s.byteAt(k); c == '"' || c == '\'' {
 		return s.failAt("ambiguous", k, "a quote follows the object: it may be part of it")

@@ -202,7 +202,7 @@ func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
 	}
 	switch q := s.quoteAt(s.pos); {
 	case s.byteAt(s.pos) == '{':
-		return s.single(func() (node, bool) { return s.object(s.root, '}') })
+		return s.single(func() (node, bool) { return s.object(s.root) })
 	case q != nil && !s.isKey(s.pos):
 		inner := s.skipSpaces(s.pos + len(q.open))
 		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {

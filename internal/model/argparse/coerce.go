@@ -89,18 +89,18 @@ func (r *state) compose(s *Schema, n *node) (any, bool) {
 // fitList converts a comma-separated list, or a single value, to an array.
 func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
 	items := s.items()
-	doubt := func() (any, bool) {
-		return nil, r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
+	doubt := func() bool {
+		return r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
 	}
 	switch {
 	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:
 		return nil, r.wrongType(s, n) // a single cell is not a row
 	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
-		return doubt()
+		return nil, doubt()
 	case !written || !strings.Contains(text, ","):
 		return r.wrapped(s, n)
 	case !items.free() && (items.allows("object") || items.allows("array")):
-		return doubt()
+		return nil, doubt()
 	}
 	tokens := items.free() || items.allows("string") && len(items.Enum) == 0
 	list := make([]any, 0, strings.Count(text, ",")+1)
@@ -109,11 +109,11 @@ func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, boo
 	for piece := range strings.SplitSeq(text, ",") {
 		item.text = strings.TrimSpace(piece)
 		if item.text == "" || tokens && strings.ContainsAny(item.text, " \t\"'`()[]{}“”‘’") {
-			return doubt()
+			return nil, doubt()
 		}
 		if items.free() {
 			if looksTyped(item.text) {
-				return doubt()
+				return nil, doubt()
 			}
 			list = append(list, item.text)
 			continue

@@ -77,7 +77,7 @@ func (d *parser) value(s *Schema) (node, bool) {
 	}
 	switch c := d.text[d.pos]; c {
 	case '{':
-		return d.object(s, '}')
+		return d.object(s)
 	case '[':
 		return d.list(s, ']')
 	case '(':
@@ -121,10 +121,10 @@ func (d *parser) inParentheses(s *Schema) (node, bool) {
 }
 
 // object reads the members of an object, starting at its opening bracket.
-func (d *parser) object(s *Schema, closer byte) (node, bool) {
+func (d *parser) object(s *Schema) (node, bool) {
 	n := node{kind: object, off: d.at(d.pos)}
 	d.pos++
-	if !d.push(closer, s, false) {
+	if !d.push('}', s, false) {
 		return n, false
 	}
 	defer d.pop()

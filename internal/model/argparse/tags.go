@@ -54,7 +54,7 @@ func (s *scanner) tag() bool {
 	name, rest, end := s.tagAt(start)
 	shut := s.byteAt(start+1) == '/'
 	if end == 0 {
-		return s.sign(start)
+		return s.sign()
 	}
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		name = name[i+1:]
@@ -95,7 +95,7 @@ func (s *scanner) tag() bool {
 
 // sign skips a < that does not start a tag. A tag that is truncated at the end of the text is
 // an error.
-func (s *scanner) sign(start int) bool {
+func (s *scanner) sign() bool {
 	s.pos++
 	i := s.pos
 	if s.byteAt(i) == '/' {

@@ -176,7 +176,7 @@ func (d *parser) bareText(i int) (int, bool) {
 					return doubt(i, "a semicolon")
 				}
 			}
-			end, ok := d.gap(i, k, strings.ContainsRune(d.text[i:k], '\n'))
+			end, ok := d.gap(k, strings.ContainsRune(d.text[i:k], '\n'))
 			if end || !ok {
 				return i, ok
 			}
@@ -270,8 +270,8 @@ func (d *parser) comma(i int) (end, ok bool) {
 	return false, d.spend(0, i)
 }
 
-// gap reports whether an unquoted text ends at the spaces from i to k.
-func (d *parser) gap(i, k int, broken bool) (end, ok bool) {
+// gap reports whether an unquoted text ends at the spaces before k.
+func (d *parser) gap(k int, broken bool) (end, ok bool) {
 	f := d.top()
 	c := d.byteAt(k)
 	if broken && f.closer == '\n' {

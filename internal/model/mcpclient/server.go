@@ -87,12 +87,12 @@ func (r *remote) refresh(ctx context.Context) error {
 		r.stale.Store(false)
 		err = r.list(ctx, l)
 	}
-	r.fail(ctx, err)
+	r.fail(err)
 	return err
 }
 
 // fail notes and reports why the server cannot be used. err is nil if it can.
-func (r *remote) fail(ctx context.Context, err error) {
+func (r *remote) fail(err error) {
 	if err != nil && r.client.ctx.Err() != nil {
 		return // the user gave up, which says nothing about the server
 	}

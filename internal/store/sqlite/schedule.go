@@ -63,7 +63,7 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, ErrTaken)
 		}
-		return s.noteScheduleChange(ctx, c, "schedule", r.ID+" added")
+		return s.noteScheduleChange(ctx, c, r.ID+" added")
 	})
 }
 
@@ -73,7 +73,7 @@ func (s *Store) RemoveSchedule(ctx context.Context, id string) (existed bool, er
 		if existed, err = deleteSchedule(ctx, c, id); err != nil || !existed {
 			return err
 		}
-		return s.noteScheduleChange(ctx, c, "schedule", id+" removed")
+		return s.noteScheduleChange(ctx, c, id+" removed")
 	})
 	return existed, err
 }
@@ -95,11 +95,11 @@ func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err 
 }
 
 // noteScheduleChange counts a change of the schedules and notes it in the audit list.
-func (s *Store) noteScheduleChange(ctx context.Context, c *conn, action, detail string) error {
+func (s *Store) noteScheduleChange(ctx context.Context, c *conn, detail string) error {
 	if _, err := c.ExecContext(ctx, "UPDATE schedule_changes SET n = n + 1"); err != nil {
 		return err
 	}
-	return s.addAudit(ctx, c, action, "", detail)
+	return s.addAudit(ctx, c, "schedule", "", detail)
 }
 
 // ScheduleChanges returns a number that grows with every change of the schedules and
@@ -124,7 +124,7 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err
 			return err
 		}
 		changed = true
-		return s.noteScheduleChange(ctx, c, "schedule", id+" paused")
+		return s.noteScheduleChange(ctx, c, id+" paused")
 	})
 	return changed, err
 }
@@ -144,7 +144,7 @@ func (s *Store) ResumeSchedule(ctx context.Context, id string) (changed bool, er
 		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
 			return err
 		}
-		return s.noteScheduleChange(ctx, c, "schedule", id+" resumed")
+		return s.noteScheduleChange(ctx, c, id+" resumed")
 	})
 	return changed, err
 }

@@ -42,19 +42,19 @@ func readNPMLock(text []byte) (npmLock, error) {
 	}
 	for path, entry := range lock.Packages {
 		if entry == nil || path != "" && !inRegistry(path, entry) || !rangesInRegistry(entry) {
-			_, name, _ := cutLast(path, "node_modules/")
-			return npmLock{}, fmt.Errorf(": %s is not a package of the npm registry; remove the lock file", console.Clean(name))
+			return npmLock{}, fmt.Errorf(": %s is not a package of the npm registry; remove the lock file", console.Clean(afterLast(path, "node_modules/")))
 		}
 		delete(entry, "resolved")
 	}
 	return lock, nil
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
+// afterLast returns the text after the last separator, or all of it without one.
+func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
+		return s[i+len(sep):]
 	}
-	return "", s, false
+	return s
 }
 
 // inRegistry reports whether an entry is a package with a version of the registry.
@@ -70,7 +70,7 @@ func rangesInRegistry(entry map[string]any) bool {
 		for _, v := range list {
 			text, _ := v.(string)
 			if alias, ok := strings.CutPrefix(text, "npm:"); ok {
-				_, text, _ = cutLast(alias, "@")
+				text = afterLast(alias, "@")
 			}
 			if text != "" && !registryRange().MatchString(text) {
 				return false
