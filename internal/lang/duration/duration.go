@@ -1,4 +1,4 @@
-// Package duration reads durations as people write them.
+// Package duration reads and writes durations as people write them.
 package duration
 
 import (
@@ -39,6 +39,18 @@ func Parse(s string) (time.Duration, error) {
 		return 0, invalid(s)
 	}
 	return total + d, nil
+}
+
+// Text writes a duration without the trailing zeros of Go: 1m30s, 2h.
+func Text(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func invalid(s string) error {

@@ -22,3 +22,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+func TestText(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 90 * time.Second: "1m30s", 10 * time.Minute: "10m", 2 * time.Hour: "2h", time.Hour + time.Second: "1h0m1s"} {
+		if got := duration.Text(d); got != want {
+			t.Errorf("%v: %s", d, got)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/lang/duration"
 )
 
 // scale converts a time to a position in a chart.
@@ -90,12 +92,5 @@ func roundTime(d time.Duration) string {
 	if d == 0 {
 		return "0"
 	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return duration.Text(d)
 }

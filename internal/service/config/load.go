@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/duration"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
@@ -319,21 +320,9 @@ func (v Value) Text() string {
 		return v.text
 	}
 	if d, ok := v.Value.(time.Duration); ok {
-		return short(d)
+		return duration.Text(d)
 	}
 	return fmt.Sprint(v.Value)
-}
-
-// short formats a duration without the trailing zeros of Go: 1m30s, 2h.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 // hidden replaces a value that is not shown.

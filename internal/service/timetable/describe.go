@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/duration"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -23,7 +23,7 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
 		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful}
 	if e.Jitter > 0 {
-		j.Jitter = spanText(e.Jitter)
+		j.Jitter = duration.Text(e.Jitter)
 	}
 	from, err := WithAnchor(ctx, s, e)
 	if err != nil {
@@ -70,19 +70,7 @@ func catchUpText(s schedule.Schedule) string {
 		text += fmt.Sprintf(", at most %d", s.Cap)
 	}
 	if s.Window > 0 {
-		text += ", within " + spanText(s.Window)
-	}
-	return text
-}
-
-// spanText writes a duration as people do: 10m instead of 10m0s.
-func spanText(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+		text += ", within " + duration.Text(s.Window)
 	}
 	return text
 }
