@@ -243,7 +243,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 		id = cmp.Or(what.Run, history.NewID(time.Now()))
 	}
 	// The person at the terminal is the user of this process.
-	if err := RecordDecision(context.Background(), env, s, cmp.Or(id, what.Run), d); err != nil {
+	if err := recordDecision(context.Background(), env, s, cmp.Or(id, what.Run), d); err != nil {
 		return "", fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.Tool, err)
 	}
 	if d.Action != "approved" {
@@ -258,9 +258,27 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 	return id, nil
 }
 
-// RecordDecision writes a decision to the audit log, for the person of history.WithActor or else for the
+// RecordCall writes the decision about a call of a model to the audit log. d has the entry point, the reason and who
+// decided.
+func RecordCall(ctx context.Context, env *ui.Env, s *sqlite.Store, i *registry.Invocation, d Decision, approved bool) error {
+	plan := i.Tool.Plan()
+	d.Tool, d.Action = plan.Name(), "refused"
+	if src := plan.Definition.Source; src != nil {
+		d.Definition = tool.DigestOf(src)
+	}
+	run := ""
+	if approved {
+		d.Action, run = "approved", i.Run
+	}
+	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
+		d.Describe(preview)
+	}
+	return recordDecision(ctx, env, s, run, d)
+}
+
+// recordDecision writes a decision to the audit log, for the person of history.WithActor or else for the
 // user of this process. It does so even if ctx has ended.
-func RecordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run string, d Decision) error {
+func recordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err

@@ -100,18 +100,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *g
 
 // record writes the decision to the audit log.
 func (d *approver) record(ctx context.Context, i *registry.Invocation, by string, approved bool) error {
-	doc := launch.Decision{Tool: d.plan.Name(), EntryPoint: string(policy.Call), Action: "refused", By: by, Reason: d.decision.Reason}
-	if src := d.plan.Definition.Source; src != nil {
-		doc.Definition = tool.DigestOf(src)
-	}
-	run := ""
-	if approved {
-		doc.Action, run = "approved", i.Run
-	}
-	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
-		doc.Describe(preview)
-	}
-	return launch.RecordDecision(ctx, d.env, d.store, run, doc)
+	return launch.RecordCall(ctx, d.env, d.store, i, launch.Decision{EntryPoint: string(policy.Call), By: by, Reason: d.decision.Reason}, approved)
 }
 
 // show prints what the call would do, in the tool's own words.

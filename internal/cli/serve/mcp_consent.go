@@ -74,19 +74,7 @@ func (m *mcpApprover) Record(ctx context.Context, i *registry.Invocation, approv
 
 // record writes a decision to the audit log.
 func (m *mcpApprover) record(ctx context.Context, i *registry.Invocation, v policy.Decision, by string, approved bool) error {
-	plan := i.Tool.Plan()
-	doc := launch.Decision{Tool: plan.Name(), EntryPoint: string(policy.MCP), Action: "refused", By: by, Reason: v.Reason}
-	if src := plan.Definition.Source; src != nil {
-		doc.Definition = tool.DigestOf(src)
-	}
-	run := ""
-	if approved {
-		doc.Action, run = "approved", i.Run
-	}
-	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
-		doc.Describe(preview)
-	}
-	return launch.RecordDecision(ctx, m.env, m.store, run, doc)
+	return launch.RecordCall(ctx, m.env, m.store, i, launch.Decision{EntryPoint: string(policy.MCP), By: by, Reason: v.Reason}, approved)
 }
 
 // readOnly reports whether a tool and all tools that it uses may only read.
