@@ -77,7 +77,6 @@ func (r *Result) Outcome(what string, line int, to string, reasons []string) {
 // Tool is a definition to write.
 type Tool struct {
 	Name, Description string
-	Line              int      // in the file
 	Notes             []string // comments at the top
 	Parameters        []Parameter
 	Environment       []Variable

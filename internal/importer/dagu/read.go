@@ -38,7 +38,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 		return nil, err
 	}
 	r := &reader{names: map[string]string{}, taken: map[string]bool{}, values: map[string]string{}, outputs: map[string]string{}, shell: "sh", unsure: map[string]bool{}, fixed: map[string]string{"HOME": importer.Ref("HOME"), "PATH": importer.Ref("env.PATH")}}
-	r.tool = &importer.Tool{Line: 1}
+	r.tool = &importer.Tool{}
 	why := doc.Unit(func() string {
 		r.read(file, doc)
 		return r.bad

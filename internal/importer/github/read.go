@@ -32,7 +32,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if name == "" {
 		name = "workflow"
 	}
-	r.tool = &importer.Tool{Name: importer.Name(strings.ToLower(name)), Line: 1, Description: "The workflow " + name}
+	r.tool = &importer.Tool{Name: importer.Name(strings.ToLower(name)), Description: "The workflow " + name}
 	c := context{reader: r, env: map[string]string{}}
 	for _, p := range doc.Pairs() {
 		r.top(p, &c)

@@ -15,7 +15,6 @@ type recipe struct {
 	name      string
 	line      int
 	about     string
-	quiet     bool
 	params    []importer.Parameter
 	before    []string
 	after     []string
@@ -252,7 +251,7 @@ func (p *parser) header(text string, line int, attributes []string, about string
 		p.result.Add("line", line, "", importer.LeftOut, "not understood: %s", short(text))
 		return nil
 	}
-	r := &recipe{name: m[2], line: line, about: about, quiet: m[1] != "", private: strings.HasPrefix(m[2], "_")}
+	r := &recipe{name: m[2], line: line, about: about, private: strings.HasPrefix(m[2], "_")}
 	p.parameters(r, strings.TrimSpace(m[3]))
 	p.dependencies(r, strings.TrimSpace(m[4]))
 	for _, a := range attributes {

@@ -44,7 +44,7 @@ func Read(src []byte) (*importer.Result, error) {
 			p.result.Add("recipe "+name, r.line, "", importer.LeftOut, "%s", why)
 			continue
 		}
-		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Parameters: r.params, Platforms: r.platforms, Steps: b.steps, Environment: exported}
+		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Description: r.about, Parameters: r.params, Platforms: r.platforms, Steps: b.steps, Environment: exported}
 		if t.Description == "" {
 			t.Description = "The recipe " + name + " of a justfile"
 		}

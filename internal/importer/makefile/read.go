@@ -43,7 +43,7 @@ func Read(src []byte) (*importer.Result, error) {
 			p.result.Add("target "+name, r.line, "", importer.LeftOut, "%s", why)
 			continue
 		}
-		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Line: r.line, Description: r.about, Steps: b.steps, Environment: exported}
+		t := &importer.Tool{Name: importer.Unique(taken, importer.Name(name)), Description: r.about, Steps: b.steps, Environment: exported}
 		if t.Description == "" {
 			t.Description = "The target " + name + " of a Makefile"
 		}

@@ -19,7 +19,6 @@ const (
 type reader struct {
 	result  importer.Result
 	budget  importer.Budget
-	doc     importer.Node
 	tasks   map[string]importer.Node
 	vars    map[string]value
 	env     []importer.Variable
@@ -43,7 +42,7 @@ func Read(file string, src []byte) (*importer.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{doc: doc, tasks: map[string]importer.Node{}, vars: map[string]value{}}
+	r := &reader{tasks: map[string]importer.Node{}, vars: map[string]value{}}
 	for _, t := range doc.Get("tasks").Pairs() {
 		r.tasks[t.Key] = t.Node
 	}
@@ -191,7 +190,7 @@ func (b *builder) tool(t importer.Pair) (tool *importer.Tool, why string) {
 	for _, m := range b.missing {
 		b.change("%s of the file is left out", m)
 	}
-	tool = &importer.Tool{Line: t.Line, Steps: steps, Parameters: b.params, Environment: b.env, EnvFiles: b.files}
+	tool = &importer.Tool{Steps: steps, Parameters: b.params, Environment: b.env, EnvFiles: b.files}
 	tool.Description = keys.Get("desc").Text()
 	if tool.Description == "" {
 		tool.Description = keys.Get("summary").Text()

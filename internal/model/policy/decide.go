@@ -117,49 +117,48 @@ const (
 	Ask    Action = "ask"
 )
 
-// Decision is the answer to a Request. Tool is the one of its tools that decided it. Reason is a sentence for people.
+// Decision is the answer to a Request. Reason is a sentence for people.
 type Decision struct {
 	Action Action
-	Tool   Tool
 	Reason string
 }
 
 // Decide decides a request. It refuses a request without Tools. Safe for concurrent use.
 func Decide(r Request) Decision {
 	if len(r.Tools) == 0 {
-		return Decision{Refuse, Tool{}, "no tool is called"}
+		return Decision{Refuse, "no tool is called"}
 	}
 	for _, t := range r.Tools {
 		if i := slices.IndexFunc(r.Rules.Deny, func(p Pattern) bool { return p.denies(t) }); i >= 0 {
 			shown := t
 			shown.File, shown.Written = "", "" // the tool was denied by its name, so the reason shows that
-			return Decision{Refuse, t, fmt.Sprintf("%s is denied by %s", shown, r.Rules.Deny[i].source())}
+			return Decision{Refuse, fmt.Sprintf("%s is denied by %s", shown, r.Rules.Deny[i].source())}
 		}
 	}
 	if i := slices.IndexFunc(r.Tools, func(t Tool) bool { return t.Elevated }); i >= 0 {
-		return r.ask(r.Tools[i], fmt.Sprintf("%s runs with elevated privileges, which a person must approve", r.Tools[i]))
+		return r.ask(fmt.Sprintf("%s runs with elevated privileges, which a person must approve", r.Tools[i]))
 	}
 	called := r.Tools[0]
 	if r.EntryPoint.approvesByNaming() && r.Declared {
-		return Decision{Allow, called, fmt.Sprintf("the permissions of the calling script include %s", called)}
+		return Decision{Allow, fmt.Sprintf("the permissions of the calling script include %s", called)}
 	}
 	if r.EntryPoint.approvesByNaming() {
-		return Decision{Allow, called, fmt.Sprintf("%s was requested by name", called)}
+		return Decision{Allow, fmt.Sprintf("%s was requested by name", called)}
 	}
 	// A tool that is allowed by name may use its inner tools, as they were then. Any other reason has to hold for each of them.
 	changed := slices.ContainsFunc(r.Tools, func(t Tool) bool { return t.anyOf(func(t Tool) bool { return t.Changed }) })
 	if i := slices.IndexFunc(r.Rules.Allow, func(p Pattern) bool { return p.names(called) }); i >= 0 && !changed {
-		return Decision{Allow, called, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
+		return Decision{Allow, fmt.Sprintf("%s is allowed by %s", called, r.Rules.Allow[i].source())}
 	}
 	var reasons []string
 	for _, t := range r.Tools {
 		reason := r.allowedBy(t)
 		if reason == "" {
-			return r.ask(t, fmt.Sprintf("%s is not approved (%s)", t, t.Risk()))
+			return r.ask(fmt.Sprintf("%s is not approved (%s)", t, t.Risk()))
 		}
 		reasons = append(reasons, reason)
 	}
-	return Decision{Allow, called, strings.Join(slices.Compact(reasons), "; ")}
+	return Decision{Allow, strings.Join(slices.Compact(reasons), "; ")}
 }
 
 // allowedBy returns why the tool is allowed: by a pattern, or because its source is trusted. It returns "" if it is not.
@@ -175,9 +174,9 @@ func (r Request) allowedBy(t Tool) string {
 	return ""
 }
 
-func (r Request) ask(t Tool, why string) Decision {
+func (r Request) ask(why string) Decision {
 	if r.CanAsk {
-		return Decision{Ask, t, why}
+		return Decision{Ask, why}
 	}
-	return Decision{Refuse, t, why + "; there is nobody to ask"}
+	return Decision{Refuse, why + "; there is nobody to ask"}
 }
