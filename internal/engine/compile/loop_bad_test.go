@@ -26,7 +26,6 @@ func TestBadLoops(t *testing.T) {
 		"between handlers":        {"steps:\n  - {name: a, run: echo, on-success: [{name: h, run: \"echo {i.output}\"}], on-failure: [{name: i, run: echo}]}", []string{"4:60 expr-undeclared"}, "in another list"},
 		"the output of a handler": {"output: \"{f.output}\"\nsteps:\n  - {name: a, run: echo}\nfinally: [{name: f, run: echo}]", []string{"3:10 expr-undeclared"}, "in another list"},
 		"out of a group, waiting": {"steps:\n  - {name: a, run: echo}\n  - {name: g, steps: [{name: in, wait-for: a, run: echo}]}", []string{"5:44 unknown-step"}, "already wait for the steps around them"},
-		"a handler waiting":       {"steps:\n  - {name: a, run: echo}\nfinally:\n  - {name: f, wait-for: a, run: echo}", []string{"6:25 unknown-step"}, "already wait for the steps around them"},
 		"item outside of a loop":  {"steps:\n  - {name: a, run: echo, run-condition: \"{item} == 1\"}", []string{"4:42 expr-unknown"}, "for-each"},
 		"item has another name":   {"steps:\n  - {name: a, run: echo, for-each: {items: [1], as: x}, run-condition: \"{item} == 1\"}", []string{"4:73 expr-unknown"}, "as:"},
 		"matrix in for-each":      {"steps:\n  - {name: a, run: echo, for-each: {items: [1]}, run-condition: \"{matrix.os} == 1\"}", []string{"4:66 expr-unknown"}, "only available in a step with matrix"},

@@ -37,8 +37,6 @@ func TestBadPools(t *testing.T) {
 		"priority of a tool":      {"priority: 3\nsteps:\n  - {name: a, run: echo}", []string{"3:1 no-effect"}, "add it to the steps"},
 		"a lock on a group":       {"steps:\n  - {name: a, locks: [db], steps: [{name: b, run: echo}]}", []string{"4:23 no-effect"}, "locks has no effect"},
 		"a lock on a wait":        {"steps:\n  - {name: a, locks: [db], wait: {for: 1s}}", []string{"4:23 no-effect"}, "a step that waits"},
-		"a lock twice":            {step(`locks: [db, db]`), []string{"4:38 duplicate-lock"}, "listed twice"},
-		"a name that is no lock":  {step(`locks: ["a b"]`), []string{"4:35 bad-name"}, "name of a lock"},
 		"a lock without a name":   {step(`locks: [{slots: 2}]`), []string{"4:34 no-name"}, "the lock has no name"},
 		"locks of tool and step":  {"locks: [db]\n" + step(`locks: [files]`), []string{"5:34 two-lock-levels"}, "all of them on steps"},
 		"locks in a group":        {"locks: [db]\nsteps:\n  - {name: g, steps: [{name: b, run: echo, locks: [files]}]}", []string{"5:52 two-lock-levels"}, "the lock db"},

@@ -12,7 +12,6 @@ func TestBadRepeat(t *testing.T) {
 	}
 	until := func(cond string) string { return repeat(`until: "` + cond + `"`) }
 	testWrong(t, nil, map[string]wrong{
-		"no condition":            {repeat("every: 1s"), []string{"6:13 bad-repeat"}, "add 'until:'"},
 		"both conditions":         {repeat(`until: "{a.output} == 'x'", while: "{a.output} == 'y'"`), []string{"6:42 bad-repeat"}, "keep one of the two"},
 		"a number":                {"steps:\n  - {name: a, run: echo, repeat: 3}", []string{"4:34 wrong-type"}, "expected a mapping"},
 		"a list":                  {"steps:\n  - {name: a, run: echo, repeat: [1]}", []string{"4:34 wrong-type"}, "expected a mapping"},
@@ -24,7 +23,6 @@ func TestBadRepeat(t *testing.T) {
 		"a pause below zero":      {repeat(`until: "{a.output} == 'x'", every: -1`), []string{"6:49 bad-duration"}, "-1"},
 		"a time that is none":     {repeat(`until: "{a.output} == 'x'", timeout: later`), []string{"6:51 bad-duration"}, "later"},
 		"no second round":         {repeat(`until: "{a.output} == 'x'", every: 1m, timeout: 30s`), []string{"6:42 bad-repeat"}, "never have a second round"},
-		"an unknown growth":       {repeat(`until: "{a.output} == 'x'", backoff: wild`), []string{"6:51 bad-choice"}, "exponential"},
 		"an unknown jitter":       {repeat(`until: "{a.output} == 'x'", jitter: some`), []string{"6:50 bad-choice"}, "full"},
 		"a key of retry":          {repeat(`until: "{a.output} == 'x'", attempts: 3`), []string{"6:42 unknown-key"}, "attempts"},
 		"a misspelt key":          {repeat(`untill: "{a.output} == 'x'"`), []string{"6:13 bad-repeat", "6:14 unknown-key"}, `did you mean "until"`},
