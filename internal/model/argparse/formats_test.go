@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
@@ -34,28 +36,36 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// The JSON forms of a result and of a refusal are what other programs read.
-func TestForms(t *testing.T) {
+// TestResult checks what a result says about its text.
+func TestResult(t *testing.T) {
+	for text, want := range map[string]*argparse.Result{
+		`{P: "10"}`: {Value: map[string]any{"mode": "fast", "p": json.Number("10")}, Repaired: true,
+			Repairs:   []argparse.Repair{{Kind: "bare-key", Offset: 1}},
+			Coercions: []argparse.Repair{{Kind: "name", Path: "p", Offset: 1}, {Kind: "number", Path: "p", Offset: 4}},
+			Defaults:  []string{"mode"}},
+		`{"p": 1}`: {Value: map[string]any{"mode": "fast", "p": json.Number("1")}, Defaults: []string{"mode"}},
+	} {
+		res, ref := argparse.Parse(small(t), "", []byte(text))
+		if diff := cmp.Diff(want, res); diff != "" || ref != nil {
+			t.Errorf("%s: %v\n%s", text, ref, diff)
+		}
+	}
+}
+
+// TestRefusalForm checks the JSON form of a refusal, which other programs read.
+func TestRefusalForm(t *testing.T) {
+	const want = `{"code":"undeclared","message":"unknown parameter \"pp\"; missing required parameter \"p\"","offset":1,"expected_format":{"p":1.5,"mode":"fast"},` +
+		`"hint":"Use only the names in expected_format.","suggestions":["p"]}`
+	_, ref := argparse.Parse(small(t), "", []byte(`{"pp": 1}`))
+	if got, err := json.Marshal(ref); err != nil || string(got) != want {
+		t.Errorf("got  %s\nwant %s (%v)", got, want, err)
+	}
+}
+
+func small(t *testing.T) *argparse.Schema {
 	s, err := argparse.ReadParameters([]byte(`{"p": {"type": "number", "required": true}, "mode": {"default": "fast"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]string{
-		`{P: "10"}`: `{"value":{"mode":"fast","p":10},"repaired":true,"repairs":[{"kind":"bare-key","path":"","offset":1}],` +
-			`"coercions":[{"kind":"name","path":"p","offset":1},{"kind":"number","path":"p","offset":4}],"defaults_applied":["mode"]}`,
-		`{"p": 1}`: `{"value":{"mode":"fast","p":1},"repaired":false,"repairs":[],"coercions":[],"defaults_applied":["mode"]}`,
-		`{"pp": 1}`: `{"code":"undeclared","message":"unknown parameter \"pp\"; missing required parameter \"p\"","offset":1,"expected_format":{"p":1.5,"mode":"fast"},` +
-			`"hint":"Use only the names in expected_format.","suggestions":["p"]}`,
-	} {
-		res, ref := argparse.Parse(s, "", []byte(text))
-		var got []byte
-		if ref != nil {
-			got, err = json.Marshal(ref)
-		} else {
-			got, err = json.Marshal(res)
-		}
-		if err != nil || string(got) != want {
-			t.Errorf("%s\n got  %s\n want %s (%v)", text, got, want, err)
-		}
-	}
+	return s
 }

@@ -54,25 +54,6 @@ func small(example string) bool {
 	return example != "" && written(example) <= maxExpected && json.Valid([]byte(example))
 }
 
-// MarshalJSON writes {"value","repaired","repairs","coercions","defaults_applied"}.
-func (r *Result) MarshalJSON() ([]byte, error) {
-	return plainJSON(struct {
-		Value     map[string]any `json:"value"`
-		Repaired  bool           `json:"repaired"`
-		Repairs   []Repair       `json:"repairs"`
-		Coercions []Repair       `json:"coercions"`
-		Defaults  []string       `json:"defaults_applied"`
-	}{r.Value, r.Repaired, nonNil(r.Repairs), nonNil(r.Coercions), nonNil(r.Defaults)})
-}
-
-// nonNil returns an empty list for nil, so that JSON has [] and not null.
-func nonNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 // plainJSON encodes JSON without escaping <, > and &.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
