@@ -169,7 +169,7 @@ func (f *ConsentFlags) Decide(tools []plan.UsedTool, written string, canAsk bool
 
 // DecideTests sets Refused in the test cases whose tools may not run. It never asks. It returns the
 // flags that apply to tools called by the scripts of the tests.
-func DecideTests(env *ui.Env, cases []tooltest.Case) (*ConsentFlags, error) {
+func DecideTests(cases []tooltest.Case) (*ConsentFlags, error) {
 	settings, err := ui.LoadSettings(false)
 	if err != nil {
 		return nil, err

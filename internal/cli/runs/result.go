@@ -25,7 +25,7 @@ func reportEnd(env *ui.Env, res *engine.Result, plan *engine.Plan, f runFlags, r
 		printPermissions(env, res)
 	}
 	if f.Progress == "github" {
-		if err := runview.WriteJobSummary(env, res, plan); err != nil {
+		if err := runview.WriteJobSummary(res, plan); err != nil {
 			env.Notef("%v", err) // does not affect the result of the run
 		}
 	}

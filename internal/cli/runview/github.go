@@ -65,7 +65,7 @@ const (
 
 // WriteJobSummary appends the result of a run to the job summary of GitHub Actions. It does nothing
 // elsewhere.
-func WriteJobSummary(env *ui.Env, r *engine.Result, p *engine.Plan) error {
+func WriteJobSummary(r *engine.Result, p *engine.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil

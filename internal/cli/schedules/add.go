@@ -75,7 +75,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	if err := checkFlags(&p, c); err != nil {
 		return err
 	}
-	when, err := scheduleFlags(env, c, p)
+	when, err := scheduleFlags(c, p)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 	}
 	r.ID = timetable.ScheduleID(r.Name, r.Project)
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		if err := saveSchedule(ctx, env, s, lib, r, replace); err != nil {
+		if err := saveSchedule(ctx, s, lib, r, replace); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.Stdout, "added %s\n", r.Name)
@@ -128,7 +128,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 }
 
 // saveSchedule adds the schedule unless a definition has its name.
-func saveSchedule(ctx context.Context, env *ui.Env, s *sqlite.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
+func saveSchedule(ctx context.Context, s *sqlite.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
 	t, err := timetable.Read(ctx, s, lib)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func checkFlags(p *timetable.AddedSchedule, c *cobra.Command) error {
 }
 
 // scheduleFlags returns the schedule that the flags describe. Start and interval count from now.
-func scheduleFlags(env *ui.Env, c *cobra.Command, p timetable.AddedSchedule) (schedule.Schedule, error) {
+func scheduleFlags(c *cobra.Command, p timetable.AddedSchedule) (schedule.Schedule, error) {
 	if p.Timezone != "" {
 		if _, err := cron.LoadZone(p.Timezone); err != nil {
 			return schedule.Schedule{}, ui.Usagef(c, "--timezone: %v", err)

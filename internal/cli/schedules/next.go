@@ -89,7 +89,7 @@ type named struct {
 // its name, or a cron expression.
 func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []named, err error) {
 	if strings.ContainsAny(word, " \t*=") || word == "" || word[0] == '@' {
-		spec, err := cronArgument(env, c, word, zone)
+		spec, err := cronArgument(c, word, zone)
 		return []named{{Schedule: schedule.Schedule{Spec: spec}}}, err
 	}
 	if zone != "" {
@@ -130,7 +130,7 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 }
 
 // cronArgument parses a cron expression from the command line. zone is --timezone.
-func cronArgument(env *ui.Env, c *cobra.Command, text, zone string) (cron.Spec, error) {
+func cronArgument(c *cobra.Command, text, zone string) (cron.Spec, error) {
 	var o cron.Options
 	if zone != "" {
 		var err error

@@ -173,7 +173,7 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	if cases, err = filterCases(cases, f.tests); err != nil {
 		return err
 	}
-	rules, err := launch.DecideTests(env, cases)
+	rules, err := launch.DecideTests(cases)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
-	kept, key := resultcache.Identity(s, store, a, dag.ID(path)), store.Key(on.Components)
+	kept, key := resultcache.Identity(store, a, dag.ID(path)), store.Key(on.Components)
 	if err := x.compare(s, kept, key, on.Components); err != nil || x.Verdict != CacheReused {
 		return x, err
 	}

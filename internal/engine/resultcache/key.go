@@ -247,7 +247,7 @@ func (d *depender) files(ctx context.Context) error {
 
 // Identity returns the cache folder of the step with that path in this definition, the same for every run and
 // attempt.
-func Identity(s *plan.Step, store *cache.Store, a *call.Frame, path dag.ID) *cache.Step {
+func Identity(store *cache.Store, a *call.Frame, path dag.ID) *cache.Step {
 	file := a.Plan.Definition.File
 	if full, err := filepath.Abs(file); err == nil && file != "" {
 		file = full

@@ -52,7 +52,7 @@ func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true,
 			Message: a.Session().Mask().String(err.Error())}, nil
 	}
-	k.step = Identity(c.Step, k.store, a, attempt.Path)
+	k.step = Identity(k.store, a, attempt.Path)
 	k.step.Sweep(k.dependence.Dir)
 	k.work = a.Files.Begin(string(attempt.Path.WithoutAttempts()), k.dependence.Dir, k.dependence.allOutputs())
 	defer k.work.End()
