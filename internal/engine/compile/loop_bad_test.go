@@ -13,6 +13,8 @@ func TestBadLoops(t *testing.T) {
 		"no braces":               {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"a.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "write {a.exit-code} to use its value"},
 		"no braces, a near name":  {"steps:\n  - {name: abc, run: echo}\n  - {name: abd, run: echo}\n  - {name: b, run: echo, run-condition: \"abc.exit-code == 0\"}", []string{"6:42 expr-unknown"}, "write {abc.exit-code} to use its value"},
 		"no braces, out of reach": {"steps:\n  - {name: g, steps: [{name: inn, run: echo}]}\n  - {name: b, run: echo, run-condition: \"inn.exit-code == 0\"}", []string{"5:42 expr-unknown"}, "in another list"},
+		"a condition on no step":  {"steps:\n  - {name: a, run: echo, run-condition: \"{nope.exit-code} == 0\"}", []string{"4:42 expr-unknown"}, "unknown reference {nope.exit-code}"},
+		"half a condition":        {"steps:\n  - {name: a, run: echo}\n  - {name: b, run: echo, run-condition: \"{a.exit-code} == \"}", []string{"5:58 expr-syntax"}, "it ends too early"},
 		"a misspelt function":     {"steps:\n  - {name: a, run: echo, run-condition: \"sucess()\"}", []string{"4:42 expr-unknown"}, "unknown function sucess(); did you mean success()?"},
 		"a function not called":   {"steps:\n  - {name: a, run: echo, run-condition: always}", []string{"4:41 expr-syntax"}, "write always()"},
 		"no expression":           {"steps:\n  - {name: a, for-each: {items: \"{a b} c\"}, run: echo}", []string{"4:37 expr-syntax"}, "invalid expression"},
