@@ -71,7 +71,7 @@ func world(dir string, env ...string) engine.RunEnv {
 
 func specFixture(t testing.TB, line string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("tool", "testdata", "spec001", line+".yaml"))
+	b, err := os.ReadFile(filepath.Join("internal", "lang", "tool", "testdata", "spec001", line+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
