@@ -10,11 +10,21 @@ import (
 // earlier program with this folder left when it was killed are ended before the first run starts.
 func New(c Config) *Engine { return engine.New(c) }
 
-// Engine runs plans. It is safe for concurrent use; runs share its slots.
+// Engine runs plans. It is safe for concurrent use; runs share its slots. Its methods:
+//
+//	Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error)
+//	RunBound(ctx context.Context, a *Args, options ...RunOption) (*Result, error) // what Plan.Bind has checked
+//	Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error)
+//	Load() (running, queued int)
+//
+// An error means that the run could not be started or carried out; a step that failed is in the Result.
 type Engine = engine.Engine
 
 // Config sets how an Engine runs plans. The zero Config works: it runs dag.DefaultParallel steps at once, writes
-// nothing but a private temporary folder for each run, and has no sinks.
+// nothing but a private temporary folder for each run, and has no sinks. The fields that most programs set are Parallel,
+// StateDir, Store (history.NewMemory, or package history/sqlite), Sinks, Observers, JavaScript and Grace. All of them:
+//
+//	go doc github.com/flowrun/flowrun/internal/engine.Config
 type Config = engine.Config
 
 // ArtifactLimits limit the artifacts of runs. 0 is the default of a limit.

@@ -7,15 +7,23 @@ import (
 	"github.com/flowrun/flowrun/tool"
 )
 
-// GoTool describes a tool written in Go.
+// GoTool describes a tool written in Go: Name, Description, Parameters and the StepFunc Run; Outputs, OutputSchema, Timeout,
+// Describe and Confirm are optional. Its method Definition makes a tool.Definition, to add to a library.Library and run by
+// name, or to use from YAML with use-tool.
 type GoTool = gostep.GoTool
 
-// StepFunc is a step written in Go. A text result is the step's output, and so is the text of a *Content. Any other
+// StepFunc is a step written in Go:
+//
+//	func(ctx context.Context, in *flowrun.StepInput) (any, error)
+//
+// A text result is the step's output, and so is the text of a *Content. Any other
 // value becomes the output as JSON, which is also what {step.json} refers to. An error fails the step, with the exit
 // code of an *ExitError in it, else 1. A StepFunc must return soon after ctx is done.
 type StepFunc = gostep.StepFunc
 
-// StepInput is the input of a step written in Go. It is valid only during the call.
+// StepInput is the input of a step written in Go. Its fields are Params (the bound values by name), Run, Path and Attempt
+// (which step of which run this is), Dir, Workspace, Item (of the loop around the step) and Readable. It is valid only during
+// the call.
 type StepInput = gostep.StepInput
 
 // Command is a command that a step written in Go hands its work to: a StepFunc returns one, and from then on the step
@@ -50,8 +58,8 @@ func GoStep(name string, f StepFunc) *tool.Step { return gostep.GoStep(name, f) 
 // retried.
 func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc { return gostep.Typed(f) }
 
-// TypedTool returns a tool written in Go over Go types: the fields of the struct In are its parameters (see
-// ParametersOf), what f returns is its result. The error names a field that cannot be a parameter.
+// TypedTool returns a tool written in Go over Go types: the fields of the struct In are its parameters, with
+// the names of encoding/json; what f returns is its result. The error names a field that cannot be a parameter.
 func TypedTool[In, Out any](name, description string, f func(context.Context, In) (Out, error)) (GoTool, error) {
 	return gostep.TypedTool(name, description, f)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Compile finds the tool called name (or the file, if name is a path), resolves everything it refers to and checks
-// its graph. Errors: a *tool.NotFoundError, or tool.Diagnostics with every problem of the tool and of the tools it
+// its graph. Errors: a *library.NotFoundError, or tool.Diagnostics with every problem of the tool and of the tools it
 // uses.
 func Compile(lib *library.Library, name string) (*Plan, error) { return engine.Compile(lib, name) }
 
@@ -20,7 +20,10 @@ func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error
 }
 
 // Plan is a compiled tool: its definition, its graph and everything needed to bind parameters. It is immutable and
-// safe for concurrent runs.
+// safe for concurrent runs. Its fields are Definition and Warnings; its methods Name, Graph, Steps and Step describe it, Bind
+// checks the parameters of a call, and Preview says what a run would do. All of them:
+//
+//	go doc github.com/flowrun/flowrun/internal/engine.Plan
 type Plan = engine.Plan
 
 // Args are the bound parameters of a call. They do not change: Engine.RunBound runs exactly what a Preview of them

@@ -12,7 +12,11 @@ import (
 )
 
 // Result is the outcome of a run. Its JSON form is flowrun/run.v1, to which fields are only ever added. It holds no
-// secrets.
+// secrets. Status, ExitCode, Reason and Message say how it ended, Output and Outputs what it printed and declared, Steps lists
+// a StepResult for each step. Err turns a run that did not succeed into an error, Decode reads its output as JSON, Step finds
+// the result of one step. All of it:
+//
+//	go doc github.com/flowrun/flowrun/internal/engine.Result
 type Result = engine.Result
 
 // StepResult is the outcome of one step. Output and Error are its streams up to dag.InlineLimit; if StdoutFile is
@@ -27,14 +31,15 @@ type RunError = engine.RunError
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
-// the run was limited to some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no
+// the run was limited to some of its steps or in time. Errors: history.ErrNoRun; tool.Diagnostics if this version of flowrun no
 // longer accepts the definitions.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	return engine.LoadRun(ctx, s, lib, id, known...)
 }
 
 // RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not
-// in it until Refresh is called. Several goroutines may use it as long as none calls Refresh.
+// in it until Refresh is called. Several goroutines may use it as long as none calls Refresh. Resume, Retry and Continue work
+// out what Engine.Continue is to do; Result is its outcome so far, Questions what it waits for.
 type RecordedRun = engine.RecordedRun
 
 // ResumeOptions set how a run is resumed.

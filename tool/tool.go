@@ -1,5 +1,6 @@
 // Package tool has the names of a definition that a program needs to make one, or to read what is wrong with one. What
-// a name means is documented where it is declared: the keys in docs/reference/definitions.md have the same names.
+// a name means is documented where it is declared, in internal/lang/tool; the keys in docs/reference/definitions.md have the
+// same names.
 //
 //	def, problems := tool.Decode("report.yaml", text)
 //	def := &tool.Definition{Name: "report", Steps: []*tool.Step{flowrun.GoStep("build", build)}}

@@ -42,7 +42,7 @@ func planOf(p *plan.Plan) *Plan {
 }
 
 // Compile finds the tool called name (or the file, if name is a path), resolves everything it refers to and checks
-// its graph. Errors: a *tool.NotFoundError, or tool.Diagnostics with every problem of the tool and of the tools it
+// its graph. Errors: a *library.NotFoundError, or tool.Diagnostics with every problem of the tool and of the tools it
 // uses.
 func Compile(lib *library.Library, name string) (*Plan, error) {
 	p, err := compile.Tool(lib, buildinfo.Release(), name)

@@ -40,7 +40,7 @@ type foldedState struct {
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
-// the run was limited to some of its steps or in time. Errors: ErrNoRun; tool.Diagnostics if this version of flowrun no
+// the run was limited to some of its steps or in time. Errors: history.ErrNoRun; tool.Diagnostics if this version of flowrun no
 // longer accepts the definitions.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)

@@ -88,7 +88,7 @@ var (
 // NotEditableError reports that the service does not change a definition.
 type NotEditableError = outcome.NotEditableError
 
-// API is what entry points may request from a service. Errors are those of the root package
+// API is what entry points may request from a service. Errors are those of package engine
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and those above.
 type API interface {
 	// Start starts a run and returns its id once the run is durably recorded. A run that

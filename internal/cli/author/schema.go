@@ -40,7 +40,7 @@ Names: ` + strings.Join(schemaNames(), ", "),
 	}
 }
 
-// configSchema names the schema of config.yaml. The root package does not know it, because only the
+// configSchema names the schema of config.yaml. Package docs does not know it, because only the
 // command line has configuration files.
 const configSchema = "config"
 

@@ -5,8 +5,8 @@
 // positions instead of stopping at the first one, and orders the steps (order.go). A sequenceCompiler compiles a list
 // of steps, a stepCompiler one step. The runner of each kind of step is in the package that executes this kind.
 //
-// To add a kind of step, add a file kind_NAME.go and a line in kind_table.go, the body in tool/body.go and the keys in
-// tool/keys.go.
+// To add a kind of step, add a file kind_NAME.go and a line in kind_table.go, the body in internal/lang/tool/body.go and the keys in
+// internal/lang/tool/keys.go.
 //
-// No other package below the root package knows all kinds of steps. This package runs nothing.
+// No other package below package engine knows all kinds of steps. This package runs nothing.
 package compile

@@ -63,7 +63,7 @@ type GoTool struct {
 	Tags        []string
 	Parameters  []*tool.Parameter
 	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
-	// OutputSchema describes the result of Run, which is then one JSON object; see tool.ParseOutputSchema.
+	// OutputSchema describes the result of Run, which is then one JSON object.
 	OutputSchema *tool.JSONSchema
 	// Outputs are the declared outputs: members of the object that Run returns.
 	Outputs []*tool.DeclaredOutput

@@ -79,7 +79,7 @@ func IsError(d Diagnostic) bool { return d.Severity == Error }
 // first.
 const MaxDiagnostics = 100
 
-// Sorted returns d sorted by position and without duplicates, at most MaxDiagnostics. The root package uses it to
+// Sorted returns d sorted by position and without duplicates, at most MaxDiagnostics. Package compile uses it to
 // combine its diagnostics with those of this package.
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)

@@ -13,7 +13,7 @@ import (
 )
 
 // schemaFile holds the schemas of the documents that only the API uses. The schemas of the
-// other documents are in the root package (flowrun.Schema).
+// other documents are in package docs (docs.Schema).
 //
 //go:embed schemas.json
 var schemaFile []byte
