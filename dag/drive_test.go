@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // remoteDriver drives a Machine. Every order and outcome travels as JSON, as between two
@@ -106,7 +108,7 @@ func (d *remoteDriver) run(between func(turn int)) {
 // TestRemoteDriver: a run whose work is done in another process ends as the rules say, also
 // if the rest of it is driven by another Machine.
 func TestRemoteDriver(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, total := oracle(steps, "", false)
 		d := newRemoteDriver(t, graphOf(t, steps, Settings{}), rapid.IntRange(1, 8).Draw(t, "slots"))

@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // TestAppendJSON: AppendJSON writes what json.Marshal writes, for random values of all
 // fields. The fields are found by reflection, so that a new one cannot be forgotten.
 func TestAppendJSON(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var e Event
 		draw(t, reflect.ValueOf(&e).Elem())
 		want, err := json.Marshal(e)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 func TestPath(t *testing.T) {
@@ -50,7 +52,7 @@ type pathPart struct {
 
 // TestPathParts: the parts of a path can be read back, whatever the keys contain.
 func TestPathParts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		name, key := rapid.StringMatching(`[A-Za-z_][A-Za-z0-9_.-]*`), rapid.StringMatching(`[^\[\]]*`)
 		var parts []pathPart
 		for range rapid.IntRange(1, 5).Draw(t, "steps") {

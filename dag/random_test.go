@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // scriptGen draws graphs of up to 40 steps: nested ones, loops, joins, conditions,
@@ -137,7 +139,7 @@ func anyOrder(t *rapid.T) func(int) int {
 // TestEveryInterleaving: with any order of reports and any number of slots, a run ends as
 // the rules say; the driver checks every start against the rules.
 func TestEveryInterleaving(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, total := oracle(steps, "", false)
 		g := graphOf(t, steps, Settings{})
@@ -168,7 +170,7 @@ func checkPaths(t *rapid.T, s *State) {
 // TestContinueAnywhere: a State that was read back from any prefix of a journal can
 // continue in place of the one that wrote it.
 func TestContinueAnywhere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, _ := oracle(steps, "", false)
 		g := graphOf(t, steps, Settings{})
@@ -190,7 +192,7 @@ func TestContinueAnywhere(t *testing.T) {
 // TestCancelAnywhere: a run that is cancelled at any moment ends with every step settled,
 // and replays to the same states.
 func TestCancelAnywhere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := hastyGen().Draw(t, "script")
 		g := graphOf(t, steps, Settings{FailFast: rapid.Bool().Draw(t, "fail-fast")})
 		d := newDriver(t, g, rapid.IntRange(1, 8).Draw(t, "slots"), anyOrder(t))
@@ -216,7 +218,7 @@ func TestCancelAnywhere(t *testing.T) {
 // TestRunAnyGraph: with real workers Run gives the same result, never uses more slots than
 // there are, and its events are complete.
 func TestRunAnyGraph(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, total := oracle(steps, "", false)
 		slots := rapid.IntRange(1, 8).Draw(t, "slots")

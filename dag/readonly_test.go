@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // TestNextOnlyReads: a decision is a function of the state, the time and the free slots.
 // Two calls of Next return the same, and nothing that the state refers to has changed.
 func TestNextOnlyReads(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := hastyGen().Draw(t, "script")
 		g := graphOf(t, steps, Settings{FailFast: rapid.Bool().Draw(t, "fail-fast")})
 		d := newDriver(t, g, rapid.IntRange(1, 8).Draw(t, "slots"), anyOrder(t))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // resumeFrom lets a driver continue where a journal ends, as a resume does: everything
@@ -52,7 +54,7 @@ func (d *driver) rebind(f *frame) {
 // TestResumeAnywhere: a run whose owner was killed in any turn, and which was resumed, ends
 // as if nothing had happened, and runs nothing again that had settled.
 func TestResumeAnywhere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, total := oracle(steps, "", false)
 		g := graphOf(t, steps, Settings{})
@@ -112,7 +114,7 @@ func neverAgain(t *rapid.T, kept []ID, log []Event) {
 // TestResumeAfterCancel: a run that was cancelled at any moment and resumed ends as if it
 // had not been cancelled, except for steps whose condition looks at the cancel.
 func TestResumeAfterCancel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Filter(blind).Draw(t, "script")
 		want, _ := oracle(steps, "", false)
 		g := graphOf(t, steps, Settings{FailFast: false})

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/test/sizetest"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // page is the fold of the web page, in TypeScript.
@@ -71,9 +71,9 @@ func (p *page) call(t *rapid.T, f goja.Callable, args ...any) map[string]dag.Sta
 // each event of random graphs that are resumed several times, and for each moment of the
 // past.
 func TestPageSameAsState(t *testing.T) {
-	sizetest.Checks(t, 10, 100, 1000)
+	proptest.Checks(t, 10, 100, 1000)
 	program := pageFold(t)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		d := &drawing{T: t, left: 25}
 		g := d.graph(3)
 		var journal []dag.Event

@@ -16,13 +16,14 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/fold"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // TestSameAsState runs random graphs, each resumed several times from a prefix of its
 // events, as after a crash. After each event the fold agrees with the State about every
 // step, and in the end folding the recorded events gives the same as folding the live ones.
 func TestSameAsState(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		d := &drawing{T: t, left: 25}
 		g := d.graph(3)
 		live := fold.New[struct{}](fold.Plan{})

@@ -14,6 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/systrace"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // The recorder only resolves links, so these paths need not exist.
@@ -128,7 +130,7 @@ func TestUnused(t *testing.T) {
 
 // Whatever was used, the report covers it, no line makes another one unnecessary, and there are few lines.
 func TestReportCovers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i"})
 		r := start(options())
 		var used []systrace.Access

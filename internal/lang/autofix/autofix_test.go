@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -135,7 +136,7 @@ func TestAnyText(t *testing.T) {
 	lines := []string{"name: t", "description: d", "description: a: b", "bash: echo", "bash: {A} x", "bash: echo 'a: b'", "run: {A}", "tags: [read]", "tags: [read]", "tag: [x]",
 		"timout: 5s", "timeout: 5s", "steps:", "  - name: a", "    bash: echo {b.output}", "  - bash: echo", "  - name: b", "    run: 'x: y", "    wait-for: [aa]", "    wait-for: [a]",
 		"    run-condition: '{c.exit-code} == 0'", "parameters:", "  A: {description: a}", "  A: {description: a}", "  B:", "    description: x", "    typ: number", "# note", "", "\t", "  - x", "environment: {A: b}", "x-a: &a {b: c}", "<<: *a"}
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		chosen := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 14).Draw(rt, "lines")
 		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(rt, "end")
 		settled(t, "t.yaml", []byte(strings.Join(chosen, end)+end))

@@ -9,6 +9,8 @@ import (
 	"github.com/adhocore/gronx"
 	robfig "github.com/robfig/cron/v3"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // Two independent libraries check Next on days without clock changes. Lines on which they differ by design are not
@@ -108,7 +110,7 @@ func TestOracles(t *testing.T) {
 	for _, o := range oracles {
 		t.Run(o.name, func(t *testing.T) {
 			compared := 0
-			rapid.Check(t, func(t *rapid.T) {
+			proptest.Check(t, func(t *rapid.T) {
 				line := drawLine(t)
 				z, err := LoadZone(rapid.SampledFrom(zones).Draw(t, "zone"))
 				if err != nil {
@@ -201,7 +203,7 @@ func TestOracleDifferences(t *testing.T) {
 
 // TestTurnedClocks compares Next with nextSlowly around every kind of clock change.
 func TestTurnedClocks(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		z, err := LoadZone(rapid.SampledFrom(zones).Draw(t, "zone"))
 		if err != nil {
 			t.Fatal(err)

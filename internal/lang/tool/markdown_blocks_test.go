@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // goldmarkBlocks returns the fenced blocks that goldmark finds outside of quotations.
@@ -62,7 +64,7 @@ var emptyItem = regexp.MustCompile(`(?:[-*+]|\d[.)])[ \t]*$`)
 
 // TestBlocksLikeGoldmark compares with goldmark.
 func TestBlocksLikeGoldmark(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{"```", "```yaml", "~~~", "text", "- ", "1. ", "2) ", "  ", "    ", "> ", "# title", "---", "===",
 			"<!-- note", "-->", "<div>", "</div>", "<b>", "<script>", "</script>", "\t", "* * *", "````", "`x`", "\u00a0", "\f"}), 1, 4)
 		lines := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {

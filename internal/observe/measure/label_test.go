@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 func TestLabel(t *testing.T) {
@@ -36,7 +37,7 @@ func TestLabel(t *testing.T) {
 // the function of package dag.
 func TestLabelIsThePathWithoutTriesAndKeys(t *testing.T) {
 	path := rapid.StringMatching(`[a-c]{1,2}(\[[a#/1-2]{0,4}\])?(#[0-9]{1,2})?(/[a-c]{1,2}(\[[a#/1-2]{0,4}\])?(#[0-9]{1,2})?){0,3}`)
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		id := dag.ID(path.Draw(t, "path"))
 		want := string(id.WithoutKeys())
 		if got, _ := appendLabel(nil, id); string(got) != want {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 func TestUnified(t *testing.T) {
@@ -39,7 +41,7 @@ func TestUnifiedPatches(t *testing.T) {
 		}
 		return s
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
 		shown := Unified("f", before, "f", after)
 		if shown == "" {

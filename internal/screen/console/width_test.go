@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 func TestColumns(t *testing.T) {
@@ -35,7 +37,7 @@ func TestCut(t *testing.T) {
 
 // TestCutFits checks that any text that was cut fits.
 func TestCutFits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		s, width := Clean(rapid.String().Draw(t, "text")), rapid.IntRange(1, 20).Draw(t, "width")
 		if got := columns(cut(s, width, "…")); got > width {
 			t.Errorf("%q cut to %d columns has %d", s, width, got)

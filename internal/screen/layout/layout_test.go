@@ -8,13 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/flowrun/flowrun/internal/test/proptest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // TestLayout lays out random graphs. Nodes are inside the drawing and do not overlap. Edges
 // go downwards, in horizontal and vertical lines, from node to node and through none.
 func TestLayout(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		g := drawn(t, 3)
 		want := reachable(g)
 		g.Layout()
@@ -27,7 +28,7 @@ func TestLayout(t *testing.T) {
 
 // TestOrderOfEdges: the result does not depend on the order of the edges.
 func TestOrderOfEdges(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		g := drawn(t, 0)
 		other := &Graph{Nodes: slices.Clone(g.Nodes), Edges: rapid.Permutation(g.Edges).Draw(t, "order")}
 		other.Edges = append(other.Edges, other.Edges...)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 func schedule(t testing.TB, line string) Schedule {
@@ -101,7 +102,7 @@ func TestJitter(t *testing.T) {
 // TestNothingLostOrDoubled checks a schedule at arbitrary times: with CatchUpAll each time
 // fires once and in order; otherwise each fires at most once, and the others are counted.
 func TestNothingLostOrDoubled(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		line := rapid.SampledFrom([]string{"*/5 * * * *", "0 2 * * *", "30 2 * * *", "0,1,30 1-3 * * *", "0 */3 * * *", "@every 17m", "10 0 * * * *"}).Draw(t, "line")
 		zone, err := cron.LoadZone(rapid.SampledFrom([]string{"UTC", "Europe/Zurich", "America/New_York", "Australia/Lord_Howe"}).Draw(t, "zone"))
 		if err != nil {

@@ -13,12 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // What is read is what was written, for random values of all fields. The fields are found by
 // reflection, so that a new one cannot be forgotten.
 func TestDecode(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		run := rapid.SampledFrom([]string{"", "1m83ww0epz1x2"}).Draw(t, "run")
 		events := make([]dag.Event, rapid.IntRange(1, 4).Draw(t, "events"))
 		for i := range events {

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/test/proptest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -376,7 +377,7 @@ func TestCacheLikeNone(t *testing.T) {
 		}
 	}
 	reused := 0
-	rapid.Check(t, func(rt *rapid.T) {
+	proptest.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			rt.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"pgregory.net/rapid"
+
+	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
 // held counts who has each lock.
@@ -35,7 +37,7 @@ func shares(a, b history.QueueEntry) bool {
 // waits whom nothing holds up, and what people read about those who wait is so.
 func TestLineRule(t *testing.T) {
 	names := []string{"a", "b", "c"}
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		var line history.Queue
 		for i := range rapid.IntRange(1, 60).Draw(t, "events") {
 			if len(line) > 0 && rapid.IntRange(0, 2).Draw(t, "kind") == 0 { // one ends, waits, is cancelled or killed
@@ -90,7 +92,7 @@ func TestLineRule(t *testing.T) {
 
 // TestRate: what has a rate starts that often in any time, with a burst of as many, whoever asks.
 func TestRate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	proptest.Check(t, func(t *rapid.T) {
 		rate := history.Rate{N: rapid.IntRange(1, 5).Draw(t, "n"), Per: time.Minute}
 		rates, now := history.Rates{}, time.Unix(1e9, 0)
 		var line history.Queue

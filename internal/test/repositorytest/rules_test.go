@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -172,4 +173,24 @@ func parsed(t *testing.T, file string) *ast.File {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// TestPropertyTests: property tests draw the values that package proptest has chosen for the size of the run. One that asks rapid
+// itself would draw new ones each time, and fail for whoever comes next.
+func TestPropertyTests(t *testing.T) {
+	t.Chdir(top)
+	checks := regexp.MustCompile(`\brapid\.(Check|MakeCheck)\(`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasPrefix(path, "internal/test/proptest/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if found := checks.Find(text); found != nil {
+			t.Errorf("%s: use proptest.Check in place of %s", path, found)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -69,17 +69,6 @@ func SideBySide() {
 // sideBySide keeps two processors busy. go test has one test for each processor.
 const sideBySide = 8
 
-// Checks sets how many cases rapid.Check tries until the test ends, unless the command line says how many. The test must
-// not be parallel.
-func Checks(t testing.TB, small, gate, long int) {
-	t.Helper()
-	checks := flag.Lookup("rapid.checks")
-	if was := checks.Value.String(); was == checks.DefValue {
-		t.Cleanup(func() { checks.Value.Set(was) })
-		checks.Value.Set(strconv.Itoa(Of(small, gate, long)))
-	}
-}
-
 // Seed returns the start of a test's random numbers, and logs it: always the same one, so that a
 // failure repeats, and a new one in each Long run. FLOWRUN_TEST_SEED repeats the one that a Long run logged.
 func Seed(t testing.TB) uint64 {
