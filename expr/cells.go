@@ -6,7 +6,7 @@ import "strings"
 // script contains.
 type cell struct {
 	c           byte
-	placeholder *placeholder
+	placeholder *scriptPlaceholder
 }
 
 // cells is a script in which placeholders are not text. Readers go through it byte by byte.
@@ -14,7 +14,7 @@ type cell struct {
 // typographic quotes of PowerShell.
 type cells []cell
 
-func cellsOf(pieces []piece) cells {
+func cellsOf(pieces []scriptPiece) cells {
 	var cs cells
 	for _, p := range pieces {
 		if p.placeholder != nil {
@@ -73,15 +73,15 @@ func (cs cells) text(i, j int) string {
 
 // pieceWriter collects pieces and joins adjacent text.
 type pieceWriter struct {
-	pieces []piece
+	pieces []scriptPiece
 	buf    strings.Builder
 }
 
 func (w *pieceWriter) text(s string) { w.buf.WriteString(s) }
 
-func (w *pieceWriter) placeholder(ph *placeholder) {
+func (w *pieceWriter) placeholder(ph *scriptPlaceholder) {
 	w.flush()
-	w.pieces = append(w.pieces, piece{placeholder: ph})
+	w.pieces = append(w.pieces, scriptPiece{placeholder: ph})
 }
 
 func (w *pieceWriter) cell(c cell) {
@@ -94,33 +94,30 @@ func (w *pieceWriter) cell(c cell) {
 
 func (w *pieceWriter) flush() {
 	if w.buf.Len() > 0 {
-		w.pieces = append(w.pieces, piece{text: w.buf.String()})
+		w.pieces = append(w.pieces, scriptPiece{text: w.buf.String()})
 		w.buf.Reset()
 	}
 }
 
 // refusals reports placeholders that cannot take a value, each of them once.
 type refusals struct {
-	src      string
-	seen     map[*placeholder]bool
-	problems []Problem
+	seen     map[*scriptPlaceholder]bool
+	problems []scriptProblem
 }
 
 // add reports a placeholder, unless it is a RAW one, whose value is code on purpose. {X} in the
 // hint is replaced by the placeholder as it is written.
-func (r *refusals) add(ph *placeholder, why, hint string) {
-	if r.seen[ph] || ph.ref.Raw {
+func (r *refusals) add(ph *scriptPlaceholder, why, hint string) {
+	if r.seen[ph] || ph.raw {
 		return
 	}
 	if r.seen == nil {
-		r.seen = map[*placeholder]bool{}
+		r.seen = map[*scriptPlaceholder]bool{}
 	}
 	r.seen[ph] = true
-	r.problems = append(r.problems, problemf(codePosition, ph.off, ph.len, strings.ReplaceAll(hint, "{X}", r.written(ph)),
-		"cannot put %s here: %s", ph.name(), why))
+	r.problems = append(r.problems, scriptProblem{placeholder: ph, hint: strings.ReplaceAll(hint, "{X}", ph.written),
+		message: "cannot put " + ph.name + " here: " + why})
 }
-
-func (r *refusals) written(ph *placeholder) string { return r.src[ph.off : ph.off+ph.len] }
 
 func isBlank(c byte) bool  { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

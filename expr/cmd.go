@@ -16,9 +16,9 @@ import "strings"
 //
 // While delayed expansion is on, cmd removes a ! of the author and a ^ beside it. Both are
 // therefore written as variables. If the author turned delayed expansion on, ! is left alone.
-func placeCmd(src string, pieces []piece) ([]piece, []Problem) {
+func placeCmd(src string, pieces []scriptPiece) ([]scriptPiece, []scriptProblem) {
 	lower := strings.ToLower(src)
-	c := cmdReader{cells: cellsOf(pieces), refusals: refusals{src: src}, lower: lower,
+	c := cmdReader{cells: cellsOf(pieces), lower: lower,
 		expansionOff: strings.Contains(lower, "disabledelayedexpansion"), ownExpansion: strings.Contains(lower, "enabledelayedexpansion")}
 	for c.i < len(c.cells) {
 		c.statement()
@@ -38,13 +38,13 @@ type cmdReader struct {
 	expansionOff bool // the author turns delayed expansion off somewhere
 	ownExpansion bool // the author uses delayed expansion
 
-	placeholders []*placeholder // of the statement
-	rereadBy     string         // why cmd reads the statement again; "" if it does not
-	arithmetic   bool           // the statement is set /a
-	depth        int            // open parentheses, including those that may be text
-	blocks       int            // open parentheses that begin a block
-	inForHeader  bool           // between FOR and DO
-	forDepth     int            // depth at that FOR
+	placeholders []*scriptPlaceholder // of the statement
+	rereadBy     string               // why cmd reads the statement again; "" if it does not
+	arithmetic   bool                 // the statement is set /a
+	depth        int                  // open parentheses, including those that may be text
+	blocks       int                  // open parentheses that begin a block
+	inForHeader  bool                 // between FOR and DO
+	forDepth     int                  // depth at that FOR
 
 	quoted  bool
 	expands bool // the line has a placeholder or a !
@@ -75,7 +75,7 @@ func (c *cmdReader) statement() {
 			c.add(ph, c.rereadBy+" makes cmd parse the line again, so the value would be read as code", cmdWayOut)
 		}
 		if c.arithmetic {
-			ph.pos.guard = guardNumber
+			ph.place.number = true
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (c *cmdReader) comment() bool {
 	}
 	for ; c.i < len(c.cells) && (c.cells.isPlaceholder(c.i) || c.cells.at(c.i) != '\n'); c.i++ {
 		if ph := c.cells[c.i].placeholder; ph != nil {
-			ph.pos = position{form: formComment, written: c.written(ph)}
+			ph.place = place{form: formComment}
 		}
 		c.out.cell(c.cells[c.i])
 	}
@@ -250,7 +250,7 @@ func (c *cmdReader) percent() {
 	}
 	for i := c.i; i < end; i++ {
 		if ph := c.cells[i].placeholder; ph != nil {
-			ph.pos = position{form: formInner}
+			ph.place = place{form: formInner}
 			c.add(ph, "it is between two %, so cmd would read it as a variable name", "write %% for a percent sign")
 		}
 	}
@@ -321,7 +321,7 @@ func (c *cmdReader) operator(b byte) {
 }
 
 // placeholder finds out where a placeholder is, and reports it if it cannot take a value there.
-func (c *cmdReader) placeholder(ph *placeholder) {
+func (c *cmdReader) placeholder(ph *scriptPlaceholder) {
 	before, after := c.cells.at(c.i-1), c.cells.at(c.i+1)
 	f := formWord
 	if c.quoted {
@@ -330,7 +330,7 @@ func (c *cmdReader) placeholder(ph *placeholder) {
 	starts := isBlank(before) || before == '"' && isBlank(c.cells.at(c.i-2))
 	starts = starts && !c.cells.isPlaceholder(c.i-1)
 	beside := c.cells.isPlaceholder(c.i-1) || c.cells.isPlaceholder(c.i+1) || before == '"' || after == '"'
-	ph.pos = position{form: f, argument: starts && c.nameRead && !c.nameMayFollow, slashOptions: true,
+	ph.place = place{form: f, argument: starts && c.nameRead && !c.nameMayFollow, slashOptions: true,
 		beforeQuote: c.quoted && (after == '"' || c.cells.isPlaceholder(c.i+1))}
 	c.placeholders = append(c.placeholders, ph)
 	switch {
@@ -344,7 +344,7 @@ func (c *cmdReader) placeholder(ph *placeholder) {
 		c.add(ph, "the value would be the name of the command, and commands such as CALL parse their arguments again", "write the command itself")
 	case !c.quoted && beside:
 		c.add(ph, "flowrun may have to quote it, and these quotes would collide with those next to it", "put it inside the quotes, or quote both together")
-	case !c.quoted && c.nameMayFollow && ph.mayHoldText():
+	case !c.quoted && c.nameMayFollow && ph.mayHoldText:
 		c.add(ph, "it could be part of the condition of IF, or the name of the command", `put it in quotes; in a condition, quote both sides: if "{X}"=="..."`)
 	}
 }

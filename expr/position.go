@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -9,19 +8,6 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
-)
-
-// form is the form of a variable reference, which depends on what surrounds the placeholder.
-type form int
-
-const (
-	formUnknown form = iota
-	formWord         // bare, in a list of words: one "${V}" for each word
-	formSingle       // bare, where exactly one word is allowed: "${V}"
-	formInner        // inside "..." or an unquoted here-document: ${V}
-	formQuoted       // inside '...': '"${V}"'
-	formNumber       // inside arithmetic: the digits themselves
-	formComment      // inside a comment: the placeholder stays as it is written
 )
 
 // guard is what a value has to be before it may be used at its place.
@@ -38,19 +24,13 @@ const (
 
 // position is what surrounds a placeholder in a script. It is found when the definition is loaded.
 type position struct {
-	form          form
+	place
 	guard         guard
-	argument      bool           // an argument of a command without -- before it: checkDash applies
 	preceding     []*placeholder // placeholders before it in its word, with nothing else between
 	optionalWords []*placeholder // guardProgram: words before it that are left out if they are empty
 	prefix        string         // guardProgram: text that is joined to the placeholder
 	suffix        string
 	written       string // formComment: the placeholder as it is written
-
-	requoted     bool // PowerShell: the author's '...' around it was changed to "..."
-	beforeQuote  bool // cmd: a quote, or another placeholder, follows
-	slashOptions bool // cmd: a leading / begins an option
-	parenthesize bool // Python: a number needs parentheses because of what follows
 }
 
 // maxScript is the maximum size in bytes of a script with placeholders. The parser is recursive,
@@ -399,7 +379,7 @@ func (w *walker) setPosition(p *marker, c wordContext, f form) {
 	case f != formQuoted && w.afterBackslash(p.off):
 		p.refuse("there is a backslash before it", "remove the backslash; to keep the braces as text, write {{...}}")
 	}
-	p.pos = position{form: f, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
+	p.pos = position{place: place{form: f}, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
 	if f == formNumber {
 		p.pos.guard = guardNumber
 	}
@@ -493,13 +473,4 @@ func usedAsCode(ph *placeholder, program string) Problem {
 		"%s is used as code by %s: quotes in the value can change the program", ph.name(), program)
 	p.Warning = true
 	return p
-}
-
-// String returns the name of the form, for tests.
-func (f form) String() string {
-	names := []string{"unknown", "word", "single", "inner", "quoted", "number", "comment"}
-	if int(f) < len(names) {
-		return names[f]
-	}
-	return fmt.Sprint(int(f))
 }

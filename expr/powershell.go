@@ -10,8 +10,8 @@ import (
 // Every placeholder becomes ${env:...}, which PowerShell never reads a second time. If a place is
 // misjudged, the script prints the name of a variable or an empty text; it does not run the
 // value. Commands that read text as code (Invoke-Expression) cannot have a placeholder.
-func placePowerShell(src string, pieces []piece) ([]piece, []Problem) {
-	p := psReader{cells: cellsOf(pieces), refusals: refusals{src: src}, stmt: &psStatement{expectsCommand: true}}
+func placePowerShell(pieces []scriptPiece) ([]scriptPiece, []scriptProblem) {
+	p := psReader{cells: cellsOf(pieces), stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
 	if p.i < len(p.cells) {
 		p.markInvalid("a closing bracket has no opening bracket")
@@ -46,7 +46,7 @@ type psStatement struct {
 }
 
 type psPlaceholder struct {
-	placeholder *placeholder
+	placeholder *scriptPlaceholder
 	stmt        *psStatement
 }
 
@@ -70,8 +70,8 @@ func (p *psReader) copyTo(i int) {
 }
 
 // place records where a placeholder is.
-func (p *psReader) place(ph *placeholder, f form) {
-	ph.pos = position{form: f}
+func (p *psReader) place(ph *scriptPlaceholder, f form) {
+	ph.place = place{form: f}
 	p.placeholders = append(p.placeholders, psPlaceholder{ph, p.stmt})
 	if p.unknownWhy != "" {
 		p.add(ph, p.unknownWhy, psWayOut)
@@ -243,7 +243,7 @@ func (p *psReader) comment() {
 	}
 	for p.i < len(p.cells) && !p.cells.has(p.i, end) {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			ph.pos = position{form: formComment, written: p.written(ph)}
+			ph.place = place{form: formComment}
 			if p.unknownWhy != "" {
 				p.add(ph, p.unknownWhy, psWayOut)
 			}
@@ -285,9 +285,9 @@ func (p *psReader) bracedVariable() {
 }
 
 // placeBare records a placeholder outside quotes.
-func (p *psReader) placeBare(ph *placeholder) {
+func (p *psReader) placeBare(ph *scriptPlaceholder) {
 	p.place(ph, formWord)
-	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
+	ph.place.argument = p.stmt.inArguments && !p.stmt.afterDashes
 	switch {
 	case p.afterCallOperator(p.i):
 		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself; to choose between several, use switch ({X}) { ... }")
@@ -450,7 +450,7 @@ func (p *psReader) requote(open, n, body, end, after int) {
 		if ph := p.cells[i].placeholder; ph != nil {
 			held = true
 			p.place(ph, formInner)
-			ph.pos.requoted = true
+			ph.place.requoted = true
 			p.checkFirst(ph, open, i == body)
 		}
 	}
@@ -521,7 +521,7 @@ func (p *psReader) expandableString(end func(int) int) {
 	p.markInvalid("a string is not closed")
 }
 
-func (p *psReader) placeholderAt(i int) *placeholder {
+func (p *psReader) placeholderAt(i int) *scriptPlaceholder {
 	if p.cells.isPlaceholder(i) {
 		return p.cells[i].placeholder
 	}
@@ -530,11 +530,11 @@ func (p *psReader) placeholderAt(i int) *placeholder {
 
 // checkFirst checks a placeholder at the start of a quoted word, which may be the name of the
 // command or an option.
-func (p *psReader) checkFirst(ph *placeholder, open int, first bool) {
+func (p *psReader) checkFirst(ph *scriptPlaceholder, open int, first bool) {
 	if !first {
 		return
 	}
-	ph.pos.argument = p.stmt.inArguments && !p.stmt.afterDashes
+	ph.place.argument = p.stmt.inArguments && !p.stmt.afterDashes
 	if p.afterCallOperator(open) {
 		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself, or the beginning of its path")
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -10,8 +11,8 @@ import (
 // that could hold a value safely, but its literals can hold any value. A placeholder in code
 // becomes a literal. A placeholder in a plain string becomes the escaped text. Places that
 // versions of Python read differently are refused.
-func placePython(src string, pieces []piece) []Problem {
-	p := pythonReader{cells: cellsOf(pieces), refusals: refusals{src: src}}
+func placePython(src string, pieces []scriptPiece) []scriptProblem {
+	p := pythonReader{cells: cellsOf(pieces)}
 	if c := codingCookie().FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
 		p.unknownWhy = "the script is not in UTF-8"
 	}
@@ -69,7 +70,7 @@ func (p *pythonReader) code() {
 func (p *pythonReader) comment() {
 	for ; p.i < len(p.cells) && p.cells.at(p.i) != '\n'; p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			ph.pos = position{form: formComment, written: p.written(ph)}
+			ph.place = place{form: formComment}
 		}
 	}
 }
@@ -195,8 +196,8 @@ var openEscape = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // placeInString records a placeholder in a string. before is the text in front of it.
-func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
-	ph.pos = position{form: formInner}
+func (p *pythonReader) placeInString(ph *scriptPlaceholder, prefix, before string) {
+	ph.place = place{form: formInner}
 	switch {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
@@ -212,9 +213,9 @@ func (p *pythonReader) placeInString(ph *placeholder, prefix, before string) {
 }
 
 // placeBare records a placeholder in code.
-func (p *pythonReader) placeBare(ph *placeholder) {
+func (p *pythonReader) placeBare(ph *scriptPlaceholder) {
 	before, after := p.cells.at(p.i-1), p.cells.at(p.i+1)
-	ph.pos = position{form: formSingle, parenthesize: after == '.'}
+	ph.place = place{form: formSingle, parenthesize: after == '.'}
 	switch {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
@@ -230,18 +231,16 @@ func joinsLiteral(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' 
 
 // checkCalls refuses a placeholder in the arguments of a function that runs them as Python. It
 // warns if a function passes them to a shell.
-func (p *pythonReader) checkCalls(ph *placeholder) {
+func (p *pythonReader) checkCalls(ph *scriptPlaceholder) {
 	for _, name := range p.callees {
 		switch strings.TrimPrefix(name, "builtins.") {
 		case "eval", "exec", "compile":
 			p.add(ph, name+" runs its argument as code", "pass the value as a variable: exec(code, {'v': value})")
 			return
 		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
-			if ph.mayHoldText() {
-				warning := problemf(CodeUsedAsCode, ph.off, ph.len, "use subprocess.run with a list of arguments",
-					"%s becomes part of the command that %s passes to a shell", ph.name(), name)
-				warning.Warning = true
-				p.problems = append(p.problems, warning)
+			if ph.mayHoldText {
+				p.problems = append(p.problems, scriptProblem{placeholder: ph, usedAsCode: true, hint: "use subprocess.run with a list of arguments",
+					message: fmt.Sprintf("%s becomes part of the command that %s passes to a shell", ph.name, name)})
 				return
 			}
 		}

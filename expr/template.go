@@ -39,24 +39,15 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 
 // place finds out where each placeholder of a script is, and rewrites the text around it where that is
 // necessary.
-func (t *Template) place(src string) (problems []Problem) {
+func (t *Template) place(src string) []Problem {
 	if len(src) > maxScript {
 		return []Problem{problemf(codeShell, 0, 0, "move parts into a script file that takes arguments",
 			"the script has placeholders and is longer than %d KiB", maxScript>>10)}
 	}
-	switch t.shell {
-	case Cmd:
-		t.script, problems = placeCmd(src, t.pieces)
-		problems = append(problems, lintInterpreters(src, t.pieces)...)
-	case PowerShell:
-		t.script, problems = placePowerShell(src, t.pieces)
-		problems = append(problems, lintInterpreters(src, t.pieces)...)
-	case Python:
-		problems = placePython(src, t.pieces)
-	default:
-		problems = placeShell(src, t.shell, t.pieces)
+	if t.shell == Bash || t.shell == Sh {
+		return placeShell(src, t.shell, t.pieces)
 	}
-	return problems
+	return t.placeOther(src)
 }
 
 // Refs returns the references of the template in the order in which they are written, including those
