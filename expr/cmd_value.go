@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // maxCmdLine is the maximum length of a line in characters. cmd cuts lines at 8191.
@@ -16,8 +18,8 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 		return err
 	}
 	for i, w := range words {
-		quoted := ph.pos.form == formInner || strings.Trim(w, plainCmdBytes) != "" || w == ""
-		if why := cmdWordProblem(w, quoted && (ph.pos.form == formWord || ph.pos.beforeQuote)); why != "" {
+		quoted := ph.pos.Form == quoting.Inner || strings.Trim(w, plainCmdBytes) != "" || w == ""
+		if why := cmdWordProblem(w, quoted && (ph.pos.Form == quoting.Word || ph.pos.BeforeQuote)); why != "" {
 			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ph.name(), why)
 		}
 		if i > 0 {
@@ -27,7 +29,7 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 		if w != "" {
 			ref = "!" + r.variable(w) + "!"
 		}
-		if quoted && ph.pos.form == formWord {
+		if quoted && ph.pos.Form == quoting.Word {
 			ref = `"` + ref + `"`
 		}
 		r.text.WriteString(ref)
@@ -68,11 +70,11 @@ func cmdScript(text string, vars []Var) (Script, error) {
 			return Script{}, fmt.Errorf("cannot run the script: with its values, a line has %d characters, but the limit of cmd is %d; pass long values through environment or input", n, maxCmdLine)
 		}
 	}
-	if strings.Contains(text, cmdBang) {
-		vars = append(vars, Var{Name: strings.Trim(cmdBang, "!"), Value: "!"})
+	if strings.Contains(text, quoting.CmdBang) {
+		vars = append(vars, Var{Name: strings.Trim(quoting.CmdBang, "!"), Value: "!"})
 	}
-	if strings.Contains(text, cmdCaret) {
-		vars = append(vars, Var{Name: strings.Trim(cmdCaret, "!"), Value: "^"})
+	if strings.Contains(text, quoting.CmdCaret) {
+		vars = append(vars, Var{Name: strings.Trim(quoting.CmdCaret, "!"), Value: "^"})
 	}
 	return Script{Text: "@setlocal EnableDelayedExpansion\n" + text, Vars: vars}, nil
 }

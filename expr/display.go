@@ -2,6 +2,8 @@ package expr
 
 import (
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // Display returns the command as a person would write it, with quoted values in place of the
@@ -24,21 +26,21 @@ func (t *Template) Display(sc Scope, mask func(string) string) string {
 }
 
 func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(string) string) string {
-	if ph.pos.form == formComment {
+	if ph.pos.Form == quoting.Comment {
 		return ph.pos.written
 	}
 	v, ref, err := ph.value(sc)
 	if err != nil {
 		return ph.name()
 	}
-	f := ph.pos.form
+	f := ph.pos.Form
 	if t.shell == Argv {
 		f = t.argvForm(ph)
 	}
 	if t.shell == Plain || v.Raw {
-		f = formNumber
+		f = quoting.Number
 	}
-	words, err := valueWords(ph, v, ref.Class, f != formWord)
+	words, err := valueWords(ph, v, ref.Class, f != quoting.Word)
 	if err != nil {
 		return ph.name()
 	}
@@ -49,20 +51,20 @@ func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(strin
 }
 
 // argvForm returns how a placeholder of a run: command is quoted.
-func (t *Template) argvForm(ph *placeholder) form {
+func (t *Template) argvForm(ph *placeholder) quoting.Form {
 	for _, w := range t.words {
 		for _, p := range w.parts {
 			if p.placeholder == ph && p.quoted {
-				return formInner
+				return quoting.Inner
 			}
 		}
 	}
-	return formWord
+	return quoting.Word
 }
 
 // displayWord quotes a value as the language of the script does.
-func (t *Template) displayWord(s string, f form) string {
-	bare := f == formWord || f == formSingle
+func (t *Template) displayWord(s string, f quoting.Form) string {
+	bare := f == quoting.Word || f == quoting.Single
 	switch {
 	case (t.shell == Python || t.shell == PowerShell) && isNumberText(s):
 		return s
@@ -79,13 +81,13 @@ func (t *Template) displayWord(s string, f form) string {
 }
 
 // displayText quotes a value for the quotes that it is in.
-func displayText(s string, f form) string {
+func displayText(s string, f quoting.Form) string {
 	switch f {
-	case formNumber:
+	case quoting.Number:
 		return s
-	case formInner:
+	case quoting.Inner:
 		return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s)
-	case formQuoted:
+	case quoting.Quoted:
 		return strings.ReplaceAll(s, "'", `'\''`)
 	}
 	if s != "" && strings.Trim(s, plainShellBytes) == "" {

@@ -31,11 +31,11 @@
 //
 // # Other languages
 //
-// cmd and PowerShell also expand some variables after parsing (cmd.go, powershell.go), so
-// placeholders become those variables. Places whose text is read twice accept none. There is no
+// cmd and PowerShell also expand some variables after parsing, so placeholders become those
+// variables (package internal/lang/quoting). Places whose text is read twice accept none. There is no
 // full parser for these languages. A small reader follows quotes, blocks and statements, and
 // rejects placeholders where it is not certain. Python has no such variables; placeholders
-// become literals (python.go).
+// become literals.
 //
 // # Conditions
 //

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // interpreterCall matches a program and the option after which code follows, in a script for
@@ -25,7 +27,7 @@ func lintInterpreters(src string, pieces []piece) (problems []Problem) {
 		}
 		program := text[call[2]:call[3]] + " " + text[call[6]:call[7]]
 		for _, p := range markers {
-			if from <= p.off && p.off < to && p.placeholder.mayHoldText() && p.placeholder.pos.form != formComment {
+			if from <= p.off && p.off < to && p.placeholder.mayHoldText() && p.placeholder.pos.Form != quoting.Comment {
 				problems = append(problems, usedAsCode(p.placeholder, program))
 			}
 		}
@@ -45,7 +47,7 @@ func argumentEnd(text string) int {
 			}
 		case c == '"' || c == '\'':
 			quote = c
-		case isBlank(c) || c == ';' || c == '|' || c == '&' || c == ')':
+		case strings.IndexByte(" \t\r\n;|&)", c) >= 0:
 			return i
 		}
 	}

@@ -1,5 +1,7 @@
 package expr
 
+import "github.com/flowrun/flowrun/internal/lang/quoting"
+
 // Literal returns a Plain template of text without placeholders. Braces in it are text.
 func Literal(text string) *Template { return LiteralScript(text, Plain) }
 
@@ -15,7 +17,7 @@ func LiteralArgv(words []string) *Template {
 		if i > 0 {
 			t.pieces = append(t.pieces, piece{text: " "})
 		}
-		t.pieces = append(t.pieces, piece{text: displayText(w, formWord)})
+		t.pieces = append(t.pieces, piece{text: displayText(w, quoting.Word)})
 		t.words = append(t.words, argvWord{parts: []argvPart{{text: w, quoted: true}}, quoted: true})
 	}
 	return t

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // guard is what a value has to be before it may be used at its place.
@@ -24,13 +26,13 @@ const (
 
 // position is what surrounds a placeholder in a script. It is found when the definition is loaded.
 type position struct {
-	place
+	quoting.Place
 	guard         guard
 	preceding     []*placeholder // placeholders before it in its word, with nothing else between
 	optionalWords []*placeholder // guardProgram: words before it that are left out if they are empty
 	prefix        string         // guardProgram: text that is joined to the placeholder
 	suffix        string
-	written       string // formComment: the placeholder as it is written
+	written       string // quoting.Comment: the placeholder as it is written
 }
 
 // maxScript is the maximum size in bytes of a script with placeholders. The parser is recursive,
@@ -157,9 +159,9 @@ func (w *walker) merge(other *walker) {
 		case a.why != "":
 		case b.why != "":
 			a.why, a.hint = b.why, b.hint
-		case a.pos.form == formWord && b.pos.form == formSingle:
-			a.pos.form = formSingle
-		case a.pos.form != b.pos.form && !(a.pos.form == formSingle && b.pos.form == formWord):
+		case a.pos.Form == quoting.Word && b.pos.Form == quoting.Single:
+			a.pos.Form = quoting.Single
+		case a.pos.Form != b.pos.Form && !(a.pos.Form == quoting.Single && b.pos.Form == quoting.Word):
 			a.refuse("sh and bash parse this place differently", wayOut)
 		}
 		if a.pos.guard == guardNone {
@@ -167,7 +169,7 @@ func (w *walker) merge(other *walker) {
 		} else if b.pos.guard != guardNone && a.pos.guard != b.pos.guard {
 			a.refuse("sh and bash parse this place differently", wayOut)
 		}
-		a.pos.argument = a.pos.argument || b.pos.argument
+		a.pos.Argument = a.pos.Argument || b.pos.Argument
 	}
 	for _, p := range other.problems {
 		if !slices.Contains(w.problems, p) {
@@ -183,7 +185,7 @@ const wayOut = `assign it to a variable first: v={X}; ... "$v"`
 func (w *walker) finish() {
 	for i := range w.markers {
 		p := &w.markers[i]
-		if p.pos.form == formUnknown && p.why == "" {
+		if p.pos.Form == quoting.Unknown && p.why == "" {
 			p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 		}
 		if p.why != "" && !p.placeholder.ref.Raw {
@@ -215,7 +217,7 @@ func (w *walker) markersIn(n syntax.Node) []marker {
 
 // findComments finds the placeholders in comments. They stay as they are written.
 func (w *walker) findComments(file *syntax.File) {
-	known := func(p marker) bool { return p.pos.form != formUnknown || p.why != "" }
+	known := func(p marker) bool { return p.pos.Form != quoting.Unknown || p.why != "" }
 	if !slices.ContainsFunc(w.markers, func(p marker) bool { return !known(p) }) {
 		return
 	}
@@ -224,7 +226,7 @@ func (w *walker) findComments(file *syntax.File) {
 			for i := range w.markersIn(c) {
 				p := &w.markersIn(c)[i]
 				if !known(*p) && strings.Contains(c.Text, p.name) {
-					p.pos.form = formComment
+					p.pos.Form = quoting.Comment
 				}
 			}
 		}
@@ -310,7 +312,7 @@ func (w *walker) part(part syntax.WordPart, c wordContext) {
 		case c.nestedQuotes || c.quoted || c.arithmetic:
 			c = c.refusing("shells treat single quotes inside ${...} and arithmetic differently", wayOut)
 		}
-		w.literal(part, part.Value, c, formQuoted)
+		w.literal(part, part.Value, c, quoting.Quoted)
 	case *syntax.DblQuoted:
 		switch {
 		case part.Dollar:
@@ -338,20 +340,20 @@ func (w *walker) part(part syntax.WordPart, c wordContext) {
 }
 
 // bareForm returns the form of a placeholder in literal text.
-func (w *walker) bareForm(c wordContext) form {
+func (w *walker) bareForm(c wordContext) quoting.Form {
 	switch {
 	case c.arithmetic:
-		return formNumber
+		return quoting.Number
 	case c.quoted:
-		return formInner
+		return quoting.Inner
 	case c.single:
-		return formSingle
+		return quoting.Single
 	}
-	return formWord
+	return quoting.Word
 }
 
 // literal records the placeholders in literal text.
-func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
+func (w *walker) literal(n syntax.Node, value string, c wordContext, f quoting.Form) {
 	rest := value
 	markers := w.markersIn(n)
 	for i := range markers {
@@ -370,21 +372,21 @@ func (w *walker) literal(n syntax.Node, value string, c wordContext, f form) {
 }
 
 // setPosition records where a placeholder is.
-func (w *walker) setPosition(p *marker, c wordContext, f form) {
+func (w *walker) setPosition(p *marker, c wordContext, f quoting.Form) {
 	switch {
-	case p.pos.form != formUnknown:
+	case p.pos.Form != quoting.Unknown:
 		p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 	case c.refusal != "":
 		p.refuse(c.refusal, c.hint)
-	case f != formQuoted && w.afterBackslash(p.off):
+	case f != quoting.Quoted && w.afterBackslash(p.off):
 		p.refuse("there is a backslash before it", "remove the backslash; to keep the braces as text, write {{...}}")
 	}
-	p.pos = position{place: place{form: f}, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
-	if f == formNumber {
+	p.pos = position{Place: quoting.Place{Form: f}, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
+	if f == quoting.Number {
 		p.pos.guard = guardNumber
 	}
 	if !c.wordStart.filled {
-		p.pos.argument = c.argument
+		p.pos.Argument = c.argument
 		p.pos.preceding = slices.Clone(c.wordStart.placeholders)
 	} else if c.guard == guardOption {
 		p.pos.guard = guardNone

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // Limits for values in the environment: Windows accepts 32767 characters per variable. Larger
@@ -33,7 +35,7 @@ func (r *scriptRenderer) writePowerShell(ph *placeholder, v Value, words []strin
 	if err := checkUTF8(ph, words); err != nil {
 		return err
 	}
-	if ph.pos.form == formInner {
+	if ph.pos.Form == quoting.Inner {
 		r.text.WriteString(r.psReference(words[0], true))
 		return nil
 	}

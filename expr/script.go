@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // Script is a rendered script. Its text has references to the variables and no values. The caller
@@ -60,7 +62,7 @@ type scriptRenderer struct {
 }
 
 func (r *scriptRenderer) placeholder(ph *placeholder) error {
-	if ph.pos.form == formComment {
+	if ph.pos.Form == quoting.Comment {
 		r.text.WriteString(ph.pos.written)
 		return nil
 	}
@@ -68,7 +70,7 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 	if err != nil {
 		return err
 	}
-	words, err := valueWords(ph, v, ref.Class, v.Raw || ph.pos.form != formWord)
+	words, err := valueWords(ph, v, ref.Class, v.Raw || ph.pos.Form != quoting.Word)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 		return err
 	}
 	r.rendered[ph] = words
-	if v.Raw && !ph.pos.requoted {
+	if v.Raw && !ph.pos.Requoted {
 		r.text.WriteString(words[0])
 		return nil
 	}
@@ -96,19 +98,19 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 	case Python:
 		err = r.writePython(ph, v, words)
 	default:
-		r.writeShell(ph.pos.form, words)
+		r.writeShell(ph.pos.Form, words)
 	}
 	return err
 }
 
 // writeShell writes references to the words in the given form.
-func (r *scriptRenderer) writeShell(f form, words []string) {
+func (r *scriptRenderer) writeShell(f quoting.Form, words []string) {
 	switch f {
-	case formNumber:
+	case quoting.Number:
 		r.text.WriteString(arithmeticLiteral(words[0]))
-	case formInner:
+	case quoting.Inner:
 		r.text.WriteString("${" + r.variable(words[0]) + "}")
-	case formQuoted:
+	case quoting.Quoted:
 		r.text.WriteString(`'"${` + r.variable(words[0]) + `}"'`)
 	default:
 		for i, w := range words {
@@ -130,10 +132,10 @@ func (r *scriptRenderer) variable(value string) string {
 // the placeholders before this one.
 func (p position) check(ref Ref, v Value, words []string, rendered map[*placeholder][]string) error {
 	marks := "-"
-	if p.slashOptions {
+	if p.SlashOptions {
 		marks = "-/"
 	}
-	if err := v.checkOption(marks, ref, words, p.argument, allEmpty(p.preceding, rendered)); err != nil {
+	if err := v.checkOption(marks, ref, words, p.Argument, allEmpty(p.preceding, rendered)); err != nil {
 		return err
 	}
 	for _, w := range words {

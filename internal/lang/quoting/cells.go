@@ -1,4 +1,4 @@
-package expr
+package quoting
 
 import "strings"
 
@@ -6,7 +6,7 @@ import "strings"
 // script contains.
 type cell struct {
 	c           byte
-	placeholder *scriptPlaceholder
+	placeholder *Placeholder
 }
 
 // cells is a script in which placeholders are not text. Readers go through it byte by byte.
@@ -14,15 +14,15 @@ type cell struct {
 // typographic quotes of PowerShell.
 type cells []cell
 
-func cellsOf(pieces []scriptPiece) cells {
+func cellsOf(pieces []Piece) cells {
 	var cs cells
 	for _, p := range pieces {
-		if p.placeholder != nil {
-			cs = append(cs, cell{placeholder: p.placeholder})
+		if p.Placeholder != nil {
+			cs = append(cs, cell{placeholder: p.Placeholder})
 			continue
 		}
-		for i := range len(p.text) {
-			cs = append(cs, cell{c: p.text[i]})
+		for i := range len(p.Text) {
+			cs = append(cs, cell{c: p.Text[i]})
 		}
 	}
 	return cs
@@ -73,15 +73,15 @@ func (cs cells) text(i, j int) string {
 
 // pieceWriter collects pieces and joins adjacent text.
 type pieceWriter struct {
-	pieces []scriptPiece
+	pieces []Piece
 	buf    strings.Builder
 }
 
 func (w *pieceWriter) text(s string) { w.buf.WriteString(s) }
 
-func (w *pieceWriter) placeholder(ph *scriptPlaceholder) {
+func (w *pieceWriter) placeholder(ph *Placeholder) {
 	w.flush()
-	w.pieces = append(w.pieces, scriptPiece{placeholder: ph})
+	w.pieces = append(w.pieces, Piece{Placeholder: ph})
 }
 
 func (w *pieceWriter) cell(c cell) {
@@ -94,30 +94,41 @@ func (w *pieceWriter) cell(c cell) {
 
 func (w *pieceWriter) flush() {
 	if w.buf.Len() > 0 {
-		w.pieces = append(w.pieces, scriptPiece{text: w.buf.String()})
+		w.pieces = append(w.pieces, Piece{Text: w.buf.String()})
 		w.buf.Reset()
 	}
 }
 
 // refusals reports placeholders that cannot take a value, each of them once.
 type refusals struct {
-	seen     map[*scriptPlaceholder]bool
-	problems []scriptProblem
+	seen     map[*Placeholder]bool
+	problems []Problem
 }
 
 // add reports a placeholder, unless it is a RAW one, whose value is code on purpose. {X} in the
 // hint is replaced by the placeholder as it is written.
-func (r *refusals) add(ph *scriptPlaceholder, why, hint string) {
-	if r.seen[ph] || ph.raw {
+func (r *refusals) add(ph *Placeholder, why, hint string) {
+	if r.seen[ph] || ph.Raw {
 		return
 	}
 	if r.seen == nil {
-		r.seen = map[*scriptPlaceholder]bool{}
+		r.seen = map[*Placeholder]bool{}
 	}
 	r.seen[ph] = true
-	r.problems = append(r.problems, scriptProblem{placeholder: ph, hint: strings.ReplaceAll(hint, "{X}", ph.written),
-		message: "cannot put " + ph.name + " here: " + why})
+	r.problems = append(r.problems, Problem{Placeholder: ph, Hint: strings.ReplaceAll(hint, "{X}", ph.Written),
+		Message: "cannot put " + ph.Name + " here: " + why})
 }
 
-func isBlank(c byte) bool  { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isBlank(c byte) bool    { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func isLetter(c byte) bool   { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
+func isNameByte(c byte) bool { return c == '_' || isLetter(c) || isDigit(c) }
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if !isNameByte(s[i]) {
+			return false
+		}
+	}
+	return s != "" && !isDigit(s[0])
+}

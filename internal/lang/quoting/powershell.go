@@ -1,23 +1,23 @@
-package expr
+package quoting
 
 import (
 	"strings"
 )
 
-// placePowerShell finds out where the placeholders of a PowerShell script are. It changes '...'
+// PowerShell finds out where the placeholders of a PowerShell script are. It changes '...'
 // around a placeholder to "...", because PowerShell expands variables only there.
 //
 // Every placeholder becomes ${env:...}, which PowerShell never reads a second time. If a place is
 // misjudged, the script prints the name of a variable or an empty text; it does not run the
 // value. Commands that read text as code (Invoke-Expression) cannot have a placeholder.
-func placePowerShell(pieces []scriptPiece) ([]scriptPiece, []scriptProblem) {
+func PowerShell(pieces []Piece) ([]Piece, []Problem) {
 	p := psReader{cells: cellsOf(pieces), stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
 	if p.i < len(p.cells) {
 		p.markInvalid("a closing bracket has no opening bracket")
 		for ; p.i < len(p.cells); p.i++ {
 			if ph := p.cells[p.i].placeholder; ph != nil {
-				p.place(ph, formInner)
+				p.place(ph, Inner)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ type psStatement struct {
 }
 
 type psPlaceholder struct {
-	placeholder *scriptPlaceholder
+	placeholder *Placeholder
 	stmt        *psStatement
 }
 
@@ -70,8 +70,8 @@ func (p *psReader) copyTo(i int) {
 }
 
 // place records where a placeholder is.
-func (p *psReader) place(ph *scriptPlaceholder, f form) {
-	ph.place = place{form: f}
+func (p *psReader) place(ph *Placeholder, f Form) {
+	ph.Place = Place{Form: f}
 	p.placeholders = append(p.placeholders, psPlaceholder{ph, p.stmt})
 	if p.unknownWhy != "" {
 		p.add(ph, p.unknownWhy, psWayOut)
@@ -191,12 +191,24 @@ func (p *psReader) continues() bool {
 	return false
 }
 
-// psKeywords lists words that are not the name of a command. A command may follow some of them.
-var psKeywords = wordSet{words: "if elseif else while for foreach switch do until in try catch finally trap function filter param begin process end class enum using data break continue return throw exit"}
+// isPSKeyword reports whether a word in lower case is not the name of a command. A command may follow some of them.
+func isPSKeyword(word string) bool {
+	switch word {
+	case "if", "elseif", "else", "while", "for", "foreach", "switch", "do", "until", "in", "try", "catch", "finally", "trap", "function", "filter",
+		"param", "begin", "process", "end", "class", "enum", "using", "data", "break", "continue", "return", "throw", "exit":
+		return true
+	}
+	return false
+}
 
-// psEvaluates lists, in lower case, the names of commands and methods that read their arguments
-// as code.
-var psEvaluates = wordSet{words: "iex invoke-expression invokescript newscriptblock expandstring add-type parseinput"}
+// psEvaluates reports whether a command or method, in lower case, reads its arguments as code.
+func psEvaluates(word string) bool {
+	switch word {
+	case "iex", "invoke-expression", "invokescript", "newscriptblock", "expandstring", "add-type", "parseinput":
+		return true
+	}
+	return false
+}
 
 // readName reads a name and returns it in lower case. Backticks in it are ignored: i`ex is iex.
 func (p *psReader) readName() (word string, next int) {
@@ -220,14 +232,14 @@ func (p *psReader) afterScriptBlock() bool {
 func (p *psReader) word() {
 	word, next := p.readName()
 	switch {
-	case psEvaluates.has(word), word == "create" && p.afterScriptBlock(), word == "function" && p.cells.at(next) == ':':
+	case psEvaluates(word), word == "create" && p.afterScriptBlock(), word == "function" && p.cells.at(next) == ':':
 		p.stmt.evaluatedBy = word
 	case p.stmt.expectsCommand && (word == "return" || word == "throw" || word == "exit"):
 		p.i = next
 		return // a command may follow
 	}
 	if p.stmt.expectsCommand {
-		p.stmt.expectsCommand, p.stmt.inArguments = false, !psKeywords.has(word) && !isDigit(word[0])
+		p.stmt.expectsCommand, p.stmt.inArguments = false, !isPSKeyword(word) && !isDigit(word[0])
 	}
 	p.i = next
 }
@@ -243,7 +255,7 @@ func (p *psReader) comment() {
 	}
 	for p.i < len(p.cells) && !p.cells.has(p.i, end) {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			ph.place = place{form: formComment}
+			ph.Place = Place{Form: Comment}
 			if p.unknownWhy != "" {
 				p.add(ph, p.unknownWhy, psWayOut)
 			}
@@ -260,7 +272,7 @@ func (p *psReader) comment() {
 func (p *psReader) stopParsing() {
 	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '\n'); p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			p.place(ph, formInner)
+			p.place(ph, Inner)
 			p.add(ph, "PowerShell does not parse the text after --%", psWayOut)
 		}
 		if p.cells.at(p.i) == '|' {
@@ -273,7 +285,7 @@ func (p *psReader) stopParsing() {
 func (p *psReader) bracedVariable() {
 	for ; p.i < len(p.cells) && (p.cells.isPlaceholder(p.i) || p.cells.at(p.i) != '}'); p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			p.place(ph, formInner)
+			p.place(ph, Inner)
 			p.add(ph, "it would be part of a variable's name", "use a hashtable: $table[{X}]")
 		}
 		if p.cells.at(p.i) == '`' {
@@ -285,9 +297,9 @@ func (p *psReader) bracedVariable() {
 }
 
 // placeBare records a placeholder outside quotes.
-func (p *psReader) placeBare(ph *scriptPlaceholder) {
-	p.place(ph, formWord)
-	ph.place.argument = p.stmt.inArguments && !p.stmt.afterDashes
+func (p *psReader) placeBare(ph *Placeholder) {
+	p.place(ph, Word)
+	ph.Place.Argument = p.stmt.inArguments && !p.stmt.afterDashes
 	switch {
 	case p.afterCallOperator(p.i):
 		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself; to choose between several, use switch ({X}) { ... }")
@@ -326,7 +338,7 @@ func (p *psReader) atCommandStart(i int) bool {
 	for i > 0 && isLetter(p.cells.at(i-1)) {
 		i--
 	}
-	return psKeywords.has(strings.ToLower(p.cells.text(i, end)))
+	return isPSKeyword(strings.ToLower(p.cells.text(i, end)))
 }
 
 // startsExpression reports whether an expression may begin at p.i.
@@ -435,7 +447,7 @@ func (p *psReader) quotedString(quote byte, n int) {
 
 // evaluatesName records a command that reads text as code and is called by a quoted name.
 func (p *psReader) evaluatesName(s string) {
-	if name := strings.ToLower(s); psEvaluates.has(name) {
+	if name := strings.ToLower(s); psEvaluates(name) {
 		p.stmt.evaluatedBy = name
 	}
 }
@@ -449,8 +461,8 @@ func (p *psReader) requote(open, n, body, end, after int) {
 	for i := body; i < end; i++ {
 		if ph := p.cells[i].placeholder; ph != nil {
 			held = true
-			p.place(ph, formInner)
-			ph.place.requoted = true
+			p.place(ph, Inner)
+			ph.Place.Requoted = true
 			p.checkFirst(ph, open, i == body)
 		}
 	}
@@ -494,13 +506,13 @@ func (p *psReader) expandableString(end func(int) int) {
 		_, quote := p.quoteOf('"', p.i)
 		switch {
 		case c.placeholder != nil:
-			p.place(c.placeholder, formInner)
+			p.place(c.placeholder, Inner)
 			p.checkFirst(c.placeholder, body-1, p.i == body)
 			p.i++
 		case c.c == '`':
 			p.i++
 			if ph := p.placeholderAt(p.i); ph != nil {
-				p.place(ph, formInner)
+				p.place(ph, Inner)
 				p.add(ph, "there is a backtick before it", "remove the backtick; to keep the braces as text, write {{...}}")
 			}
 			p.i = min(p.i+1, len(p.cells))
@@ -521,7 +533,7 @@ func (p *psReader) expandableString(end func(int) int) {
 	p.markInvalid("a string is not closed")
 }
 
-func (p *psReader) placeholderAt(i int) *scriptPlaceholder {
+func (p *psReader) placeholderAt(i int) *Placeholder {
 	if p.cells.isPlaceholder(i) {
 		return p.cells[i].placeholder
 	}
@@ -530,11 +542,11 @@ func (p *psReader) placeholderAt(i int) *scriptPlaceholder {
 
 // checkFirst checks a placeholder at the start of a quoted word, which may be the name of the
 // command or an option.
-func (p *psReader) checkFirst(ph *scriptPlaceholder, open int, first bool) {
+func (p *psReader) checkFirst(ph *Placeholder, open int, first bool) {
 	if !first {
 		return
 	}
-	ph.place.argument = p.stmt.inArguments && !p.stmt.afterDashes
+	ph.Place.Argument = p.stmt.inArguments && !p.stmt.afterDashes
 	if p.afterCallOperator(open) {
 		p.add(ph, "the value would be the name of the command, and some commands run their arguments as code", "write the command itself, or the beginning of its path")
 	}

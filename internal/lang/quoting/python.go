@@ -1,4 +1,4 @@
-package expr
+package quoting
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// placePython finds out where the placeholders of a Python script are. Python has no variables
+// Python finds out where the placeholders of a Python script are. Python has no variables
 // that could hold a value safely, but its literals can hold any value. A placeholder in code
 // becomes a literal. A placeholder in a plain string becomes the escaped text. Places that
 // versions of Python read differently are refused.
-func placePython(src string, pieces []scriptPiece) []scriptProblem {
+func Python(src string, pieces []Piece) []Problem {
 	p := pythonReader{cells: cellsOf(pieces)}
 	if c := codingCookie().FindStringSubmatch(firstLines(src)); c != nil && !strings.EqualFold(strings.ReplaceAll(c[1], "_", "-"), "utf-8") {
 		p.unknownWhy = "the script is not in UTF-8"
@@ -70,7 +70,7 @@ func (p *pythonReader) code() {
 func (p *pythonReader) comment() {
 	for ; p.i < len(p.cells) && p.cells.at(p.i) != '\n'; p.i++ {
 		if ph := p.cells[p.i].placeholder; ph != nil {
-			ph.place = place{form: formComment}
+			ph.Place = Place{Form: Comment}
 		}
 	}
 }
@@ -196,8 +196,8 @@ var openEscape = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // placeInString records a placeholder in a string. before is the text in front of it.
-func (p *pythonReader) placeInString(ph *scriptPlaceholder, prefix, before string) {
-	ph.place = place{form: formInner}
+func (p *pythonReader) placeInString(ph *Placeholder, prefix, before string) {
+	ph.Place = Place{Form: Inner}
 	switch {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
@@ -213,9 +213,9 @@ func (p *pythonReader) placeInString(ph *scriptPlaceholder, prefix, before strin
 }
 
 // placeBare records a placeholder in code.
-func (p *pythonReader) placeBare(ph *scriptPlaceholder) {
+func (p *pythonReader) placeBare(ph *Placeholder) {
 	before, after := p.cells.at(p.i-1), p.cells.at(p.i+1)
-	ph.place = place{form: formSingle, parenthesize: after == '.'}
+	ph.Place = Place{Form: Single, Parenthesize: after == '.'}
 	switch {
 	case p.unknownWhy != "":
 		p.add(ph, p.unknownWhy, pythonWayOut)
@@ -231,16 +231,16 @@ func joinsLiteral(c byte) bool { return isNameByte(c) || c >= 0x80 || c == '\'' 
 
 // checkCalls refuses a placeholder in the arguments of a function that runs them as Python. It
 // warns if a function passes them to a shell.
-func (p *pythonReader) checkCalls(ph *scriptPlaceholder) {
+func (p *pythonReader) checkCalls(ph *Placeholder) {
 	for _, name := range p.callees {
 		switch strings.TrimPrefix(name, "builtins.") {
 		case "eval", "exec", "compile":
 			p.add(ph, name+" runs its argument as code", "pass the value as a variable: exec(code, {'v': value})")
 			return
 		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
-			if ph.mayHoldText {
-				p.problems = append(p.problems, scriptProblem{placeholder: ph, usedAsCode: true, hint: "use subprocess.run with a list of arguments",
-					message: fmt.Sprintf("%s becomes part of the command that %s passes to a shell", ph.name, name)})
+			if ph.MayHoldText {
+				p.problems = append(p.problems, Problem{Placeholder: ph, UsedAsCode: true, Hint: "use subprocess.run with a list of arguments",
+					Message: fmt.Sprintf("%s becomes part of the command that %s passes to a shell", ph.Name, name)})
 				return
 			}
 		}

@@ -1,8 +1,8 @@
-package expr
+package quoting
 
 import "strings"
 
-// placeCmd finds out where the placeholders of a batch script are, and returns the script with
+// Cmd finds out where the placeholders of a batch script are, and returns the script with
 // what has to be written differently around them.
 //
 // cmd reads a line in phases: first it expands %VAR%, then it reads quotes and operators, then
@@ -16,7 +16,7 @@ import "strings"
 //
 // While delayed expansion is on, cmd removes a ! of the author and a ^ beside it. Both are
 // therefore written as variables. If the author turned delayed expansion on, ! is left alone.
-func placeCmd(src string, pieces []scriptPiece) ([]scriptPiece, []scriptProblem) {
+func Cmd(src string, pieces []Piece) ([]Piece, []Problem) {
 	lower := strings.ToLower(src)
 	c := cmdReader{cells: cellsOf(pieces), lower: lower,
 		expansionOff: strings.Contains(lower, "disabledelayedexpansion"), ownExpansion: strings.Contains(lower, "enabledelayedexpansion")}
@@ -38,13 +38,13 @@ type cmdReader struct {
 	expansionOff bool // the author turns delayed expansion off somewhere
 	ownExpansion bool // the author uses delayed expansion
 
-	placeholders []*scriptPlaceholder // of the statement
-	rereadBy     string               // why cmd reads the statement again; "" if it does not
-	arithmetic   bool                 // the statement is set /a
-	depth        int                  // open parentheses, including those that may be text
-	blocks       int                  // open parentheses that begin a block
-	inForHeader  bool                 // between FOR and DO
-	forDepth     int                  // depth at that FOR
+	placeholders []*Placeholder // of the statement
+	rereadBy     string         // why cmd reads the statement again; "" if it does not
+	arithmetic   bool           // the statement is set /a
+	depth        int            // open parentheses, including those that may be text
+	blocks       int            // open parentheses that begin a block
+	inForHeader  bool           // between FOR and DO
+	forDepth     int            // depth at that FOR
 
 	quoted  bool
 	expands bool // the line has a placeholder or a !
@@ -75,7 +75,7 @@ func (c *cmdReader) statement() {
 			c.add(ph, c.rereadBy+" makes cmd parse the line again, so the value would be read as code", cmdWayOut)
 		}
 		if c.arithmetic {
-			ph.place.number = true
+			ph.Place.Number = true
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (c *cmdReader) comment() bool {
 	}
 	for ; c.i < len(c.cells) && (c.cells.isPlaceholder(c.i) || c.cells.at(c.i) != '\n'); c.i++ {
 		if ph := c.cells[c.i].placeholder; ph != nil {
-			ph.place = place{form: formComment}
+			ph.Place = Place{Form: Comment}
 		}
 		c.out.cell(c.cells[c.i])
 	}
@@ -157,7 +157,7 @@ func (c *cmdReader) token() {
 	case b == '!':
 		c.bangs++
 		c.noteVariable(c.ownExpansion)
-		c.writeVariable(1, cmdBang, !c.ownExpansion)
+		c.writeVariable(1, CmdBang, !c.ownExpansion)
 	case b == '"':
 		c.quoted = !c.quoted
 		c.noteName(false)
@@ -173,10 +173,10 @@ func (c *cmdReader) token() {
 	}
 }
 
-// Variables that stand for the characters that delayed expansion would remove.
+// CmdBang and CmdCaret are variables that stand for the characters that delayed expansion would remove.
 const (
-	cmdBang  = "!__FLOWRUN_BANG!"
-	cmdCaret = "!__FLOWRUN_CARET!"
+	CmdBang  = "!__FLOWRUN_BANG!"
+	CmdCaret = "!__FLOWRUN_CARET!"
 )
 
 // writeVariable writes the variable in place of n cells if want is set, otherwise it copies them.
@@ -193,12 +193,12 @@ func (c *cmdReader) writeVariable(n int, variable string, want bool) {
 func (c *cmdReader) caret() {
 	switch next := c.cells.at(c.i + 1); {
 	case c.quoted:
-		c.writeVariable(1, cmdCaret, c.expands && !c.ownExpansion)
+		c.writeVariable(1, CmdCaret, c.expands && !c.ownExpansion)
 	case c.cells.isPlaceholder(c.i + 1):
 		c.add(c.cells[c.i+1].placeholder, "there is a caret before it", "remove the caret; to keep the braces as text, write {{...}}")
 		c.copy(1)
 	case next == '^':
-		c.writeVariable(2, cmdCaret, c.expands && !c.ownExpansion)
+		c.writeVariable(2, CmdCaret, c.expands && !c.ownExpansion)
 	case next == '!' || next == '%':
 		c.copy(1)
 	case next == '\n':
@@ -250,15 +250,21 @@ func (c *cmdReader) percent() {
 	}
 	for i := c.i; i < end; i++ {
 		if ph := c.cells[i].placeholder; ph != nil {
-			ph.place = place{form: formInner}
+			ph.Place = Place{Form: Inner}
 			c.add(ph, "it is between two %, so cmd would read it as a variable name", "write %% for a percent sign")
 		}
 	}
 	c.copy(end + 1 - c.i)
 }
 
-// cmdRereadCommands lists the commands whose arguments cmd reads again.
-var cmdRereadCommands = wordSet{words: "call cmd start forfiles goto"}
+// cmdRereads reports whether cmd reads the arguments of a command again.
+func cmdRereads(command string) bool {
+	switch command {
+	case "call", "cmd", "start", "forfiles", "goto":
+		return true
+	}
+	return false
+}
 
 // word reads a word outside quotes.
 func (c *cmdReader) word() {
@@ -266,7 +272,7 @@ func (c *cmdReader) word() {
 	command := !c.nameRead || c.nameMayFollow || c.nameMayBeEmpty
 	next := c.i + len(word)
 	switch {
-	case command && cmdRereadCommands.has(word), word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
+	case command && cmdRereads(word), word == "cmd" && (c.cells.at(c.i-1) == '\\' || c.cells.has(next, ".exe") || c.cells.has(next, " /")):
 		c.rereadBy = strings.ToUpper(word)
 	case command && word == "for":
 		c.inForHeader, c.forDepth = true, c.depth
@@ -321,17 +327,17 @@ func (c *cmdReader) operator(b byte) {
 }
 
 // placeholder finds out where a placeholder is, and reports it if it cannot take a value there.
-func (c *cmdReader) placeholder(ph *scriptPlaceholder) {
+func (c *cmdReader) placeholder(ph *Placeholder) {
 	before, after := c.cells.at(c.i-1), c.cells.at(c.i+1)
-	f := formWord
+	f := Word
 	if c.quoted {
-		f = formInner
+		f = Inner
 	}
 	starts := isBlank(before) || before == '"' && isBlank(c.cells.at(c.i-2))
 	starts = starts && !c.cells.isPlaceholder(c.i-1)
 	beside := c.cells.isPlaceholder(c.i-1) || c.cells.isPlaceholder(c.i+1) || before == '"' || after == '"'
-	ph.place = place{form: f, argument: starts && c.nameRead && !c.nameMayFollow, slashOptions: true,
-		beforeQuote: c.quoted && (after == '"' || c.cells.isPlaceholder(c.i+1))}
+	ph.Place = Place{Form: f, Argument: starts && c.nameRead && !c.nameMayFollow, SlashOptions: true,
+		BeforeQuote: c.quoted && (after == '"' || c.cells.isPlaceholder(c.i+1))}
 	c.placeholders = append(c.placeholders, ph)
 	switch {
 	case c.setStart > 0 && !c.arithmetic && c.expandedLater():
@@ -344,7 +350,7 @@ func (c *cmdReader) placeholder(ph *scriptPlaceholder) {
 		c.add(ph, "the value would be the name of the command, and commands such as CALL parse their arguments again", "write the command itself")
 	case !c.quoted && beside:
 		c.add(ph, "flowrun may have to quote it, and these quotes would collide with those next to it", "put it inside the quotes, or quote both together")
-	case !c.quoted && c.nameMayFollow && ph.mayHoldText:
+	case !c.quoted && c.nameMayFollow && ph.MayHoldText:
 		c.add(ph, "it could be part of the condition of IF, or the name of the command", `put it in quotes; in a condition, quote both sides: if "{X}"=="..."`)
 	}
 }
