@@ -1,9 +1,6 @@
 package expr
 
-import (
-	"path"
-	"strings"
-)
+import "github.com/flowrun/flowrun/internal/lang/quoting"
 
 // Shell is the language of a template's text. It decides how a value may enter the text.
 type Shell int
@@ -21,7 +18,7 @@ const (
 // ShellByName returns the Shell for the program of a step's `shell` (a name or a path, with or
 // without arguments). It returns false for a program whose quoting is not known.
 func ShellByName(name string) (Shell, bool) {
-	switch programOf(name) {
+	switch quoting.Program(name) {
 	case "bash", "ksh", "mksh", "zsh":
 		return Bash, true
 	case "sh", "dash", "ash":
@@ -34,21 +31,4 @@ func ShellByName(name string) (Shell, bool) {
 		return Python, true
 	}
 	return Plain, false
-}
-
-// HasOwnSyntax reports whether the program of a step's `shell` accepts scripts that neither bash nor sh accepts, although
-// it quotes like bash.
-func HasOwnSyntax(name string) bool {
-	switch programOf(name) {
-	case "ksh", "mksh", "zsh":
-		return true
-	}
-	return false
-}
-
-// programOf returns the name of the program of a step's `shell`.
-func programOf(name string) string {
-	program, _, _ := strings.Cut(strings.TrimSpace(name), " ")
-	program = path.Base(strings.ReplaceAll(program, `\`, "/"))
-	return strings.TrimSuffix(program, ".exe")
 }

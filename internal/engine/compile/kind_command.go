@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 	"github.com/flowrun/flowrun/steps"
@@ -113,7 +114,7 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 
 // checkScript reports the syntax error of a script without placeholders. It returns false if there is one.
 func (c *compiler) checkScript(at tool.Text, path, shell string, t *expr.Template) bool {
-	return expr.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
+	return quoting.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
 }
 
 // checkCmdPlatform reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool
