@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // extensions are the extensions of definition files. A longer one comes before a shorter one of the same kind.
@@ -52,9 +53,9 @@ func Sniff(text []byte) string {
 // marksTool reports whether the text begins with front matter that claims to be that of a tool.
 func marksTool(text []byte) bool {
 	s := diagnostic.NewSource("", text)
-	p := pageOf(s)
+	p := markdown.Split(s)
 	why, _ := notToolReason(s, p)
-	return p.closed && why == ""
+	return p.Closed && why == ""
 }
 
 // hasExport reports whether the text exports something, as a JavaScript module does.

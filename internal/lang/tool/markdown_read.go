@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // isPage reports whether a file is Markdown, by its name.
@@ -26,10 +27,10 @@ func IsNotTool(found Diagnostics) bool {
 // readPage reads a Markdown tool: its front matter, then its blocks.
 func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown
-	p := pageOf(d.Src)
+	p := markdown.Split(d.Src)
 	if why, hint := notToolReason(d.Src, p); why != "" {
 		if why == unreadableFront {
-			d.Within(p.front, func() { d.Parse() }) // reports where it is wrong
+			d.Within(p.Front, func() { d.Parse() }) // reports where it is wrong
 		}
 		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
 		return
@@ -38,25 +39,25 @@ func readPage(d *keytable.Decoder, def *draft) {
 		d.Report(problem)
 		return
 	}
-	if len(d.Src.Text) > maxPage {
+	if len(d.Src.Text) > markdown.MaxSize {
 		d.Report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1},
-			Message: fmt.Sprintf("cannot read the definition: a Markdown tool can have at most %d KiB", maxPage>>10), Hint: "move long scripts or data into other tools or files"})
+			Message: fmt.Sprintf("cannot read the definition: a Markdown tool can have at most %d KiB", markdown.MaxSize>>10), Hint: "move long scripts or data into other tools or files"})
 		return
 	}
-	if !p.closed {
-		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.front.From), Len: 1,
+	if !p.Closed {
+		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.Front.From), Len: 1,
 			Message: "the front matter is not closed", Hint: "add a line with --- after its last line"})
 		return
 	}
 	top := &pageDraft{draft: def}
-	d.Within(p.front, func() {
+	d.Within(p.Front, func() {
 		if root := topMapping(d, "the front matter"); root != nil {
 			d.Root, def.Pos = pageTable().front, d.Pos(root)
 			d.Object(d.Root, top, root)
 		}
 	})
-	blocks := fences(d.Src, p.body)
-	checkOneFrontMatter(d, p.body, blocks)
+	blocks := markdown.Fences(d.Src, p.Body)
+	checkOneFrontMatter(d, p.Body, blocks)
 	readBlocks(d, top, blocks)
 }
 
@@ -64,12 +65,12 @@ const unreadableFront = "its front matter cannot be read"
 
 // notToolReason returns the reason why a Markdown file is not a tool, and a hint. It returns "" if the file claims to
 // be one; if such a file cannot be read, it is a tool with errors.
-func notToolReason(s *diagnostic.Source, p page) (why, hint string) {
+func notToolReason(s *diagnostic.Source, p markdown.Page) (why, hint string) {
 	const begin = "begin the file with ---, tool: true, name:, type: and ---"
-	if !p.hasFront {
+	if !p.HasFront {
 		return "it has no front matter", begin
 	}
-	front := s.Between(p.front)
+	front := s.Between(p.Front)
 	root, err := keytable.ParseOne([]byte(front))
 	switch mapping := err == nil && root.Kind == yaml.MappingNode; {
 	case mapping && claimsTool(root), !mapping && toolLine().MatchString(front):
@@ -211,7 +212,7 @@ func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	}
 }
 
-// role is the purpose of a block of a page, known from its marker or keys.
+// role is the purpose of a block of a page, known from its marker or keys, never from the headings around it.
 type role string
 
 const (

@@ -7,17 +7,18 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // checkOneFrontMatter reports a second front matter in the body of a page: its keys would be only text. Rules (lines of
 // ---) around other text are allowed.
-func checkOneFrontMatter(d *keytable.Decoder, body diagnostic.Span, blocks []fence) {
+func checkOneFrontMatter(d *keytable.Decoder, body diagnostic.Span, blocks []markdown.Fence) {
 	open, commented := -1, false
 	for at := body.From; at < body.To; at = d.Src.LineAfter(at) {
-		for len(blocks) > 0 && blocks[0].body.To <= at {
+		for len(blocks) > 0 && blocks[0].Body.To <= at {
 			blocks = blocks[1:]
 		}
-		if len(blocks) > 0 && blocks[0].body.From <= at {
+		if len(blocks) > 0 && blocks[0].Body.From <= at {
 			continue
 		}
 		line := d.Src.LineFrom(at)

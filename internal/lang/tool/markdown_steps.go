@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // The names of the steps of a Markdown tool. They are part of the history and of what flowrun shows of a run.
@@ -21,18 +22,18 @@ const (
 var reservedPageNames = []string{"input", "output", "prev_step", stepPre, stepPost, "date", "time", "random_id", "pre", stepTool, "post"}
 
 // pageBlocks are the blocks of a page that flowrun reads, by role.
-type pageBlocks map[role]*fence
+type pageBlocks map[role]*markdown.Fence
 
 // readBlocks reads the fenced blocks of a page and creates the steps.
-func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
+func readBlocks(d *keytable.Decoder, p *pageDraft, all []markdown.Fence) {
 	found, open := pageBlocks{}, false
-	var first *fence // with tool: or steps:
+	var first *markdown.Fence // with tool: or steps:
 	for i := range all {
 		f := &all[i]
-		if !f.closed {
+		if !f.Closed {
 			open = true
-			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.offset), Len: len(f.marks),
-				Message: "the block that begins here is not closed", Hint: "add a line with " + f.marks + " after its last line"})
+			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks),
+				Message: "the block that begins here is not closed", Hint: "add a line with " + f.Marks + " after its last line"})
 		}
 		r := roleOf(d, f)
 		before := found[r]
@@ -42,9 +43,9 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 		switch {
 		case r == unknownRole:
 		case before != nil:
-			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.offset), Len: len(f.marks), Message: fmt.Sprintf("there is a second block with %s", r),
+			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks), Message: fmt.Sprintf("there is a second block with %s", r),
 				Hint:    "keep one of the two; for text that is only shown, use another language such as ```text",
-				Related: []Place{{Pos: d.Src.Pos(before.offset), Len: len(before.marks), Message: "the first is here"}}})
+				Related: []Place{{Pos: d.Src.Pos(before.Offset), Len: len(before.Marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
 			if r == singleRole || r == chainRole {
@@ -66,15 +67,15 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []fence) {
 
 // roleOf returns the role of a block. A marker in a script that is similar to a valid one is reported; scripts with
 // other markers are only part of the page.
-func roleOf(d *keytable.Decoder, f *fence) role {
-	switch f.language {
+func roleOf(d *keytable.Decoder, f *markdown.Fence) role {
+	switch f.Language {
 	case "yaml", "yml":
-		return blockKeys(d.Src.Between(f.body))
+		return blockKeys(d.Src.Between(f.Body))
 	case "javascript", "js":
 	default:
 		return unknownRole
 	}
-	code := d.Src.Block(f.body, f.indent)
+	code := d.Src.Block(f.Body, f.Indent)
 	word, at := marker(code.S)
 	known := []string{string(preBlock)[1:], string(postBlock)[1:]}
 	if slices.Contains(known, word) {
@@ -98,16 +99,16 @@ func roleOf(d *keytable.Decoder, f *fence) role {
 
 // warnIgnoredScripts warns about scripts that have a marker, but whose block is not marked as JavaScript, if the page
 // has no other script with that marker. They look as if they ran, but they don't.
-func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []fence) {
+func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []markdown.Fence) {
 	for _, f := range all {
-		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.language) {
+		if !slices.Contains([]string{"", "ts", "typescript", "jsx", "mjs", "node"}, f.Language) {
 			continue
 		}
-		code := d.Src.Block(f.body, f.indent)
+		code := d.Src.Block(f.Body, f.Indent)
 		word, at := marker(code.S)
 		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
 			d.Report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
-				Message: fmt.Sprintf("the script with %s does not run: its block is not marked as JavaScript", r), Hint: "start the block with " + f.marks + "javascript"})
+				Message: fmt.Sprintf("the script with %s does not run: its block is not marked as JavaScript", r), Hint: "start the block with " + f.Marks + "javascript"})
 		}
 	}
 }
@@ -116,13 +117,13 @@ func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []fence) {
 // is set, an unclosed block may have hidden it, so that a missing block is not reported.
 func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
-	at := func(f *fence) Pos { return d.Src.Pos(f.offset) }
+	at := func(f *markdown.Fence) Pos { return d.Src.Pos(f.Offset) }
 	switch {
 	case p.kind == "single" && chain != nil:
-		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.marks),
+		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.Marks),
 			Message: "a tool of type single cannot have steps", Hint: "write type: chain, or replace the block with one that has tool: and parameters:"})
 	case p.kind == "chain" && single != nil:
-		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.marks),
+		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.Marks),
 			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a list of steps: steps:, and below it - tool:"})
 	case p.kind == "chain" && chain == nil && !open:
 		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
@@ -145,8 +146,8 @@ func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) [
 }
 
 // readBlock decodes a block as YAML.
-func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBlock) {
-	d.Within(f.body, func() {
+func readBlock(d *keytable.Decoder, f *markdown.Fence, o *keytable.Object, into *callBlock) {
+	d.Within(f.Body, func() {
 		d.Literals = true
 		if root := d.Parse(); root != nil && d.Shape(root) {
 			d.Root = o
@@ -159,7 +160,7 @@ func readBlock(d *keytable.Decoder, f *fence, o *keytable.Object, into *callBloc
 // addSteps creates the steps: preprocess, those that use tools, postprocess.
 func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
-		s := scriptStep(stepPre, RolePre, d.Src.Block(f.body, f.indent))
+		s := scriptStep(stepPre, RolePre, d.Src.Block(f.Body, f.Indent))
 		s.addVar("input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
@@ -169,7 +170,7 @@ func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call
 		p.Steps, last = append(p.Steps, s), s.Name
 	}
 	if f := found[postBlock]; f != nil {
-		s := scriptStep(stepPost, RolePost, d.Src.Block(f.body, f.indent))
+		s := scriptStep(stepPost, RolePost, d.Src.Block(f.Body, f.Indent))
 		s.Previous = last
 		s.addOutputVars(last != "")
 		p.Steps = append(p.Steps, s)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // outline is the steps of a definition in words, with what of them the page says.
@@ -304,13 +305,13 @@ func TestHostilePages(t *testing.T) {
 		"deeper": "- a\n  - b\n    - c\n      > - 1. d\n", "front": "---\n", "brackets": "[", "html": "<div>\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, found := Decode("demo.md", []byte(head+strings.Repeat(unit, (maxPage-len(head))/len(unit))))
+			_, found := Decode("demo.md", []byte(head+strings.Repeat(unit, (markdown.MaxSize-len(head))/len(unit))))
 			if found.Err() == nil {
 				t.Error("no error")
 			}
 		})
 	}
-	if _, found := Decode("demo.md", []byte(head+strings.Repeat("x", maxPage))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
+	if _, found := Decode("demo.md", []byte(head+strings.Repeat("x", markdown.MaxSize))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
 		t.Errorf("%v", found)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // Portable returns a definition as the text of a file that contains its own name. The text is that of its file with
@@ -49,7 +50,7 @@ func Portable(def *Definition, name string) ([]byte, error) {
 // portablePage is Portable for a Markdown tool.
 func portablePage(def *Definition, name string) ([]byte, error) {
 	s := diagnostic.NewSource(def.File, def.Source)
-	front := s.Only(pageOf(s).front)
+	front := s.Only(markdown.Split(s).Front)
 	root, err := keytable.ParseOne(front.Text)
 	if err != nil || root == nil || root.Kind != yaml.MappingNode {
 		return def.Source, nil

@@ -1,4 +1,6 @@
-package tool
+// Package markdown finds the parts of a Markdown page that are not for people: the front matter between two lines of ---,
+// and the fenced blocks. What they contain is decoded like any definition (package internal/lang/tool).
+package markdown
 
 import (
 	"bytes"
@@ -7,46 +9,42 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
-// A Markdown tool is a page for people that contains parts for flowrun: the front matter between two lines of ---, and
-// fenced blocks. flowrun recognizes a block by its language and by a marker in it, never by the headings around it.
-// This file finds these parts. Their contents are decoded like any definition.
-
-// maxPage is the maximum size of a Markdown tool, in bytes. The cost of parsing deeply nested Markdown grows faster
+// MaxSize is the maximum size of a Markdown tool, in bytes. The cost of parsing deeply nested Markdown grows faster
 // than its length.
-const maxPage = 1 << 20
+const MaxSize = 1 << 20
 
-// fence is a fenced block of a page.
-type fence struct {
-	offset   int             // offset of the opening marks
-	marks    string          // of the opening fence
-	language string          // in lower case; "" = none
-	body     diagnostic.Span // the lines between the fences
-	indent   int             // number of spaces to remove from each line of the body, because the fence is indented
-	closed   bool
+// Fence is a fenced block of a page.
+type Fence struct {
+	Offset   int             // offset of the opening marks
+	Marks    string          // of the opening fence
+	Language string          // in lower case; "" = none
+	Body     diagnostic.Span // the lines between the fences
+	Indent   int             // number of spaces to remove from each line of the body, because the fence is indented
+	Closed   bool
 }
 
-// page holds the positions of the front matter and of the rest of a Markdown file.
-type page struct {
-	front    diagnostic.Span // between the lines of ---
-	body     diagnostic.Span // after the front matter
-	hasFront bool            // the file begins with a line of ---
-	closed   bool            // the front matter is closed
+// Page holds the positions of the front matter and of the rest of a Markdown file.
+type Page struct {
+	Front    diagnostic.Span // between the lines of ---
+	Body     diagnostic.Span // after the front matter
+	HasFront bool            // the file begins with a line of ---
+	Closed   bool            // the front matter is closed
 }
 
-// pageOf splits a source into front matter and body. If a fence encloses the whole page, it is removed first.
-func pageOf(s *diagnostic.Source) page {
-	var p page
+// Split splits a source into front matter and body. If a fence encloses the whole page, it is removed first.
+func Split(s *diagnostic.Source) Page {
+	var p Page
 	whole := unwrapPage(s)
 	first, next := s.NextLine(whole.From)
 	if strings.TrimRight(s.LineFrom(first), " \t") != "---" {
 		return p
 	}
-	p.hasFront = true
-	p.front, p.body = diagnostic.Span{From: next, To: whole.To}, diagnostic.Span{From: whole.To, To: whole.To}
-	for at := next; at < whole.To && !p.closed; at = next {
+	p.HasFront = true
+	p.Front, p.Body = diagnostic.Span{From: next, To: whole.To}, diagnostic.Span{From: whole.To, To: whole.To}
+	for at := next; at < whole.To && !p.Closed; at = next {
 		next = s.LineAfter(at)
 		if line := strings.TrimRight(s.LineFrom(at), " \t"); line == "---" || line == "..." {
-			p.front.To, p.body.From, p.closed = at, min(next, whole.To), true
+			p.Front.To, p.Body.From, p.Closed = at, min(next, whole.To), true
 		}
 	}
 	return p
@@ -86,11 +84,11 @@ func closes(marks, line string) bool {
 	return len(line) >= len(marks) && strings.Trim(line, marks[:1]) == ""
 }
 
-// fences returns the fenced blocks in a part of a source, also those in lists. Blocks in quotations and comments are
+// Fences returns the fenced blocks in a part of a source, also those in lists. Blocks in quotations and comments are
 // ignored, and empty blocks without a language.
-func fences(s *diagnostic.Source, part diagnostic.Span) []fence {
+func Fences(s *diagnostic.Source, part diagnostic.Span) []Fence {
 	view := markdownView(s, part)
-	var all []fence
+	var all []Fence
 	for _, b := range blocksOf(string(view)) {
 		if !b.inQuotes && (b.info != "" || b.bodyEnd > 0) {
 			all = append(all, fenceOf(s, b, part.To))
@@ -131,17 +129,17 @@ func markdownView(s *diagnostic.Source, part diagnostic.Span) []byte {
 }
 
 // fenceOf converts a block into a fence with offsets in the source.
-func fenceOf(s *diagnostic.Source, b block, end int) fence {
-	f := fence{offset: b.line, marks: b.fence}
-	f.indent = strings.IndexAny(s.LineFrom(f.offset), "`~")
-	f.offset += f.indent
+func fenceOf(s *diagnostic.Source, b block, end int) Fence {
+	f := Fence{Offset: b.line, Marks: b.fence}
+	f.Indent = strings.IndexAny(s.LineFrom(f.Offset), "`~")
+	f.Offset += f.Indent
 	language, _, _ := strings.Cut(b.info, " ")
-	f.language = strings.ToLower(language)
-	f.body.From = s.LineAfter(f.offset)
-	f.body.To = f.body.From
+	f.Language = strings.ToLower(language)
+	f.Body.From = s.LineAfter(f.Offset)
+	f.Body.To = f.Body.From
 	if b.bodyEnd > 0 {
-		f.body.To = min(b.bodyEnd, end)
+		f.Body.To = min(b.bodyEnd, end)
 	}
-	f.closed = f.body.To < end && closes(f.marks, s.LineFrom(f.body.To))
+	f.Closed = f.Body.To < end && closes(f.Marks, s.LineFrom(f.Body.To))
 	return f
 }

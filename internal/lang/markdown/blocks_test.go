@@ -1,4 +1,4 @@
-package tool
+package markdown
 
 import (
 	"bytes"
