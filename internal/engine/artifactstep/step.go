@@ -35,7 +35,7 @@ func (s Step) Inside() dag.Runner { return s.Work }
 
 // Run implements dag.Runner.
 func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	if a.Artifacts == nil {
 		return s.Work.Run(ctx, c)
 	}

@@ -53,6 +53,15 @@ type Frame struct {
 	outer        *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
 }
 
+// FrameOf returns the call that the arguments of a graph are. The graphs of a plan have no other arguments.
+func FrameOf(args dag.Args) *Frame {
+	a, ok := args.(*Frame)
+	if !ok {
+		panic(fmt.Sprintf("the arguments of a graph are %T, not a call of a tool", args))
+	}
+	return a
+}
+
 // Session returns the session of the run. Session, Scope, Environ, Dir, Resolve, Temp, Secret and Confinement make
 // Frame a steps.Frame.
 func (a *Frame) Session() *steps.Session { return a.session }

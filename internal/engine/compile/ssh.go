@@ -21,7 +21,7 @@ func (c *stepCompiler) remote() *steps.Remote {
 	}
 	c.checkRemote(s)
 	r := &steps.Remote{Timeout: s.ConnectTimeout,
-		Grants: func(f steps.Frame) permission.Grants { return call.Grants(f.(*call.Frame)) }}
+		Grants: func(f steps.Frame) permission.Grants { return call.Grants(call.FrameOf(f)) }}
 	for _, one := range []struct {
 		at    *tool.Text
 		key   string

@@ -61,7 +61,7 @@ func (m *Command) run(ctx context.Context, c *dag.Call, outputs []stepfile.Decla
 	case err != nil:
 		return res, err
 	case res.Status == dag.Succeeded && m.Answer != nil:
-		res.Content = m.Answer(call.Raw(res.Stdout), call.Raw(res.Stderr)).masked(c.Args().(*call.Frame).Session().Mask())
+		res.Content = m.Answer(call.Raw(res.Stdout), call.Raw(res.Stderr)).masked(call.FrameOf(c.Args()).Session().Mask())
 	case res.Status != dag.Succeeded && limited.Err() != nil && ctx.Err() == nil:
 		res.Status, res.ExitCode, res.Reason = dag.TimedOut, dag.ExitTimeout, dag.ReasonTimeout
 		res.Message = fmt.Sprintf("it did not end within %v", m.Timeout)

@@ -113,7 +113,7 @@ type Runner struct {
 
 // Run implements dag.Runner.
 func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	if why := a.Plan.Unconfined(a.Confine, g.Tool.Work()); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}

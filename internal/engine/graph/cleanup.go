@@ -38,7 +38,7 @@ func (u cleanupRunner) Run(ctx context.Context, c *dag.Call) (dag.Result, error)
 				Message: fmt.Sprintf("cleanup command %d failed: %s", i+1, why)}
 		}
 	}
-	if a := c.Args().(*call.Frame); a.Plan.Definition.Resources.DeleteTempFiles {
+	if a := call.FrameOf(c.Args()); a.Plan.Definition.Resources.DeleteTempFiles {
 		if err := removeTemp(a); err != nil && res.Status == dag.Succeeded {
 			res = dag.Result{Status: dag.Failed, ExitCode: 1, Message: err.Error()}
 		}

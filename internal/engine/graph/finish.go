@@ -40,7 +40,7 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 		r.SetArtifacts(kept)
 	}
 	if p.Cleanup != nil && r.Status == dag.Succeeded {
-		if err := removeTemp(v.Args().(*call.Frame)); err != nil {
+		if err := removeTemp(call.FrameOf(v.Args())); err != nil {
 			markFailedCleanup(r, err.Error())
 		}
 	}
@@ -57,7 +57,7 @@ func passedOn(list []dag.Artifact) (paths []dag.Artifact) {
 // render computes the tool's output from the results of its steps. If the run did not succeed, it has an output only if
 // all steps that the output refers to were executed.
 func render(p *plan.Plan, v dag.View, r *dag.Result) {
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	if a.Path == "" && r.Status != dag.Succeeded && !ranForOutput(p, v) {
 		r.Stdout, r.Value, r.Structured, r.Content = nil, nil, false, nil
 		return

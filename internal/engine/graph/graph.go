@@ -141,7 +141,7 @@ var usesOf = map[expr.Uses]dag.Uses{
 // eval evaluates the step's run-condition. Secrets are removed from the error, because it becomes the step's message,
 // which is stored and shown.
 func eval(s *plan.Step, v dag.View) (bool, error) {
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	yes, err := s.When.Eval(call.Scope{View: v, Frame: a}, expr.Status{Tainted: v.Tainted(), Cancelled: v.Stopped()})
 	return yes, a.WithoutSecrets(err)
 }
@@ -156,7 +156,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 	case s.RetryWhen == nil:
 		return true
 	}
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	again, err := s.RetryWhen.Eval(call.Scope{View: v, Frame: a, Last: r}, expr.Status{})
 	if err != nil {
 		why := "no retry, because its condition cannot be evaluated: " + a.WithoutSecrets(err).Error()
@@ -167,7 +167,7 @@ func RetryIf(s *plan.Step, v dag.View, r *dag.Result) bool {
 
 // LastRound evaluates repeat.until, or repeat.while, after a round with result r.
 func LastRound(s *plan.Step, v dag.View, r *dag.Result) (bool, error) {
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	yes, err := s.RepeatUntil.Eval(call.Scope{View: v, Frame: a, Last: r, Own: s.Def.Name}, expr.Status{})
 	return yes == (s.Def.Repeat.Until != nil), a.WithoutSecrets(err)
 }

@@ -31,7 +31,7 @@ func Item(l *plan.Loop, a *call.Frame, key string) (*call.Frame, error) {
 	}
 	for i := range items.list {
 		if items.keys == nil && key == strconv.Itoa(i) || items.keys != nil && items.keys[i] == key {
-			return items.Args(i).(*call.Frame), nil
+			return call.FrameOf(items.Args(i)), nil
 		}
 	}
 	return nil, nil
@@ -50,7 +50,7 @@ func loopNode(s *plan.Step, body dag.Node) *dag.Each {
 
 // items computes the items of the loop. It runs in a worker.
 func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	items, err := ListItems(s.Loop, call.Scope{View: c.View, Frame: a})
 	if err != nil {
 		return nil, a.WithoutSecrets(err)
@@ -108,7 +108,7 @@ func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
 	if l.Key != nil {
 		keys = make([]string, items.Len())
 		for i := range keys {
-			text, err := l.Key.Text(call.Scope{View: v, Frame: items.Args(i).(*call.Frame)})
+			text, err := l.Key.Text(call.Scope{View: v, Frame: call.FrameOf(items.Args(i))})
 			if err != nil {
 				return nil, fmt.Errorf("cannot compute the key of item %d: %w", i, err)
 			}
@@ -168,7 +168,7 @@ func cleanKey(s string) string {
 // gatherOutput writes the loop's output: a JSON array of the outputs of all items, in order. An item that did not run is
 // null.
 func gatherOutput(s *plan.Step, v dag.View, items []*dag.Result, r *dag.Result) {
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	if a.Plan.KeepsState {
 		defer func() { keptstate.Gather(r, slices.Values(items)) }()
 	}

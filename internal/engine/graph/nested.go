@@ -16,7 +16,7 @@ func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 	if err := s.Nested.Supported(); err != nil {
 		return nil, err
 	}
-	outer := c.Args().(*call.Frame)
+	outer := call.FrameOf(c.Args())
 	raw, err := withValues(s, call.Scope{View: c.View, Frame: outer})
 	if err != nil {
 		return nil, outer.WithoutSecrets(err)

@@ -18,7 +18,7 @@ func declaresOutputs(p *plan.Plan) bool {
 
 // addOutputs sets the declared outputs of a tool or of a group from the results of its steps.
 func addOutputs(p *plan.Plan, v dag.View, r *dag.Result) {
-	a := v.Args().(*call.Frame)
+	a := call.FrameOf(v.Args())
 	if p.PassesOutputs() {
 		if step := v.Result(dag.ID(p.Steps[0].Def.Name)); step != nil {
 			r.Outputs = step.Outputs

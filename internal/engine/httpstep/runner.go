@@ -55,7 +55,7 @@ type exchange struct {
 
 // Run implements dag.Runner.
 func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	if why := a.Plan.Unconfined(a.Confine, plan.WorkInRequest); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}

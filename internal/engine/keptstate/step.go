@@ -33,7 +33,7 @@ func (s Step) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
 		res.SetState(nil)
 		return res, nil
 	}
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	changes := res.State()
 	for i := range changes {
 		if err := complete(a, &changes[i]); err != nil {

@@ -33,7 +33,7 @@ func (c Step) Inside() dag.Runner { return c.Runner }
 
 // Run implements dag.Runner.
 func (c Step) Run(ctx context.Context, attempt *dag.Call) (dag.Result, error) {
-	a := attempt.Args().(*call.Frame)
+	a := call.FrameOf(attempt.Args())
 	if a.Cache == nil {
 		return c.Runner.Run(ctx, attempt)
 	}

@@ -16,7 +16,7 @@ func (u Uncached) Inside() dag.Runner { return u.Runner }
 
 // Run implements dag.Runner.
 func (u Uncached) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	if a := c.Args().(*call.Frame); a.Cache != nil {
+	if a := call.FrameOf(c.Args()); a.Cache != nil {
 		a.Files.BeginSilent()
 		defer a.Files.EndSilent()
 	}

@@ -19,7 +19,7 @@ type Runner struct{ *plan.Script }
 
 // Run implements dag.Runner.
 func (r *Runner) Run(ctx context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	if why := a.Plan.Unconfined(a.Confine, plan.WorkInScript); why != "" {
 		return dag.Result{Status: dag.Failed, ExitCode: 126, Reason: steps.ReasonStartFailed, Message: why, Permanent: true}, nil
 	}

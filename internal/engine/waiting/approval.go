@@ -37,7 +37,7 @@ func (p *Approval) Describe(show func(*expr.Template) string) string { return sh
 
 // Run implements dag.Runner.
 func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
-	a := c.Args().(*call.Frame)
+	a := call.FrameOf(c.Args())
 	failed := func(reason, message string) (dag.Result, error) {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reason, Message: a.Session().Mask().String(message), Permanent: true}, nil
 	}

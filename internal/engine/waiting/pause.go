@@ -61,7 +61,7 @@ func (p Pause) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	now := time.Now()
 	until := now.Add(p.Span)
 	if p.Until != nil {
-		a := c.Args().(*call.Frame)
+		a := call.FrameOf(c.Args())
 		text, err := p.Until.Text(a.Scope(c.View))
 		if err == nil {
 			until, err = ParseTime(text)
