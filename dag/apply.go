@@ -106,12 +106,17 @@ func (s *State) cancelledFrame(e *Event) *frame {
 	return at.f.children[at.i]
 }
 
+// placeOf returns the place of the node of an event.
+func (s *State) placeOf(e *Event) place {
+	if e.at.f == nil {
+		return s.find(e.Node)
+	}
+	return e.at
+}
+
 // applyStep applies an event of one step.
 func (s *State) applyStep(e *Event) {
-	at := e.at
-	if at.f == nil {
-		at = s.find(e.Node)
-	}
+	at := s.placeOf(e)
 	if at.f == nil || at.f.node(at.i).status.Settled() {
 		return
 	}
@@ -314,6 +319,15 @@ func (s *State) settleNode(at place, r *Result) {
 	}
 	if f.unsettled == 0 {
 		s.queueEnd(f)
+	}
+}
+
+// replaceResult replaces the result that an event had by the one that it has now.
+func (s *State) replaceResult(old *Result, e *Event) {
+	if e.Kind == RunFinished {
+		s.result = e.Result
+	} else if at := s.placeOf(e); at.f != nil && at.f.node(at.i).res == old {
+		at.f.node(at.i).res = e.Result
 	}
 }
 

@@ -93,7 +93,8 @@ func (f SinkFunc) Emit(e Event) { f(e) }
 // Journal keeps events. Append is called once in a turn, before Run acts on the events; if
 // it fails, the run stops. Its context keeps the values of the caller's context but is
 // never cancelled, because the cancel has to be recorded too. The slice is reused after the
-// call.
+// call. Append may give an event another Result, which then replaces that of the node or the
+// run; a step keeps its status.
 //
 // Appended events survive the end of the process. After Sync they survive a crash of the
 // machine too. Run calls Sync before it starts a node with DurableStart, and when the run

@@ -21,6 +21,7 @@ type eventLoop struct {
 	reports  []*task       // from workers
 	onExit   []func() bool // undo what is scheduled for the end of the cleanup time
 	controls map[*frame]*control
+	made     []*Result // of the events of the turn, before the journal had them
 }
 
 // control holds the contexts of what runs in a frame that has not ended.
@@ -132,8 +133,17 @@ func (l *eventLoop) journal() error {
 	if len(l.batch) == 0 || j == nil {
 		return nil
 	}
+	l.made = l.made[:0]
+	for i := range l.batch {
+		l.made = append(l.made, l.batch[i].Result)
+	}
 	if err := j.Append(l.record, l.batch); err != nil {
 		return err
+	}
+	for i, r := range l.made {
+		if e := &l.batch[i]; e.Result != r {
+			l.state.replaceResult(r, e)
+		}
 	}
 	if !slices.ContainsFunc(l.batch, needsSync) {
 		return nil

@@ -3,6 +3,7 @@ package keptstate
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -27,15 +28,19 @@ func (j Journal) Append(ctx context.Context, events []dag.Event) error {
 	return j.Journal.Append(ctx, events)
 }
 
-// refuse changes a result that nobody has seen yet: an event is published after it was recorded.
+// refuse gives an event another result if its result cannot stay.
 func refuse(e *dag.Event, refused *history.StateError) {
-	r := e.Result
+	if e.Result == nil {
+		return
+	}
+	r := *e.Result
 	switch {
-	case r == nil:
-	case e.Kind == dag.StepFinished:
-		for i := range r.State() {
-			r.State()[i].Step = false
+	case e.Kind == dag.StepFinished && len(r.State()) > 0:
+		list := slices.Clone(r.State())
+		for i := range list {
+			list[i].Step = false
 		}
+		r.SetState(list)
 	case e.Kind == dag.RunFinished && r.Status == dag.Succeeded:
 		r.SetState(nil)
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, steps.ReasonState, refused.Error()
@@ -44,5 +49,8 @@ func refuse(e *dag.Event, refused *history.StateError) {
 			r.Message += "; run the tool again, or give the key a merge"
 		}
 		e.Reason = r.Reason
+	default:
+		return
 	}
+	e.Result = &r
 }
