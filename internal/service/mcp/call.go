@@ -45,8 +45,15 @@ func (c questionContext) Value(key any) any { return c.values.Value(key) }
 
 type callKey struct{}
 
-// callOf returns the call to which a context belongs.
-func callOf(ctx context.Context) *toolCall { return ctx.Value(callKey{}).(*toolCall) }
+// callOf returns the call to which a context belongs. The registry derives every context that it passes on from that of
+// the call.
+func callOf(ctx context.Context) *toolCall {
+	c, ok := ctx.Value(callKey{}).(*toolCall)
+	if !ok {
+		panic("the registry passed on a context that is not of a call")
+	}
+	return c
+}
 
 // within returns a context for a question to the client, which ends with ctx. It has the values of the request's: by
 // these the library finds the stream of the call, and the client may have no other.
