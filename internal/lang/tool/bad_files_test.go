@@ -4,58 +4,26 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/test/diagnostictest"
 )
 
 var update = flag.Bool("update", false, "write golden files")
 
 // TestBadFiles compares the diagnostics of every file in testdata/bad with those that testdata/bad.txt lists.
-func TestBadFiles(t *testing.T) { testBad(t, "testdata/bad", "*.yaml", 140) }
+func TestBadFiles(t *testing.T) {
+	diagnostictest.Files(t, "testdata/bad", "*.yaml", 100, *update, decodeBad)
+}
 
 // TestBadPages is TestBadFiles for Markdown.
-func TestBadPages(t *testing.T) { testBad(t, "testdata/badpages", "*.md", 30) }
-
-func testBad(t *testing.T, folder, pattern string, least int) {
-	files, err := filepath.Glob(filepath.Join(folder, pattern))
-	if err != nil || len(files) < least {
-		t.Fatalf("found %d bad files: %v", len(files), err)
-	}
-	want := map[string]string{}
-	for section := range strings.SplitSeq(strings.TrimSuffix(string(readFile(t, folder+".txt")), "\n"), "\n\n") {
-		file, _, _ := strings.Cut(section, "\n")
-		want[file] = section
-	}
-	var sections []string
-	for _, file := range files {
-		src := readFile(t, file)
-		found := decodeBad(file, src)
-		if len(found) == 0 {
-			t.Errorf("%s has no diagnostics", file)
-		}
-		checkPlaces(t, src, found)
-		name := filepath.Base(file)
-		got := name + listed(found)
-		sections = append(sections, got)
-		if diff := cmp.Diff(want[name], got); diff != "" && !*update {
-			t.Errorf("the diagnostics of %s changed (-want +got):\n%s", name, diff)
-		}
-		delete(want, name)
-	}
-	if *update {
-		writeFile(t, folder+".txt", []byte(strings.Join(sections, "\n\n")+"\n"))
-	} else if len(want) > 0 {
-		t.Errorf("the list has files that do not exist: %v", slices.Sorted(maps.Keys(want)))
-	}
+func TestBadPages(t *testing.T) {
+	diagnostictest.Files(t, "testdata/badpages", "*.md", 30, *update, decodeBad)
 }
 
 // decodeBad returns the diagnostics of a bad file. A tool on a page is named for its file, so all pages have one name.
@@ -66,29 +34,6 @@ func decodeBad(file string, src []byte) Diagnostics {
 	}
 	_, found := Decode(name, src)
 	return found
-}
-
-// listed is what diagnostics say: a line with position, length, severity, code, key path and message, and below it
-// the help, further positions and the edits of the fix.
-func listed(found Diagnostics) string {
-	var b strings.Builder
-	for _, d := range found {
-		path := ""
-		if d.Path != "" {
-			path = " at " + d.Path
-		}
-		fmt.Fprintf(&b, "\n%d:%d+%d %s[%s]%s: %s", d.Pos.Line, d.Pos.Col, d.Len, d.Severity, d.Code, path, d.Message)
-		if d.Hint != "" {
-			fmt.Fprintf(&b, "\n\thelp: %s", strings.ReplaceAll(d.Hint, "\n", "\n\t      "))
-		}
-		for _, p := range d.Related {
-			fmt.Fprintf(&b, "\n\talso %d:%d+%d: %s", p.Pos.Line, p.Pos.Col, p.Len, p.Message)
-		}
-		for _, e := range d.Fix {
-			fmt.Fprintf(&b, "\n\tfix: %d-%d %q", e.From, e.To, e.Text)
-		}
-	}
-	return b.String()
 }
 
 // TestPictures draws the diagnostics of the bad files that have a picture beside them: together they show each form
@@ -129,24 +74,6 @@ func readFile(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// checkPlaces demands what holds of every diagnostic: a place inside the file,
-// a message, a code, and for errors a way out.
-func checkPlaces(t testing.TB, src []byte, found Diagnostics) {
-	t.Helper()
-	lines := len(diagnostic.NewSource("", src).Lines)
-	for _, d := range found {
-		if d.Pos.Line < 1 || d.Pos.Line > lines || d.Pos.Col < 1 {
-			t.Errorf("place outside the file of %d lines: %v", lines, d)
-		}
-		if d.Code == "" || d.Message == "" || strings.ContainsAny(d.Message, "\n\x1b") {
-			t.Errorf("not a message: %#v", d)
-		}
-	}
-	if len(found) > 2*MaxDiagnostics {
-		t.Errorf("%d diagnostics", len(found))
-	}
 }
 
 func TestDiagnosticsAsError(t *testing.T) {

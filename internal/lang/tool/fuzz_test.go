@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/test/diagnostictest"
 )
 
 // FuzzDecode: whatever the bytes, Decode returns a definition and diagnostics
 // with places in the file, in bounded time, and the pictures can be drawn.
 // Every text of the definition finds its places.
 func FuzzDecode(f *testing.F) {
-	for _, pattern := range []string{"testdata/bad/*.yaml", "testdata/spec001/*.yaml"} {
+	for _, pattern := range []string{"../*/testdata/bad/*.yaml", "testdata/spec001/*.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, file := range files {
 			f.Add(readFile(f, file))
@@ -25,7 +26,7 @@ func FuzzDecode(f *testing.F) {
 		if took := time.Since(began); took > time.Minute { // a hang, not a measure
 			t.Errorf("took %v for %d bytes", took, len(src))
 		}
-		checkPlaces(t, src, found)
+		diagnostictest.Check(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		lines := len(diagnostic.NewSource("", src).Lines)
 		for _, s := range def.Steps {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/test/diagnostictest"
 )
 
 // TestHostileShapes decodes large texts that are cheap to write and, done
@@ -43,7 +45,7 @@ func TestHostileShapes(t *testing.T) {
 			if took := time.Since(began); took > 5*time.Minute {
 				t.Errorf("took %v", took)
 			}
-			checkPlaces(t, []byte(src), found)
+			diagnostictest.Check(t, []byte(src), found)
 		})
 	}
 }

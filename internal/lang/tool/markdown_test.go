@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
+	"github.com/flowrun/flowrun/internal/test/diagnostictest"
 )
 
 // outline is the steps of a definition in words, with what of them the page says.
@@ -77,7 +78,7 @@ func TestSpec000(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			src := readFile(t, "testdata/spec000/"+test.name+".md")
 			def, found := Decode(test.name+".md", src)
-			checkPlaces(t, src, found)
+			diagnostictest.Check(t, src, found)
 			var got []string
 			for _, d := range found {
 				got = append(got, fmt.Sprintf("%s[%s] %d", d.Severity, d.Code, d.Pos.Line))
@@ -287,7 +288,7 @@ func FuzzPage(f *testing.F) {
 	f.Add([]byte("---\ntool: true\ntype: chain\n---\n* - 1. ```yml\n        steps:\n      - tool: a\n    \t~~~js\n\t//@preprocess\n\t\treturn\u2028input\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		def, found := Decode("fuzz.md", src)
-		checkPlaces(t, src, found)
+		diagnostictest.Check(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		inPlace(t, src, def)
 		if IsNotTool(found) && len(def.Steps) > 0 {
