@@ -9,23 +9,23 @@ import (
 
 // Changes returns a number that changes when other processes, or other Stores, have written
 // to the history. While nobody writes it only stats the WAL file, which is cheap.
-func (s *Store) Changes() (int64, error) {
+func (d *db) Changes() (int64, error) {
 	const op = "check for changes"
-	if s.conn == nil {
-		return 0, &Error{ReadOnly, s.file, op, errors.New("it is open for reading only")}
+	if d.conn == nil {
+		return 0, &Error{ReadOnly, d.file, op, errors.New("it is open for reading only")}
 	}
-	s.changesMu.Lock()
-	defer s.changesMu.Unlock()
+	d.changesMu.Lock()
+	defer d.changesMu.Unlock()
 	now := time.Now()
-	info, err := s.wal.file.Stat()
-	if err == nil && s.lastQuery.unchanged(info) {
-		return s.lastQuery.answer, nil
+	info, err := d.wal.file.Stat()
+	if err == nil && d.lastQuery.unchanged(info) {
+		return d.lastQuery.answer, nil
 	}
-	n, err2 := s.changes()
+	n, err2 := d.changes()
 	if err == nil && err2 == nil {
-		s.lastQuery = changesQuery{info.Size(), info.ModTime(), now, n}
+		d.lastQuery = changesQuery{info.Size(), info.ModTime(), now, n}
 	}
-	return n, s.failed(op, err2)
+	return n, d.failed(op, err2)
 }
 
 // changesQuery is the state of the WAL when Changes last asked SQLite, with the answer.
@@ -48,13 +48,13 @@ func (q changesQuery) unchanged(info fs.FileInfo) bool {
 type Writes struct{ changesQuery }
 
 // Writes returns the state of the WAL. Unlike Changes, it also notices what this Store writes.
-func (s *Store) Writes() (Writes, error) {
-	if s.wal == nil {
+func (d *db) Writes() (Writes, error) {
+	if d.wal == nil {
 		return Writes{}, nil
 	}
-	info, err := s.wal.file.Stat()
+	info, err := d.wal.file.Stat()
 	if err != nil {
-		return Writes{}, s.failed("check for changes", err)
+		return Writes{}, d.failed("check for changes", err)
 	}
 	return Writes{changesQuery{size: info.Size(), modified: info.ModTime(), at: time.Now()}}, nil
 }
@@ -66,19 +66,19 @@ func (w Writes) Unchanged(later Writes) bool {
 }
 
 // Writable returns why nothing can be recorded now, nil if it can.
-func (s *Store) Writable(ctx context.Context) error {
-	if s.wal != nil {
-		if err := s.wal.failure(); err != nil {
-			return s.failed("record", err)
+func (d *db) Writable(ctx context.Context) error {
+	if d.wal != nil {
+		if err := d.wal.failure(); err != nil {
+			return d.failed("record", err)
 		}
 	}
-	return s.write(ctx, "record", func(context.Context, *conn) error { return nil })
+	return d.write(ctx, "record", func(context.Context, *conn) error { return nil })
 }
 
 // changes returns a number that changes when another connection has written.
-func (s *Store) changes() (n int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	err = s.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&n)
+func (d *db) changes() (n int64, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	err = d.conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&n)
 	return n, err
 }

@@ -22,26 +22,26 @@ const maxProblems = 5
 // Check reads the whole history and returns the problems that it finds: a page that nobody reads
 // for months must not be damaged either. A gigabyte takes three seconds of CPU time, and as long
 // as the disk needs to read it. It writes nothing.
-func (s *Store) Check(ctx context.Context) (Health, error) {
+func (d *db) Check(ctx context.Context) (Health, error) {
 	const op = "check the history"
 	var h Health
-	if s.reads == nil {
+	if d.reads == nil {
 		return h, nil
 	}
-	if info, err := os.Stat(s.file); err == nil {
+	if info, err := os.Stat(d.file); err == nil {
 		h.Size = info.Size()
 	}
-	if info, err := os.Stat(s.file + "-wal"); err == nil {
+	if info, err := os.Stat(d.file + "-wal"); err == nil {
 		h.WAL = info.Size()
 	}
-	if err := s.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
-		return h, s.failed(op, err)
+	if err := d.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
+		return h, d.failed(op, err)
 	}
-	found, err := lines(ctx, s.reads, fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
+	found, err := lines(ctx, d.reads, fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
 	if err == nil && strings.Join(found, "") != "ok" {
 		h.Problems = found
 	}
-	return h, s.failed(op, err)
+	return h, d.failed(op, err)
 }
 
 // lines returns the rows of a query with one column.

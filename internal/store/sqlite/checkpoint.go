@@ -13,22 +13,22 @@ const (
 )
 
 // syncLoop syncs the WAL regularly while there is something to sync, and has it moved.
-func (s *Store) syncLoop() {
+func (d *db) syncLoop() {
 	for moved := uint64(0); ; {
 		select {
-		case <-s.stop:
+		case <-d.stop:
 			return
-		case <-s.wal.dirty:
+		case <-d.wal.dirty:
 		}
 		select {
-		case <-s.stop:
+		case <-d.stop:
 			return
 		case <-time.After(syncEvery):
 		}
-		s.wal.sync() // wal keeps an error for the next write
-		if n := s.wal.commits.Load(); n-moved >= checkpointCommits && s.moving.TryLock() {
+		d.wal.sync() // wal keeps an error for the next write
+		if n := d.wal.commits.Load(); n-moved >= checkpointCommits && d.moving.TryLock() {
 			moved = n
-			s.workers.Go(s.moveWAL)
+			d.workers.Go(d.moveWAL)
 		}
 	}
 }
@@ -37,11 +37,11 @@ func (s *Store) syncLoop() {
 // the beginning of the WAL. It does so twice: first while others commit, then without new commits,
 // or something would always be left. An error can be ignored: the next commit has it too, or
 // nothing was lost.
-func (s *Store) moveWAL() {
-	defer s.moving.Unlock()
+func (d *db) moveWAL() {
+	defer d.moving.Unlock()
 	const move = "PRAGMA wal_checkpoint(PASSIVE)"
-	s.reads.Exec(move)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reads.Exec(move)
+	d.reads.Exec(move)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.reads.Exec(move)
 }

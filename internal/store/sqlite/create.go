@@ -24,7 +24,7 @@ const versionAt = 60
 
 // create makes a history without runs. The file is complete before it gets its name, so a killed
 // process leaves none or all of it. Only this user can read it. The name is not on disk yet.
-func (s *Store) create() error {
+func (d *db) create() error {
 	text, err := readEmptyHistory()
 	if err != nil {
 		return err
@@ -32,9 +32,9 @@ func (s *Store) create() error {
 	if int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations) {
 		text = nil // the migrations of a test fill an empty file
 	}
-	unnamed := s.file + ".new"
+	unnamed := d.file + ".new"
 	os.Remove(unnamed) // of a killed process; the caller holds the lock
-	return atomicfile.File{Path: s.file, Mode: 0o600, Temporary: filepath.Base(unnamed), Unsynced: true}.Write(func(f *os.File) error {
+	return atomicfile.File{Path: d.file, Mode: 0o600, Temporary: filepath.Base(unnamed), Unsynced: true}.Write(func(f *os.File) error {
 		if _, err := f.Write(text); err != nil {
 			return err
 		}
@@ -45,8 +45,8 @@ func (s *Store) create() error {
 // beginWAL makes the first commit of a new history, an empty one, without the two syncs that SQLite
 // makes when it begins a WAL file: older commits may follow there, but not in a new file. The caller
 // holds the lock, so no other process has used the file.
-func (s *Store) beginWAL(ctx context.Context) error {
-	_, err := s.conn.Conn.ExecContext(ctx, "PRAGMA synchronous = OFF; UPDATE commits SET n = n + 1; PRAGMA synchronous = NORMAL")
+func (d *db) beginWAL(ctx context.Context) error {
+	_, err := d.conn.Conn.ExecContext(ctx, "PRAGMA synchronous = OFF; UPDATE commits SET n = n + 1; PRAGMA synchronous = NORMAL")
 	return err
 }
 

@@ -70,7 +70,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // failed wraps an error of SQLite or of the system in an Error. It returns other errors,
 // which come from this package, unchanged.
-func (s *Store) failed(op string, err error) error {
+func (d *db) failed(op string, err error) error {
 	var named *Error
 	var of *driver.Error
 	var system syscall.Errno
@@ -78,19 +78,19 @@ func (s *Store) failed(op string, err error) error {
 	case errors.As(err, &named):
 		return err
 	case errors.As(err, &of):
-		return &Error{s.codeOf(of.Code()), s.file, op, err}
+		return &Error{d.codeOf(of.Code()), d.file, op, err}
 	case errors.As(err, &system):
-		return &Error{codeOfSystem(err), s.file, op, err}
+		return &Error{codeOfSystem(err), d.file, op, err}
 	}
 	return err
 }
 
-func (s *Store) codeOf(code int) Code {
+func (d *db) codeOf(code int) Code {
 	switch {
 	case code == lib.SQLITE_IOERR_SHMSIZE:
 		return Full // the -shm file could not grow
 	case code&0xff == lib.SQLITE_CANTOPEN:
-		return s.codeOfOpenFailure()
+		return d.codeOfOpenFailure()
 	}
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT:
@@ -110,9 +110,9 @@ func (s *Store) codeOf(code int) Code {
 // codeOfOpenFailure returns why SQLite cannot open a file. SQLite does not pass on the
 // error of the system, so this function opens the directory itself, as many times as SQLite
 // opens files together.
-func (s *Store) codeOfOpenFailure() Code {
+func (d *db) codeOfOpenFailure() Code {
 	for range 4 {
-		f, err := os.Open(filepath.Dir(s.file))
+		f, err := os.Open(filepath.Dir(d.file))
 		if err != nil {
 			return codeOfSystem(err)
 		}

@@ -26,16 +26,16 @@ const (
 )
 
 // saveLastCommit writes the number. If that fails, a loss may go unnoticed, nothing more.
-func (s *Store) saveLastCommit() {
-	if s.wal == nil {
+func (d *db) saveLastCommit() {
+	if d.wal == nil {
 		return
 	}
-	n := s.wal.safe.Load()
-	known, err := s.readLastCommit()
+	n := d.wal.safe.Load()
+	known, err := d.readLastCommit()
 	if err != nil || known >= n {
 		return
 	}
-	file := atomicfile.File{Path: filepath.Join(s.dir, lastCommitName), Mode: 0o600, Unsynced: true}
+	file := atomicfile.File{Path: filepath.Join(d.dir, lastCommitName), Mode: 0o600, Unsynced: true}
 	_ = file.Write(func(f *os.File) error {
 		_, err := f.WriteString(strconv.FormatUint(n, 10) + "\n")
 		if err == nil && known == 0 { // a power cut leaves the old or the new file, but of the first one perhaps nothing
@@ -47,8 +47,8 @@ func (s *Store) saveLastCommit() {
 
 // readLastCommit returns the number in the file, 0 if there is none. Another text is an error, because what it was is lost,
 // and with it the proof that the history is complete.
-func (s *Store) readLastCommit() (uint64, error) {
-	text, err := ownership.ReadFile(filepath.Join(s.dir, lastCommitName))
+func (d *db) readLastCommit() (uint64, error) {
+	text, err := ownership.ReadFile(filepath.Join(d.dir, lastCommitName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -57,7 +57,7 @@ func (s *Store) readLastCommit() (uint64, error) {
 	}
 	n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64)
 	if err != nil {
-		return 0, &Error{Unsure, s.file, opening, nil}
+		return 0, &Error{Unsure, d.file, opening, nil}
 	}
 	return n, nil
 }
@@ -65,12 +65,12 @@ func (s *Store) readLastCommit() (uint64, error) {
 // checkComplete checks that the history still has the commits that it had, and returns the number
 // of its newest one. noted must have been read before, because other processes may write in the
 // meantime.
-func (s *Store) checkComplete(ctx context.Context, c *sql.Conn, noted uint64) (n uint64, err error) {
+func (d *db) checkComplete(ctx context.Context, c *sql.Conn, noted uint64) (n uint64, err error) {
 	if err := c.QueryRowContext(ctx, readCommitsSQL).Scan(&n); err != nil {
 		return 0, err
 	}
 	if n < noted {
-		return 0, &Error{Lost, s.file, opening, nil}
+		return 0, &Error{Lost, d.file, opening, nil}
 	}
 	return n, nil
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 const (
@@ -29,118 +28,76 @@ const (
 	readers = 4 // largest number of connections for reading
 )
 
-// Open opens the history in dir, or creates one there: dir/history.db, accessible to this
-// user only. It applies migrations. Errors about the history itself are an *Error. ctx
-// limits the time to wait for another process that opens the history.
-func Open(ctx context.Context, dir string) (*Store, error) {
-	s, err := newStore(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.openToWrite(ctx); err != nil {
-		s.closePartial()
-		return nil, s.failed(opening, err)
-	}
-	s.workers.Go(s.syncLoop)
-	s.workers.Go(s.watch)
-	s.workers.Go(s.pollQueue)
-	return s, nil
-}
-
-// OpenReadOnly opens the history in dir for reading only. It creates nothing, migrates
-// nothing, and works in a directory that cannot be written. If there is no history yet, the
-// Store is empty. Methods that write return an *Error with code ReadOnly.
-func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
-	s, err := newStore(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.openToRead(ctx); err != nil {
-		s.closePartial()
-		return nil, s.failed(opening, err)
-	}
-	return s, nil
-}
-
-func newStore(dir string) (*Store, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	return &Store{dir: dir, file: filepath.Join(dir, dbName), self: procid.Self(),
-		ledgers: map[int64]*ledger{}, queue: newQueue(), ledgerAdded: make(chan struct{}, 1), stop: make(chan struct{})}, nil
-}
-
 // closePartial closes what a failed Open has opened.
-func (s *Store) closePartial() {
-	if s.wal != nil {
-		s.wal.release()
+func (d *db) closePartial() {
+	if d.wal != nil {
+		d.wal.release()
 	}
-	if s.reads != nil {
-		s.reads.Close()
+	if d.reads != nil {
+		d.reads.Close()
 	}
-	if s.conn != nil {
-		s.conn.Close()
+	if d.conn != nil {
+		d.conn.Close()
 	}
-	if s.writer != nil {
-		s.writer.Close()
+	if d.writer != nil {
+		d.writer.Close()
 	}
 }
 
-func (s *Store) openToWrite(ctx context.Context) error {
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+func (d *db) openToWrite(ctx context.Context) error {
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
 		return err
 	}
-	lock, err := s.lock(ctx)
+	lock, err := d.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	marked, created, err := s.checkFiles()
+	marked, created, err := d.checkFiles()
 	if err != nil {
 		return err
 	}
-	noted, err := s.readLastCommit()
+	noted, err := d.readLastCommit()
 	if err != nil {
 		return err
 	}
-	s.writer, err = sql.Open("sqlite", s.dsn("mode=rw&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"+
+	d.writer, err = sql.Open("sqlite", d.dsn("mode=rw&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"+
 		"&_pragma=synchronous(normal)&_pragma=wal_autocheckpoint("+strconv.Itoa(checkpointPages)+")"))
 	if err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // a migration must not stop half-way
-	c, err := s.writer.Conn(ctx)
+	c, err := d.writer.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	s.conn = &conn{c, map[string]*sql.Stmt{}}
-	if err := s.prepare(ctx, marked); err != nil {
+	d.conn = &conn{c, map[string]*sql.Stmt{}}
+	if err := d.prepare(ctx, marked); err != nil {
 		return err
 	}
 	if created {
-		if err := s.beginWAL(ctx); err != nil {
+		if err := d.beginWAL(ctx); err != nil {
 			return err
 		}
 	}
-	n, err := s.checkComplete(ctx, s.conn.Conn, noted)
+	n, err := d.checkComplete(ctx, d.conn.Conn, noted)
 	if err != nil {
 		return err
 	}
-	if err := s.openWAL(noted > 0 && n == noted, marked, created); err != nil {
+	if err := d.openWAL(noted > 0 && n == noted, marked, created); err != nil {
 		return err
 	}
-	s.reads, err = sql.Open("sqlite", s.dsn("mode=rw&_query_only=1&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"))
+	d.reads, err = sql.Open("sqlite", d.dsn("mode=rw&_query_only=1&_pragma=busy_timeout("+milliseconds(busyTimeout)+")"))
 	if err == nil {
-		s.reads.SetMaxOpenConns(readers)
-		s.reads.SetMaxIdleConns(readers)
+		d.reads.SetMaxOpenConns(readers)
+		d.reads.SetMaxIdleConns(readers)
 	}
 	return err
 }
 
 // lock makes this process the only one that opens the history.
-func (s *Store) lock(ctx context.Context) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(s.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+func (d *db) lock(ctx context.Context) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(d.dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +110,7 @@ func (s *Store) lock(ctx context.Context) (*os.File, error) {
 		case ctx.Err() != nil:
 			err = context.Cause(ctx)
 		case time.Now().After(end):
-			err = &Error{Locked, s.file, opening, nil}
+			err = &Error{Locked, d.file, opening, nil}
 		default:
 			time.Sleep(5 * time.Millisecond)
 			continue
@@ -165,33 +122,33 @@ func (s *Store) lock(ctx context.Context) (*os.File, error) {
 
 // checkFiles reports whether there was a history here before, and creates one if there is none.
 // SQLite itself would take a missing or empty file for a new one at any time.
-func (s *Store) checkFiles() (marked, created bool, err error) {
-	marked, size, err := s.statFiles()
+func (d *db) checkFiles() (marked, created bool, err error) {
+	marked, size, err := d.statFiles()
 	switch {
 	case err != nil:
 		return false, false, err
 	case marked && size <= 0:
-		return false, false, &Error{Missing, s.file, opening, nil}
+		return false, false, &Error{Missing, d.file, opening, nil}
 	case size >= 0:
 		return marked, false, nil
 	}
-	return false, true, s.create()
+	return false, true, d.create()
 }
 
 // statFiles reports whether the marker exists and how large history.db is, -1 if there is
 // none.
-func (s *Store) statFiles() (marked bool, size int64, err error) {
-	for _, file := range []string{s.file, s.file + "-wal", s.file + "-shm", filepath.Join(s.dir, markerName), filepath.Join(s.dir, lockName)} {
+func (d *db) statFiles() (marked bool, size int64, err error) {
+	for _, file := range []string{d.file, d.file + "-wal", d.file + "-shm", filepath.Join(d.dir, markerName), filepath.Join(d.dir, lockName)} {
 		if err := ownership.CheckFile(file); err != nil {
 			return false, 0, err
 		}
 	}
-	_, err = os.Stat(filepath.Join(s.dir, markerName))
+	_, err = os.Stat(filepath.Join(d.dir, markerName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, 0, err
 	}
 	marked = err == nil
-	info, err := os.Stat(s.file)
+	info, err := os.Stat(d.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return marked, -1, nil
@@ -202,8 +159,8 @@ func (s *Store) statFiles() (marked bool, size int64, err error) {
 }
 
 // dsn returns the name with which the driver opens the file.
-func (s *Store) dsn(options string) string {
-	path := filepath.ToSlash(s.file)
+func (d *db) dsn(options string) string {
+	path := filepath.ToSlash(d.file)
 	if path[0] != '/' {
 		path = "/" + path // a drive letter
 	}

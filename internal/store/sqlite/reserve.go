@@ -16,8 +16,8 @@ const reserveSize = 256 << 10
 
 // keepReserve creates the file if it is missing. If there is no space for it, no run can
 // start, because its end could not be recorded.
-func (s *Store) keepReserve(op string) error {
-	path := filepath.Join(s.dir, reserveName)
+func (d *db) keepReserve(op string) error {
+	path := filepath.Join(d.dir, reserveName)
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (s *Store) keepReserve(op string) error {
 	}
 	os.Remove(path)
 	if errors.Is(err, syscall.ENOSPC) {
-		return &Error{Code: Full, File: s.file, Op: op, Err: err}
+		return &Error{Code: Full, File: d.file, Op: op, Err: err}
 	}
 	return nil
 }
@@ -48,10 +48,10 @@ func takeSpace(path string) error {
 
 // withReserve calls write, and if the disk is full, removes the reserve and calls write
 // again.
-func (s *Store) withReserve(op string, write func() error) error {
+func (d *db) withReserve(op string, write func() error) error {
 	err := write()
 	var e *Error
-	if !errors.As(s.failed(op, err), &e) || e.Code != Full || os.Remove(filepath.Join(s.dir, reserveName)) != nil {
+	if !errors.As(d.failed(op, err), &e) || e.Code != Full || os.Remove(filepath.Join(d.dir, reserveName)) != nil {
 		return err
 	}
 	return write()

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"database/sql"
+	"context"
 	"sync"
 	"time"
 
@@ -12,33 +12,18 @@ import (
 // Store is the history in one directory. It is safe for concurrent use. Any number of
 // processes may have the same directory open.
 type Store struct {
-	dir, file string
-	self      procid.Identity
-
-	// mu guards the one connection that writes. Every statement runs to its end: if one is
-	// interrupted, it is not known whether it was executed.
-	mu     sync.Mutex
-	writer *sql.DB
-	conn   *conn // nil in a Store opened for reading only
-	wal    *wal
-	moving sync.Mutex // held by moveWAL
-
-	reads *sql.DB // nil in a Store opened for reading only if there is no history yet
+	*db
+	self procid.Identity
 
 	ledgersMu   sync.Mutex
 	ledgers     map[int64]*ledger // by the number of the run
 	ledgerAdded chan struct{}     // holds one after a ledger was added
-
-	changesMu sync.Mutex // guards lastQuery
-	lastQuery changesQuery
 
 	queue localQueue
 
 	claimCalls groupCall[Firing, bool]               // of FiringStore.Claim
 	countCalls groupCall[countQuery, ScheduleCounts] // of FiringStore.CountRuns
 
-	stop    chan struct{} // closed by Close
-	workers sync.WaitGroup
 	closing sync.Once
 	closed  error
 }
@@ -55,10 +40,46 @@ var (
 	busyTimeout    = 5 * time.Second        // how long a statement waits for a lock of another process
 )
 
+// Open opens the history in dir, or creates one there: dir/history.db, accessible to this
+// user only. It applies migrations. Errors about the history itself are an *Error. ctx
+// limits the time to wait for another process that opens the history.
+func Open(ctx context.Context, dir string) (*Store, error) {
+	s, err := open(dir, func(d *db) error { return d.openToWrite(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	s.workers.Go(s.syncLoop)
+	s.workers.Go(s.watch)
+	s.workers.Go(s.pollQueue)
+	return s, nil
+}
+
+// OpenReadOnly opens the history in dir for reading only. It creates nothing, migrates
+// nothing, and works in a directory that cannot be written. If there is no history yet, the
+// Store is empty. Methods that write return an *Error with code ReadOnly.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	return open(dir, func(d *db) error { return d.openToRead(ctx) })
+}
+
+func open(dir string, files func(*db) error) (*Store, error) {
+	d, err := newDB(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := files(d); err != nil {
+		d.closePartial()
+		return nil, d.failed(opening, err)
+	}
+	return &Store{db: d, self: procid.Self(), ledgers: map[int64]*ledger{}, ledgerAdded: make(chan struct{}, 1), queue: newQueue()}, nil
+}
+
 // Close closes the ledgers that are still open, syncs everything to disk and closes the
 // history. Further calls do nothing.
 func (s *Store) Close() error {
-	s.closing.Do(func() { s.closed = s.close() })
+	s.closing.Do(func() {
+		s.release()
+		s.closed = s.close()
+	})
 	return s.closed
 }
 
@@ -75,39 +96,17 @@ func (s *Store) Quit() error {
 	if s.wal == nil || s.wal.size() > maxQuitWAL {
 		return s.Close()
 	}
-	s.closing.Do(s.stopWorkers)
+	s.closing.Do(s.release)
 	return s.closed
 }
 
-// stopWorkers stops the goroutines and closes the ledgers. SQLite stays open.
-func (s *Store) stopWorkers() {
-	close(s.stop)
-	s.workers.Wait()
+// release stops the goroutines and closes the ledgers. The database stays open.
+func (s *Store) release() {
+	s.stopWorkers()
 	for _, l := range s.openLedgers() {
 		l.Close()
 	}
 	s.saveLastCommit()
-}
-
-func (s *Store) close() error {
-	const op = "close the history"
-	s.stopWorkers()
-	var err error
-	if s.wal != nil {
-		err = s.wal.close()
-	}
-	if s.reads != nil {
-		s.reads.Close()
-	}
-	if s.conn != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.conn.Close()
-		if e := s.writer.Close(); err == nil {
-			err = e
-		}
-	}
-	return s.failed(op, err)
 }
 
 // openLedgers returns the ledgers in use.

@@ -28,23 +28,23 @@ type wal struct {
 
 // openWAL opens the WAL file of history.db. SQLite has created it by then. complete says that every
 // commit in it was on disk when it was noted: then so was the name of the file, if it is not empty.
-func (s *Store) openWAL(complete, marked, created bool) error {
-	f, err := os.OpenFile(s.file+"-wal", os.O_RDWR, 0)
+func (d *db) openWAL(complete, marked, created bool) error {
+	f, err := os.OpenFile(d.file+"-wal", os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	s.wal = &wal{file: f, dirty: make(chan struct{}, 1)}
-	if marked && complete && s.wal.size() > 0 {
+	d.wal = &wal{file: f, dirty: make(chan struct{}, 1)}
+	if marked && complete && d.wal.size() > 0 {
 		return nil
 	}
-	if s.wal.dir, err = os.Open(s.dir); err != nil || marked {
+	if d.wal.dir, err = os.Open(d.dir); err != nil || marked {
 		return err
 	}
-	s.wal.mark = s.mark
+	d.wal.mark = d.mark
 	if created {
 		return nil // its first run makes it durable
 	}
-	return s.wal.flush() // a killed process has created it
+	return d.wal.flush() // a killed process has created it
 }
 
 // committed notes that a commit was made.
