@@ -101,7 +101,7 @@ func TestRecentRunRemoved(t *testing.T) {
 		}
 		b.becomes(b.start(s, service.Request{Tool: tool, Origin: "api"}), dag.Succeeded)
 		waittest.Until(t, "run that is removed", func() bool {
-			_, err := store.Prune(t.Context(), sqlite.Policy{Keep: 1})
+			_, err := store.Retention().Prune(t.Context(), sqlite.Policy{Keep: 1})
 			_, gone := store.Info(t.Context(), "same")
 			return err == nil && errors.Is(gone, history.ErrNoRun)
 		})

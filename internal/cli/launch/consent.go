@@ -284,7 +284,7 @@ func recordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run strin
 		return err
 	}
 	note := func(_ context.Context, s *sqlite.Store) error {
-		return s.Audit(context.WithoutCancel(ctx), map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
+		return s.Audit().Add(context.WithoutCancel(ctx), map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
 	}
 	if s != nil {
 		return note(ctx, s)

@@ -31,7 +31,7 @@ func (n Notifier) withoutDigests(ctx context.Context, rules []notify.Rule, o not
 		r.On = nil // the lines are those that it wants
 		key, err := json.Marshal(digestRule{n.settings().Dir, r})
 		if err == nil {
-			err = n.Store.AddToDigest(context.WithoutCancel(ctx), string(key), o.Result.ID, string(o.Event), digestLine(r, o))
+			err = n.Store.Digests().Add(context.WithoutCancel(ctx), string(key), o.Result.ID, string(o.Event), digestLine(r, o))
 		}
 		if err != nil {
 			n.Report(err.Error())
@@ -50,7 +50,7 @@ func digestLine(r notify.Rule, o notify.Outcome) string {
 // SendDigests sends all digests that are due. A service calls it from time to time, because the last
 // failure of an hour may not be followed by another one.
 func (n Notifier) SendDigests(ctx context.Context) {
-	rules, err := n.Store.DigestRules(ctx)
+	rules, err := n.Store.Digests().Rules(ctx)
 	if err != nil {
 		n.Report(err.Error())
 	}
@@ -66,7 +66,7 @@ func (n Notifier) sendDigest(ctx context.Context, key string) {
 		n.Report(err.Error())
 		return
 	}
-	due, err := n.Store.DueDigest(ctx, key, d.Rule.Digest, time.Now())
+	due, err := n.Store.Digests().Due(ctx, key, d.Rule.Digest, time.Now())
 	if err != nil {
 		n.Report(err.Error())
 	}
@@ -78,7 +78,7 @@ func (n Notifier) sendDigest(ctx context.Context, key string) {
 	if !n.send(ctx, []notify.Rule{d.Rule}, o) {
 		return
 	}
-	if err := n.Store.DropDigest(context.WithoutCancel(ctx), due); err != nil {
+	if err := n.Store.Digests().Drop(context.WithoutCancel(ctx), due); err != nil {
 		n.Report(err.Error())
 	}
 }

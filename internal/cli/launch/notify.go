@@ -135,7 +135,7 @@ func (n Notifier) send(ctx context.Context, rules []notify.Rule, o notify.Outcom
 		if n.Store == nil {
 			continue
 		}
-		if err := n.Store.Audit(context.WithoutCancel(ctx), auditNotifyFailed, o.Result.ID, trouble); err != nil {
+		if err := n.Store.Audit().Add(context.WithoutCancel(ctx), auditNotifyFailed, o.Result.ID, trouble); err != nil {
 			n.Report(err.Error())
 		}
 	}

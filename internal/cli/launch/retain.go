@@ -27,14 +27,14 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	if p.MaxSize > 0 && !measureDue(filepath.Join(dir, "history.measured")) {
 		p.MaxSize = 0
 	}
-	if due, err := s.Due(ctx, p); err != nil || !due {
+	if due, err := s.Retention().Due(ctx, p); err != nil || !due {
 		if err != nil {
 			env.Notef("cannot prune the history: %v", err)
 		}
 		return
 	}
 	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
-	removed, err := s.Prune(ctx, p)
+	removed, err := s.Retention().Prune(ctx, p)
 	for _, id := range removed.IDs {
 		err = errors.Join(err, rundir.Remove(dir, id))
 	}

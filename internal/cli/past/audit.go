@@ -57,7 +57,7 @@ func auditCommand(env *ui.Env) *cobra.Command {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
 			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-				list, err := s.Audits(ctx, limit)
+				list, err := s.Audit().Entries(ctx, limit)
 				if err != nil {
 					return err
 				}

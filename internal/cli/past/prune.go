@@ -79,7 +79,7 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	}
 	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
 	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		removed, err := s.Prune(ctx, p)
+		removed, err := s.Retention().Prune(ctx, p)
 		if !p.DryRun {
 			for _, id := range removed.IDs {
 				err = errors.Join(err, rundir.Remove(dir, id))

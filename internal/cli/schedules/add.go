@@ -138,7 +138,7 @@ func saveSchedule(ctx context.Context, s *sqlite.Store, lib *library.Library, r 
 			return fmt.Errorf("cannot add schedule %s: the definition %s has a schedule of that name; give another --name, or change the definition", r.Name, e.Source)
 		}
 	}
-	err = s.AddSchedule(ctx, r, replace)
+	err = s.Schedules().Add(ctx, r, replace)
 	if errors.Is(err, sqlite.ErrTaken) {
 		return fmt.Errorf("cannot add schedule %s: a schedule of that name exists; give another --name, or replace it with --override", r.Name)
 	}

@@ -20,7 +20,7 @@ func schedulePauseCommand(env *ui.Env) *cobra.Command {
 schedules and for those in definitions. Active runs continue.`,
 		Example: `  flowrun schedule pause report
   flowrun schedule pause --all`,
-	}, "paused", (*sqlite.Store).PauseSchedule)
+	}, "paused", sqlite.Schedules.Pause)
 }
 
 func scheduleResumeCommand(env *ui.Env) *cobra.Command {
@@ -31,12 +31,12 @@ func scheduleResumeCommand(env *ui.Env) *cobra.Command {
 skipped, regardless of catch-up.`,
 		Example: `  flowrun schedule resume report
   flowrun schedule resume --all`,
-	}, "resumed", (*sqlite.Store).ResumeSchedule)
+	}, "resumed", sqlite.Schedules.Resume)
 }
 
 // toggleCommand completes the commands pause and resume. done is the word for the result, and do
 // changes one schedule and reports whether it was different before.
-func toggleCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.Store, context.Context, string) (bool, error)) *cobra.Command {
+func toggleCommand(env *ui.Env, c *cobra.Command, done string, do func(sqlite.Schedules, context.Context, string) (bool, error)) *cobra.Command {
 	var all bool
 	c.Args = func(c *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
@@ -51,7 +51,7 @@ func toggleCommand(env *ui.Env, c *cobra.Command, done string, do func(*sqlite.S
 				return err
 			}
 			for _, e := range list {
-				changed, err := do(s, ctx, e.Name)
+				changed, err := do(s.Schedules(), ctx, e.Name)
 				switch {
 				case err != nil:
 					return err
@@ -95,7 +95,7 @@ history keeps earlier runs.`,
 					}
 				}
 				for _, e := range list {
-					if _, err := s.RemoveSchedule(ctx, e.Name); err != nil {
+					if _, err := s.Schedules().Remove(ctx, e.Name); err != nil {
 						return err
 					}
 					fmt.Fprintf(env.Stdout, "removed %s\n", e.Title)

@@ -163,5 +163,5 @@ started continue, except calls over MCP.`,
 
 // noteUserChange notes a change of the users in the audit log.
 func noteUserChange(env *ui.Env, detail string) error {
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error { return s.Audit(ctx, "user", "", detail) })
+	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error { return s.Audit().Add(ctx, "user", "", detail) })
 }

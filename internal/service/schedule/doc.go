@@ -11,9 +11,9 @@
 // work is already done. [Loop] combines them: it sleeps until the next time of all
 // schedules, and then for each time
 //
-//	decide -> claim (FiringStore) -> start (Runs)
+//	decide -> claim (Firings) -> start (Runs)
 //
-// The claim makes a scheduled time fire only once: the [FiringStore] accepts it from one
+// The claim makes a scheduled time fire only once: the [Firings] accepts it from one
 // service, and stores it together with the id of the future run. A service that is killed
 // between claim and start leaves a claim without a run. The next service starts the run
 // under that id; this is the responsibility of Runs.

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FiringStore stores which times were handled. Services on one state directory share it,
+// Firings stores which times were handled. Services on one state directory share it,
 // and it outlives them.
-type FiringStore interface {
+type Firings interface {
 	// Watch registers a schedule. For a new schedule, or one with a new plan, it stores
 	// since, and times up to it are past. If the schedule is known with the same plan, its
 	// stored time is kept. Watch returns the stored time.
@@ -76,7 +76,7 @@ type Report struct {
 
 // Config configures a Loop.
 type Config struct {
-	Store FiringStore
+	Store Firings
 	Runs  Runs
 	// Observe is called with what the loop does, from several goroutines. nil: nothing is
 	// called.
@@ -87,7 +87,7 @@ type Config struct {
 
 const (
 	maxSleep       = time.Minute     // the longest sleep: the wall clock may have been set
-	retryDelay     = 5 * time.Second // after an error of the FiringStore or of Runs
+	retryDelay     = 5 * time.Second // after an error of the Firings or of Runs
 	clockTolerance = 2 * time.Second // a smaller difference between the clocks is ignored
 	maxConcurrent  = 512             // schedules that are handled concurrently, so that they can share commits
 )

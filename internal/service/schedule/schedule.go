@@ -11,7 +11,7 @@ import (
 
 // Schedule starts a tool at the times of a cron expression.
 type Schedule struct {
-	// Name is unique in the set and identifies the schedule in the FiringStore.
+	// Name is unique in the set and identifies the schedule in the Firings.
 	Name string
 	Tool string
 	Spec cron.Spec

@@ -32,7 +32,7 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 	if !e.Paused {
 		j.Next = from.Next(now)
 	}
-	f, ok, err := s.FiringStore().LastFiring(ctx, e.Name)
+	f, ok, err := s.Firings().LastFiring(ctx, e.Name)
 	if err == nil && ok {
 		j.Last, err = describeFiring(ctx, s, e, f)
 	}
@@ -43,14 +43,14 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 func describeTrigger(ctx context.Context, s *sqlite.Store, e Entry) (service.Schedule, error) {
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, On: e.Trigger.Kind, Paused: e.Paused, Source: e.Source, Params: e.Params,
 		Describe: e.Trigger.Describe(), Overlap: string(e.Overlap), CatchUp: catchUpText(e.Schedule)}
-	since, watched, err := s.FiringStore().Anchor(ctx, e.Name, e.Trigger.plan())
+	since, watched, err := s.Firings().Anchor(ctx, e.Name, e.Trigger.plan())
 	if err != nil {
 		return j, err
 	}
 	if watched {
 		j.Start = since.In(time.Local)
 	}
-	f, ok, err := s.FiringStore().LastEvent(ctx, e.Name)
+	f, ok, err := s.Firings().LastEvent(ctx, e.Name)
 	if err != nil || !ok {
 		return j, err
 	}

@@ -23,7 +23,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 		case <-time.After(time.Second):
 		}
 		d := s.service.Definitions()
-		n, err := s.store.ScheduleChanges(ctx)
+		n, err := s.store.Schedules().Changes(ctx)
 		if err == nil && (d != definitions || n != changes) && s.reload(ctx) == nil {
 			definitions, changes = d, n
 		}
@@ -86,9 +86,9 @@ func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
 	if err != nil {
 		return err
 	}
-	do := s.store.ResumeSchedule
+	do := s.store.Schedules().Resume
 	if paused {
-		do = s.store.PauseSchedule
+		do = s.store.Schedules().Pause
 	}
 	if _, err = do(ctx, p.Name); err != nil {
 		return err

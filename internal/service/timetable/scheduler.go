@@ -35,7 +35,7 @@ type runService interface {
 type Scheduler struct {
 	library *library.Library
 	store   *sqlite.Store
-	firings sqlite.FiringStore
+	firings sqlite.Firings
 	service runService
 	log     *slog.Logger
 	project string // project of the service, or ""
@@ -58,7 +58,7 @@ var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
 func Start(ctx context.Context, lib *library.Library, store *sqlite.Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{library: lib, store: store, firings: store.FiringStore(), service: sv, log: log, project: ProjectHere(),
+	s = &Scheduler{library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)

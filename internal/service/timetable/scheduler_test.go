@@ -186,7 +186,7 @@ func (s *stage) running() (ids []string) {
 // last is the newest firing of a schedule.
 func (s *stage) last(id string) sqlite.Firing {
 	s.Helper()
-	f, _, err := s.store.FiringStore().LastFiring(s.Context(), id)
+	f, _, err := s.store.Firings().LastFiring(s.Context(), id)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func testOutage(t *testing.T, want []string) {
 `)
 	now := time.Now().UTC()
 	for _, name := range []string{"none", "once", "each", "two", "window"} {
-		if _, err := s.store.FiringStore().Watch(t.Context(), s.id(name), "CRON_TZ=UTC 0 * * * *", now.Truncate(time.Hour).Add(-150*time.Minute)); err != nil {
+		if _, err := s.store.Firings().Watch(t.Context(), s.id(name), "CRON_TZ=UTC 0 * * * *", now.Truncate(time.Hour).Add(-150*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +283,7 @@ func TestOverlap(t *testing.T) {
 			s := newStage(t, everySecond+"  - {every: 1s, overlap: queue}\n")
 			_, stop := s.serve()
 			waittest.Until(s, "one run waits and another time is skipped", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "already waiting") })
-			open, err := s.store.FiringStore().Open(t.Context())
+			open, err := s.store.Firings().Open(t.Context())
 			if err != nil || len(open) != 1 || len(s.running()) != 1 {
 				t.Fatalf("%+v %v, active %v", open, err, s.running())
 			}
@@ -313,7 +313,7 @@ func TestCannotBegin(t *testing.T) {
 		var open []sqlite.Firing
 		waittest.Until(s, "a claim stands", func() bool {
 			var err error
-			open, err = s.store.FiringStore().Open(t.Context())
+			open, err = s.store.Firings().Open(t.Context())
 			return err == nil && len(open) > 0
 		})
 		stop()
@@ -328,13 +328,13 @@ func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		for i, id := range []string{s.id("gone"), "also-gone", "t@/somewhere/else"} {
-			if _, err := s.store.FiringStore().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
+			if _, err := s.store.Firings().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		s.serve()
 		waittest.Until(s, "they are left out", func() bool {
-			open, err := s.store.FiringStore().Open(t.Context())
+			open, err := s.store.Firings().Open(t.Context())
 			return err == nil && len(open) == 1 && open[0].Schedule == "t@/somewhere/else"
 		})
 		if f := s.last("also-gone"); f.Reason != "the schedule was removed" {
@@ -353,7 +353,7 @@ func TestGoneOrBroken(t *testing.T) {
 		var open []sqlite.Firing
 		waittest.Until(s, "a claim stands", func() bool {
 			var err error
-			open, err = s.store.FiringStore().Open(t.Context())
+			open, err = s.store.Firings().Open(t.Context())
 			return err == nil && len(open) > 0
 		})
 		stop()
@@ -363,7 +363,7 @@ func TestGoneOrBroken(t *testing.T) {
 		if _, err := f.startQueued(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
-		if now, err := s.store.FiringStore().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
+		if now, err := s.store.Firings().Open(t.Context()); err != nil || !slices.ContainsFunc(now, func(f sqlite.Firing) bool { return f.Run == open[0].Run }) {
 			t.Fatalf("it is no longer claimed: %+v %v", now, err)
 		}
 		s.write(everySecond + "  - {every: 1s}\n")
@@ -378,7 +378,7 @@ func TestSetChanges(t *testing.T) {
 		s := newStage(t, everySecond+"  - {cron: '0 0 1 1 *', params: {A: defined}}\n")
 		add := func(name, project string) {
 			t.Helper()
-			err := s.store.AddSchedule(t.Context(), sqlite.Schedule{ID: ScheduleID(name, project), Name: name, Tool: "t", Project: project,
+			err := s.store.Schedules().Add(t.Context(), sqlite.Schedule{ID: ScheduleID(name, project), Name: name, Tool: "t", Project: project,
 				Plan: AddedSchedule{Every: "1s", Params: map[string]any{"A": name}, Overlap: "allow"}.String()}, false)
 			if err != nil {
 				t.Fatal(err)

@@ -33,7 +33,7 @@ func WithAnchor(ctx context.Context, s *sqlite.Store, e Entry) (schedule.Schedul
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
 		return e.Schedule, nil
 	}
-	anchor, ok, err := s.FiringStore().Anchor(ctx, e.Name, e.Plan())
+	anchor, ok, err := s.Firings().Anchor(ctx, e.Name, e.Plan())
 	if !ok {
 		anchor = time.Now()
 	}
@@ -150,11 +150,11 @@ func Read(ctx context.Context, s *sqlite.Store, lib *library.Library) (*Timetabl
 
 // read fills the timetable. plan compiles a tool.
 func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
-	added, err := s.Schedules(ctx)
+	added, err := s.Schedules().List(ctx)
 	if err != nil {
 		return err
 	}
-	pauses, err := s.Pauses(ctx)
+	pauses, err := s.Schedules().Pauses(ctx)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (s *stage) wantStarted(want ...string) {
 func (s *stage) watched(name string) {
 	s.Helper()
 	waittest.Until(s, name+" is watched", func() bool {
-		_, ok, err := s.store.FiringStore().Cursor(s.Context(), s.id(name))
+		_, ok, err := s.store.Firings().Cursor(s.Context(), s.id(name))
 		return ok && err == nil
 	})
 }
@@ -183,7 +183,7 @@ func TestClaimedEvent(t *testing.T) {
 		s.watched("t.on")
 		stop()
 		s.upstreamRun("r1", dag.Succeeded)
-		f := s.store.FiringStore()
+		f := s.store.Firings()
 		ended, err := f.EndedRuns(t.Context(), s.id("t.on"), "up", "", nil, time.Time{})
 		if err != nil || len(ended) != 1 {
 			t.Fatal(ended, err)
@@ -247,7 +247,7 @@ func TestRefusedTool(t *testing.T) {
 		s.refusing(errors.New("nobody approved it"))
 		s.serve()
 		time.Sleep(time.Minute)
-		if _, ok, _ := s.store.FiringStore().Cursor(t.Context(), s.id("t.on")); ok {
+		if _, ok, _ := s.store.Firings().Cursor(t.Context(), s.id("t.on")); ok {
 			t.Error("it is watched")
 		}
 		s.refusing(nil)
@@ -269,7 +269,7 @@ func TestOtherUpstream(t *testing.T) {
 		s.end(fmt.Sprint("r", i), dag.Succeeded)
 	}
 	for file, want := range map[string]string{"/a/up.yaml": "r0", "/b/up.yaml": "r1", "": "r0 r1", "/c/up.yaml": ""} {
-		list, err := s.store.FiringStore().EndedRuns(t.Context(), "x", "up", file, []string{"succeeded", "failed"}, time.Time{})
+		list, err := s.store.Firings().EndedRuns(t.Context(), "x", "up", file, []string{"succeeded", "failed"}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,7 +325,7 @@ func TestFileEvents(t *testing.T) {
 	s.serve()
 	put("in/d.csv")
 	until("a.csv", "b.csv", "c.csv", "d.csv", "{trigger.path}.csv")
-	f, _, err := s.store.FiringStore().LastEvent(t.Context(), s.id("t.on"))
+	f, _, err := s.store.Firings().LastEvent(t.Context(), s.id("t.on"))
 	if path := eventData(f.Reason)["path"]; err != nil || !filepath.IsAbs(path) || filepath.Base(path) != "d.csv" {
 		t.Errorf("%+v %v", f, err)
 	}

@@ -45,7 +45,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 		if err := s.insertAnswer(ctx, c, n, op, a.Wait, string(text)); err != nil {
 			return err
 		}
-		return s.addAudit(ctx, c, "answer", id, auditText(a, actor(ctx)))
+		return addAudit(ctx, c, "answer", id, auditText(a, actor(ctx)))
 	})
 	if err != nil {
 		return err

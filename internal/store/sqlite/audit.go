@@ -21,33 +21,39 @@ type Entry struct {
 	Detail string // for people
 }
 
-// Audit adds an entry to the audit list, for the person of history.WithActor or else for the user of
+// Audit is the audit list. It is never shortened.
+type Audit struct{ db *db }
+
+// Audit returns the audit list of this history.
+func (s *Store) Audit() Audit { return Audit{s.db} }
+
+// Add adds an entry, for the person of history.WithActor or else for the user of
 // this process. Claim, Cancel and Prune add their own entries, and so does Begin if there is such a
-// person. The list is never shortened.
-func (s *Store) Audit(ctx context.Context, action, run, detail string) error {
-	return s.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *conn) error {
-		return s.addAudit(ctx, c, action, run, detail)
+// person.
+func (a Audit) Add(ctx context.Context, action, run, detail string) error {
+	return a.db.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *conn) error {
+		return addAudit(ctx, c, action, run, detail)
 	})
 }
 
-func (s *Store) addAudit(ctx context.Context, c *conn, action, run, detail string) error {
+func addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
 		time.Now().UnixNano(), actor(ctx), action, run, detail)
 	return err
 }
 
-// Audits returns the entries of the audit list, newest first; limit 0 means all.
-func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
+// Entries returns the entries, newest first; limit 0 means all.
+func (a Audit) Entries(ctx context.Context, limit int) ([]Entry, error) {
 	const op = "read the audit log"
-	if s.reads == nil {
+	if a.db.reads == nil {
 		return nil, nil
 	}
 	if limit <= 0 {
 		limit = -1
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
+	rows, err := a.db.reads.QueryContext(ctx, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, a.db.failed(op, err)
 	}
 	defer rows.Close()
 	var list []Entry
@@ -55,12 +61,12 @@ func (s *Store) Audits(ctx context.Context, limit int) ([]Entry, error) {
 		var e Entry
 		var at int64
 		if err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail); err != nil {
-			return nil, s.failed(op, err)
+			return nil, a.db.failed(op, err)
 		}
 		e.At = time.Unix(0, at)
 		list = append(list, e)
 	}
-	return list, s.failed(op, rows.Err())
+	return list, a.db.failed(op, rows.Err())
 }
 
 // actor returns who makes a change.

@@ -70,7 +70,7 @@ func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record [
 		}
 	}
 	if history.ActorOf(ctx) != "" {
-		if err := s.addAudit(ctx, c, "start", r.ID, r.Tool); err != nil {
+		if err := addAudit(ctx, c, "start", r.ID, r.Tool); err != nil {
 			return 0, err
 		}
 	}

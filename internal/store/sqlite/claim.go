@@ -44,12 +44,12 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, n)
 		if err == nil {
-			err = s.leaveQueue(ctx, c, n, epoch) // of a former owner that was killed in the queue
+			err = leaveQueue(ctx, c, n, epoch) // of a former owner that was killed in the queue
 		}
 		if err != nil {
 			return err
 		}
-		return s.addAudit(ctx, c, "resume", id, fmt.Sprintf("owner %d", epoch))
+		return addAudit(ctx, c, "resume", id, fmt.Sprintf("owner %d", epoch))
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 		case err != nil:
 			return err
 		}
-		return s.addAudit(ctx, c, "cancel", id, reason)
+		return addAudit(ctx, c, "cancel", id, reason)
 	})
 	if l := s.ledger(n); err == nil && l != nil {
 		l.requestCancel(reason) // the watch only sees writes of others

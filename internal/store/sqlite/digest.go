@@ -21,9 +21,15 @@ type Digest struct {
 	last int64
 }
 
-// AddToDigest keeps a line about a run for a notification.
-func (s *Store) AddToDigest(ctx context.Context, rule, run, event, line string) error {
-	return s.write(ctx, "keep a notification", func(ctx context.Context, c *conn) error {
+// Digests are the digests that are not sent yet.
+type Digests struct{ db *db }
+
+// Digests returns the digests of this history.
+func (s *Store) Digests() Digests { return Digests{s.db} }
+
+// Add keeps a line about a run for a notification.
+func (s Digests) Add(ctx context.Context, rule, run, event, line string) error {
+	return s.db.write(ctx, "keep a notification", func(ctx context.Context, c *conn) error {
 		if _, err := c.ExecContext(ctx, "INSERT INTO digests (rule, sent, dropped) VALUES (?, 0, 0) ON CONFLICT DO NOTHING", rule); err != nil {
 			return err
 		}
@@ -42,11 +48,11 @@ func (s *Store) AddToDigest(ctx context.Context, rule, run, event, line string) 
 	})
 }
 
-// DueDigest returns the digest of a notification if it has lines and was not sent for the time every.
-// It counts as sent now, so that nobody else sends it; DropDigest removes its lines afterwards. If
+// Due returns the digest of a notification if it has lines and was not sent for the time every.
+// It counts as sent now, so that nobody else sends it; Drop removes its lines afterwards. If
 // they could not be sent, they are due again after the same time.
-func (s *Store) DueDigest(ctx context.Context, rule string, every time.Duration, now time.Time) (due *Digest, err error) {
-	err = s.write(ctx, "read the notifications to send", func(ctx context.Context, c *conn) error {
+func (s Digests) Due(ctx context.Context, rule string, every time.Duration, now time.Time) (due *Digest, err error) {
+	err = s.db.write(ctx, "read the notifications to send", func(ctx context.Context, c *conn) error {
 		d := &Digest{Rule: rule}
 		var sent int64
 		err := c.QueryRowContext(ctx, "SELECT sent, dropped FROM digests WHERE rule = ?", rule).Scan(&sent, &d.Earlier)
@@ -78,9 +84,9 @@ func (s *Store) DueDigest(ctx context.Context, rule string, every time.Duration,
 	return due, err
 }
 
-// DropDigest removes the lines of a digest that was sent.
-func (s *Store) DropDigest(ctx context.Context, d *Digest) error {
-	return s.write(ctx, "remove notifications that were sent", func(ctx context.Context, c *conn) error {
+// Drop removes the lines of a digest that was sent.
+func (s Digests) Drop(ctx context.Context, d *Digest) error {
+	return s.db.write(ctx, "remove notifications that were sent", func(ctx context.Context, c *conn) error {
 		if _, err := c.ExecContext(ctx, "DELETE FROM digest_lines WHERE rule = ? AND n <= ?", d.Rule, d.last); err != nil {
 			return err
 		}
@@ -89,26 +95,26 @@ func (s *Store) DropDigest(ctx context.Context, d *Digest) error {
 	})
 }
 
-// DigestRules returns the notifications that have lines to send.
-func (s *Store) DigestRules(ctx context.Context) ([]string, error) {
+// Rules returns the notifications that have lines to send.
+func (s Digests) Rules(ctx context.Context) ([]string, error) {
 	const op = "list the notifications to send"
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT DISTINCT rule FROM digest_lines")
+	rows, err := s.db.reads.QueryContext(ctx, "SELECT DISTINCT rule FROM digest_lines")
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	defer rows.Close()
 	var list []string
 	for rows.Next() {
 		var rule string
 		if err := rows.Scan(&rule); err != nil {
-			return nil, s.failed(op, err)
+			return nil, s.db.failed(op, err)
 		}
 		list = append(list, rule)
 	}
-	return list, s.failed(op, rows.Err())
+	return list, s.db.failed(op, rows.Err())
 }
 
 // maxDigestAge is how long a digest is kept after it was last sent. One that is older belongs to a notification that

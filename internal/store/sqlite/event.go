@@ -12,7 +12,7 @@ import (
 // that they never move a cursor, which is a time here too.
 
 // ClaimEvent is Claim for an event. data describes it and is kept as the reason of the firing.
-func (b FiringStore) ClaimEvent(ctx context.Context, schedule string, event int64, run, data string) (mine bool, err error) {
+func (b Firings) ClaimEvent(ctx context.Context, schedule string, event int64, run, data string) (mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -20,18 +20,18 @@ func (b FiringStore) ClaimEvent(ctx context.Context, schedule string, event int6
 }
 
 // SkipEvent is Skip for an event.
-func (b FiringStore) SkipEvent(ctx context.Context, schedule string, event int64, reason string) error {
+func (b Firings) SkipEvent(ctx context.Context, schedule string, event int64, reason string) error {
 	return b.Skip(ctx, schedule, time.Unix(0, event), reason)
 }
 
 // HasEvent reports whether an event with a number from first to last was claimed or skipped.
-func (b FiringStore) HasEvent(ctx context.Context, schedule string, first, last int64) (bool, error) {
+func (b Firings) HasEvent(ctx context.Context, schedule string, first, last int64) (bool, error) {
 	list, err := b.firings(ctx, "WHERE schedule = ? AND slot >= ? AND slot <= ? LIMIT 1", schedule, first, last)
 	return len(list) > 0, err
 }
 
 // LastEvent returns the firing that was made last; ok is false if there is none.
-func (b FiringStore) LastEvent(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
+func (b Firings) LastEvent(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
 	list, err := b.firings(ctx, "WHERE schedule = ? ORDER BY n DESC LIMIT 1", schedule)
 	if len(list) == 0 {
 		return f, false, err
@@ -40,8 +40,8 @@ func (b FiringStore) LastEvent(ctx context.Context, schedule string) (f Firing, 
 }
 
 // Advance moves the cursor of events forward to a time. Events before it are past.
-func (b FiringStore) Advance(ctx context.Context, schedule string, to time.Time) error {
-	return b.s.write(ctx, "move the cursor of "+schedule, func(ctx context.Context, c *conn) error {
+func (b Firings) Advance(ctx context.Context, schedule string, to time.Time) error {
+	return b.db.write(ctx, "move the cursor of "+schedule, func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE cursors SET last = ?1 WHERE schedule = ?2 AND last < ?1", to.UnixNano(), schedule)
 		return err
 	})
@@ -58,9 +58,9 @@ type EndedRun struct {
 // EndedRuns returns the runs of a tool that ended at a time or later, in that order, without those
 // that the schedule has claimed or skipped. file is the definition of the tool: another tool
 // with the same name does not count. statuses limits the runs; none selects all.
-func (b FiringStore) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) (list []EndedRun, err error) {
+func (b Firings) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) (list []EndedRun, err error) {
 	const op = "read the runs that ended"
-	if b.s.reads == nil {
+	if b.db.reads == nil {
 		return nil, nil
 	}
 	query, args := `SELECT n, id, status, ended FROM runs JOIN records ON records.run = runs.n WHERE tool = ?1 AND ended >= ?2
@@ -72,19 +72,19 @@ func (b FiringStore) EndedRuns(ctx context.Context, schedule, tool, file string,
 			args = append(args, s)
 		}
 	}
-	rows, err := b.s.reads.QueryContext(ctx, query+" ORDER BY ended, n", args...)
+	rows, err := b.db.reads.QueryContext(ctx, query+" ORDER BY ended, n", args...)
 	if err != nil {
-		return nil, b.s.failed(op, err)
+		return nil, b.db.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var r EndedRun
 		var ended int64
 		if err := rows.Scan(&r.Number, &r.ID, &r.Status, &ended); err != nil {
-			return nil, b.s.failed(op, err)
+			return nil, b.db.failed(op, err)
 		}
 		r.Ended = time.Unix(0, ended)
 		list = append(list, r)
 	}
-	return list, b.s.failed(op, rows.Err())
+	return list, b.db.failed(op, rows.Err())
 }

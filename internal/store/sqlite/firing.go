@@ -28,20 +28,25 @@ type Firing struct {
 	Open      bool      // the run has not started yet
 }
 
-// FiringStore keeps which scheduled times were claimed or skipped. All services of a state
+// Firings keeps which scheduled times were claimed or skipped. All services of a state
 // directory share it.
-type FiringStore struct{ s *Store }
+type Firings struct {
+	db     *db
+	runs   history.Store
+	claims *groupCall[Firing, bool]
+	counts *groupCall[countQuery, ScheduleCounts]
+}
 
-// FiringStore returns the FiringStore of this history.
-func (s *Store) FiringStore() FiringStore { return FiringStore{s} }
+// Firings returns the firings of this history.
+func (s *Store) Firings() Firings { return s.firings }
 
 // Watch starts to watch a schedule from the time since on; plan describes its times.
 // Scheduled times up to since count as past. If the schedule is watched with the same plan
 // already, nothing changes; with another plan, it starts again. Watch returns since when
 // the schedule has been watched.
-func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
+func (b Firings) Watch(ctx context.Context, schedule, plan string, since time.Time) (anchor time.Time, err error) {
 	var at int64
-	err = b.s.write(ctx, "read schedule "+schedule, func(ctx context.Context, c *conn) error {
+	err = b.db.write(ctx, "read schedule "+schedule, func(ctx context.Context, c *conn) error {
 		return c.QueryRowContext(ctx, `INSERT INTO cursors (schedule, plan, anchor, last) VALUES (?1, ?2, ?3, ?3)
 			ON CONFLICT (schedule) DO UPDATE SET
 				anchor = iif(plan = ?2, anchor, ?3), last = iif(plan = ?2, last, max(last, ?3)), plan = ?2
@@ -52,32 +57,32 @@ func (b FiringStore) Watch(ctx context.Context, schedule, plan string, since tim
 
 // Cursor returns the last scheduled time that was claimed or skipped, or since when the
 // schedule has been watched. ok is false for a schedule that is not watched.
-func (b FiringStore) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
+func (b Firings) Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error) {
 	return b.readTime(ctx, schedule, "SELECT last FROM cursors WHERE schedule = ?", schedule)
 }
 
-func (b FiringStore) readTime(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
-	if b.s.reads == nil {
+func (b Firings) readTime(ctx context.Context, schedule, query string, args ...any) (at time.Time, ok bool, err error) {
+	if b.db.reads == nil {
 		return at, false, nil
 	}
 	var ns int64
-	err = b.s.reads.QueryRowContext(ctx, query, args...).Scan(&ns)
+	err = b.db.reads.QueryRowContext(ctx, query, args...).Scan(&ns)
 	if errors.Is(err, sql.ErrNoRows) {
 		return at, false, nil
 	}
-	return time.Unix(0, ns), err == nil, b.s.failed("read schedule "+schedule, err)
+	return time.Unix(0, ns), err == nil, b.db.failed("read schedule "+schedule, err)
 }
 
 // Anchor returns since when the schedule has been watched with that plan. ok is false if it
 // is not watched.
-func (b FiringStore) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
+func (b Firings) Anchor(ctx context.Context, schedule, plan string) (anchor time.Time, ok bool, err error) {
 	return b.readTime(ctx, schedule, "SELECT anchor FROM cursors WHERE schedule = ? AND plan = ?", schedule, plan)
 }
 
 // Claim claims a scheduled time for a run that will have this id. mine is false if it was
 // claimed or skipped before. Claim returns when the claim is on disk. Claims made at the
 // same time share a commit.
-func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
+func (b Firings) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
@@ -85,28 +90,28 @@ func (b FiringStore) Claim(ctx context.Context, schedule string, slot time.Time,
 }
 
 // claim records a claimed firing.
-func (b FiringStore) claim(ctx context.Context, f Firing) (mine bool, err error) {
-	return b.s.claimCalls.do(f, func(list []Firing) (mine []bool, err error) {
+func (b Firings) claim(ctx context.Context, f Firing) (mine bool, err error) {
+	return b.claims.do(f, func(list []Firing) (mine []bool, err error) {
 		passPoint("fire-before")
 		if mine, err = b.record(context.WithoutCancel(ctx), list); err != nil {
 			return nil, err
 		}
 		passPoint("fire-after")
-		return mine, b.s.failed("fire schedules", b.s.wal.sync())
+		return mine, b.db.failed("fire schedules", b.db.wal.sync())
 	})
 }
 
 // Skip skips a scheduled time. It does nothing if the time was claimed or skipped before.
-func (b FiringStore) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
+func (b Firings) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
 	_, err := b.record(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
 	return err
 }
 
 // record stores firings, except those whose time was claimed or skipped before, and moves
 // the cursors.
-func (b FiringStore) record(ctx context.Context, list []Firing) (mine []bool, err error) {
+func (b Firings) record(ctx context.Context, list []Firing) (mine []bool, err error) {
 	mine = make([]bool, len(list))
-	err = b.s.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
+	err = b.db.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
 		for i, f := range list {
 			res, err := c.ExecContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
@@ -135,8 +140,8 @@ func markFiringBegun(ctx context.Context, c *conn, run string) error {
 
 // Abandon turns a firing whose run cannot start into a skipped one. It does nothing if the
 // run has started.
-func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
-	return b.s.write(ctx, "skip run "+run, func(ctx context.Context, c *conn) error {
+func (b Firings) Abandon(ctx context.Context, run, reason string) error {
+	return b.db.write(ctx, "skip run "+run, func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0, run = '', reason = ? WHERE open = 1 AND run = ?", reason, run)
 		return err
 	})
@@ -144,7 +149,7 @@ func (b FiringStore) Abandon(ctx context.Context, run, reason string) error {
 
 // Open returns the firings whose run has not started, oldest first: those of services that
 // were killed between claim and start, and those that wait for their turn.
-func (b FiringStore) Open(ctx context.Context) ([]Firing, error) {
+func (b Firings) Open(ctx context.Context) ([]Firing, error) {
 	return b.firings(ctx, "WHERE open = 1 ORDER BY at, slot")
 }
 
@@ -158,17 +163,17 @@ type countQuery struct{ schedule, origin string }
 
 // CountRuns returns the counts of a schedule whose runs have that origin. Calls made at the
 // same time share the queries.
-func (b FiringStore) CountRuns(ctx context.Context, schedule, origin string) (ScheduleCounts, error) {
+func (b Firings) CountRuns(ctx context.Context, schedule, origin string) (ScheduleCounts, error) {
 	if err := ctx.Err(); err != nil {
 		return ScheduleCounts{}, err
 	}
-	return b.s.countCalls.do(countQuery{schedule, origin}, func(list []countQuery) ([]ScheduleCounts, error) {
+	return b.counts.do(countQuery{schedule, origin}, func(list []countQuery) ([]ScheduleCounts, error) {
 		ctx := context.WithoutCancel(ctx)
 		waiting, err := b.waiting(ctx) // before the runs, so that a firing that starts in between is counted twice rather than missed
 		if err != nil {
 			return nil, err
 		}
-		open, err := b.s.Runs(ctx, history.Query{Open: true})
+		open, err := b.runs.Runs(ctx, history.Query{Open: true})
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +190,7 @@ func (b FiringStore) CountRuns(ctx context.Context, schedule, origin string) (Sc
 }
 
 // waiting counts the open firings of each schedule.
-func (b FiringStore) waiting(ctx context.Context) (map[string]int, error) {
+func (b Firings) waiting(ctx context.Context) (map[string]int, error) {
 	open, err := b.Open(ctx)
 	all := map[string]int{}
 	for _, f := range open {
@@ -195,7 +200,7 @@ func (b FiringStore) waiting(ctx context.Context) (map[string]int, error) {
 }
 
 // LastFiring returns the newest firing of the schedule; ok is false if there is none.
-func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
+func (b Firings) LastFiring(ctx context.Context, schedule string) (f Firing, ok bool, err error) {
 	list, err := b.firings(ctx, "WHERE schedule = ? ORDER BY slot DESC LIMIT 1", schedule)
 	if len(list) == 0 {
 		return f, false, err
@@ -205,28 +210,28 @@ func (b FiringStore) LastFiring(ctx context.Context, schedule string) (f Firing,
 
 // Between returns the firings of the schedule for times after from and not after to, oldest
 // first, at most limit.
-func (b FiringStore) Between(ctx context.Context, schedule string, from, to time.Time, limit int) ([]Firing, error) {
+func (b Firings) Between(ctx context.Context, schedule string, from, to time.Time, limit int) ([]Firing, error) {
 	return b.firings(ctx, "WHERE schedule = ? AND slot > ? AND slot <= ? ORDER BY slot LIMIT ?", schedule, from.UnixNano(), to.UnixNano(), limit)
 }
 
-func (b FiringStore) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
+func (b Firings) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
 	const op = "read the schedules' firings"
-	if b.s.reads == nil {
+	if b.db.reads == nil {
 		return nil, nil
 	}
-	rows, err := b.s.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
+	rows, err := b.db.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
 	if err != nil {
-		return nil, b.s.failed(op, err)
+		return nil, b.db.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var f Firing
 		var slot, at int64
 		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open); err != nil {
-			return nil, b.s.failed(op, err)
+			return nil, b.db.failed(op, err)
 		}
 		f.Scheduled, f.At = time.Unix(0, slot), time.Unix(0, at)
 		list = append(list, f)
 	}
-	return list, b.s.failed(op, rows.Err())
+	return list, b.db.failed(op, rows.Err())
 }

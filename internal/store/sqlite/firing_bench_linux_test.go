@@ -19,7 +19,7 @@ func cpu() time.Duration {
 // schedules are due.
 func BenchmarkThousandDue(b *testing.B) {
 	s := openTest(b, b.TempDir())
-	book := s.FiringStore()
+	book := s.Firings()
 	for i := range 1000 {
 		if _, err := book.Watch(b.Context(), fmt.Sprint("s", i), "p", noon); err != nil {
 			b.Fatal(err)

@@ -225,7 +225,7 @@ func (l *ledger) release(op string, queued bool) error {
 			if _, err := c.ExecContext(ctx, release, l.run, l.epoch); err != nil {
 				return err
 			}
-			return s.leaveQueue(ctx, c, l.run, l.epoch)
+			return leaveQueue(ctx, c, l.run, l.epoch)
 		})
 	}
 	s.mu.Lock()

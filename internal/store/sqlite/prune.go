@@ -21,10 +21,16 @@ type Policy struct {
 	Routine bool // regular cleanup: it is not noted in the audit list
 }
 
+// Retention removes history.
+type Retention struct{ db *db }
+
+// Retention returns the Retention of this history.
+func (s *Store) Retention() Retention { return Retention{s.db} }
+
 // Due reports whether Prune may find something to remove. It reads only a few rows. With a
 // MaxSize it always returns true.
-func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
-	if s.reads == nil {
+func (s Retention) Due(ctx context.Context, p Policy) (bool, error) {
+	if s.db.reads == nil {
 		return false, nil
 	}
 	if p.MaxSize > 0 {
@@ -33,8 +39,8 @@ func (s *Store) Due(ctx context.Context, p Policy) (bool, error) {
 	var more, old bool
 	const q = `SELECT EXISTS (SELECT 1 FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?1),
 		EXISTS (SELECT 1 FROM (SELECT coalesce(ended, started) AS at FROM runs ORDER BY n LIMIT 20) WHERE at < ?2)`
-	err := s.reads.QueryRowContext(ctx, q, p.Keep, time.Now().Add(-p.OlderThan).UnixNano()).Scan(&more, &old)
-	return p.Keep > 0 && more || p.OlderThan > 0 && old, s.failed("read the history", err)
+	err := s.db.reads.QueryRowContext(ctx, q, p.Keep, time.Now().Add(-p.OlderThan).UnixNano()).Scan(&more, &old)
+	return p.Keep > 0 && more || p.OlderThan > 0 && old, s.db.failed("read the history", err)
 }
 
 // Pruned is what Prune removed.
@@ -63,25 +69,25 @@ type candidate struct {
 
 // Prune removes history by a policy and makes the file smaller. It uses short transactions,
 // so that active runs can write in between. If it is interrupted, the next Prune continues.
-func (s *Store) Prune(ctx context.Context, p Policy) (Pruned, error) {
+func (s Retention) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	const op = "prune the history"
 	var done Pruned
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return done, nil
 	}
 	runs, err := s.candidates(ctx, p, time.Now())
 	if err != nil {
-		return done, s.failed(op, err)
+		return done, s.db.failed(op, err)
 	}
 	var total int64
 	if p.MaxSize > 0 {
 		if total, err = s.size(ctx, runs, p); err != nil {
-			return done, s.failed(op, err)
+			return done, s.db.failed(op, err)
 		}
 	}
 	chosen, err := choose(runs, p, time.Now(), total, func(r candidate) (int64, error) { return s.runSize(ctx, r, p) })
 	if err != nil {
-		return done, s.failed(op, err)
+		return done, s.db.failed(op, err)
 	}
 	if p.DryRun {
 		done.add(chosen)
@@ -115,12 +121,12 @@ const youngInARow = 1000
 
 // candidates returns the runs that may exceed a limit, oldest first. It does not read the newer
 // ones, of which there may be a million, unless there is a MaxSize.
-func (s *Store) candidates(ctx context.Context, p Policy, now time.Time) (runs []candidate, err error) {
+func (s Retention) candidates(ctx context.Context, p Policy, now time.Time) (runs []candidate, err error) {
 	kept, err := s.oldestKept(ctx, p.Keep)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT n, id, started, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n")
+	rows, err := s.db.reads.QueryContext(ctx, "SELECT n, id, started, coalesce(ended, started), owner, boot, lease FROM runs ORDER BY n")
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +150,9 @@ func (s *Store) candidates(ctx context.Context, p Policy, now time.Time) (runs [
 
 // oldestKept returns the number of the oldest run that is among the newest keep ones, 0 if all
 // are or keep is 0.
-func (s *Store) oldestKept(ctx context.Context, keep int) (n int64, err error) {
+func (s Retention) oldestKept(ctx context.Context, keep int) (n int64, err error) {
 	if keep > 0 {
-		err = s.reads.QueryRowContext(ctx, "SELECT n FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?", keep-1).Scan(&n)
+		err = s.db.reads.QueryRowContext(ctx, "SELECT n FROM runs ORDER BY n DESC LIMIT 1 OFFSET ?", keep-1).Scan(&n)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -155,10 +161,10 @@ func (s *Store) oldestKept(ctx context.Context, keep int) (n int64, err error) {
 }
 
 // size returns the size in bytes of the used part of the file and of the logs.
-func (s *Store) size(ctx context.Context, runs []candidate, p Policy) (int64, error) {
+func (s Retention) size(ctx context.Context, runs []candidate, p Policy) (int64, error) {
 	var pages, free, size int64
 	for q, to := range map[string]*int64{"page_count": &pages, "freelist_count": &free, "page_size": &size} {
-		if err := s.reads.QueryRowContext(ctx, "PRAGMA "+q).Scan(to); err != nil {
+		if err := s.db.reads.QueryRowContext(ctx, "PRAGMA "+q).Scan(to); err != nil {
 			return 0, err
 		}
 	}
@@ -170,8 +176,8 @@ func (s *Store) size(ctx context.Context, runs []candidate, p Policy) (int64, er
 }
 
 // runSize returns about how many bytes the run takes.
-func (s *Store) runSize(ctx context.Context, r candidate, p Policy) (n int64, err error) {
-	err = s.reads.QueryRowContext(ctx, `SELECT
+func (s Retention) runSize(ctx context.Context, r candidate, p Policy) (n int64, err error) {
+	err = s.db.reads.QueryRowContext(ctx, `SELECT
 		(SELECT coalesce(sum(length(record)), 0) FROM records WHERE run = ?1) +
 		(SELECT coalesce(sum(length(events)), 0) FROM turns WHERE n BETWEEN ?2 AND ?3)`,
 		r.n, turn(r.n, 0), turn(r.n, maxSeq)).Scan(&n)
@@ -204,8 +210,8 @@ func choose(runs []candidate, p Policy, now time.Time, total int64, weigh func(c
 
 // remove removes runs from the history, except those that have been claimed in the
 // meantime, and returns the removed ones. dropTurns removes their turns later.
-func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone []candidate, err error) {
-	err = s.write(ctx, op, func(ctx context.Context, c *conn) error {
+func (s Retention) remove(ctx context.Context, op string, runs []candidate) (gone []candidate, err error) {
+	err = s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		gone = gone[:0]
 		for _, r := range runs {
 			var o owner
@@ -237,11 +243,11 @@ func (s *Store) remove(ctx context.Context, op string, runs []candidate) (gone [
 
 // shrink removes what the removed runs have left, and gives the space back to the file
 // system.
-func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error {
+func (s Retention) shrink(ctx context.Context, op string, runs int, p Policy) error {
 	dropFirings := func(ctx context.Context, c *conn) (more bool, err error) { return dropFirings(ctx, c, p) }
 	for _, step := range []func(context.Context, *conn) (more bool, err error){dropTurns, dropDefinitions, dropFirings, dropDigests, vacuum} {
 		for more := true; more; {
-			err := s.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
+			err := s.db.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
 				more, err = step(ctx, c)
 				return err
 			})
@@ -251,14 +257,14 @@ func (s *Store) shrink(ctx context.Context, op string, runs int, p Policy) error
 		}
 	}
 	if runs > 0 {
-		if err := s.Audit(ctx, "prune", "", fmt.Sprintf("%d runs", runs)); err != nil {
+		if err := (Audit{s.db}).Add(ctx, "prune", "", fmt.Sprintf("%d runs", runs)); err != nil {
 			return err
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.checkpoint(context.WithoutCancel(ctx)) // if another process reads the file, it shrinks later
-	return s.failed(op, err)
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	_, err := s.db.checkpoint(context.WithoutCancel(ctx)) // if another process reads the file, it shrinks later
+	return s.db.failed(op, err)
 }
 
 // dropTurns removes some of the turns of removed runs.

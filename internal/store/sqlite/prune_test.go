@@ -74,10 +74,10 @@ func TestPruneManyRuns(t *testing.T) {
 		{Policy{Keep: many - 100, OlderThan: (many-200)*time.Hour - time.Minute}, 200 + youngInARow, 200},
 		{Policy{MaxSize: 1 << 40}, many, 0},
 	} {
-		runs, err := s.candidates(ctx, c.p, now)
+		runs, err := s.Retention().candidates(ctx, c.p, now)
 		must(t, err)
 		c.p.DryRun = true
-		done, err := s.Prune(ctx, c.p)
+		done, err := s.Retention().Prune(ctx, c.p)
 		must(t, err)
 		if got := len(runs); got != c.read || len(done.IDs) != c.remove {
 			t.Errorf("%+v: read %d runs, want %d; removes %d, want %d", c.p, got, c.read, len(done.IDs), c.remove)
@@ -141,7 +141,7 @@ func TestPrune(t *testing.T) {
 	policy := Policy{Keep: 2, LogSize: func(id string) int64 { logs[id]++; return 1000 }}
 
 	policy.DryRun = true
-	dry, err := s.Prune(ctx, policy)
+	dry, err := s.Retention().Prune(ctx, policy)
 	must(t, err)
 	var want []string
 	for i := range 10 {
@@ -158,7 +158,7 @@ func TestPrune(t *testing.T) {
 	must(t, compact(s))
 	before := fileSize(t, dir)
 	policy.DryRun = false
-	done, err := s.Prune(ctx, policy)
+	done, err := s.Retention().Prune(ctx, policy)
 	if err != nil || !slices.Equal(done.IDs, want) || done.Bytes != dry.Bytes {
 		t.Error(done, err)
 	}
@@ -174,10 +174,10 @@ func TestPrune(t *testing.T) {
 	if found := integrity(t, s); found != "ok" {
 		t.Error(found)
 	}
-	if list, err := s.Audits(ctx, 1); err != nil || list[0].Action != "prune" || list[0].Detail != "9 runs" {
+	if list, err := s.Audit().Entries(ctx, 1); err != nil || list[0].Action != "prune" || list[0].Detail != "9 runs" {
 		t.Error(list, err)
 	}
-	if again, err := s.Prune(ctx, policy); err != nil || len(again.IDs) > 0 {
+	if again, err := s.Retention().Prune(ctx, policy); err != nil || len(again.IDs) > 0 {
 		t.Error(again, err)
 	}
 }
@@ -188,13 +188,13 @@ func TestPruneSize(t *testing.T) {
 	s := openTest(t, dir)
 	pastRuns(t, s, 20, 50) // some 1.2 MB
 	const limit = 600_000
-	done, err := s.Prune(ctx, Policy{MaxSize: limit})
+	done, err := s.Retention().Prune(ctx, Policy{MaxSize: limit})
 	must(t, err)
 	if size := fileSize(t, dir); size > limit*12/10 || size < limit/2 || len(done.IDs) < 5 {
 		t.Errorf("%d bytes are left, %d runs went", size, len(done.IDs))
 	}
 	// Logs count as well.
-	done, err = s.Prune(ctx, Policy{MaxSize: 1 << 30, LogSize: func(string) int64 { return 400 << 20 }})
+	done, err = s.Retention().Prune(ctx, Policy{MaxSize: 1 << 30, LogSize: func(string) int64 { return 400 << 20 }})
 	if left := count(t, s, "runs"); err != nil || left != 2 {
 		t.Error(left, done, err)
 	}
@@ -205,16 +205,16 @@ func TestPruneInterrupted(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	pastRuns(t, s, 4, 20)
-	runs, err := s.candidates(ctx, Policy{}, time.Now())
+	runs, err := s.Retention().candidates(ctx, Policy{}, time.Now())
 	must(t, err)
-	gone, err := s.remove(ctx, "prune", runs)
+	gone, err := s.Retention().remove(ctx, "prune", runs)
 	if err != nil || len(gone) != 3 {
 		t.Fatal(gone, err)
 	}
 	if n := count(t, s, "turns"); n != 84 {
 		t.Error(n)
 	}
-	_, err = s.Prune(ctx, Policy{})
+	_, err = s.Retention().Prune(ctx, Policy{})
 	must(t, err)
 	if n := count(t, s, "turns"); n != 21 {
 		t.Error(n)
@@ -249,7 +249,7 @@ func TestPruneBesideRun(t *testing.T) {
 			}
 		}
 	}()
-	_, err := s.Prune(ctx, Policy{Keep: 1})
+	_, err := s.Retention().Prune(ctx, Policy{Keep: 1})
 	close(stop)
 	must(t, err)
 	must(t, <-done)
@@ -304,7 +304,7 @@ func TestDue(t *testing.T) {
 		{Policy{Keep: 4, OlderThan: time.Nanosecond}, true},
 		{Policy{MaxSize: 1 << 40}, true},
 	} {
-		if got, err := s.Due(ctx, c.p); err != nil || got != c.want {
+		if got, err := s.Retention().Due(ctx, c.p); err != nil || got != c.want {
 			t.Errorf("%+v: %v %v", c.p, got, err)
 		}
 	}
@@ -312,9 +312,9 @@ func TestDue(t *testing.T) {
 		p           Policy
 		gone, noted int
 	}{{Policy{Keep: 3, Routine: true}, 1, 0}, {Policy{Keep: 1}, 1, 1}} {
-		done, err := s.Prune(ctx, c.p)
+		done, err := s.Retention().Prune(ctx, c.p)
 		must(t, err)
-		list, err := s.Audits(ctx, 0)
+		list, err := s.Audit().Entries(ctx, 0)
 		must(t, err)
 		if len(done.IDs) != c.gone || len(list) != c.noted {
 			t.Errorf("%+v: removed %v, noted %+v", c.p, done.IDs, list)

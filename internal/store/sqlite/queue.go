@@ -112,7 +112,7 @@ func (l *ledger) Leave(step string) error { return l.leave("give back the slots 
 func (l *ledger) leave(op, step string) error {
 	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND step = ? AND epoch = ?", l.run, step, l.epoch)
-		return l.store.afterLeaving(ctx, c, res, err)
+		return afterLeaving(ctx, c, res, err)
 	})
 	l.store.queue.notifyChanged()
 	return err
@@ -141,7 +141,7 @@ func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) 
 		if n, err = res.LastInsertId(); err != nil {
 			return err
 		}
-		if err := l.store.admitNext(ctx, c); err != nil {
+		if err := admitNext(ctx, c); err != nil {
 			return err
 		}
 		return c.QueryRowContext(ctx, "SELECT held FROM tickets WHERE n = ?", n).Scan(&admitted)
@@ -205,7 +205,7 @@ func (t *queuePoller) poll(notified bool) {
 	}
 	changed := notified
 	if !t.paced.IsZero() && !time.Now().Before(t.paced) {
-		if t.store.write(ctx, "update the queue", t.store.admitNext) != nil {
+		if t.store.write(ctx, "update the queue", admitNext) != nil {
 			return
 		}
 		changed = true
@@ -300,7 +300,7 @@ func (t *queuePoller) nextByRate(ctx context.Context, queue history.Queue) (time
 func (t *queuePoller) readQueue(ctx context.Context) ([]ticket, error) {
 	list, err := readTickets(ctx, t.store.reads)
 	if err == nil && slices.ContainsFunc(list, func(t ticket) bool { return t.dead }) {
-		if err = t.store.write(ctx, "update the queue", t.store.admitNext); err == nil {
+		if err = t.store.write(ctx, "update the queue", admitNext); err == nil {
 			list, err = readTickets(ctx, t.store.reads)
 		}
 	}

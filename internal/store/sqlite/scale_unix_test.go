@@ -30,7 +30,7 @@ func TestLongHistory(t *testing.T) {
 	prune := func(p Policy) func() error {
 		p.DryRun = true
 		return func() error {
-			_, err := s.Prune(ctx, p)
+			_, err := s.Retention().Prune(ctx, p)
 			return err
 		}
 	}

@@ -20,34 +20,40 @@ type Schedule struct {
 // ErrTaken means that there is a schedule with this id already.
 var ErrTaken = errors.New("a schedule with this name already exists")
 
-// Schedules returns the schedules that were added with a command, sorted by id.
-func (s *Store) Schedules(ctx context.Context) (list []Schedule, err error) {
+// Schedules are the schedules that were added with a command, and the pauses of all schedules.
+type Schedules struct{ db *db }
+
+// Schedules returns the schedules of this history.
+func (s *Store) Schedules() Schedules { return Schedules{s.db} }
+
+// List returns the schedules, sorted by id.
+func (s Schedules) List(ctx context.Context) (list []Schedule, err error) {
 	const op = "list the schedules"
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
+	rows, err := s.db.reads.QueryContext(ctx, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var r Schedule
 		var at int64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Tool, &r.Project, &r.Plan, &r.By, &at); err != nil {
-			return nil, s.failed(op, err)
+			return nil, s.db.failed(op, err)
 		}
 		r.At = time.Unix(0, at)
 		list = append(list, r)
 	}
-	return list, s.failed(op, rows.Err())
+	return list, s.db.failed(op, rows.Err())
 }
 
-// AddSchedule stores a schedule; it sets By and At itself. If there is one with this id,
+// Add stores a schedule; it sets By and At itself. If there is one with this id,
 // the error is ErrTaken, unless replace is set: then the new one replaces it. Its plan
-// decides whether it is watched anew, see FiringStore.Watch.
-func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error {
-	return s.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *conn) error {
+// decides whether it is watched anew, see Firings.Watch.
+func (s Schedules) Add(ctx context.Context, r Schedule, replace bool) error {
+	return s.db.write(ctx, "add schedule "+r.Name, func(ctx context.Context, c *conn) error {
 		if replace {
 			for _, q := range []string{"DELETE FROM schedules WHERE id = ?", "DELETE FROM pauses WHERE schedule = ?"} {
 				if _, err := c.ExecContext(ctx, q, r.ID); err != nil {
@@ -63,17 +69,17 @@ func (s *Store) AddSchedule(ctx context.Context, r Schedule, replace bool) error
 		if n, err := res.RowsAffected(); err != nil || n == 0 {
 			return errors.Join(err, ErrTaken)
 		}
-		return s.noteScheduleChange(ctx, c, r.ID+" added")
+		return noteScheduleChange(ctx, c, r.ID+" added")
 	})
 }
 
-// RemoveSchedule removes a schedule and reports whether it existed.
-func (s *Store) RemoveSchedule(ctx context.Context, id string) (existed bool, err error) {
-	err = s.write(ctx, "remove schedule "+id, func(ctx context.Context, c *conn) error {
+// Remove removes a schedule and reports whether it existed.
+func (s Schedules) Remove(ctx context.Context, id string) (existed bool, err error) {
+	err = s.db.write(ctx, "remove schedule "+id, func(ctx context.Context, c *conn) error {
 		if existed, err = deleteSchedule(ctx, c, id); err != nil || !existed {
 			return err
 		}
-		return s.noteScheduleChange(ctx, c, id+" removed")
+		return noteScheduleChange(ctx, c, id+" removed")
 	})
 	return existed, err
 }
@@ -95,27 +101,27 @@ func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err 
 }
 
 // noteScheduleChange counts a change of the schedules and notes it in the audit list.
-func (s *Store) noteScheduleChange(ctx context.Context, c *conn, detail string) error {
+func noteScheduleChange(ctx context.Context, c *conn, detail string) error {
 	if _, err := c.ExecContext(ctx, "UPDATE schedule_changes SET n = n + 1"); err != nil {
 		return err
 	}
-	return s.addAudit(ctx, c, "schedule", "", detail)
+	return addAudit(ctx, c, "schedule", "", detail)
 }
 
-// ScheduleChanges returns a number that grows with every change of the schedules and
+// Changes returns a number that grows with every change of the schedules and
 // pauses.
-func (s *Store) ScheduleChanges(ctx context.Context) (n int64, err error) {
-	if s.reads == nil {
+func (s Schedules) Changes(ctx context.Context) (n int64, err error) {
+	if s.db.reads == nil {
 		return 0, nil
 	}
-	err = s.reads.QueryRowContext(ctx, "SELECT n FROM schedule_changes").Scan(&n)
-	return n, s.failed("read the schedules", err)
+	err = s.db.reads.QueryRowContext(ctx, "SELECT n FROM schedule_changes").Scan(&n)
+	return n, s.db.failed("read the schedules", err)
 }
 
-// PauseSchedule stops a schedule from firing until ResumeSchedule, whether it was added or
+// Pause stops a schedule from firing until Resume, whether it was added or
 // is part of a definition. changed is false if it was paused already.
-func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err error) {
-	err = s.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
+func (s Schedules) Pause(ctx context.Context, id string) (changed bool, err error) {
+	err = s.db.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano())
 		if err != nil {
 			return err
@@ -124,15 +130,15 @@ func (s *Store) PauseSchedule(ctx context.Context, id string) (changed bool, err
 			return err
 		}
 		changed = true
-		return s.noteScheduleChange(ctx, c, id+" paused")
+		return noteScheduleChange(ctx, c, id+" paused")
 	})
 	return changed, err
 }
 
-// ResumeSchedule ends a pause and reports whether there was one. Scheduled times during the
+// Resume ends a pause and reports whether there was one. Scheduled times during the
 // pause are skipped, because the pause was intended.
-func (s *Store) ResumeSchedule(ctx context.Context, id string) (changed bool, err error) {
-	err = s.write(ctx, "resume schedule "+id, func(ctx context.Context, c *conn) error {
+func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err error) {
+	err = s.db.write(ctx, "resume schedule "+id, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
 		if err != nil {
 			return err
@@ -144,30 +150,30 @@ func (s *Store) ResumeSchedule(ctx context.Context, id string) (changed bool, er
 		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
 			return err
 		}
-		return s.noteScheduleChange(ctx, c, id+" resumed")
+		return noteScheduleChange(ctx, c, id+" resumed")
 	})
 	return changed, err
 }
 
 // Pauses returns since when the paused schedules have been paused, by id.
-func (s *Store) Pauses(ctx context.Context) (map[string]time.Time, error) {
+func (s Schedules) Pauses(ctx context.Context) (map[string]time.Time, error) {
 	const op = "list the paused schedules"
 	all := map[string]time.Time{}
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return all, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT schedule, at FROM pauses")
+	rows, err := s.db.reads.QueryContext(ctx, "SELECT schedule, at FROM pauses")
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var id string
 		var at int64
 		if err := rows.Scan(&id, &at); err != nil {
-			return nil, s.failed(op, err)
+			return nil, s.db.failed(op, err)
 		}
 		all[id] = time.Unix(0, at)
 	}
-	return all, s.failed(op, rows.Err())
+	return all, s.db.failed(op, rows.Err())
 }

@@ -21,13 +21,13 @@ func TestSchedules(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	nightly := Schedule{ID: "nightly", Name: "nightly", Tool: "report", Plan: `{"cron":"0 7 * * *"}`}
-	must(t, s.AddSchedule(ctx, nightly, false))
-	if err := s.AddSchedule(ctx, nightly, false); !errors.Is(err, ErrTaken) {
+	must(t, s.Schedules().Add(ctx, nightly, false))
+	if err := s.Schedules().Add(ctx, nightly, false); !errors.Is(err, ErrTaken) {
 		t.Error("the name was taken twice:", err)
 	}
 	nightly.Tool = "other"
-	must(t, s.AddSchedule(ctx, nightly, true))
-	list, err := s.Schedules(ctx)
+	must(t, s.Schedules().Add(ctx, nightly, true))
+	list, err := s.Schedules().List(ctx)
 	must(t, err)
 	if len(list) != 1 || list[0].By == "" || time.Since(list[0].At) > time.Hour {
 		t.Fatalf("%+v", list)
@@ -37,40 +37,40 @@ func TestSchedules(t *testing.T) {
 		t.Error(diff)
 	}
 
-	seen, err := s.ScheduleChanges(ctx)
+	seen, err := s.Schedules().Changes(ctx)
 	must(t, err)
 	for _, c := range []struct {
 		what string
 		do   func(context.Context, string) (bool, error)
 		news bool
 	}{
-		{"pause", s.PauseSchedule, true}, {"pause again", s.PauseSchedule, false},
-		{"resume", s.ResumeSchedule, true}, {"resume again", s.ResumeSchedule, false},
-		{"pause", s.PauseSchedule, true},
-		{"remove", s.RemoveSchedule, true}, {"remove again", s.RemoveSchedule, false},
+		{"pause", s.Schedules().Pause, true}, {"pause again", s.Schedules().Pause, false},
+		{"resume", s.Schedules().Resume, true}, {"resume again", s.Schedules().Resume, false},
+		{"pause", s.Schedules().Pause, true},
+		{"remove", s.Schedules().Remove, true}, {"remove again", s.Schedules().Remove, false},
 	} {
 		news, err := c.do(ctx, "nightly")
 		must(t, err)
-		now, err := s.ScheduleChanges(ctx)
+		now, err := s.Schedules().Changes(ctx)
 		must(t, err)
 		if news != c.news || now > seen != c.news {
 			t.Errorf("%s: news %v, changes %d after %d", c.what, news, now, seen)
 		}
 		seen = now
 	}
-	pauses, err := s.Pauses(ctx)
+	pauses, err := s.Schedules().Pauses(ctx)
 	must(t, err)
 	if len(pauses) > 0 {
 		t.Error("a schedule that is gone is paused:", pauses)
 	}
 }
 
-// TestFiringStore: a scheduled time is claimed or skipped once, by the first caller, and
+// TestFirings: a scheduled time is claimed or skipped once, by the first caller, and
 // the cursor never goes back.
-func TestFiringStore(t *testing.T) {
+func TestFirings(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	a, b := openTest(t, dir).FiringStore(), openTest(t, dir).FiringStore()
+	a, b := openTest(t, dir).Firings(), openTest(t, dir).Firings()
 	anchor, err := a.Watch(ctx, "nightly", "7", noon)
 	must(t, err)
 	again, err := b.Watch(ctx, "nightly", "7", noon.Add(time.Minute))
@@ -82,7 +82,7 @@ func TestFiringStore(t *testing.T) {
 		t.Error("nobody looks at it:", ok, err)
 	}
 	slot := noon.Add(time.Hour)
-	for i, book := range []FiringStore{a, b, a} {
+	for i, book := range []Firings{a, b, a} {
 		mine, err := book.Claim(ctx, "nightly", slot, []string{"r1", "r2", "r3"}[i])
 		if must(t, err); mine != (i == 0) {
 			t.Error("claim", i, mine)
@@ -110,7 +110,7 @@ func TestFiringStore(t *testing.T) {
 // TestFiringsBetween: the firings of a schedule after a time and not after another, the oldest ones first.
 func TestFiringsBetween(t *testing.T) {
 	ctx := context.Background()
-	b := openTest(t, t.TempDir()).FiringStore()
+	b := openTest(t, t.TempDir()).Firings()
 	at := func(hour int) time.Time { return noon.Add(time.Duration(hour) * time.Hour) }
 	for hour := range 5 {
 		must(t, b.Skip(ctx, "nightly", at(4-hour), fmt.Sprint(4-hour)))
@@ -139,7 +139,7 @@ func TestFiringsBetween(t *testing.T) {
 func TestOpenFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	b := s.FiringStore()
+	b := s.Firings()
 	for i, run := range []string{"r1", "r2", "r3"} {
 		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
 		must(t, err)
@@ -170,7 +170,7 @@ func TestOpenFirings(t *testing.T) {
 func TestPruneFirings(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
-	b := s.FiringStore()
+	b := s.Firings()
 	_, err := b.Watch(ctx, "nightly", "7", noon)
 	must(t, err)
 	for i, run := range []string{"old", "open", "new"} {
@@ -181,7 +181,7 @@ func TestPruneFirings(t *testing.T) {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET at = at - ?, open = run = 'open' WHERE run <> 'new'", 48*time.Hour)
 		return err
 	}))
-	_, err = s.Prune(ctx, Policy{OlderThan: time.Hour})
+	_, err = s.Retention().Prune(ctx, Policy{OlderThan: time.Hour})
 	must(t, err)
 	all, err := b.firings(ctx, "ORDER BY slot")
 	if must(t, err); len(all) != 2 || all[0].Run != "open" || all[1].Run != "new" {

@@ -40,27 +40,30 @@ func readState(ctx context.Context, q querier, text string, args ...any) (list [
 	return list, rows.Err()
 }
 
+// toolState is the history.StateStore of a history.
+type toolState struct{ db *db }
+
 // State implements history.StateStore.
-func (s *Store) State(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
+func (s toolState) State(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
 	return s.queryState(ctx, currentStateSQL, id.Tool, id.File)
 }
 
 // StateHistory implements history.StateStore.
-func (s *Store) StateHistory(ctx context.Context, id history.StateID, key string) ([]history.StateValue, error) {
+func (s toolState) StateHistory(ctx context.Context, id history.StateID, key string) ([]history.StateValue, error) {
 	return s.queryState(ctx, stateColumns+"WHERE tool = ? AND file = ? AND (key = ? OR ? = '') ORDER BY n DESC", id.Tool, id.File, key, key)
 }
 
-func (s *Store) queryState(ctx context.Context, text string, args ...any) ([]history.StateValue, error) {
-	if s.reads == nil {
+func (s toolState) queryState(ctx context.Context, text string, args ...any) ([]history.StateValue, error) {
+	if s.db.reads == nil {
 		return nil, nil
 	}
-	list, err := readState(ctx, s.reads, text, args...)
-	return list, s.failed("read the state of tools", err)
+	list, err := readState(ctx, s.db.reads, text, args...)
+	return list, s.db.failed("read the state of tools", err)
 }
 
 // SetState implements history.StateStore. The changes are noted in the audit list.
-func (s *Store) SetState(ctx context.Context, changes []dag.StateChange) error {
-	return s.write(ctx, "set the state of a tool", func(ctx context.Context, c *conn) error {
+func (s toolState) SetState(ctx context.Context, changes []dag.StateChange) error {
+	return s.db.write(ctx, "set the state of a tool", func(ctx context.Context, c *conn) error {
 		current, err := currentState(ctx, c, changes)
 		if err != nil {
 			return err
@@ -70,7 +73,7 @@ func (s *Store) SetState(ctx context.Context, changes []dag.StateChange) error {
 			return err
 		}
 		for _, v := range next {
-			if err := s.addAudit(ctx, c, "set state", "", v.Key+" of "+v.Tool); err != nil {
+			if err := addAudit(ctx, c, "set state", "", v.Key+" of "+v.Tool); err != nil {
 				return err
 			}
 		}

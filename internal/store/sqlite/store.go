@@ -13,6 +13,7 @@ import (
 // processes may have the same directory open.
 type Store struct {
 	*db
+	toolState
 	self procid.Identity
 
 	ledgersMu   sync.Mutex
@@ -21,8 +22,7 @@ type Store struct {
 
 	queue localQueue
 
-	claimCalls groupCall[Firing, bool]               // of FiringStore.Claim
-	countCalls groupCall[countQuery, ScheduleCounts] // of FiringStore.CountRuns
+	firings Firings
 
 	closing sync.Once
 	closed  error
@@ -70,7 +70,9 @@ func open(dir string, files func(*db) error) (*Store, error) {
 		d.closePartial()
 		return nil, d.failed(opening, err)
 	}
-	return &Store{db: d, self: procid.Self(), ledgers: map[int64]*ledger{}, ledgerAdded: make(chan struct{}, 1), queue: newQueue()}, nil
+	s := &Store{db: d, toolState: toolState{d}, self: procid.Self(), ledgers: map[int64]*ledger{}, ledgerAdded: make(chan struct{}, 1), queue: newQueue()}
+	s.firings = Firings{d, s, &groupCall[Firing, bool]{}, &groupCall[countQuery, ScheduleCounts]{}}
+	return s, nil
 }
 
 // Close closes the ledgers that are still open, syncs everything to disk and closes the

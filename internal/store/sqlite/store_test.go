@@ -232,8 +232,8 @@ func TestAudit(t *testing.T) {
 	l, err := s.Claim(ctx, "r1", 0)
 	must(t, err)
 	defer l.Close()
-	must(t, s.Audit(ctx, "approve", "r1", "yes"))
-	list, err := s.Audits(ctx, 0)
+	must(t, s.Audit().Add(ctx, "approve", "r1", "yes"))
+	list, err := s.Audit().Entries(ctx, 0)
 	must(t, err)
 	got := ""
 	for _, e := range list {
@@ -245,7 +245,7 @@ func TestAudit(t *testing.T) {
 	if want := "approve r1 yes\nresume r1 owner 2\ncancel r1 enough\n"; got != want {
 		t.Errorf("the list is\n%s, want\n%s", got, want)
 	}
-	if list, err := s.Audits(ctx, 1); err != nil || len(list) != 1 {
+	if list, err := s.Audit().Entries(ctx, 1); err != nil || len(list) != 1 {
 		t.Error(list, err)
 	}
 }
@@ -260,7 +260,7 @@ func TestAuditOfPerson(t *testing.T) {
 	defer l.Close()
 	must(t, s.Answer(anna, "r1", history.Answer{Step: "gate", Wait: 1, Approve: true}))
 	must(t, s.Cancel(anna, "r1", "enough"))
-	list, err := s.Audits(context.Background(), 0)
+	list, err := s.Audit().Entries(context.Background(), 0)
 	must(t, err)
 	got := ""
 	for _, e := range list {

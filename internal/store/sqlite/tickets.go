@@ -118,7 +118,7 @@ func liveTickets(list []ticket) []ticket {
 
 // admitNext removes the tickets of owners that are gone, and admits the runs that may
 // start. It must be called in the transaction that changed the queue.
-func (s *Store) admitNext(ctx context.Context, c *conn) error {
+func admitNext(ctx context.Context, c *conn) error {
 	list, err := readTickets(ctx, c)
 	if err != nil {
 		return err
@@ -191,18 +191,18 @@ func (t *ticket) remove(ctx context.Context, c *conn) error {
 
 // leaveQueue removes a run from the queue and releases what it holds. It keeps the ticket
 // of an owner with a later epoch.
-func (s *Store) leaveQueue(ctx context.Context, c *conn, run int64, epoch int) error {
+func leaveQueue(ctx context.Context, c *conn, run int64, epoch int) error {
 	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
-	return s.afterLeaving(ctx, c, res, err)
+	return afterLeaving(ctx, c, res, err)
 }
 
 // afterLeaving admits the next ones after tickets were deleted.
-func (s *Store) afterLeaving(ctx context.Context, c *conn, res sql.Result, err error) error {
+func afterLeaving(ctx context.Context, c *conn, res sql.Result, err error) error {
 	if err != nil {
 		return err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
 		return err
 	}
-	return s.admitNext(ctx, c)
+	return admitNext(ctx, c)
 }
