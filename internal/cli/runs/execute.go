@@ -3,6 +3,9 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
@@ -29,6 +32,40 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 		x.store = s
 		return x.run()
 	})
+}
+
+// historyUnavailable reports whether runs cannot be recorded because no variable names a state
+// directory and the default cannot be used, for example for a system user without a home directory.
+// It prints a warning, and the run goes unrecorded.
+func historyUnavailable(env *ui.Env, f ui.InteractionFlags) bool {
+	dir, err := ui.StateDir()
+	switch {
+	case err != nil:
+	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
+		return false // a directory that was named and cannot be used is an error
+	default:
+		if err = canWrite(dir); err == nil {
+			return false
+		}
+		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
+	}
+	if f.Progress != "none" {
+		env.Notef("the run is not recorded: %v", err)
+	}
+	return true
+}
+
+// canWrite creates a folder if it does not exist, and returns the reason if no file can be created
+// in it.
+func canWrite(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "probe-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // execution is one run, new or continued, in this process.

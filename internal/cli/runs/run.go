@@ -294,7 +294,7 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 		return dryRun(env, r, f)
 	}
 	if !f.noHistory {
-		f.noHistory = env.HistoryUnavailable(f.InteractionFlags)
+		f.noHistory = historyUnavailable(env, f.InteractionFlags)
 	}
 	what.Unrecorded = f.noHistory
 	if f.ID, err = launch.Consent(env, nil, what, f.ConsentFlags); err != nil {

@@ -23,40 +23,6 @@ func StateDir() (string, error) {
 	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
 }
 
-// HistoryUnavailable reports whether runs cannot be recorded because no variable names a state
-// directory and the default cannot be used, for example for a system user without a home directory.
-// It prints a warning, and the run goes unrecorded.
-func (env *Env) HistoryUnavailable(f InteractionFlags) bool {
-	dir, err := StateDir()
-	switch {
-	case err != nil:
-	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
-		return false // a directory that was named and cannot be used is an error
-	default:
-		if err = canWrite(dir); err == nil {
-			return false
-		}
-		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
-	}
-	if f.Progress != "none" {
-		env.Notef("the run is not recorded: %v", err)
-	}
-	return true
-}
-
-// canWrite creates a folder if it does not exist, and returns the reason if no file can be created
-// in it.
-func canWrite(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "probe-")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
 // CheckStateOwner rejects a state directory that other users can write: they could add runs, trust
 // decisions and a service.
 func CheckStateOwner() error {
