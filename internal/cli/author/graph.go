@@ -10,7 +10,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func graphCommand(env *ui.Env) *cobra.Command {
@@ -54,7 +53,7 @@ the state and duration of each step in that run.`,
 
 // graphRun draws a recorded run, with the definitions that it was started with.
 func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
-	return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 		p, err := env.LoadRun(ctx, s, run)
 		if err != nil {
 			return err

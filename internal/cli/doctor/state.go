@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service/timetable"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // checkSettings reads the settings files.
@@ -97,7 +96,7 @@ const maxWAL = 256 << 20
 
 // checkHistory checks the integrity of the history.
 func checkHistory(env *ui.Env) (list []finding) {
-	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	err := env.ReadHistory(func(ctx context.Context, s ui.History) error {
 		stop := env.Elapsed("reading the whole history")
 		h, err := s.Check(ctx)
 		stop()
@@ -128,7 +127,7 @@ func checkHistory(env *ui.Env) (list []finding) {
 
 // checkRuns reports interrupted runs, and the processes and log folders that they left.
 func checkRuns(env *ui.Env) (list []finding) {
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { // checkHistory reports errors
+	env.ReadHistory(func(ctx context.Context, s ui.History) error { // checkHistory reports errors
 		found, err := s.Runs(ctx, history.Query{Status: []dag.Status{dag.Interrupted}})
 		if err != nil {
 			return err
@@ -161,7 +160,7 @@ func orphanLogs(env *ui.Env) (n int) {
 		return 0
 	}
 	entries, _ := os.ReadDir(filepath.Join(dir, "runs"))
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	env.ReadHistory(func(ctx context.Context, s ui.History) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !e.IsDir() || time.Since(info.ModTime()) < time.Hour { // a young folder may belong to a run that is just starting
@@ -178,8 +177,8 @@ func orphanLogs(env *ui.Env) (n int) {
 
 // checkScheduler reports whether a process fires the schedules.
 func checkScheduler(env *ui.Env) (list []finding) {
-	err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-		t, err := timetable.Read(ctx, s, env.Library())
+	err := env.ReadHistory(func(ctx context.Context, s ui.History) error {
+		t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 		switch {
 		case err != nil:
 			return err

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -215,7 +214,7 @@ func PreviewDecision(env *ui.Env, what Subject, f ConsentFlags) {
 // It returns a *ui.RefusedError if the call is refused. An answer or a refusal is written to the
 // audit log first; if that fails, the call is not allowed. s is the history if it is already open,
 // or nil. id is the id that a new run must have because the audit log names it, or "".
-func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id string, err error) {
+func Consent(env *ui.Env, s ui.History, what Subject, f ConsentFlags) (id string, err error) {
 	v := decideNow(env, what, f)
 	if v.Action == policy.Allow {
 		return "", nil
@@ -260,7 +259,7 @@ func Consent(env *ui.Env, s *sqlite.Store, what Subject, f ConsentFlags) (id str
 
 // RecordCall writes the decision about a call of a model to the audit log. d has the entry point, the reason and who
 // decided.
-func RecordCall(ctx context.Context, env *ui.Env, s *sqlite.Store, i *registry.Invocation, d Decision, approved bool) error {
+func RecordCall(ctx context.Context, env *ui.Env, s ui.History, i *registry.Invocation, d Decision, approved bool) error {
 	plan := i.Tool.Plan()
 	d.Tool, d.Action = plan.Name(), "refused"
 	if src := plan.Definition.Source; src != nil {
@@ -278,12 +277,12 @@ func RecordCall(ctx context.Context, env *ui.Env, s *sqlite.Store, i *registry.I
 
 // recordDecision writes a decision to the audit log, for the person of history.WithActor or else for the
 // user of this process. It does so even if ctx has ended.
-func recordDecision(ctx context.Context, env *ui.Env, s *sqlite.Store, run string, d Decision) error {
+func recordDecision(ctx context.Context, env *ui.Env, s ui.History, run string, d Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	note := func(_ context.Context, s *sqlite.Store) error {
+	note := func(_ context.Context, s ui.History) error {
 		return s.Audit().Add(context.WithoutCancel(ctx), map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
 	}
 	if s != nil {

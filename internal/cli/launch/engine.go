@@ -5,18 +5,18 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/steps/egress"
 )
 
 // EngineConfig configures an engine from flags and settings. s is the history; nil means that the
 // run is not recorded. parallel is --max-parallel; 0 means the setting limits.max-parallel. cleanup
 // removes the temporary folder of a run that is not recorded; call it after the run.
-func EngineConfig(s *sqlite.Store, f ConsentFlags, parallel int) (config engine.Config, cleanup func(), err error) {
+func EngineConfig(s history.Store, f ConsentFlags, parallel int) (config engine.Config, cleanup func(), err error) {
 	config = engine.Config{Parallel: parallel, StateDir: engine.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
 		Pools: f.Settings.Pools(),

@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/notify"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // auditNotifyFailed is the action in the audit log for a notification that could not be sent.
@@ -60,7 +59,7 @@ func ruleOf(r tool.NotifyRule) notify.Rule {
 // Notifier sends notifications. It reports those that could not be sent, and records them in the
 // audit log.
 type Notifier struct {
-	Store    *sqlite.Store // nil if there is no history
+	Store    ui.History // nil if there is no history
 	Settings *config.Config
 	Dir      string // relative paths in rules start here; "" is the working directory
 	Report   func(trouble string)
@@ -68,7 +67,7 @@ type Notifier struct {
 
 // Notify sends the notifications of a run that has ended. Errors do not change the result of the
 // run, and an interrupt ends the sending. Relative paths in rules start at dir.
-func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, e RunEnd, f ConsentFlags, dir string) {
+func Notify(ctx context.Context, env *ui.Env, sig *ui.Signals, s ui.History, e RunEnd, f ConsentFlags, dir string) {
 	ctx, stop := sig.ContextAfterRun(ctx)
 	defer stop()
 	n := Notifier{Store: s, Settings: f.Settings, Dir: dir, Report: func(string) {}}
@@ -161,7 +160,7 @@ func (n Notifier) settings() notify.Settings {
 
 // previousStatus returns how the previous run of the tool ended. For a resumed run, an earlier
 // failure of the same run counts.
-func (e RunEnd) previousStatus(s *sqlite.Store) dag.Status {
+func (e RunEnd) previousStatus(s history.Store) dag.Status {
 	if e.Resumed != nil {
 		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {
 			return st

@@ -17,7 +17,7 @@ import (
 // ApplyRetention removes runs that exceed the limits in the settings, after a run. Usually it only
 // reads the list of runs; it measures the size of the logs at most once every ten minutes. Errors
 // are reported but do not fail the run.
-func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config.Config) {
+func ApplyRetention(ctx context.Context, env *ui.Env, s sqlite.Retention, c *config.Config) {
 	older, _ := config.Age(c.Word("history.older-than")) // validated when the settings were loaded
 	p := sqlite.Policy{Routine: true, Keep: int(c.Number("history.keep")), OlderThan: older, MaxSize: c.Number("history.max-size")}
 	dir, err := ui.StateDir()
@@ -27,14 +27,14 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s *sqlite.Store, c *config
 	if p.MaxSize > 0 && !measureDue(filepath.Join(dir, "history.measured")) {
 		p.MaxSize = 0
 	}
-	if due, err := s.Retention().Due(ctx, p); err != nil || !due {
+	if due, err := s.Due(ctx, p); err != nil || !due {
 		if err != nil {
 			env.Notef("cannot prune the history: %v", err)
 		}
 		return
 	}
 	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
-	removed, err := s.Retention().Prune(ctx, p)
+	removed, err := s.Prune(ctx, p)
 	for _, id := range removed.IDs {
 		err = errors.Join(err, rundir.Remove(dir, id))
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/model/policy"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -169,8 +168,8 @@ func callWithHistory(ctx context.Context, env *ui.Env, sig *ui.Signals, q regist
 		f.timeout = f.Settings.Duration("limits.call-timeout")
 	}
 	f.Library = env.Library
-	err = env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
-		defer launch.ApplyRetention(context.WithoutCancel(ctx), env, s, f.Settings)
+	err = env.WriteHistory(func(_ context.Context, s ui.History) error {
+		defer launch.ApplyRetention(context.WithoutCancel(ctx), env, s.Retention(), f.Settings)
 		answer = callTool(ctx, env, sig, s, q, f)
 		return nil
 	})
@@ -181,7 +180,7 @@ func callWithHistory(ctx context.Context, env *ui.Env, sig *ui.Signals, q regist
 }
 
 // callTool calls the tool with the history open.
-func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s *sqlite.Store, q registry.Request, f callFlags) *registry.Answer {
+func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s ui.History, q registry.Request, f callFlags) *registry.Answer {
 	config, tidy, err := launch.EngineConfig(s, f.ConsentFlags, 0)
 	if err != nil {
 		return notCalledAnswer(ctx, err)

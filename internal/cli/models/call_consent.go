@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/registry"
 )
 
@@ -24,7 +23,7 @@ import (
 type approver struct {
 	env     *ui.Env
 	flags   callFlags
-	store   *sqlite.Store
+	store   ui.History
 	request registry.Request
 
 	plan     *engine.Plan    // the called tool; nil until it is known

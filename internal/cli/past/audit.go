@@ -56,7 +56,7 @@ func auditCommand(env *ui.Env) *cobra.Command {
 			if limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				list, err := s.Audit().Entries(ctx, limit)
 				if err != nil {
 					return err

@@ -78,7 +78,7 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 		return err
 	}
 	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		removed, err := s.Retention().Prune(ctx, p)
 		if !p.DryRun {
 			for _, id := range removed.IDs {
@@ -110,7 +110,7 @@ func runCount(n int) string {
 // removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune
 // that was interrupted. It keeps folders younger than a day, because they may belong to a run that
 // is just starting.
-func removeOrphanLogs(ctx context.Context, s *sqlite.Store, state string) error {
+func removeOrphanLogs(ctx context.Context, s history.Store, state string) error {
 	entries, err := os.ReadDir(filepath.Join(state, "runs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func psCommand(env *ui.Env) *cobra.Command {
@@ -31,7 +30,7 @@ set max-active-runs.`,
   flowrun ps -o json | jq .locks`,
 		Args: ui.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return ps(ctx, env, s, output) })
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error { return ps(ctx, env, s, output) })
 		},
 	}
 	ui.OutputFlag(c, &output, "table", "json")

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func statsCommand(env *ui.Env) *cobra.Command {
@@ -43,7 +42,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				if q.Tool == args[0] { // args[0] is a name; a file has just been read
 					if err := checkKnown(ctx, env, s, q.Tool); err != nil {
 						return err

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Answering is the answer that a person gives on the command line.
@@ -99,7 +98,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 	if err := f.check(env, c); err != nil {
 		return err
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		recorded, err := env.LoadRun(ctx, s, args[0])
 		if err != nil {
 			return err
@@ -287,7 +286,7 @@ const continueTimeout = 5 * time.Second
 // continues a run that has been answered. An owner that was about to release the run may have
 // missed the answer; one that received it may already have finished the run, which must not run
 // again. If tell is set, the result is also printed.
-func continuedElsewhere(ctx context.Context, env *ui.Env, s *sqlite.Store, p *engine.RecordedRun, q history.Question, tell bool) (bool, error) {
+func continuedElsewhere(ctx context.Context, env *ui.Env, s history.Store, p *engine.RecordedRun, q history.Question, tell bool) (bool, error) {
 	id := p.Record.ID
 	reportElsewhere := func(format string, args ...any) (bool, error) {
 		if tell {
@@ -336,7 +335,7 @@ func splitSecrets(p *engine.RecordedRun, q history.Question, words []string) (se
 }
 
 // continueRun resumes a run that has been answered.
-func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s *sqlite.Store, recorded *engine.RecordedRun, secrets []string, f runFlags) (err error) {
+func continueRun(ctx context.Context, env *ui.Env, c *cobra.Command, s ui.History, recorded *engine.RecordedRun, secrets []string, f runFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
@@ -27,7 +26,7 @@ cleanup itself, unless a service started the run.`,
 		Example: "  flowrun cancel latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 				id, err := ui.FindRun(ctx, s, args[0])
 				if err != nil {
 					return err
@@ -65,7 +64,7 @@ var errCancelledBy = errors.New("cancelled by flowrun cancel")
 
 // cancelWaiting cancels a run that waits for an approval and so has no owner. It asks the service
 // if that would continue the run; otherwise it resumes the run and cancels it at once.
-func cancelWaiting(ctx context.Context, env *ui.Env, s *sqlite.Store, info history.RunInfo) error {
+func cancelWaiting(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo) error {
 	if dir, err := ui.StateDir(); err == nil && info.Origin != "" && ui.ServiceRunning(dir) {
 		if err := ui.CallService("POST", "/api/v1/runs/"+info.ID+"/cancel", struct{}{}, &struct{}{}); err != nil {
 			return err

@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // demoCommand runs an example for users who have no tools yet.
@@ -70,7 +69,7 @@ func demo(env *ui.Env, f runFlags, fail bool) error {
 // failingDemo runs the demo with a step that fails. Its definition is kept in the state
 // directory, so that the locations in messages exist.
 func failingDemo(env *ui.Env, f runFlags) error {
-	return env.WriteHistory(func(_ context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(_ context.Context, s ui.History) error {
 		plan, res, err := runDemo(env, engine.DefaultStateDir(), s, f, true)
 		if res != nil && res.Status == dag.Failed && ui.Verbose(f.Progress) {
 			afterFailure(env, res.ID, plan.Definition.File)
@@ -80,7 +79,7 @@ func failingDemo(env *ui.Env, f runFlags) error {
 }
 
 // runDemo runs the demo from a file in dir. res is nil if no run was started.
-func runDemo(env *ui.Env, dir string, s *sqlite.Store, f runFlags, fail bool) (p *engine.Plan, res *engine.Result, err error) {
+func runDemo(env *ui.Env, dir string, s ui.History, f runFlags, fail bool) (p *engine.Plan, res *engine.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
 	if err := os.WriteFile(file, scaffold.Demo(), 0o600); err != nil {
 		return nil, nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // notWithDetach are the flags of run that apply to the executing process, and so cannot be combined
@@ -60,7 +59,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 // noteDifferentDefinition prints a note if the service runs a different tool of the same name,
 // because it was started in another folder.
 func noteDifferentDefinition(env *ui.Env, plan *engine.Plan, id string) {
-	_ = env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	_ = env.ReadHistory(func(ctx context.Context, s ui.History) error {
 		r, err := s.Record(ctx, id)
 		if err == nil && len(r.Sources) > 0 && r.Sources[0].File != plan.Definition.File {
 			env.Notef("note: the service uses another definition of tool %s: %s, not %s", plan.Name(), console.ShortPath(r.Sources[0].File), console.ShortPath(plan.Definition.File))

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // withHistory executes a request. It opens the history, unless the run is not recorded.
@@ -27,8 +26,8 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 	if f.noHistory {
 		return x.run()
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
-		defer launch.ApplyRetention(ctx, env, s, f.Settings)
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+		defer launch.ApplyRetention(ctx, env, s.Retention(), f.Settings)
 		x.store = s
 		return x.run()
 	})
@@ -74,7 +73,7 @@ type execution struct {
 	flags   runFlags
 	plan    *engine.Plan
 	resumed *engine.RecordedRun // the run that is resumed; nil for a new run
-	store   *sqlite.Store       // nil if the run is not recorded
+	store   ui.History          // nil if the run is not recorded
 	start   func(context.Context, *engine.Engine, ...engine.RunOption) (*engine.Result, error)
 
 	ctx     context.Context

@@ -17,7 +17,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func resumeCommand(env *ui.Env) *cobra.Command {
@@ -132,7 +131,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		recorded, err := env.LoadRun(ctx, s, args[0])
 		if err != nil {
 			return err
@@ -146,7 +145,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 }
 
 // continueRecorded resumes or retries a run that has been loaded.
-func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorded *engine.RecordedRun, params map[string]any, f runFlags, plan planner) error {
+func continueRecorded(ctx context.Context, env *ui.Env, s ui.History, recorded *engine.RecordedRun, params map[string]any, f runFlags, plan planner) error {
 	g, err := plan(recorded, params, false)
 	if err != nil {
 		return addLimitNote(recorded, err)
@@ -181,7 +180,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s *sqlite.Store, recorde
 	if f.ID, err = launch.Consent(env, s, what, f.ConsentFlags); err != nil {
 		return err
 	}
-	defer launch.ApplyRetention(ctx, env, s, f.Settings)
+	defer launch.ApplyRetention(ctx, env, s.Retention(), f.Settings)
 	f.dir = recorded.Record.RunEnv.Workspace
 	resumed := recorded
 	if g.Retry {

@@ -114,7 +114,7 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 		r.Project = timetable.ProjectOf(def.File)
 	}
 	r.ID = timetable.ScheduleID(r.Name, r.Project)
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		if err := saveSchedule(ctx, s, lib, r, replace); err != nil {
 			return err
 		}
@@ -128,8 +128,8 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 }
 
 // saveSchedule adds the schedule unless a definition has its name.
-func saveSchedule(ctx context.Context, s *sqlite.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
-	t, err := timetable.Read(ctx, s, lib)
+func saveSchedule(ctx context.Context, s timetable.Store, lib *library.Library, r sqlite.Schedule, replace bool) error {
+	t, err := timetable.Read(ctx, s.Schedules(), lib)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service/timetable"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // installFlags are the flags of flowrun schedule install.
@@ -55,7 +54,7 @@ The command starts nothing; it prints the commands that do. --remove removes wha
 			if runtime.GOOS == "windows" {
 				return errors.New("cannot install a schedule on Windows: it has neither systemd nor cron; run flowrun serve, or start flowrun run with the task scheduler of Windows")
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				list, err := namedSchedules(ctx, env, s, args, false)
 				if err != nil {
 					return err

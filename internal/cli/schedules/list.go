@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/timetable"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func scheduleListCommand(env *ui.Env) *cobra.Command {
@@ -25,7 +24,7 @@ flowrun schedule add. The schedule of a project runs only in a service that was 
 that project.`,
 		Args: ui.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return listSchedules(ctx, env, s, output) })
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error { return listSchedules(ctx, env, s, output) })
 		},
 	}
 	ui.OutputFlag(c, &output, "table", "json")
@@ -39,8 +38,8 @@ type scheduleJSON struct {
 	Project string     `json:"project,omitempty"`
 }
 
-func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output string) error {
-	t, err := timetable.Read(ctx, s, env.Library())
+func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output string) error {
+	t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 	if err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, output str
 	return err
 }
 
-func describeEntry(ctx context.Context, s *sqlite.Store, e timetable.Entry, now time.Time) (scheduleJSON, error) {
+func describeEntry(ctx context.Context, s timetable.Store, e timetable.Entry, now time.Time) (scheduleJSON, error) {
 	d, err := timetable.Describe(ctx, s, e, now)
 	j := scheduleJSON{Schedule: d, Project: e.Project}
 	if !d.Next.IsZero() {

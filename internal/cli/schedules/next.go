@@ -16,7 +16,6 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // maxTimes is how many times schedule next shows at most.
@@ -95,8 +94,8 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 	if zone != "" {
 		return nil, ui.Usagef(c, "--timezone applies only to a cron expression; a schedule has its own time zone")
 	}
-	err = env.ReadHistory(func(ctx context.Context, store *sqlite.Store) error {
-		t, err := timetable.Read(ctx, store, env.Library())
+	err = env.ReadHistory(func(ctx context.Context, store ui.History) error {
+		t, err := timetable.Read(ctx, store.Schedules(), env.Library())
 		if err != nil {
 			return err
 		}
@@ -115,7 +114,7 @@ func findSchedules(env *ui.Env, c *cobra.Command, word, zone string) (list []nam
 			if e.Paused {
 				env.Notef("schedule %s is paused: it does not run at these times", e.Title)
 			}
-			s, err := timetable.WithAnchor(ctx, store, e)
+			s, err := timetable.WithAnchor(ctx, store.Firings(), e)
 			if err != nil {
 				return err
 			}

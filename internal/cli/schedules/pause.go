@@ -45,7 +45,7 @@ func toggleCommand(env *ui.Env, c *cobra.Command, done string, do func(sqlite.Sc
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+		return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 			list, err := namedSchedules(ctx, env, s, args, all)
 			if err != nil {
 				return err
@@ -84,7 +84,7 @@ history keeps earlier runs.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 				list, err := namedSchedules(ctx, env, s, args, false)
 				if err != nil {
 					return err
@@ -108,8 +108,8 @@ history keeps earlier runs.`,
 
 // namedSchedules returns the schedules that the arguments name, each by name or id; with all, every
 // schedule.
-func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []string, all bool) ([]timetable.Entry, error) {
-	t, err := timetable.Read(ctx, s, env.Library())
+func namedSchedules(ctx context.Context, env *ui.Env, s timetable.Store, words []string, all bool) ([]timetable.Entry, error) {
+	t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 	if err != nil || all {
 		return t.All(), err
 	}
@@ -127,8 +127,8 @@ func namedSchedules(ctx context.Context, env *ui.Env, s *sqlite.Store, words []s
 // completeSchedules completes the names of schedules.
 func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) (words []string, d cobra.ShellCompDirective) {
-		env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
-			t, err := timetable.Read(ctx, s, env.Library())
+		env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
 					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+e.When()))

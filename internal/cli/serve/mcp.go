@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/service/toolset"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // mcpFlags are the flags of flowrun mcp.
@@ -128,7 +127,7 @@ func runMCP(env *ui.Env, c *cobra.Command, web Web, f mcpFlags) (err error) {
 	if f.timeout == 0 {
 		f.timeout = f.Settings.Duration("limits.call-timeout")
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		stop := notifyStop(env)
 		defer stop.end()
 		m := &mcpServer{env: env, flags: f, store: s, log: slog.New(slog.NewTextHandler(env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})), force: stop.second}
@@ -163,7 +162,7 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 	}
 	m.open(ctx)
 	go m.endCalls(ctx, stop, cancel)
-	defer pruneHistory(ctx, m.env, m.store, m.flags.ConsentFlags)()
+	defer pruneHistory(ctx, m.env, m.store.Retention(), m.flags.ConsentFlags)()
 	err = serve(ctx)
 	m.Close(closedChannel())
 	if lost := traces.End(context.Background(), stop.second); lost != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/service/toolset"
 	"github.com/flowrun/flowrun/internal/service/watch"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -29,7 +28,7 @@ import (
 type mcpServer struct {
 	env     *ui.Env
 	flags   mcpFlags
-	store   *sqlite.Store
+	store   ui.History
 	log     *slog.Logger
 	engine  *engine.Engine
 	force   <-chan struct{} // closed when steps must stop at once

@@ -24,7 +24,6 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/users"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no API.
@@ -186,7 +185,7 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error {
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		return (&server{env: env, flags: f, store: s, listeners: at, log: logger(env, f.logFormat)}).serve(ctx, web)
 	})
 }

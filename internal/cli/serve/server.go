@@ -27,7 +27,7 @@ import (
 type server struct {
 	env       *ui.Env
 	flags     serveFlags
-	store     *sqlite.Store
+	store     ui.History
 	listeners *listeners
 	log       *slog.Logger
 
@@ -66,7 +66,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 		UserHeader: s.flags.userHeader, ReadOnly: s.flags.readOnly})
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
-		defer pruneHistory(ctx, s.env, s.store, s.flags.ConsentFlags)()
+		defer pruneHistory(ctx, s.env, s.store.Retention(), s.flags.ConsentFlags)()
 		defer every(ctx, digestInterval, s.notifier("", "").SendDigests)()
 		err = s.listeners.wait(s.env, stop, s.log)
 	}
@@ -198,7 +198,7 @@ const pruneInterval = 10 * time.Minute
 const digestInterval = time.Minute
 
 // pruneHistory prunes the history periodically according to the settings, until stop is called.
-func pruneHistory(ctx context.Context, env *ui.Env, s *sqlite.Store, f launch.ConsentFlags) (stop func()) {
+func pruneHistory(ctx context.Context, env *ui.Env, s sqlite.Retention, f launch.ConsentFlags) (stop func()) {
 	return every(ctx, pruneInterval, func(ctx context.Context) { launch.ApplyRetention(ctx, env, s, f.Settings) })
 }
 

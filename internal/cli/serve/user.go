@@ -12,7 +12,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/users"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 func userCommand(env *ui.Env) *cobra.Command {
@@ -163,5 +162,5 @@ started continue, except calls over MCP.`,
 
 // noteUserChange notes a change of the users in the audit log.
 func noteUserChange(env *ui.Env, detail string) error {
-	return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error { return s.Audit().Add(ctx, "user", "", detail) })
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error { return s.Audit().Add(ctx, "user", "", detail) })
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Commands returns the commands of this package.
@@ -60,7 +59,7 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				current, err := s.State(ctx, t.id)
 				if err != nil {
 					return err
@@ -109,7 +108,7 @@ merge. The change is noted in the history of the key, with your name.`,
 			if err != nil {
 				return err
 			}
-			return env.WriteHistory(func(ctx context.Context, s *sqlite.Store) error { return s.SetState(ctx, changes) })
+			return env.WriteHistory(func(ctx context.Context, s ui.History) error { return s.SetState(ctx, changes) })
 		},
 		ValidArgsFunction: env.CompleteTool,
 	}
@@ -129,7 +128,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				values, err := s.State(ctx, history.StateID{})
 				if err != nil {
 					return err
@@ -159,7 +158,7 @@ set them.`,
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
 				values, err := s.StateHistory(ctx, t.id, strings.Join(args[1:], ""))
 				if err != nil {
 					return err

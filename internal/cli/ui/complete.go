@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Completion never prints errors, because the user is typing a line. It opens the history only to
@@ -164,7 +163,7 @@ func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (wo
 	if len(args) == 0 {
 		return nil, directive
 	}
-	env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error {
+	env.ReadHistory(func(ctx context.Context, s History) error {
 		p, err := env.LoadRun(ctx, s, args[0])
 		if err == nil {
 			words, directive = completeParams(p.Plan, nil, prefix)

@@ -50,8 +50,22 @@ func CheckState(c *cobra.Command, _ []string) error {
 	return CheckStateOwner()
 }
 
+// History is the history of this user: the runs, and what is kept beside them.
+type History interface {
+	history.Store
+	Schedules() sqlite.Schedules
+	Firings() sqlite.Firings
+	Audit() sqlite.Audit
+	Digests() sqlite.Digests
+	Retention() sqlite.Retention
+	Changes() (int64, error)
+	Writable(ctx context.Context) error
+	Writes() (sqlite.Writes, error)
+	Check(ctx context.Context) (sqlite.Health, error)
+}
+
 // ReadHistory opens the history for reading and calls f.
-func (env *Env) ReadHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
+func (env *Env) ReadHistory(f func(ctx context.Context, s History) error) error {
 	return env.withHistory(sqlite.OpenReadOnly, f)
 }
 
@@ -60,11 +74,11 @@ func ReadRuns(env *Env, f func(ctx context.Context, s history.Store) error) erro
 	if env.Runs != nil {
 		return env.Runs(f)
 	}
-	return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return f(ctx, s) })
+	return env.ReadHistory(func(ctx context.Context, s History) error { return f(ctx, s) })
 }
 
 // WriteHistory opens the history for writing and calls f.
-func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error) error {
+func (env *Env) WriteHistory(f func(ctx context.Context, s History) error) error {
 	dir, err := StateDir()
 	if err != nil {
 		return err
@@ -75,7 +89,7 @@ func (env *Env) WriteHistory(f func(ctx context.Context, s *sqlite.Store) error)
 	return env.withHistory(sqlite.Open, f)
 }
 
-func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, *sqlite.Store) error) error {
+func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, error), f func(context.Context, History) error) error {
 	dir, err := StateDir()
 	if err != nil {
 		return err

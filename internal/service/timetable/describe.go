@@ -15,7 +15,7 @@ import (
 )
 
 // Describe describes a schedule for a list: when it fires next, and what happened last.
-func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (service.Schedule, error) {
+func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Schedule, error) {
 	if e.Trigger != nil {
 		return describeTrigger(ctx, s, e)
 	}
@@ -25,7 +25,7 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 	if e.Jitter > 0 {
 		j.Jitter = duration.Text(e.Jitter)
 	}
-	from, err := WithAnchor(ctx, s, e)
+	from, err := WithAnchor(ctx, s.Firings(), e)
 	if err != nil {
 		return j, err
 	}
@@ -40,7 +40,7 @@ func Describe(ctx context.Context, s *sqlite.Store, e Entry, now time.Time) (ser
 }
 
 // describeTrigger describes an entry of on. It starts when a service first watched it.
-func describeTrigger(ctx context.Context, s *sqlite.Store, e Entry) (service.Schedule, error) {
+func describeTrigger(ctx context.Context, s Store, e Entry) (service.Schedule, error) {
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, On: e.Trigger.Kind, Paused: e.Paused, Source: e.Source, Params: e.Params,
 		Describe: e.Trigger.Describe(), Overlap: string(e.Overlap), CatchUp: catchUpText(e.Schedule)}
 	since, watched, err := s.Firings().Anchor(ctx, e.Name, e.Trigger.plan())
@@ -83,7 +83,7 @@ func (e Entry) zone() *time.Location {
 	return e.Spec.Zone()
 }
 
-func describeFiring(ctx context.Context, s *sqlite.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
+func describeFiring(ctx context.Context, s history.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
 	d := &service.Firing{At: f.Scheduled.In(e.zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
 	if f.Run == "" {
 		return d, nil
@@ -111,7 +111,7 @@ func (s *Scheduler) Times(ctx context.Context, name string, from, to time.Time, 
 	if e.Trigger != nil {
 		return []service.ScheduledTime{}, nil
 	}
-	plan, err := WithAnchor(ctx, s.store, e)
+	plan, err := WithAnchor(ctx, s.firings, e)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
 	tools := s.library.List()
-	err := t.read(ctx, s.store, tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
+	err := t.read(ctx, s.store.Schedules(), tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
 	}

@@ -28,13 +28,21 @@ type runService interface {
 	Definitions() uint64
 }
 
+// Store is the history with the schedules.
+type Store interface {
+	history.Store
+	Schedules() sqlite.Schedules
+	Firings() sqlite.Firings
+	Writes() (sqlite.Writes, error)
+}
+
 // Scheduler fires the schedules of a service. The loop of package schedule decides which scheduled
 // times are due. Scheduler tells it about runs (schedule.Runs) and about the set of schedules
 // (reload.go), and starts queued runs when earlier ones have ended (queue.go). All of this state
 // can be lost at any moment, because the history has every time that was claimed.
 type Scheduler struct {
 	library *library.Library
-	store   *sqlite.Store
+	store   Store
 	firings sqlite.Firings
 	service runService
 	log     *slog.Logger
@@ -57,7 +65,7 @@ type Scheduler struct {
 var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
-func Start(ctx context.Context, lib *library.Library, store *sqlite.Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+func Start(ctx context.Context, lib *library.Library, store Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
 	s = &Scheduler{library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {

@@ -29,11 +29,11 @@ func CatchUpWords() []string { return []string{"none", "once", "all"} }
 
 // WithAnchor returns the schedule of e. The times of an interval count from when a service first
 // saw the schedule, or from now if none has.
-func WithAnchor(ctx context.Context, s *sqlite.Store, e Entry) (schedule.Schedule, error) {
+func WithAnchor(ctx context.Context, s sqlite.Firings, e Entry) (schedule.Schedule, error) {
 	if e.Spec.Interval() == 0 || !e.Start.IsZero() {
 		return e.Schedule, nil
 	}
-	anchor, ok, err := s.Firings().Anchor(ctx, e.Name, e.Plan())
+	anchor, ok, err := s.Anchor(ctx, e.Name, e.Plan())
 	if !ok {
 		anchor = time.Now()
 	}
@@ -143,18 +143,18 @@ type Timetable struct {
 
 // Read reads the schedules of the available definitions and all schedules that were added, for
 // whatever project.
-func Read(ctx context.Context, s *sqlite.Store, lib *library.Library) (*Timetable, error) {
+func Read(ctx context.Context, s sqlite.Schedules, lib *library.Library) (*Timetable, error) {
 	t := &Timetable{}
 	return t, t.read(ctx, s, lib.List(), func(name string) (*engine.Plan, error) { return engine.Compile(lib, name) })
 }
 
 // read fills the timetable. plan compiles a tool.
-func (t *Timetable) read(ctx context.Context, s *sqlite.Store, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
-	added, err := s.Schedules().List(ctx)
+func (t *Timetable) read(ctx context.Context, s sqlite.Schedules, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
+	added, err := s.List(ctx)
 	if err != nil {
 		return err
 	}
-	pauses, err := s.Schedules().Pauses(ctx)
+	pauses, err := s.Pauses(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/service/timetable"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/temporal/internal/schedule"
@@ -61,7 +60,7 @@ skip, is refused with the reason. The command then changes nothing.`,
   flowrun-temporal schedule sync --set shop`,
 		Args: ui.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return f.sync(ctx, env, s) })
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error { return f.sync(ctx, env, s) })
 		},
 	}
 	f.declare(c)
@@ -72,7 +71,7 @@ skip, is refused with the reason. The command then changes nothing.`,
 }
 
 // sync compares the schedules with those of the service, and changes the latter.
-func (f *syncFlags) sync(ctx context.Context, env *ui.Env, s *sqlite.Store) error {
+func (f *syncFlags) sync(ctx context.Context, env *ui.Env, s timetable.Store) error {
 	project := timetable.ProjectHere()
 	set, err := f.setName(project)
 	if err != nil {
@@ -115,8 +114,8 @@ func (f *syncFlags) setName(project string) (string, error) {
 }
 
 // wanted returns the schedules of a project as Temporal carries them out.
-func (f *syncFlags) wanted(ctx context.Context, env *ui.Env, s *sqlite.Store, project, set string, l *link) ([]schedule.Entry, error) {
-	table, err := timetable.Read(ctx, s, env.Library())
+func (f *syncFlags) wanted(ctx context.Context, env *ui.Env, s timetable.Store, project, set string, l *link) ([]schedule.Entry, error) {
+	table, err := timetable.Read(ctx, s.Schedules(), env.Library())
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +145,9 @@ func (f *syncFlags) wanted(ctx context.Context, env *ui.Env, s *sqlite.Store, pr
 	return nil, &ui.RefusedError{Reason: fmt.Sprintf("nothing was changed: Temporal cannot carry out %d of the schedules exactly", len(problems))}
 }
 
-func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s *sqlite.Store, e timetable.Entry, prefix string, l *link) (w schedule.Entry, err error) {
+func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s timetable.Store, e timetable.Entry, prefix string, l *link) (w schedule.Entry, err error) {
 	w = schedule.Entry{ID: prefix + e.Title, Paused: e.Paused, Floating: e.Spec.Interval() > 0 && e.Start.IsZero()}
-	anchored, err := timetable.WithAnchor(ctx, s, e)
+	anchored, err := timetable.WithAnchor(ctx, s.Firings(), e)
 	if err != nil {
 		return w, err
 	}

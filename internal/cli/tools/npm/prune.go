@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -72,7 +71,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 	}
 	unused := unusedByTools(env, root, entries)
 	if len(unused) > 0 {
-		if err := env.ReadHistory(func(ctx context.Context, s *sqlite.Store) error { return unusedByRuns(ctx, s, unused) }); err != nil {
+		if err := env.ReadHistory(func(ctx context.Context, s ui.History) error { return unusedByRuns(ctx, s, unused) }); err != nil {
 			return fmt.Errorf("nothing was removed, because the history cannot be read to find out which runs need packages: %w", err)
 		}
 	}
@@ -139,7 +138,7 @@ func needsFolder(lib *library.Library, file, folder string) bool {
 }
 
 // unusedByRuns deletes from folders those that recorded runs need to be resumed or retried.
-func unusedByRuns(ctx context.Context, s *sqlite.Store, folders map[string]bool) error {
+func unusedByRuns(ctx context.Context, s history.Store, folders map[string]bool) error {
 	runs, err := s.Runs(ctx, history.Query{})
 	if err != nil {
 		return err
