@@ -59,11 +59,8 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 
 // insertAnswer stores the answer to a question if it is the first.
 func (s *Store) insertAnswer(ctx context.Context, c *conn, run int64, op string, wait uint64, text string) error {
-	res, err := c.ExecContext(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
+	n, err := c.change(ctx, "INSERT INTO answers (run, wait, answer) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", run, wait, text)
+	if err != nil || n == 1 {
 		return err
 	}
 	var stands history.Answer
@@ -155,12 +152,9 @@ func (l *ledger) Suspend(message string) error {
 	}
 	passPoint("rest-before")
 	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
+		n, err := c.change(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
 			dag.Waiting.String(), message, l.run, l.epoch)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 1 {
+		if err != nil || n == 1 {
 			return err
 		}
 		return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)

@@ -33,6 +33,15 @@ func (c *conn) ExecContext(ctx context.Context, text string, args ...any) (sql.R
 	return s.ExecContext(ctx, args...)
 }
 
+// change executes a statement and returns how many rows it changed.
+func (c *conn) change(ctx context.Context, text string, args ...any) (rows int64, err error) {
+	res, err := c.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
 func (c *conn) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	s, err := c.compile(ctx, text)
 	if err != nil {

@@ -36,11 +36,8 @@ func (s Digests) Add(ctx context.Context, rule, run, event, line string) error {
 		if _, err := c.ExecContext(ctx, "INSERT INTO digest_lines (rule, run, event, line) VALUES (?, ?, ?, ?)", rule, run, event, line); err != nil {
 			return err
 		}
-		res, err := c.ExecContext(ctx, "DELETE FROM digest_lines WHERE rule = ?1 AND n NOT IN (SELECT n FROM digest_lines WHERE rule = ?1 ORDER BY n DESC LIMIT ?2)", rule, maxDigestLines)
-		if err != nil {
-			return err
-		}
-		if dropped, err := res.RowsAffected(); err != nil || dropped == 0 {
+		dropped, err := c.change(ctx, "DELETE FROM digest_lines WHERE rule = ?1 AND n NOT IN (SELECT n FROM digest_lines WHERE rule = ?1 ORDER BY n DESC LIMIT ?2)", rule, maxDigestLines)
+		if err != nil || dropped == 0 {
 			return err
 		}
 		_, err = c.ExecContext(ctx, "UPDATE digests SET dropped = dropped + 1 WHERE rule = ?", rule)

@@ -113,12 +113,8 @@ func (b Firings) record(ctx context.Context, list []Firing) (mine []bool, err er
 	mine = make([]bool, len(list))
 	err = b.db.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
 		for i, f := range list {
-			res, err := c.ExecContext(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			n, err := c.change(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 				f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
-			if err != nil {
-				return err
-			}
-			n, err := res.RowsAffected()
 			if err != nil {
 				return err
 			}

@@ -122,11 +122,8 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 }
 
 func (l *ledger) insertTurn(ctx context.Context, seq uint64) error {
-	res, err := l.store.conn.ExecContext(ctx, insertTurnSQL, turn(l.run, seq), l.buf, l.run, l.epoch)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
+	n, err := l.store.conn.change(ctx, insertTurnSQL, turn(l.run, seq), l.buf, l.run, l.epoch)
+	if err != nil || n == 1 {
 		return err
 	}
 	return history.ErrFenced

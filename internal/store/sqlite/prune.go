@@ -278,12 +278,8 @@ func dropTurns(ctx context.Context, c *conn) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		res, err := c.ExecContext(ctx, "DELETE FROM turns WHERE n IN (SELECT n FROM turns WHERE n BETWEEN ? AND ? LIMIT ?)",
+		n, err := c.change(ctx, "DELETE FROM turns WHERE n IN (SELECT n FROM turns WHERE n BETWEEN ? AND ? LIMIT ?)",
 			turn(run, 0), turn(run, maxSeq), left)
-		if err != nil {
-			return false, err
-		}
-		n, err := res.RowsAffected()
 		if err != nil {
 			return false, err
 		}
@@ -312,13 +308,9 @@ func dropFirings(ctx context.Context, c *conn, p Policy) (more bool, err error) 
 	if p.OlderThan > 0 {
 		before = now.Add(-p.OlderThan).UnixNano()
 	}
-	res, err := c.ExecContext(ctx, `DELETE FROM firings WHERE n IN (SELECT n FROM firings
+	n, err := c.change(ctx, `DELETE FROM firings WHERE n IN (SELECT n FROM firings
 		WHERE open = 0 AND at < ?1 AND at < max(?2, coalesce((SELECT started FROM runs ORDER BY n LIMIT 1), ?1)) LIMIT ?3)`,
 		day, before, turnsAtOnce)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
 	return n == int64(turnsAtOnce), err
 }
 

@@ -111,8 +111,7 @@ func (l *ledger) Leave(step string) error { return l.leave("give back the slots 
 // leave removes the ticket of the run, or of a step.
 func (l *ledger) leave(op, step string) error {
 	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND step = ? AND epoch = ?", l.run, step, l.epoch)
-		return afterLeaving(ctx, c, res, err)
+		return dropTickets(ctx, c, "run = ? AND step = ? AND epoch = ?", l.run, step, l.epoch)
 	})
 	l.store.queue.notifyChanged()
 	return err

@@ -61,12 +61,9 @@ func (s Schedules) Add(ctx context.Context, r Schedule, replace bool) error {
 				}
 			}
 		}
-		res, err := c.ExecContext(ctx, "INSERT INTO schedules (id, name, tool, project, plan, by, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+		n, err := c.change(ctx, "INSERT INTO schedules (id, name, tool, project, plan, by, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 			r.ID, r.Name, r.Tool, r.Project, r.Plan, userName(), time.Now().UnixNano())
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		if err != nil || n == 0 {
 			return errors.Join(err, ErrTaken)
 		}
 		return noteScheduleChange(ctx, c, r.ID+" added")
@@ -87,11 +84,7 @@ func (s Schedules) Remove(ctx context.Context, id string) (existed bool, err err
 // deleteSchedule deletes a schedule with its cursor and pause. Its firings are kept: they
 // tell which scheduled times had a run.
 func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err error) {
-	res, err := c.ExecContext(ctx, "DELETE FROM schedules WHERE id = ?", id)
-	if err != nil {
-		return false, err
-	}
-	n, err := res.RowsAffected()
+	n, err := c.change(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	for _, q := range []string{"DELETE FROM cursors WHERE schedule = ?", "DELETE FROM pauses WHERE schedule = ?"} {
 		if _, e := c.ExecContext(ctx, q, id); err == nil {
 			err = e
@@ -122,11 +115,8 @@ func (s Schedules) Changes(ctx context.Context) (n int64, err error) {
 // is part of a definition. changed is false if it was paused already.
 func (s Schedules) Pause(ctx context.Context, id string) (changed bool, err error) {
 	err = s.db.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano())
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		n, err := c.change(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano())
+		if err != nil || n == 0 {
 			return err
 		}
 		changed = true
@@ -139,11 +129,8 @@ func (s Schedules) Pause(ctx context.Context, id string) (changed bool, err erro
 // pause are skipped, because the pause was intended.
 func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err error) {
 	err = s.db.write(ctx, "resume schedule "+id, func(ctx context.Context, c *conn) error {
-		res, err := c.ExecContext(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
+		n, err := c.change(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
+		if err != nil || n == 0 {
 			return err
 		}
 		changed = true

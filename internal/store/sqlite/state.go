@@ -181,13 +181,10 @@ func (l *ledger) keepSeen(ctx context.Context, c *conn, id history.StateID, list
 	if err != nil {
 		return err
 	}
-	res, err := c.ExecContext(ctx, `INSERT INTO state_seen (run, tool, file, seen) SELECT ?1, ?2, ?3, ?4
+	n, err := c.change(ctx, `INSERT INTO state_seen (run, tool, file, seen) SELECT ?1, ?2, ?3, ?4
 		WHERE EXISTS (SELECT 1 FROM runs WHERE n = ?1 AND epoch = ?5) ON CONFLICT DO UPDATE SET seen = excluded.seen`,
 		l.run, id.Tool, id.File, string(text), l.epoch)
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
+	if err != nil || n == 1 {
 		return err
 	}
 	return history.ErrFenced

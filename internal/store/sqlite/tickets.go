@@ -192,16 +192,12 @@ func (t *ticket) remove(ctx context.Context, c *conn) error {
 // leaveQueue removes a run from the queue and releases what it holds. It keeps the ticket
 // of an owner with a later epoch.
 func leaveQueue(ctx context.Context, c *conn, run int64, epoch int) error {
-	res, err := c.ExecContext(ctx, "DELETE FROM tickets WHERE run = ? AND epoch <= ?", run, epoch)
-	return afterLeaving(ctx, c, res, err)
+	return dropTickets(ctx, c, "run = ? AND epoch <= ?", run, epoch)
 }
 
-// afterLeaving admits the next ones after tickets were deleted.
-func afterLeaving(ctx context.Context, c *conn, res sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+// dropTickets deletes tickets, and admits the next ones if there were any.
+func dropTickets(ctx context.Context, c *conn, where string, args ...any) error {
+	if n, err := c.change(ctx, "DELETE FROM tickets WHERE "+where, args...); err != nil || n == 0 {
 		return err
 	}
 	return admitNext(ctx, c)
