@@ -124,24 +124,13 @@ func (l *ledger) hasPendingAnswers() bool {
 
 // answersOf returns the stored answers to a run's questions, in the order of the questions.
 func (s *Store) answersOf(run int64) ([]history.Answer, error) {
-	rows, err := s.reads.Query("SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []history.Answer
-	for rows.Next() {
+	return rowsOf(context.Background(), s.reads, func(rows *sql.Rows, a *history.Answer) error {
 		var text []byte
-		var a history.Answer
 		if err := rows.Scan(&text); err != nil {
-			return nil, err
+			return err
 		}
-		if err := json.Unmarshal(text, &a); err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-	}
-	return list, rows.Err()
+		return json.Unmarshal(text, a)
+	}, "SELECT answer FROM answers WHERE run = ? ORDER BY wait", run)
 }
 
 // Suspend implements history.Ledger.

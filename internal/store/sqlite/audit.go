@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"os"
 	"os/user"
 	"strconv"
@@ -44,29 +45,15 @@ func addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 
 // Entries returns the entries, newest first; limit 0 means all.
 func (a Audit) Entries(ctx context.Context, limit int) ([]Entry, error) {
-	const op = "read the audit log"
-	if a.db.reads == nil {
-		return nil, nil
-	}
 	if limit <= 0 {
 		limit = -1
 	}
-	rows, err := a.db.reads.QueryContext(ctx, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
-	if err != nil {
-		return nil, a.db.failed(op, err)
-	}
-	defer rows.Close()
-	var list []Entry
-	for rows.Next() {
-		var e Entry
+	return list(ctx, a.db, "read the audit log", func(rows *sql.Rows, e *Entry) error {
 		var at int64
-		if err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail); err != nil {
-			return nil, a.db.failed(op, err)
-		}
+		err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail)
 		e.At = time.Unix(0, at)
-		list = append(list, e)
-	}
-	return list, a.db.failed(op, rows.Err())
+		return err
+	}, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
 }
 
 // actor returns who makes a change.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"os"
 	"strings"
@@ -37,27 +36,9 @@ func (d *db) Check(ctx context.Context) (Health, error) {
 	if err := d.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
 		return h, d.failed(op, err)
 	}
-	found, err := lines(ctx, d.reads, fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
+	found, err := rowsOf(ctx, d.reads, scanColumn[string], fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
 	if err == nil && strings.Join(found, "") != "ok" {
 		h.Problems = found
 	}
 	return h, d.failed(op, err)
-}
-
-// lines returns the rows of a query with one column.
-func lines(ctx context.Context, db *sql.DB, query string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		list = append(list, line)
-	}
-	return list, rows.Err()
 }

@@ -59,19 +59,9 @@ func (s Digests) Due(ctx context.Context, rule string, every time.Duration, now 
 		if err != nil {
 			return err
 		}
-		rows, err := c.QueryContext(ctx, "SELECT n, run, event, line FROM digest_lines WHERE rule = ? ORDER BY n", rule)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&d.last, &d.Run, &d.Event, &line); err != nil {
-				return err
-			}
-			d.Lines = append(d.Lines, line)
-		}
-		if err := rows.Err(); err != nil || len(d.Lines) == 0 {
+		d.Lines, err = rowsOf(ctx, c, func(rows *sql.Rows, line *string) error { return rows.Scan(&d.last, &d.Run, &d.Event, line) },
+			"SELECT n, run, event, line FROM digest_lines WHERE rule = ? ORDER BY n", rule)
+		if err != nil || len(d.Lines) == 0 {
 			return err
 		}
 		due = d
@@ -94,24 +84,7 @@ func (s Digests) Drop(ctx context.Context, d *Digest) error {
 
 // Rules returns the notifications that have lines to send.
 func (s Digests) Rules(ctx context.Context) ([]string, error) {
-	const op = "list the notifications to send"
-	if s.db.reads == nil {
-		return nil, nil
-	}
-	rows, err := s.db.reads.QueryContext(ctx, "SELECT DISTINCT rule FROM digest_lines")
-	if err != nil {
-		return nil, s.db.failed(op, err)
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var rule string
-		if err := rows.Scan(&rule); err != nil {
-			return nil, s.db.failed(op, err)
-		}
-		list = append(list, rule)
-	}
-	return list, s.db.failed(op, rows.Err())
+	return list(ctx, s.db, "list the notifications to send", scanColumn[string], "SELECT DISTINCT rule FROM digest_lines")
 }
 
 // maxDigestAge is how long a digest is kept after it was last sent. One that is older belongs to a notification that

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"time"
 )
@@ -58,11 +59,7 @@ type EndedRun struct {
 // EndedRuns returns the runs of a tool that ended at a time or later, in that order, without those
 // that the schedule has claimed or skipped. file is the definition of the tool: another tool
 // with the same name does not count. statuses limits the runs; none selects all.
-func (b Firings) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) (list []EndedRun, err error) {
-	const op = "read the runs that ended"
-	if b.db.reads == nil {
-		return nil, nil
-	}
+func (b Firings) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) ([]EndedRun, error) {
 	query, args := `SELECT n, id, status, ended FROM runs JOIN records ON records.run = runs.n WHERE tool = ?1 AND ended >= ?2
 		AND ?3 IN ('', coalesce(json_extract(record, '$.sources[0].file'), ?3))
 		AND NOT EXISTS (SELECT 1 FROM firings WHERE schedule = ?4 AND slot = runs.n)`, []any{tool, since.UnixNano(), file, schedule}
@@ -72,19 +69,10 @@ func (b Firings) EndedRuns(ctx context.Context, schedule, tool, file string, sta
 			args = append(args, s)
 		}
 	}
-	rows, err := b.db.reads.QueryContext(ctx, query+" ORDER BY ended, n", args...)
-	if err != nil {
-		return nil, b.db.failed(op, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r EndedRun
+	return list(ctx, b.db, "read the runs that ended", func(rows *sql.Rows, r *EndedRun) error {
 		var ended int64
-		if err := rows.Scan(&r.Number, &r.ID, &r.Status, &ended); err != nil {
-			return nil, b.db.failed(op, err)
-		}
+		err := rows.Scan(&r.Number, &r.ID, &r.Status, &ended)
 		r.Ended = time.Unix(0, ended)
-		list = append(list, r)
-	}
-	return list, b.db.failed(op, rows.Err())
+		return err
+	}, query+" ORDER BY ended, n", args...)
 }

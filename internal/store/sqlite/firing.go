@@ -210,24 +210,11 @@ func (b Firings) Between(ctx context.Context, schedule string, from, to time.Tim
 	return b.firings(ctx, "WHERE schedule = ? AND slot > ? AND slot <= ? ORDER BY slot LIMIT ?", schedule, from.UnixNano(), to.UnixNano(), limit)
 }
 
-func (b Firings) firings(ctx context.Context, where string, args ...any) (list []Firing, err error) {
-	const op = "read the schedules' firings"
-	if b.db.reads == nil {
-		return nil, nil
-	}
-	rows, err := b.db.reads.QueryContext(ctx, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
-	if err != nil {
-		return nil, b.db.failed(op, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var f Firing
+func (b Firings) firings(ctx context.Context, where string, args ...any) ([]Firing, error) {
+	return list(ctx, b.db, "read the schedules' firings", func(rows *sql.Rows, f *Firing) error {
 		var slot, at int64
-		if err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open); err != nil {
-			return nil, b.db.failed(op, err)
-		}
+		err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open)
 		f.Scheduled, f.At = time.Unix(0, slot), time.Unix(0, at)
-		list = append(list, f)
-	}
-	return list, b.db.failed(op, rows.Err())
+		return err
+	}, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
 }

@@ -59,20 +59,15 @@ func (s *Store) addAnswered(ctx context.Context, list []history.RunInfo) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE id IN (SELECT value FROM json_each(?)) ORDER BY wait", string(ids))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
+	_, err = rowsOf(ctx, s.reads, func(rows *sql.Rows, id *string) error {
 		var wait uint64
-		if err := rows.Scan(&id, &wait); err != nil {
+		if err := rows.Scan(id, &wait); err != nil {
 			return err
 		}
-		waiting[id].Answered = append(waiting[id].Answered, wait)
-	}
-	return rows.Err()
+		waiting[*id].Answered = append(waiting[*id].Answered, wait)
+		return nil
+	}, "SELECT id, wait FROM runs JOIN answers ON run = n WHERE id IN (SELECT value FROM json_each(?)) ORDER BY wait", string(ids))
+	return err
 }
 
 // waiting returns the positions of the runs that wait in the queue, by id.

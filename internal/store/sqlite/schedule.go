@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 )
@@ -27,26 +28,13 @@ type Schedules struct{ db *db }
 func (s *Store) Schedules() Schedules { return Schedules{s.db} }
 
 // List returns the schedules, sorted by id.
-func (s Schedules) List(ctx context.Context) (list []Schedule, err error) {
-	const op = "list the schedules"
-	if s.db.reads == nil {
-		return nil, nil
-	}
-	rows, err := s.db.reads.QueryContext(ctx, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
-	if err != nil {
-		return nil, s.db.failed(op, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var r Schedule
+func (s Schedules) List(ctx context.Context) ([]Schedule, error) {
+	return list(ctx, s.db, "list the schedules", func(rows *sql.Rows, r *Schedule) error {
 		var at int64
-		if err := rows.Scan(&r.ID, &r.Name, &r.Tool, &r.Project, &r.Plan, &r.By, &at); err != nil {
-			return nil, s.db.failed(op, err)
-		}
+		err := rows.Scan(&r.ID, &r.Name, &r.Tool, &r.Project, &r.Plan, &r.By, &at)
 		r.At = time.Unix(0, at)
-		list = append(list, r)
-	}
-	return list, s.db.failed(op, rows.Err())
+		return err
+	}, "SELECT id, name, tool, project, plan, by, at FROM schedules ORDER BY id")
 }
 
 // Add stores a schedule; it sets By and At itself. If there is one with this id,
@@ -144,23 +132,12 @@ func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err err
 
 // Pauses returns since when the paused schedules have been paused, by id.
 func (s Schedules) Pauses(ctx context.Context) (map[string]time.Time, error) {
-	const op = "list the paused schedules"
 	all := map[string]time.Time{}
-	if s.db.reads == nil {
-		return all, nil
-	}
-	rows, err := s.db.reads.QueryContext(ctx, "SELECT schedule, at FROM pauses")
-	if err != nil {
-		return nil, s.db.failed(op, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
+	_, err := list(ctx, s.db, "list the paused schedules", func(rows *sql.Rows, id *string) error {
 		var at int64
-		if err := rows.Scan(&id, &at); err != nil {
-			return nil, s.db.failed(op, err)
-		}
-		all[id] = time.Unix(0, at)
-	}
-	return all, s.db.failed(op, rows.Err())
+		err := rows.Scan(id, &at)
+		all[*id] = time.Unix(0, at)
+		return err
+	}, "SELECT schedule, at FROM pauses")
+	return all, err
 }

@@ -21,23 +21,16 @@ const currentStateSQL = stateColumns + `WHERE (?1 = '' OR (tool = ?1 AND file = 
 	AND n = (SELECT max(n) FROM state AS s WHERE s.tool = state.tool AND s.file = state.file AND s.key = state.key)
 	ORDER BY tool, file, key`
 
-func readState(ctx context.Context, q querier, text string, args ...any) (list []history.StateValue, err error) {
-	rows, err := q.QueryContext(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v history.StateValue
-		var value string
-		var at int64
-		if err := rows.Scan(&v.Version, &v.Tool, &v.File, &v.Key, &value, &v.Run, &v.By, &at); err != nil {
-			return nil, err
-		}
-		v.Value, v.At = json.RawMessage(value), time.Unix(0, at)
-		list = append(list, v)
-	}
-	return list, rows.Err()
+func readState(ctx context.Context, q querier, text string, args ...any) ([]history.StateValue, error) {
+	return rowsOf(ctx, q, scanState, text, args...)
+}
+
+func scanState(rows *sql.Rows, v *history.StateValue) error {
+	var value string
+	var at int64
+	err := rows.Scan(&v.Version, &v.Tool, &v.File, &v.Key, &value, &v.Run, &v.By, &at)
+	v.Value, v.At = json.RawMessage(value), time.Unix(0, at)
+	return err
 }
 
 // toolState is the history.StateStore of a history.
@@ -54,11 +47,7 @@ func (s toolState) StateHistory(ctx context.Context, id history.StateID, key str
 }
 
 func (s toolState) queryState(ctx context.Context, text string, args ...any) ([]history.StateValue, error) {
-	if s.db.reads == nil {
-		return nil, nil
-	}
-	list, err := readState(ctx, s.db.reads, text, args...)
-	return list, s.db.failed("read the state of tools", err)
+	return list(ctx, s.db, "read the state of tools", scanState, text, args...)
 }
 
 // SetState implements history.StateStore. The changes are noted in the audit list.

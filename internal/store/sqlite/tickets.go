@@ -46,42 +46,29 @@ func (c ownerStates) assess(t *ticket) {
 	t.dead = t.dead || t.epoch != t.runEpoch
 }
 
-// querier is a connection or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // readTickets returns all tickets in the order in which the runs and steps joined.
 func readTickets(ctx context.Context, q querier) ([]ticket, error) {
-	rows, err := q.QueryContext(ctx, `SELECT t.n, t.run, t.step, t.epoch, t.priority, t.needs, t.held, t.since,
-		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
-		FROM tickets t LEFT JOIN runs r ON r.n = t.run ORDER BY t.n`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []ticket
 	found := ownerStates{}
 	known := map[string][]history.LockDemand{}
-	for rows.Next() {
-		var t ticket
+	return rowsOf(ctx, q, func(rows *sql.Rows, t *ticket) error {
 		var needs string
 		var since int64
 		err := rows.Scan(&t.n, &t.run, &t.Step, &t.epoch, &t.Priority, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if t.Demands = known[needs]; t.Demands == nil { // most runs have the same demands
 			if err := json.Unmarshal([]byte(needs), &t.Demands); err != nil {
-				return nil, fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
+				return fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
 			}
 			known[needs] = t.Demands
 		}
 		t.Since = time.Unix(0, since)
-		found.assess(&t)
-		list = append(list, t)
-	}
-	return list, rows.Err()
+		found.assess(t)
+		return nil
+	}, `SELECT t.n, t.run, t.step, t.epoch, t.priority, t.needs, t.held, t.since,
+		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
+		FROM tickets t LEFT JOIN runs r ON r.n = t.run ORDER BY t.n`)
 }
 
 // queueOf returns the tickets as a history.Queue.
@@ -162,20 +149,13 @@ func readRates(ctx context.Context, q querier, queue history.Queue) (history.Rat
 	}) {
 		return rates, nil
 	}
-	rows, err := q.QueryContext(ctx, "SELECT pool, at FROM rates")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var pool string
+	_, err := rowsOf(ctx, q, func(rows *sql.Rows, pool *string) error {
 		var at int64
-		if err := rows.Scan(&pool, &at); err != nil {
-			return nil, err
-		}
-		rates[pool] = time.Unix(0, at)
-	}
-	return rates, rows.Err()
+		err := rows.Scan(pool, &at)
+		rates[*pool] = time.Unix(0, at)
+		return err
+	}, "SELECT pool, at FROM rates")
+	return rates, err
 }
 
 // remove removes a dead ticket. If its owner is only presumed dead, because its lease has
