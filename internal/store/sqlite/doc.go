@@ -12,6 +12,11 @@
 // A commit writes at least one page to the WAL, for a few dozen bytes of events. So the pages
 // are small: 1 KiB. A history keeps the size of its pages; earlier versions made them 4 KiB.
 //
+// # Types
+//
+// A db is the file with its connections: opening, transactions, syncs. A Store has the runs, their
+// ledgers and the queue. Schedules, Firings, Audit, Digests and Retention need only the db.
+//
 // # Durability
 //
 // A turn is one commit. The file is in WAL mode with synchronous=NORMAL. A commit is

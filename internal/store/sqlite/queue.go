@@ -18,6 +18,7 @@ const maxPollFactor = 10
 
 // localQueue holds the runs of this process that wait in the queue.
 type localQueue struct {
+	db      *db
 	mu      sync.Mutex
 	waiters map[int64]*waiter // by the number of the ticket
 	changed chan struct{}     // holds one after this process may have changed the queue
@@ -31,11 +32,11 @@ type waiter struct {
 	leftClosed bool
 }
 
-func newQueue() localQueue {
-	return localQueue{waiters: map[int64]*waiter{}, changed: make(chan struct{}, 1)}
+func newQueue(d *db) *localQueue {
+	return &localQueue{db: d, waiters: map[int64]*waiter{}, changed: make(chan struct{}, 1)}
 }
 
-// notifyChanged makes pollQueue poll immediately. It is only for changes by this process,
+// notifyChanged makes pollLoop poll immediately. It is only for changes by this process,
 // because SQLite's data_version does not show those.
 func (q *localQueue) notifyChanged() {
 	select {
@@ -149,34 +150,34 @@ func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) 
 	return n, admitted, err
 }
 
-// pollQueue polls the queue for the runs of this process that wait in it, all with one
+// pollLoop polls the queue for the runs of this process that wait in it, all with one
 // query. A run that leaves the queue admits the next one in the same transaction, so a poll
 // only has to notice that. If a process ends, the process of a run directly behind it
 // removes the ticket. The further back the runs are, the longer the time between two polls.
-func (s *Store) pollQueue() {
-	t := queuePoller{store: s, dataVersion: -1}
+func (q *localQueue) pollLoop() {
+	t := queuePoller{localQueue: q, dataVersion: -1}
 	for {
 		var tick <-chan time.Time
-		if !s.queue.empty() {
+		if !q.empty() {
 			tick = time.After(t.interval())
 		}
 		notified := false
 		select {
-		case <-s.stop:
+		case <-q.db.stop:
 			return
-		case <-s.queue.changed:
+		case <-q.changed:
 			notified = true
 		case <-tick:
 		}
-		if !s.queue.empty() {
+		if !q.empty() {
 			t.poll(notified) // if it fails, the next poll tries again
 		}
 	}
 }
 
-// queuePoller is the state of pollQueue.
+// queuePoller is the state of pollLoop.
 type queuePoller struct {
-	store         *Store
+	*localQueue
 	dataVersion   int64            // data_version at the last poll
 	fingerprint   queueFingerprint // of the queue at the last poll
 	watchedOwners map[owner]bool
@@ -198,19 +199,19 @@ func (t *queuePoller) interval() time.Duration {
 
 func (t *queuePoller) poll(notified bool) {
 	ctx := context.Background()
-	version, err := t.store.changes()
+	version, err := t.db.changes()
 	if err != nil {
 		return
 	}
 	changed := notified
 	if !t.paced.IsZero() && !time.Now().Before(t.paced) {
-		if t.store.write(ctx, "update the queue", admitNext) != nil {
+		if t.db.write(ctx, "update the queue", admitNext) != nil {
 			return
 		}
 		changed = true
 	}
 	if version != t.dataVersion && !notified {
-		now, err := t.store.queueFingerprint(ctx)
+		now, err := t.readFingerprint(ctx)
 		if err != nil {
 			return
 		}
@@ -222,9 +223,9 @@ func (t *queuePoller) poll(notified bool) {
 	t.dataVersion = version
 }
 
-// queueFingerprint reads the fingerprint of the queue.
-func (s *Store) queueFingerprint(ctx context.Context) (m queueFingerprint, err error) {
-	err = s.reads.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(held), 0), coalesce(max(n), 0) FROM tickets").Scan(&m.all, &m.held, &m.last)
+// readFingerprint reads the fingerprint of the queue.
+func (q *localQueue) readFingerprint(ctx context.Context) (m queueFingerprint, err error) {
+	err = q.db.reads.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(held), 0), coalesce(max(n), 0) FROM tickets").Scan(&m.all, &m.held, &m.last)
 	return m, err
 }
 
@@ -241,9 +242,8 @@ func (t *queuePoller) watchedOwnerGone() bool {
 
 // reportPositions reads the queue and reports its position to every run of this process.
 func (t *queuePoller) reportPositions(ctx context.Context) error {
-	q := &t.store.queue
-	q.mu.Lock() // locked first, so that every run in waiters has a ticket when the queue is read
-	defer q.mu.Unlock()
+	t.mu.Lock() // locked first, so that every run in waiters has a ticket when the queue is read
+	defer t.mu.Unlock()
 	list, err := t.readQueue(ctx)
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 	t.watchedOwners, t.ahead = map[owner]bool{}, maxPollFactor
 	for i := range list {
 		owners[list[i].Run] = list[i].owner
-		w := q.waiters[list[i].n]
+		w := t.waiters[list[i].n]
 		if w == nil {
 			continue
 		}
@@ -272,7 +272,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 			w.report(waiting[i])
 		}
 	}
-	for n, w := range q.waiters {
+	for n, w := range t.waiters {
 		if !inQueue[n] && !w.leftClosed {
 			w.leftClosed = true
 			close(w.left)
@@ -283,7 +283,7 @@ func (t *queuePoller) reportPositions(ctx context.Context) error {
 
 // nextByRate returns when a rate lets another step start, zero if none waits for a rate.
 func (t *queuePoller) nextByRate(ctx context.Context, queue history.Queue) (time.Time, error) {
-	rates, err := readRates(ctx, t.store.reads, queue)
+	rates, err := readRates(ctx, t.db.reads, queue)
 	if err != nil || len(rates) == 0 {
 		return time.Time{}, err
 	}
@@ -297,10 +297,10 @@ func (t *queuePoller) nextByRate(ctx context.Context, queue history.Queue) (time
 
 // readQueue reads the queue, after removing the tickets of dead owners.
 func (t *queuePoller) readQueue(ctx context.Context) ([]ticket, error) {
-	list, err := readTickets(ctx, t.store.reads)
+	list, err := readTickets(ctx, t.db.reads)
 	if err == nil && slices.ContainsFunc(list, func(t ticket) bool { return t.dead }) {
-		if err = t.store.write(ctx, "update the queue", admitNext); err == nil {
-			list, err = readTickets(ctx, t.store.reads)
+		if err = t.db.write(ctx, "update the queue", admitNext); err == nil {
+			list, err = readTickets(ctx, t.db.reads)
 		}
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ type Store struct {
 	ledgers     map[int64]*ledger // by the number of the run
 	ledgerAdded chan struct{}     // holds one after a ledger was added
 
-	queue localQueue
+	queue *localQueue
 
 	firings Firings
 
@@ -50,7 +50,7 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	}
 	s.workers.Go(s.syncLoop)
 	s.workers.Go(s.watch)
-	s.workers.Go(s.pollQueue)
+	s.workers.Go(s.queue.pollLoop)
 	return s, nil
 }
 
@@ -70,7 +70,7 @@ func open(dir string, files func(*db) error) (*Store, error) {
 		d.closePartial()
 		return nil, d.failed(opening, err)
 	}
-	s := &Store{db: d, toolState: toolState{d}, self: procid.Self(), ledgers: map[int64]*ledger{}, ledgerAdded: make(chan struct{}, 1), queue: newQueue()}
+	s := &Store{db: d, toolState: toolState{d}, self: procid.Self(), ledgers: map[int64]*ledger{}, ledgerAdded: make(chan struct{}, 1), queue: newQueue(d)}
 	s.firings = Firings{d, s, &groupCall[Firing, bool]{}, &groupCall[countQuery, ScheduleCounts]{}}
 	return s, nil
 }
