@@ -39,7 +39,7 @@ func (b *bench) open(dir string) *sqlite.Store {
 // another returns the Store of another process on the same directory.
 func another(store *sqlite.Store) func(*service.Config) {
 	return func(c *service.Config) {
-		c.Store, c.Changes, c.Writable = store, store.Changes, store.Writable
+		c.Store, c.Changes, c.Writable = store, store.File().Changes, store.File().Writable
 		c.Engine = engine.New(engine.Config{Store: store, Grace: time.Second})
 	}
 }

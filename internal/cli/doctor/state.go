@@ -98,7 +98,7 @@ const maxWAL = 256 << 20
 func checkHistory(env *ui.Env) (list []finding) {
 	err := env.ReadHistory(func(ctx context.Context, s ui.History) error {
 		stop := env.Elapsed("reading the whole history")
-		h, err := s.Check(ctx)
+		h, err := s.File().Check(ctx)
 		stop()
 		switch {
 		case err != nil:

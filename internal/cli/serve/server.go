@@ -147,7 +147,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 		}
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
-		Changes: s.store.Changes, Writable: s.store.Writable, Waited: s.serviceMetrics.Waited,
+		Changes: s.store.File().Changes, Writable: s.store.File().Writable, Waited: s.serviceMetrics.Waited,
 		Decide: s.flags.decide, Trusts: s.flags.Settings.Trust.Covers, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted})
 	return err
 }

@@ -58,10 +58,7 @@ type History interface {
 	Audit() sqlite.Audit
 	Digests() sqlite.Digests
 	Retention() sqlite.Retention
-	Changes() (int64, error)
-	Writable(ctx context.Context) error
-	Writes() (sqlite.Writes, error)
-	Check(ctx context.Context) (sqlite.Health, error)
+	File() sqlite.File
 }
 
 // ReadHistory opens the history for reading and calls f.

@@ -33,7 +33,7 @@ type Store interface {
 	history.Store
 	Schedules() sqlite.Schedules
 	Firings() sqlite.Firings
-	Writes() (sqlite.Writes, error)
+	File() sqlite.File
 }
 
 // Scheduler fires the schedules of a service. The loop of package schedule decides which scheduled

@@ -249,7 +249,7 @@ func (w *watcher) findFiles(ctx context.Context, now time.Time) (list []event, c
 // so the cursor stays behind that much, and the history knows which runs were handled.
 func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cursor time.Time, err error) {
 	cursor = now.Add(-commitDelay)
-	writes, err := w.s.store.Writes()
+	writes, err := w.s.store.File().Writes()
 	if err != nil || w.writes.Unchanged(writes) && now.Sub(w.queried) < queryInterval {
 		return nil, cursor, err
 	}

@@ -34,7 +34,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	}
 	var n int64
 	passPoint("answer-before")
-	err = s.write(ctx, op, func(ctx context.Context, c *conn) error {
+	err = s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		err := c.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&n)
 		if errors.Is(err, sql.ErrNoRows) {
 			return noRun(op)
@@ -52,7 +52,7 @@ func (s *Store) Answer(ctx context.Context, id string, a history.Answer) error {
 	}
 	passPoint("answer-after")
 	if l := s.ledger(n); l != nil {
-		return s.failed(op, l.deliverAnswers()) // the watch only sees writes of others
+		return s.db.failed(op, l.deliverAnswers()) // the watch only sees writes of others
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *Store) insertAnswer(ctx context.Context, c *conn, run int64, op string,
 		return err
 	}
 	if err := json.Unmarshal(other, &stands); err != nil {
-		return &Error{Corrupt, s.file, op, err}
+		return &Error{Corrupt, s.db.file, op, err}
 	}
 	return fmt.Errorf("cannot %s: %w", op, history.Answered(stands))
 }
@@ -124,7 +124,7 @@ func (l *ledger) hasPendingAnswers() bool {
 
 // answersOf returns the stored answers to a run's questions, in the order of the questions.
 func (s *Store) answersOf(run int64) ([]history.Answer, error) {
-	return rowsOf(context.Background(), s.reads, func(rows *sql.Rows, a *history.Answer) error {
+	return rowsOf(context.Background(), s.db.reads, func(rows *sql.Rows, a *history.Answer) error {
 		var text []byte
 		if err := rows.Scan(&text); err != nil {
 			return err
@@ -140,7 +140,7 @@ func (l *ledger) Suspend(message string) error {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
 	passPoint("rest-before")
-	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
+	err := l.store.db.write(context.Background(), op, func(ctx context.Context, c *conn) error {
 		n, err := c.change(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
 			dag.Waiting.String(), message, l.run, l.epoch)
 		if err != nil || n == 1 {

@@ -31,8 +31,8 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 	}
 	passPoint("begin-before")
 	var n int64
-	err = s.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
-		if err := s.keepReserve(op); err != nil {
+	err = s.db.write(ctx, op, func(ctx context.Context, c *conn) (err error) {
+		if err := s.db.keepReserve(op); err != nil {
 			return err
 		}
 		n, err = s.insert(ctx, c, r, text)
@@ -105,12 +105,12 @@ func keepDefinition(ctx context.Context, c *conn, src tool.Source) error {
 // they keep all digits.
 func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) {
 	op := "read run " + id
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, noRun(op)
 	}
-	tx, err := s.reads.BeginTx(ctx, nil)
+	tx, err := s.db.reads.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	defer tx.Rollback()
 	var text []byte
@@ -119,25 +119,25 @@ func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) 
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, noRun(op)
 	case err != nil:
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	var r history.Record
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&r); err != nil {
-		return nil, &Error{Corrupt, s.file, op, err}
+		return nil, &Error{Corrupt, s.db.file, op, err}
 	}
 	for i := range r.Sources {
 		src := &r.Sources[i]
 		var packed bool
 		if err := tx.QueryRowContext(ctx, "SELECT text, packed FROM definitions WHERE digest = ?", src.Digest).Scan(&src.Text, &packed); err != nil {
-			return nil, s.failed(op, err)
+			return nil, s.db.failed(op, err)
 		}
 		if packed {
 			src.Text = unpack(src.Text)
 		}
 		if tool.DigestOf(src.Text) != src.Digest {
-			return nil, &Error{Corrupt, s.file, op, fmt.Errorf("the text of %s has changed", src.File)}
+			return nil, &Error{Corrupt, s.db.file, op, fmt.Errorf("the text of %s has changed", src.File)}
 		}
 	}
 	return &r, nil

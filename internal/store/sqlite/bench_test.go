@@ -22,8 +22,8 @@ func BenchmarkAppend(b *testing.B) {
 		must(b, l.Append(context.Background(), stepTurn(n)))
 		n++
 	}
-	b.ReportMetric(float64(s.wal.size())/float64(b.N), "walbytes/op")
-	b.ReportMetric(float64(s.wal.syncs.Load())/float64(b.N), "syncs/op")
+	b.ReportMetric(float64(s.db.wal.size())/float64(b.N), "walbytes/op")
+	b.ReportMetric(float64(s.db.wal.syncs.Load())/float64(b.N), "syncs/op")
 }
 
 // stepTurn returns the n-th turn of a run.
@@ -42,11 +42,11 @@ func TestBytesOfStep(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
 	l := beginTest(t, s, "1m83ww0epz1x2")
-	before := s.wal.size()
+	before := s.db.wal.size()
 	for n := range steps {
 		must(t, l.Append(context.Background(), stepTurn(n)))
 	}
-	written := (s.wal.size() - before) / steps
+	written := (s.db.wal.size() - before) / steps
 	must(t, s.Close())
 	info, err := os.Stat(filepath.Join(dir, dbName))
 	must(t, err)

@@ -7,25 +7,31 @@ import (
 	"time"
 )
 
+// File is the file of a history.
+type File struct{ db *db }
+
+// File returns the file of this history.
+func (s *Store) File() File { return File{s.db} }
+
 // Changes returns a number that changes when other processes, or other Stores, have written
 // to the history. While nobody writes it only stats the WAL file, which is cheap.
-func (d *db) Changes() (int64, error) {
+func (f File) Changes() (int64, error) {
 	const op = "check for changes"
-	if d.conn == nil {
-		return 0, &Error{ReadOnly, d.file, op, errors.New("it is open for reading only")}
+	if f.db.conn == nil {
+		return 0, &Error{ReadOnly, f.db.file, op, errors.New("it is open for reading only")}
 	}
-	d.changesMu.Lock()
-	defer d.changesMu.Unlock()
+	f.db.changesMu.Lock()
+	defer f.db.changesMu.Unlock()
 	now := time.Now()
-	info, err := d.wal.file.Stat()
-	if err == nil && d.lastQuery.unchanged(info) {
-		return d.lastQuery.answer, nil
+	info, err := f.db.wal.file.Stat()
+	if err == nil && f.db.lastQuery.unchanged(info) {
+		return f.db.lastQuery.answer, nil
 	}
-	n, err2 := d.changes()
+	n, err2 := f.db.changes()
 	if err == nil && err2 == nil {
-		d.lastQuery = changesQuery{info.Size(), info.ModTime(), now, n}
+		f.db.lastQuery = changesQuery{info.Size(), info.ModTime(), now, n}
 	}
-	return n, d.failed(op, err2)
+	return n, f.db.failed(op, err2)
 }
 
 // changesQuery is the state of the WAL when Changes last asked SQLite, with the answer.
@@ -48,13 +54,13 @@ func (q changesQuery) unchanged(info fs.FileInfo) bool {
 type Writes struct{ changesQuery }
 
 // Writes returns the state of the WAL. Unlike Changes, it also notices what this Store writes.
-func (d *db) Writes() (Writes, error) {
-	if d.wal == nil {
+func (f File) Writes() (Writes, error) {
+	if f.db.wal == nil {
 		return Writes{}, nil
 	}
-	info, err := d.wal.file.Stat()
+	info, err := f.db.wal.file.Stat()
 	if err != nil {
-		return Writes{}, d.failed("check for changes", err)
+		return Writes{}, f.db.failed("check for changes", err)
 	}
 	return Writes{changesQuery{size: info.Size(), modified: info.ModTime(), at: time.Now()}}, nil
 }
@@ -66,13 +72,13 @@ func (w Writes) Unchanged(later Writes) bool {
 }
 
 // Writable returns why nothing can be recorded now, nil if it can.
-func (d *db) Writable(ctx context.Context) error {
-	if d.wal != nil {
-		if err := d.wal.failure(); err != nil {
-			return d.failed("record", err)
+func (f File) Writable(ctx context.Context) error {
+	if f.db.wal != nil {
+		if err := f.db.wal.failure(); err != nil {
+			return f.db.failed("record", err)
 		}
 	}
-	return d.write(ctx, "record", func(context.Context, *conn) error { return nil })
+	return f.db.write(ctx, "record", func(context.Context, *conn) error { return nil })
 }
 
 // changes returns a number that changes when another connection has written.

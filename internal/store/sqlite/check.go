@@ -21,24 +21,24 @@ const maxProblems = 5
 // Check reads the whole history and returns the problems that it finds: a page that nobody reads
 // for months must not be damaged either. A gigabyte takes three seconds of CPU time, and as long
 // as the disk needs to read it. It writes nothing.
-func (d *db) Check(ctx context.Context) (Health, error) {
+func (f File) Check(ctx context.Context) (Health, error) {
 	const op = "check the history"
 	var h Health
-	if d.reads == nil {
+	if f.db.reads == nil {
 		return h, nil
 	}
-	if info, err := os.Stat(d.file); err == nil {
+	if info, err := os.Stat(f.db.file); err == nil {
 		h.Size = info.Size()
 	}
-	if info, err := os.Stat(d.file + "-wal"); err == nil {
+	if info, err := os.Stat(f.db.file + "-wal"); err == nil {
 		h.WAL = info.Size()
 	}
-	if err := d.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
-		return h, d.failed(op, err)
+	if err := f.db.reads.QueryRowContext(ctx, "PRAGMA user_version").Scan(&h.Version); err != nil {
+		return h, f.db.failed(op, err)
 	}
-	found, err := rowsOf(ctx, d.reads, scanColumn[string], fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
+	found, err := rowsOf(ctx, f.db.reads, scanColumn[string], fmt.Sprintf("PRAGMA quick_check(%d)", maxProblems))
 	if err == nil && strings.Join(found, "") != "ok" {
 		h.Problems = found
 	}
-	return h, d.failed(op, err)
+	return h, f.db.failed(op, err)
 }

@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		return s.Check(ctx)
+		return s.File().Check(ctx)
 	}
 	h, err := check()
 	if err != nil || len(h.Problems) > 0 || h.Version != len(migrations) || h.Size < 4096 {
@@ -48,7 +48,7 @@ func TestCheckNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if h, err := s.Check(context.Background()); err != nil || h.Version != 0 || len(h.Problems) > 0 {
+	if h, err := s.File().Check(context.Background()); err != nil || h.Version != 0 || len(h.Problems) > 0 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }

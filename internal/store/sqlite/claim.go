@@ -17,7 +17,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	var n int64
 	var epoch, answers int
 	passPoint("claim-before")
-	err := s.write(ctx, op, func(ctx context.Context, c *conn) error {
+	err := s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		var o owner
 		err := c.QueryRowContext(ctx, "SELECT n, epoch, owner, boot, lease FROM runs WHERE id = ?", id).
 			Scan(&n, &epoch, &o.process, &o.boot, &o.lease)
@@ -59,7 +59,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	l := s.newLedger(n, id, epoch, answers)
 	if err := l.deliverAnswers(); err != nil {
 		l.Close()
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	return l, nil
 }
@@ -80,7 +80,7 @@ func lastSeq(ctx context.Context, c *conn, run int64) (uint64, error) {
 func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 	op := "cancel run " + id
 	var n int64
-	err := s.write(ctx, op, func(ctx context.Context, c *conn) error {
+	err := s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ? WHERE id = ? RETURNING n", reason, id).Scan(&n)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):

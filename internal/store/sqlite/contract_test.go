@@ -33,8 +33,8 @@ func openTest(t testing.TB, dir string) *Store {
 type lapser struct{ *Store }
 
 func (s lapser) Lapse(t *testing.T, run string) history.Store {
-	other := openTest(t, s.dir)
-	err := other.write(context.Background(), "lapse", func(ctx context.Context, c *conn) error {
+	other := openTest(t, s.db.dir)
+	err := other.db.write(context.Background(), "lapse", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, `UPDATE runs SET owner = '{"pid":1,"boot":"another"}' WHERE id = ?`, run)
 		return err
 	})

@@ -57,7 +57,7 @@ func dump(t *testing.T, dir string) []string {
 	var list []string
 	for _, query := range []string{"SELECT sql FROM sqlite_schema ORDER BY name", "PRAGMA application_id", "PRAGMA user_version",
 		"PRAGMA auto_vacuum", "PRAGMA page_size", "PRAGMA journal_mode", "SELECT n FROM schedule_changes"} {
-		rows, err := s.reads.Query(query)
+		rows, err := s.db.reads.Query(query)
 		must(t, err)
 		for rows.Next() {
 			var text *string
@@ -97,7 +97,7 @@ func TestSyncsOfName(t *testing.T) {
 		s := openTest(t, dir)
 		l := beginTest(t, s, string(rune('a'+i)))
 		must(t, l.Sync(ctx))
-		if got := s.wal.syncs.Load(); got != want {
+		if got := s.db.wal.syncs.Load(); got != want {
 			t.Errorf("open %d: %d syncs, want %d", i+1, got, want)
 		}
 		must(t, s.Quit())

@@ -15,7 +15,8 @@
 // # Types
 //
 // A db is the file with its connections: opening, transactions, syncs. A Store has the runs, their
-// ledgers and the queue. Schedules, Firings, Audit, Digests and Retention need only the db.
+// ledgers and the queue. It hands out the rest, which needs only the db: Schedules, Firings, Audit,
+// Digests, Retention, and File for the state of the file.
 //
 // # Durability
 //

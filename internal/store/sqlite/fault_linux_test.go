@@ -175,7 +175,7 @@ func TestStoppedOwner(t *testing.T) {
 		_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?", int64(procid.Uptime()-time.Second))
 		return err
 	}
-	must(t, s.write(ctx, "expire", expire))
+	must(t, s.db.write(ctx, "expire", expire))
 	if info, err := s.Info(ctx, "r1"); err != nil || info.Status.String() != "interrupted" {
 		t.Fatal(info, err)
 	}
@@ -194,7 +194,7 @@ func TestStoppedOwner(t *testing.T) {
 // lease is until when r1 has an owner.
 func lease(t *testing.T, s *Store) (until int64) {
 	t.Helper()
-	must(t, s.reads.QueryRow("SELECT lease FROM runs WHERE id = 'r1'").Scan(&until))
+	must(t, s.db.reads.QueryRow("SELECT lease FROM runs WHERE id = 'r1'").Scan(&until))
 	return until
 }
 
@@ -210,7 +210,7 @@ func (p *process) freeze(s *Store) {
 			must(p.t, err)
 			return strings.Contains(string(stat), ") T ")
 		})
-		if err = s.write(context.Background(), "look", nothing); err != nil {
+		if err = s.db.write(context.Background(), "look", nothing); err != nil {
 			must(p.t, p.cmd.Process.Signal(syscall.SIGCONT))
 		}
 		return err == nil

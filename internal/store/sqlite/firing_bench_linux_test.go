@@ -41,7 +41,7 @@ func BenchmarkThousandDue(b *testing.B) {
 			})
 		}
 		work.Wait()
-		err := s.write(b.Context(), "begin the runs", func(ctx context.Context, c *conn) error {
+		err := s.db.write(b.Context(), "begin the runs", func(ctx context.Context, c *conn) error {
 			_, err := c.ExecContext(ctx, "UPDATE firings SET open = 0")
 			return err
 		})

@@ -197,7 +197,7 @@ func migrateTest(t *testing.T, dir string, rows int) {
 	defer s.Close()
 	var copies int
 	var extra string
-	err = s.reads.QueryRow("SELECT (SELECT count(*) FROM copies), extra FROM runs").Scan(&copies, &extra)
+	err = s.db.reads.QueryRow("SELECT (SELECT count(*) FROM copies), extra FROM runs").Scan(&copies, &extra)
 	if err != nil || copies != rows || extra != "r1" {
 		t.Fatal(copies, extra, err)
 	}
@@ -208,7 +208,7 @@ func migrateTest(t *testing.T, dir string, rows int) {
 
 func tables(t *testing.T, s *Store) (list string) {
 	t.Helper()
-	if err := s.reads.QueryRow("SELECT group_concat(name) FROM sqlite_schema").Scan(&list); err != nil {
+	if err := s.db.reads.QueryRow("SELECT group_concat(name) FROM sqlite_schema").Scan(&list); err != nil {
 		t.Fatal(err)
 	}
 	return list

@@ -80,15 +80,15 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 		l.fence()
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
-	return l.store.failed(op, err)
+	return l.store.db.failed(op, err)
 }
 
 // commit writes the turn in l.buf, together with the status of the run if it changed, and with the
 // state of tools that the turn sets.
 func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) error {
-	l.store.mu.Lock()
-	defer l.store.mu.Unlock()
-	if err := l.store.wal.failure(); err != nil {
+	l.store.db.mu.Lock()
+	defer l.store.db.mu.Unlock()
+	if err := l.store.db.wal.failure(); err != nil {
 		return err
 	}
 	change, state := lastStatusEvent(events), history.StateChanges(events)
@@ -97,13 +97,13 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 		if err := l.insertTurn(ctx, seq); err != nil {
 			return err
 		}
-		l.store.wal.committed()
+		l.store.db.wal.committed()
 		passPoint("append-after")
 		return nil
 	}
 	passPoint("finish-before")
-	err := l.store.withReserve("append to run "+l.id, func() error {
-		return l.store.transact(ctx, func(ctx context.Context, c *conn) error {
+	err := l.store.db.withReserve("append to run "+l.id, func() error {
+		return l.store.db.transact(ctx, func(ctx context.Context, c *conn) error {
 			if err := l.insertTurn(ctx, seq); err != nil {
 				return err
 			}
@@ -122,7 +122,7 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 }
 
 func (l *ledger) insertTurn(ctx context.Context, seq uint64) error {
-	n, err := l.store.conn.change(ctx, insertTurnSQL, turn(l.run, seq), l.buf, l.run, l.epoch)
+	n, err := l.store.db.conn.change(ctx, insertTurnSQL, turn(l.run, seq), l.buf, l.run, l.epoch)
 	if err != nil || n == 1 {
 		return err
 	}
@@ -161,13 +161,13 @@ func (l *ledger) Sync(ctx context.Context) error {
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
 	}
-	if err := l.store.wal.sync(); err != nil {
-		return l.store.failed(op, err)
+	if err := l.store.db.wal.sync(); err != nil {
+		return l.store.db.failed(op, err)
 	}
 	owned, err := l.isOwner(context.WithoutCancel(ctx))
 	switch {
 	case err != nil:
-		return l.store.failed(op, err)
+		return l.store.db.failed(op, err)
 	case !owned:
 		l.fence()
 		return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
@@ -176,9 +176,9 @@ func (l *ledger) Sync(ctx context.Context) error {
 }
 
 func (l *ledger) isOwner(ctx context.Context) (owned bool, err error) {
-	l.store.mu.Lock()
-	defer l.store.mu.Unlock()
-	err = l.store.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)", l.run, l.epoch).Scan(&owned)
+	l.store.db.mu.Lock()
+	defer l.store.db.mu.Unlock()
+	err = l.store.db.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE n = ? AND epoch = ?)", l.run, l.epoch).Scan(&owned)
 	return owned, err
 }
 
@@ -201,7 +201,7 @@ func (l *ledger) Close() error {
 	}
 	passPoint("close-before")
 	op := "release run " + l.id
-	err := l.store.withReserve(op, func() error { return l.release(op, queued) })
+	err := l.store.db.withReserve(op, func() error { return l.release(op, queued) })
 	if err != nil {
 		return err
 	}
@@ -218,19 +218,19 @@ func (l *ledger) release(op string, queued bool) error {
 	const release = "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?"
 	s, ctx := l.store, context.Background()
 	if queued {
-		return s.write(ctx, op, func(ctx context.Context, c *conn) error {
+		return s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 			if _, err := c.ExecContext(ctx, release, l.run, l.epoch); err != nil {
 				return err
 			}
 			return leaveQueue(ctx, c, l.run, l.epoch)
 		})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.conn.ExecContext(ctx, release, l.run, l.epoch); err != nil {
-		return s.failed(op, err)
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if _, err := s.db.conn.ExecContext(ctx, release, l.run, l.epoch); err != nil {
+		return s.db.failed(op, err)
 	}
-	s.wal.committed()
+	s.db.wal.committed()
 	return nil
 }
 

@@ -25,10 +25,10 @@ const (
 // Info implements history.Store.
 func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	op := "read run " + id
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return history.RunInfo{}, noRun(op)
 	}
-	info, err := scanInfo(s.reads.QueryRowContext(ctx, infoColumns+" WHERE id = ?", id))
+	info, err := scanInfo(s.db.reads.QueryRowContext(ctx, infoColumns+" WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = noRun(op)
 	}
@@ -41,7 +41,7 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	if err == nil {
 		err = s.addAnswered(ctx, list)
 	}
-	return list[0], s.failed(op, err)
+	return list[0], s.db.failed(op, err)
 }
 
 // addAnswered adds to the runs that wait the numbers of their answered questions.
@@ -59,7 +59,7 @@ func (s *Store) addAnswered(ctx context.Context, list []history.RunInfo) error {
 	if err != nil {
 		return err
 	}
-	_, err = rowsOf(ctx, s.reads, func(rows *sql.Rows, id *string) error {
+	_, err = rowsOf(ctx, s.db.reads, func(rows *sql.Rows, id *string) error {
 		var wait uint64
 		if err := rows.Scan(id, &wait); err != nil {
 			return err
@@ -96,7 +96,7 @@ func withQueuePosition(i history.RunInfo, waiting map[string]history.QueuePositi
 // Runs implements history.Store.
 func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
 	const op = "list the runs"
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, nil
 	}
 	// The queue is read before the list. Each call must use only one connection at a time,
@@ -106,15 +106,15 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 		return nil, err
 	}
 	text, args := runsQuery(q)
-	rows, err := s.reads.QueryContext(ctx, text, args...)
+	rows, err := s.db.reads.QueryContext(ctx, text, args...)
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	list, err := scanRuns(rows, q, waiting)
 	if err == nil {
 		err = s.addAnswered(ctx, list)
 	}
-	return list, s.failed(op, err)
+	return list, s.db.failed(op, err)
 }
 
 // scanRuns reads the runs that a query selects, and closes rows.

@@ -123,7 +123,7 @@ func finished(run string, seq uint64) []dag.Event {
 func integrity(t *testing.T, s *Store) string {
 	t.Helper()
 	var found string
-	if err := s.reads.QueryRow("PRAGMA integrity_check").Scan(&found); err != nil {
+	if err := s.db.reads.QueryRow("PRAGMA integrity_check").Scan(&found); err != nil {
 		return err.Error()
 	}
 	return found

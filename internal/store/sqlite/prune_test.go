@@ -89,7 +89,7 @@ func TestPruneManyRuns(t *testing.T) {
 // ids are those that runs get.
 func manyRuns(t *testing.T, s *Store, n int, now time.Time, apart time.Duration) {
 	t.Helper()
-	must(t, s.write(context.Background(), "test", func(ctx context.Context, c *conn) error {
+	must(t, s.db.write(context.Background(), "test", func(ctx context.Context, c *conn) error {
 		insert, err := c.PrepareContext(ctx, `INSERT INTO runs (n, id, tool, retry_of, status, started, ended, epoch, boot, lease)
 			VALUES (?1, ?2, 'tool' || (?1 % 50), '', iif(?1 % 20, 'succeeded', 'failed'), ?3, ?3, 1, '', 0)`)
 		if err != nil {
@@ -222,7 +222,7 @@ func TestPruneInterrupted(t *testing.T) {
 	// Numbers are not used again.
 	beginTest(t, s, "later")
 	var n int
-	must(t, s.reads.QueryRow("SELECT n FROM runs WHERE id = 'later'").Scan(&n))
+	must(t, s.db.reads.QueryRow("SELECT n FROM runs WHERE id = 'later'").Scan(&n))
 	if n != 5 {
 		t.Error("the next run has the number", n)
 	}
@@ -263,14 +263,14 @@ func TestPruneBesideRun(t *testing.T) {
 
 func count(t *testing.T, s *Store, table string) (n int) {
 	t.Helper()
-	must(t, s.reads.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	must(t, s.db.reads.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
 func compact(s *Store) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err := s.checkpoint(context.Background())
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	_, err := s.db.checkpoint(context.Background())
 	return err
 }
 

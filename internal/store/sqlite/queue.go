@@ -98,7 +98,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 			return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
 		case <-l.lost:
 			return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
-		case <-l.store.stop:
+		case <-l.store.db.stop:
 			return fmt.Errorf("cannot %s: the history was closed", op)
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), l.leave(op, d.Step))
@@ -111,7 +111,7 @@ func (l *ledger) Leave(step string) error { return l.leave("give back the slots 
 
 // leave removes the ticket of the run, or of a step.
 func (l *ledger) leave(op, step string) error {
-	err := l.store.write(context.Background(), op, func(ctx context.Context, c *conn) error {
+	err := l.store.db.write(context.Background(), op, func(ctx context.Context, c *conn) error {
 		return dropTickets(ctx, c, "run = ? AND step = ? AND epoch = ?", l.run, step, l.epoch)
 	})
 	l.store.queue.notifyChanged()
@@ -129,7 +129,7 @@ func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) 
 	l.queued = true
 	l.mu.Unlock()
 	passPoint("admit-before")
-	err = l.store.write(ctx, op, func(ctx context.Context, c *conn) error {
+	err = l.store.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		res, err := c.ExecContext(ctx, `INSERT OR REPLACE INTO tickets (run, step, epoch, priority, needs, held, since)
 			SELECT n, ?, epoch, ?, ?, 0, ? FROM runs WHERE n = ? AND epoch = ?`, d.Step, d.Priority, string(text), time.Now().UnixNano(), l.run, l.epoch)
 		if err != nil {

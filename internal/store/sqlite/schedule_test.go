@@ -177,7 +177,7 @@ func TestPruneFirings(t *testing.T) {
 		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
 		must(t, err)
 	}
-	must(t, s.write(ctx, "age", func(ctx context.Context, c *conn) error {
+	must(t, s.db.write(ctx, "age", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, "UPDATE firings SET at = at - ?, open = run = 'open' WHERE run <> 'new'", 48*time.Hour)
 		return err
 	}))

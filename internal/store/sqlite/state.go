@@ -117,7 +117,7 @@ func (l *ledger) ReadState(ctx context.Context, id history.StateID, from string)
 	if err := l.usable(); err != nil {
 		return nil, fmt.Errorf("cannot %s: %w", op, err)
 	}
-	err = l.store.write(ctx, op, func(ctx context.Context, c *conn) error {
+	err = l.store.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		seen, known, err := seenState(ctx, c, l.id, id)
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 // Store is the history in one directory. It is safe for concurrent use. Any number of
 // processes may have the same directory open.
 type Store struct {
-	*db
+	db *db
 	toolState
 	self procid.Identity
 
@@ -48,9 +48,9 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.workers.Go(s.syncLoop)
-	s.workers.Go(s.watch)
-	s.workers.Go(s.queue.pollLoop)
+	s.db.workers.Go(s.db.syncLoop)
+	s.db.workers.Go(s.watch)
+	s.db.workers.Go(s.queue.pollLoop)
 	return s, nil
 }
 
@@ -80,7 +80,7 @@ func open(dir string, files func(*db) error) (*Store, error) {
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.release()
-		s.closed = s.close()
+		s.closed = s.db.close()
 	})
 	return s.closed
 }
@@ -95,7 +95,7 @@ const maxQuitWAL = 512 << 10
 // closed need not survive a crash of the machine, because their owner does not survive it
 // either.
 func (s *Store) Quit() error {
-	if s.wal == nil || s.wal.size() > maxQuitWAL {
+	if s.db.wal == nil || s.db.wal.size() > maxQuitWAL {
 		return s.Close()
 	}
 	s.closing.Do(s.release)
@@ -104,11 +104,11 @@ func (s *Store) Quit() error {
 
 // release stops the goroutines and closes the ledgers. The database stays open.
 func (s *Store) release() {
-	s.stopWorkers()
+	s.db.stopWorkers()
 	for _, l := range s.openLedgers() {
 		l.Close()
 	}
-	s.saveLastCommit()
+	s.db.saveLastCommit()
 }
 
 // openLedgers returns the ledgers in use.

@@ -25,24 +25,24 @@ func TestSyncs(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	l := beginTest(t, s, "r1")
-	before, began := s.wal.syncs.Load(), time.Now()
+	before, began := s.db.wal.syncs.Load(), time.Now()
 	for seq := range uint64(2000) { // 1,000 steps
 		must(t, l.Append(ctx, event("r1", seq+1)))
 	}
 	must(t, l.Append(ctx, finished("r1", 2001)))
 	must(t, l.Sync(ctx))
-	syncs := s.wal.syncs.Load() - before
+	syncs := s.db.wal.syncs.Load() - before
 	t.Log(syncs, "syncs for 1,000 steps")
 	if most := uint64(time.Since(began)/syncEvery) + 3; uint64(syncs) > most { // fewer than 30 where the machine is not slow
 		t.Errorf("1,000 steps took %d syncs, more than the %d that time alone asks for", syncs, most)
 	}
-	before = s.wal.syncs.Load()
+	before = s.db.wal.syncs.Load()
 	must(t, l.Sync(ctx)) // nothing new
-	if after := s.wal.syncs.Load(); after != before {
+	if after := s.db.wal.syncs.Load(); after != before {
 		t.Error("the disk was asked without a reason")
 	}
 	must(t, l.Append(ctx, event("r1", 2002)))
-	waittest.Until(t, "sync", func() bool { return s.wal.synced.Load() >= s.wal.commits.Load() })
+	waittest.Until(t, "sync", func() bool { return s.db.wal.synced.Load() >= s.db.wal.commits.Load() })
 }
 
 // The WAL is moved to the main file while a run continues, and then begins again.
@@ -61,12 +61,12 @@ func TestMoveWAL(t *testing.T) {
 	add(checkpointCommits)
 	waittest.Until(t, "move", func() bool {
 		info, err := os.Stat(filepath.Join(dir, dbName))
-		return err == nil && info.Size() > 100<<10 && s.moving.TryLock()
+		return err == nil && info.Size() > 100<<10 && s.db.moving.TryLock()
 	})
-	s.moving.Unlock()
-	before := s.wal.size()
+	s.db.moving.Unlock()
+	before := s.db.wal.size()
 	add(checkpointCommits / 2)
-	if after := s.wal.size(); after != before {
+	if after := s.db.wal.size(); after != before {
 		t.Errorf("the WAL has grown from %d to %d bytes", before, after)
 	}
 	if list, err := s.Events(ctx, "1m83ww0epz1x2", 0); err != nil || len(list) != 2*turns {
@@ -95,10 +95,10 @@ func TestSyncShared(t *testing.T) {
 		ledgers[i], err = s.Begin(ctx, &history.Record{ID: fmt.Sprint("r", i), Tool: "test"})
 		return err
 	})
-	before, began := s.wal.syncs.Load(), time.Now()
+	before, began := s.db.wal.syncs.Load(), time.Now()
 	each(func(i int) error { return ledgers[i].Sync(ctx) })
 	// One for all of them, one for the file's name, and those that time itself asks for.
-	if n := uint64(s.wal.syncs.Load() - before); n > 2+uint64(time.Since(began)/syncEvery) {
+	if n := uint64(s.db.wal.syncs.Load() - before); n > 2+uint64(time.Since(began)/syncEvery) {
 		t.Error(n, "syncs")
 	}
 }
@@ -109,9 +109,9 @@ func TestSyncFails(t *testing.T) {
 	s, err := Open(ctx, t.TempDir())
 	must(t, err)
 	l := beginTest(t, s, "r1")
-	s.wal.mu.Lock()
-	s.wal.file.Close()
-	s.wal.mu.Unlock()
+	s.db.wal.mu.Lock()
+	s.db.wal.file.Close()
+	s.db.wal.mu.Unlock()
 	must(t, l.Append(ctx, event("r1", 1)))
 	if err := l.Sync(ctx); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
@@ -315,7 +315,7 @@ func TestManyRuns(t *testing.T) {
 	ctx := context.Background()
 	s := openTest(t, t.TempDir())
 	n := sizetest.Of(5000, 20_000, 100_000)
-	err := s.write(ctx, "fill", func(ctx context.Context, c *conn) error {
+	err := s.db.write(ctx, "fill", func(ctx context.Context, c *conn) error {
 		_, err := c.ExecContext(ctx, `WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 			INSERT INTO runs (id, tool, retry_of, status, message, started, ended, epoch, boot, lease)
 			SELECT printf('%013d', n), CASE WHEN n % 1000 = 3 THEN 'rare' ELSE 'often' END, '',
@@ -371,7 +371,7 @@ func TestManyRuns(t *testing.T) {
 // plan is how SQLite means to find what a statement asks for.
 func plan(t *testing.T, s *Store, text string, args []any) string {
 	t.Helper()
-	rows, err := s.reads.Query("EXPLAIN QUERY PLAN "+text, args...)
+	rows, err := s.db.reads.Query("EXPLAIN QUERY PLAN "+text, args...)
 	must(t, err)
 	defer rows.Close()
 	var list []string

@@ -82,12 +82,12 @@ func queueOf(list []ticket) history.Queue {
 
 // Queue implements history.Store.
 func (s *Store) Queue(ctx context.Context) (history.Queue, error) {
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, nil
 	}
-	list, err := readTickets(ctx, s.reads)
+	list, err := readTickets(ctx, s.db.reads)
 	if err != nil {
-		return nil, s.failed("read the queue", err)
+		return nil, s.db.failed("read the queue", err)
 	}
 	return queueOf(liveTickets(list)), nil
 }

@@ -53,34 +53,34 @@ func decodeLines(list []dag.Event, text []byte) ([]dag.Event, error) {
 // Events implements history.Store.
 func (s *Store) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
 	op := "read the events of run " + id
-	if s.reads == nil {
+	if s.db.reads == nil {
 		return nil, noRun(op)
 	}
 	var run int64
-	err := s.reads.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&run)
+	err := s.db.reads.QueryRowContext(ctx, "SELECT n FROM runs WHERE id = ?", id).Scan(&run)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, noRun(op)
 	case err != nil:
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	case after >= maxSeq:
 		return nil, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT events FROM turns WHERE n BETWEEN ? AND ? ORDER BY n",
+	rows, err := s.db.reads.QueryContext(ctx, "SELECT events FROM turns WHERE n BETWEEN ? AND ? ORDER BY n",
 		turn(run, after+1), turn(run, maxSeq))
 	if err != nil {
-		return nil, s.failed(op, err)
+		return nil, s.db.failed(op, err)
 	}
 	defer rows.Close()
 	var list []dag.Event
 	var text sql.RawBytes
 	for size := 0; size < pageSize && rows.Next(); size += len(text) {
 		if err := rows.Scan(&text); err != nil {
-			return nil, s.failed(op, err)
+			return nil, s.db.failed(op, err)
 		}
 		if list, err = decode(list, id, text, after); err != nil {
-			return nil, &Error{Corrupt, s.file, op, err}
+			return nil, &Error{Corrupt, s.db.file, op, err}
 		}
 	}
-	return list, s.failed(op, rows.Err())
+	return list, s.db.failed(op, rows.Err())
 }

@@ -18,14 +18,14 @@ func (s *Store) watch() {
 	renewed, seen := procid.Uptime(), int64(-1)
 	for {
 		select {
-		case <-s.stop:
+		case <-s.db.stop:
 			return
 		case <-tick.C:
 		}
 		ledgers := s.openLedgers()
 		if len(ledgers) == 0 { // an idle service must not use CPU time
 			select {
-			case <-s.stop:
+			case <-s.db.stop:
 				return
 			case <-s.ledgerAdded:
 			}
@@ -40,7 +40,7 @@ func (s *Store) watch() {
 				l.deliverAnswers() // if it fails, the next round tries again
 			}
 		}
-		if version, err := s.changes(); err == nil && version != seen && s.checkLedgers(ledgers) == nil {
+		if version, err := s.db.changes(); err == nil && version != seen && s.checkLedgers(ledgers) == nil {
 			seen = version
 		}
 	}
@@ -48,7 +48,7 @@ func (s *Store) watch() {
 
 // renew extends the leases. checkLedgers finds out which runs are lost.
 func (s *Store) renew(ledgers []*ledger) error {
-	return s.write(context.Background(), "renew the leases", func(ctx context.Context, c *conn) error {
+	return s.db.write(context.Background(), "renew the leases", func(ctx context.Context, c *conn) error {
 		_, _, lease := s.ownership()
 		for _, l := range ledgers {
 			_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ? WHERE n = ? AND epoch = ? AND owner IS NOT NULL", lease, l.run, l.epoch)
@@ -65,7 +65,7 @@ func (s *Store) checkLedgers(ledgers []*ledger) error {
 	for _, l := range ledgers {
 		var epoch int
 		var cancel sql.NullString
-		err := s.reads.QueryRow("SELECT epoch, cancel FROM runs WHERE n = ?", l.run).Scan(&epoch, &cancel)
+		err := s.db.reads.QueryRow("SELECT epoch, cancel FROM runs WHERE n = ?", l.run).Scan(&epoch, &cancel)
 		switch {
 		case errors.Is(err, sql.ErrNoRows), err == nil && epoch != l.epoch:
 			l.fence()
