@@ -37,8 +37,7 @@ func newDB(dir string) (*db, error) {
 	return &db{dir: dir, file: filepath.Join(dir, dbName), stop: make(chan struct{})}, nil
 }
 
-// write calls f in a transaction. No other write comes in between, of
-// this process or another.
+// write calls f in a transaction. No other write, of this process or another, comes in between.
 func (d *db) write(ctx context.Context, op string, f func(ctx context.Context, c *conn) error) error {
 	if d.conn == nil {
 		return &Error{ReadOnly, d.file, op, errors.New("it is open for reading only")}

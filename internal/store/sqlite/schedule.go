@@ -74,8 +74,8 @@ func (s Schedules) Remove(ctx context.Context, id string) (existed bool, err err
 func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err error) {
 	n, err := c.change(ctx, "DELETE FROM schedules WHERE id = ?", id)
 	for _, q := range []string{"DELETE FROM cursors WHERE schedule = ?", "DELETE FROM pauses WHERE schedule = ?"} {
-		if _, e := c.ExecContext(ctx, q, id); err == nil {
-			err = e
+		if err == nil {
+			_, err = c.ExecContext(ctx, q, id)
 		}
 	}
 	return n > 0, err
