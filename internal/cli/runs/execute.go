@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
@@ -34,13 +35,13 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 }
 
 // historyUnavailable reports whether runs cannot be recorded because no variable names a state
-// directory and the default cannot be used, for example for a system user without a home directory.
+// directory and the default cannot be used, for example for a system user whose HOME does not exist.
 // It prints a warning, and the run goes unrecorded.
 func historyUnavailable(env *ui.Env, f ui.InteractionFlags) bool {
 	dir, err := ui.StateDir()
 	switch {
 	case err != nil:
-	case os.Getenv("FLOWRUN_STATE_DIR")+os.Getenv("XDG_STATE_HOME")+os.Getenv("HOME") != "":
+	case os.Getenv("FLOWRUN_STATE_DIR") != "" || filepath.IsAbs(os.Getenv("XDG_STATE_HOME")):
 		return false // a directory that was named and cannot be used is an error
 	default:
 		if err = canWrite(dir); err == nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/os/ownership"
@@ -138,6 +139,9 @@ func (d *db) checkFiles() (marked, created bool, err error) {
 // statFiles reports whether the marker exists and how large history.db is, -1 if there is
 // none.
 func (d *db) statFiles() (marked bool, size int64, err error) {
+	if _, err := os.Stat(d.dir); errors.Is(err, syscall.ENOTDIR) { // below a file, such as a home that is /dev/null
+		return false, -1, nil
+	}
 	for _, file := range []string{d.file, d.file + "-wal", d.file + "-shm", filepath.Join(d.dir, markerName), filepath.Join(d.dir, lockName)} {
 		if err := ownership.CheckFile(file); err != nil {
 			return false, 0, err

@@ -16,20 +16,31 @@ func TestNoHome(t *testing.T) {
 	bare := func(s *site) []string {
 		return []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.env[len(s.env)-1][len("TMPDIR="):]}
 	}
-	t.Run("a home that cannot be used", func(t *testing.T) {
-		t.Parallel()
-		s := newSite(t)
-		s.by(65534) // nobody, whose home is /nonexistent
-		if _, err := os.Stat("/nonexistent"); err == nil {
-			t.Skip("there is a /nonexistent here")
-		}
-		s.write("t.yaml", tool)
-		s.env = bare(s)
-		out := s.run("run", "./t.yaml")
-		if out.code != 0 || out.stdout != "ran\n" || strings.Count(out.stderr, "is not recorded") != 1 {
-			t.Errorf("the run was not done, or nothing said that it is not recorded\n%s", out)
-		}
-	})
+	for name, env := range map[string][]string{"not set": nil, "that does not exist": {"HOME=/nonexistent"}, "that is read-only": {"HOME=/usr"}, "that is a file": {"HOME=/etc/passwd"}} {
+		t.Run("a home "+name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			s.by(65534) // nobody, whose home is /nonexistent
+			if _, err := os.Stat("/nonexistent"); err == nil {
+				t.Skip("there is a /nonexistent here")
+			}
+			s.write("t.yaml", tool)
+			s.env = append(bare(s), env...)
+			out := s.run("run", "./t.yaml")
+			if out.code != 0 || out.stdout != "ran\n" || strings.Count(out.stderr, "is not recorded") != 1 {
+				t.Errorf("the run was not done, or nothing said that it is not recorded\n%s", out)
+			}
+			if out := s.run("runs"); out.code != 0 || !strings.Contains(out.stderr, "no runs found") {
+				t.Errorf("the runs are not listed\n%s", out)
+			}
+			for variable, dir := range map[string]string{"FLOWRUN_STATE_DIR": "/nonexistent/x", "XDG_STATE_HOME": "/nonexistent"} {
+				s.env = append(bare(s), variable+"="+dir)
+				if out := s.run("run", "./t.yaml"); out.code == 0 || !strings.Contains(out.stderr, "cannot use the state directory") {
+					t.Errorf("%s: it is used, or nothing said why not\n%s", variable, out)
+				}
+			}
+		})
+	}
 	t.Run("the home of the user database", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t)
