@@ -46,7 +46,7 @@ func (p *parser) rule(l logical) {
 		bad = "its name is empty"
 	}
 	unknown := bad
-	targets := strings.Fields(targetText)
+	targets := words(targetText)
 	if bad == "" && len(targets) == 1 && strings.HasPrefix(targets[0], ".") && strings.ToUpper(targets[0]) == targets[0] && !strings.Contains(targets[0], "/") {
 		p.special(targets[0], needsText, l.line)
 		return
@@ -66,6 +66,8 @@ func (p *parser) rule(l logical) {
 		bad = "its prerequisites: " + why
 	case strings.ContainsAny(targetText+needs, "\x01"):
 		bad = "its name or a prerequisite is not fixed"
+	case strings.Contains(targetText+needs, `\`):
+		bad = "flowrun does not read a backslash in its name or a prerequisite"
 	case strings.ContainsAny(needs, "%:*"):
 		bad = "flowrun has no patterns in prerequisites"
 	}
@@ -127,7 +129,7 @@ func (p *parser) special(name, needs string, line int) {
 			p.result.Add(name, line, "", importer.LeftOut, "%s", err)
 			return
 		}
-		for _, t := range strings.Fields(text) {
+		for _, t := range words(text) {
 			p.phony[t] = true
 		}
 	case ".POSIX":
@@ -165,17 +167,26 @@ func (r *rule) begin() {
 	r.recipe, r.begun = nil, true
 }
 
+// words splits a list of names. A space after a backslash is part of a name.
+func words(text string) []string {
+	list := strings.Fields(strings.ReplaceAll(text, `\ `, "\x02"))
+	for i := range list {
+		list[i] = strings.ReplaceAll(list[i], "\x02", " ")
+	}
+	return list
+}
+
 // prerequisites splits the text after the colon of a rule.
 func prerequisites(text string) []need {
 	var list []need
 	normal, orderOnly, _ := strings.Cut(text, "|")
-	for _, name := range strings.Fields(normal) {
+	for _, name := range words(normal) {
 		if name == ".WAIT" { // the steps run one after the other
 			continue
 		}
 		list = append(list, need{name, false})
 	}
-	for _, name := range strings.Fields(strings.ReplaceAll(orderOnly, "|", " ")) {
+	for _, name := range words(strings.ReplaceAll(orderOnly, "|", " ")) {
 		list = append(list, need{name, true})
 	}
 	return list
