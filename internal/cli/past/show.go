@@ -140,7 +140,7 @@ func showFailure(env *ui.Env, r *engine.Result) error {
 	_, err := fmt.Fprintf(env.Stdout, "\nend of the %s of %s:\n", stream, console.Clean(s.ID))
 	for _, line := range lines {
 		if err == nil {
-			_, err = fmt.Fprintf(env.Stdout, "  | %s\n", console.Sanitize(line))
+			_, err = fmt.Fprintf(env.Stdout, "  | %s\n", console.OutputLine(line))
 		}
 	}
 	return err

@@ -338,7 +338,7 @@ func printOutcome(w io.Writer, o *tooltest.Outcome, verbose bool) {
 
 func printIndented(w io.Writer, lines []string) {
 	for _, l := range lines {
-		fmt.Fprintf(w, "    %s\n", console.Sanitize(l))
+		fmt.Fprintf(w, "    %s\n", console.OutputLine(l))
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *reporter) details(step dag.ID, res *dag.Result, loop bool) {
 		lines = lines[len(lines)-maxOutputLines:]
 	}
 	for _, l := range lines {
-		fmt.Fprintf(r.w, "        | %s\n", Sanitize(l))
+		fmt.Fprintf(r.w, "        | %s\n", OutputLine(l))
 	}
 	if o.File != "" && !r.noLogs && (o.Size > int64(len(text)) || len(lines) == maxOutputLines) {
 		fmt.Fprintf(r.w, "        full output: %s\n", o.File)

@@ -86,8 +86,8 @@ func (g *GitHub) copy(o *dag.Output) {
 		f.Close()
 		text, size = string(b), int64(len(b))
 	}
-	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
-		io.WriteString(g.out, sanitizeKeepingColor(strings.TrimRight(line, "\r\n"))+"\n")
+	for line := range strings.Lines(newLines.Replace(strings.ToValidUTF8(text, "\uFFFD"))) {
+		io.WriteString(g.out, sanitizeKeepingColor(strings.TrimRight(line, "\n"))+"\n")
 	}
 	if size < o.Size {
 		fmt.Fprintf(g.out, "(%d more bytes)\n", o.Size-size)

@@ -163,8 +163,7 @@ func (s *stepWriter) line(out, text []byte) []byte {
 		s.prefix, s.width = s.newPrefix(), s.p.width
 	}
 	if s.p.o.Terminal {
-		text = bytes.TrimSuffix(text, []byte{'\r'})
-		text = []byte(Sanitize(string(text)))
+		text = []byte(OutputLine(string(text)))
 	}
 	out = append(out, s.prefix...)
 	out = append(out, text...)

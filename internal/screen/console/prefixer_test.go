@@ -27,7 +27,7 @@ func TestPrefixer(t *testing.T) {
 		{"wide names", []string{"手順", "abcde"}, PrefixOptions{}, []write{{"手順", "1\n"}}, "手順  | 1\n"},
 		{"a name is cleaned", nil, PrefixOptions{}, []write{{"t[\x1b[2J]", "1\n"}}, "t[\uFFFD[2J] | 1\n"},
 		{"raw bytes in a pipe", nil, PrefixOptions{}, []write{{"a", "\x1b[31mred\x1b[0m\xff\x00\r\n"}}, "a | \x1b[31mred\x1b[0m\xff\x00\r\n"},
-		{"clean on a terminal", nil, PrefixOptions{Terminal: true}, []write{{"a", "\x1b[1;31mred\x1b[0m \x1b[2J\x07\xff\ttab\r\n50%\r100%\n"}}, "a | red \uFFFD\uFFFD tab\na | 50%\uFFFD100%\n"},
+		{"clean on a terminal", nil, PrefixOptions{Terminal: true}, []write{{"a", "\x1b[1;31mred\x1b[0m \x1b[2J\x07\xff\ttab\r\n50%\r100%\n"}}, "a | red \uFFFD\uFFFD tab\na | 100%\n"},
 		{"colours", []string{"a", "b"}, PrefixOptions{Color: true}, []write{{"a", "1\n"}, {"b", "2\n"}, {"a", "3\n"}}, "\x1b[36ma\x1b[0m | 1\n\x1b[33mb\x1b[0m | 2\n\x1b[36ma\x1b[0m | 3\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -58,8 +58,14 @@ func readTail(file string, size int64) []string {
 	return lastLines(string(buf[:n]), size > tailBytes)
 }
 
-// lastLines returns the last non-empty lines of a text, each as a terminal would show it: text
-// before a carriage return is overwritten. broken reports that the first line may be incomplete.
+// OutputLine returns a line of a program's output as a terminal would show it, without what Sanitize
+// removes: a carriage return at its end is part of the line end, and text before another one is overwritten.
+func OutputLine(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	return Sanitize(line[strings.LastIndexByte(line, '\r')+1:])
+}
+
+// lastLines returns the last non-empty lines of a text, each as OutputLine returns it. broken reports that the first line may be incomplete.
 func lastLines(text string, broken bool) []string {
 	lines := strings.Split(strings.ToValidUTF8(text, "\uFFFD"), "\n")
 	if broken && len(lines) > 1 {
@@ -67,11 +73,7 @@ func lastLines(text string, broken bool) []string {
 	}
 	found := []string{}
 	for _, line := range slices.Backward(lines) {
-		line = strings.TrimRight(line, "\r")
-		if at := strings.LastIndexByte(line, '\r'); at >= 0 {
-			line = line[at+1:]
-		}
-		if line = strings.TrimRight(Sanitize(line), " "); line == "" {
+		if line = strings.TrimRight(OutputLine(line), " "); line == "" {
 			continue
 		}
 		if found = append(found, line); len(found) == tailLines {

@@ -335,8 +335,7 @@ func (s *aboveWriter) lines(text []byte) []byte {
 	}
 	var out []byte
 	for line := range bytes.Lines(text) {
-		line = bytes.TrimRight(line, "\r\n")
-		out = append(out, Sanitize(strings.ToValidUTF8(string(line), "\uFFFD"))...)
+		out = append(out, OutputLine(strings.ToValidUTF8(string(line), "\uFFFD"))...)
 		out = append(out, '\n')
 	}
 	return out

@@ -399,6 +399,7 @@ func TestLastLines(t *testing.T) {
 		{"tail of a line\nwhole\n", true, "whole"},
 		{"only one, cut", true, "only one, cut"},
 		{"10%\r50%\r99%\r\n", false, "99%"},
+		{"a\r\nb\r\r\n\r\n\rc\r", false, "a|b|c"},
 		{"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b[1;31mred\x1b[0m\x1b(B\x9b2J\x00", false, "alinkred\uFFFD2J\uFFFD"},
 		{"\x1b]0;never ended\nnext", false, "next"},
 		{"1\n2\n3\n4\n5\n6\n", false, "2|3|4|5|6"},

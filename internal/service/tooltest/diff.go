@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 const (
@@ -67,7 +69,7 @@ func tail(text string, n int) []string {
 	list := lines(strings.TrimRight(text, "\n"))
 	list = list[max(0, len(list)-n):]
 	for i := range list {
-		list[i] = shown(list[i])
+		list[i] = shown(console.OutputLine(list[i]))
 	}
 	return list
 }
