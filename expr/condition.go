@@ -199,6 +199,12 @@ func (r *rewriter) rewrite() string {
 		r.marks = append(r.marks, mark{r.out.Len(), t.off})
 		switch t.kind {
 		case tokenPlaceholder:
+			switch before := r.cond.src[:t.off]; {
+			case strings.HasSuffix(before, "$"):
+				r.reportDollar(t)
+			case strings.HasSuffix(before, ".") && !strings.HasSuffix(before, ".."): // it would be a field with an internal name
+				r.problems = append(r.problems, problemf(codeSyntax, t.off, len(t.text), "write ["+t.text+"] without the dot", "a reference cannot follow a dot"))
+			}
 			r.placeholder(t)
 		case tokenString:
 			r.quoted(t)
@@ -218,8 +224,19 @@ func (r *rewriter) placeholder(t token) {
 	}
 }
 
+// reportDollar reports a placeholder that is written as a shell or a workflow of another program has it: ${ref}.
+func (r *rewriter) reportDollar(t token) {
+	r.problems = append(r.problems, problemf(codeSyntax, t.off-1, len(t.text)+1, "write "+t.text, "a reference has no $"))
+}
+
 // quoted copies a string. '{ref}' is not a string but the text of the reference.
 func (r *rewriter) quoted(t token) {
+	if inner := t.text[1:max(1, len(t.text)-1)]; strings.HasPrefix(inner, "${") {
+		if kind, size := nextToken(inner[1:]); kind == tokenPlaceholder && size == len(inner)-1 {
+			r.reportDollar(token{tokenPlaceholder, t.off + 2, inner[1:]})
+			return
+		}
+	}
 	if n := len(t.text); n > 2 {
 		if kind, size := nextToken(t.text[1:]); kind == tokenPlaceholder && size == n-2 {
 			inner := token{tokenPlaceholder, t.off + 1, t.text[1 : n-1]}
@@ -361,15 +378,68 @@ func (r *rewriter) syntaxProblem(err error, text string) Problem {
 	}
 	what, hint := firstLine(fe.Message), r.mode.hint()
 	switch m := unexpectedToken().FindStringSubmatch(what); {
+	case m == nil && strings.Contains(what, "char escape"):
+		what, hint, off = r.escapeProblem(what, off)
 	case m == nil:
 	case m[1] == "EOF":
 		what = "it ends too early"
 	case m[2] == `"="`:
 		what, hint = `unexpected "="`, "write == to compare"
 	case m[2] != "":
-		what = "unexpected " + m[2]
+		what = "unexpected " + r.asWritten(m[2])
+		if what != "unexpected "+m[2] && hint == "" {
+			hint = "write an operator before it, such as == or &&"
+		}
+		if r.isCommand() {
+			hint = "a condition is not a command: compare values, as in " + r.exampleRef() + " == 'yes'"
+		}
 	}
 	return problemf(codeSyntax, off, min(1, len(r.cond.src)-off), hint, "invalid %s: %s", r.mode.noun(), what)
+}
+
+// asWritten returns a token in a message of expr-lang as the author wrote it: for the name of a lookup, its reference.
+func (r *rewriter) asWritten(quoted string) string {
+	for i, ref := range r.cond.refs {
+		if quoted == `"_r`+strconv.Itoa(i)+`"` {
+			return r.cond.src[ref.Off : ref.Off+ref.Len]
+		}
+	}
+	return quoted
+}
+
+// isCommand reports whether the text begins with a bare word, as in: test {a.output} = yes.
+func (r *rewriter) isCommand() bool {
+	ts := tokens(strings.TrimSpace(r.cond.src))
+	return r.mode == condStrict && len(ts) > 1 && ts[0].kind == tokenName && wordRoleAt(ts, 0) == roleOperand &&
+		!isKeyword(ts[0].text) && !isFunction(ts[0].text) && strings.HasPrefix(ts[1].text, " ")
+}
+
+// exampleRef returns the first reference of the text, or one that every reader knows.
+func (r *rewriter) exampleRef() string {
+	if len(r.cond.refs) == 0 {
+		return "{step.output}"
+	}
+	return strings.Trim(r.cond.src[r.cond.refs[0].Off:][:r.cond.refs[0].Len], `'"`)
+}
+
+// escapeProblem explains a backslash in quotes that begins no escape sequence, such as that of a pattern: '\d'.
+func (r *rewriter) escapeProblem(what string, off int) (explained, hint string, at int) {
+	for _, t := range tokens(r.cond.src) {
+		if t.kind != tokenString || t.text[0] == '`' {
+			continue
+		}
+		for i := 1; i+1 < len(t.text); i++ {
+			if t.text[i] != '\\' {
+				continue
+			}
+			i++
+			if strings.IndexByte(`abfnrtv\'"xuU01234567`, t.text[i]) < 0 {
+				_, n := utf8.DecodeRuneInString(t.text[i:])
+				return t.text[i-1:i+n] + " in quotes has no meaning", "write `" + strings.Trim(t.text, `'"`) + "` in backquotes, where a backslash is text", t.off + i - 1
+			}
+		}
+	}
+	return what, "write a backslash in quotes as \\\\, or use backquotes", off
 }
 
 // functionField reports a reference without braces whose name is that of a function, such as last.exit-code.

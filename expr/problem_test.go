@@ -55,12 +55,17 @@ func TestConditionProblems(t *testing.T) {
 		"now() > 5", "{a.exit-code}", "'text'", "{N} && true", "{P} matches '['", "let x = 1; x == 1", "all([1], any([2], true))", "repeat('x', 9) == ''",
 		"success(1)", "_r0 == 1", "$env == nil", "{a.json.x} == 1 && é == 2", "'é' == 'é' && {a.nope} == 1", "_ref(1, 2)", "{P.x} == 1", "{env} == 1", "1 == 2 == true && x",
 		"always", "success && true", "{a.exit-code} == 0 || failure", "len == 1", "filter", "sucess()", "{N} in 1..'x'",
+		"${a.output} == 'yes'", "'yes' == \"${a.output}\"", "test {a.output} = yes", "grep -q x {a.output}", "{a.output} {P} == 1", "'x' '{P}'", "{P} matches '^\\d+$'",
+		"{P} matches '\\é'", "{P} == '\\x'", "{OBJ}.{P} == 1",
 	} {
 		_, problems := expr.ParseCondition(src, names{})
 		if len(problems) == 0 {
 			t.Errorf("%s: no problem", src)
 		}
 		for _, p := range problems {
+			if strings.Contains(p.Message+p.Hint, "_r") && !strings.Contains(src, "_r") {
+				t.Errorf("%s: an internal name in %q, %q", src, p.Message, p.Hint)
+			}
 			b.WriteString(picture(src, p))
 		}
 	}
