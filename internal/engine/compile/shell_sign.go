@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
@@ -17,6 +18,9 @@ func (c *stepCompiler) warnShellSign(at *tool.Text, key string) {
 	d := tool.Diagnostic{Code: "shell-in-run", Severity: tool.Warning, Pos: at.At(s.Off), Len: len([]rune(sign)), Path: c.key(key),
 		Message: fmt.Sprintf("run does not use a shell, so the program gets %s as text", sign),
 		Hint:    "write bash: instead of run:, or put it in single quotes if the program needs it as text"}
+	if strings.HasPrefix(sign, "~") {
+		d.Hint = "write {HOME} instead of ~, or bash: instead of run:"
+	}
 	if s.Assigns {
 		d.Message = fmt.Sprintf("run does not use a shell, so %s is taken for the program", sign)
 		d.Hint = "set the variable in environment:, or write bash: instead of run:"

@@ -27,6 +27,8 @@ var (
 	// redirection matches the start of a word that names a file to read or write.
 	redirection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]?>>?|&>>?|<)[A-Za-z0-9_./~$-][^<>]*$`) })
 	assignment  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
+	// pattern matches what a shell replaces by the names of files, or by several words.
+	pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[*?]|\[[^\]]+\]|\{[^{}]*(,|\.\.)[^{}]*\}`) })
 	// expansion matches what a shell replaces by a value. It does not match $1, which is for awk and regular
 	// expressions.
 	expansion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\$[A-Za-z_][A-Za-z0-9_]*|\\$\\{[^}]*\\}?|\\$\\(|`") })
@@ -38,11 +40,15 @@ var (
 	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "pwsh", "powershell", "python", "python3", "perl", "ruby", "node", "php",
 		"awk", "gawk", "mawk", "sed", "jq", "yq", "psql", "mysql", "sqlite3", "mongo", "mongosh", "tclsh", "osascript", "envsubst", "ssh", "cmd"}
 	remote = []string{"ssh", "cmd"}
+	// fileTools take the names of files, and have no patterns of their own.
+	fileTools = []string{"bzip2", "cat", "cc", "chgrp", "chmod", "chown", "cksum", "cmp", "cp", "diff", "du", "file", "g++", "gcc", "gunzip",
+		"gzip", "head", "less", "ln", "ls", "md5sum", "mkdir", "more", "mv", "rm", "rmdir", "sha1sum", "sha256sum", "sha512sum",
+		"shellcheck", "sort", "stat", "tail", "tar", "touch", "wc", "xz", "zcat", "zstd"}
 )
 
 // First returns the first sign in a command. Placeholders in braces are text.
 func First(command string) (Sign, bool) {
-	if !strings.ContainsAny(command, "|&;<>$`=") { // most commands have none of them
+	if !strings.ContainsAny(command, "|&;<>$`=~*?[{") { // most commands have none of them
 		return Sign{}, false
 	}
 	var before []string
@@ -69,6 +75,10 @@ func (w *word) sign(before []string) (Sign, bool) {
 		return Sign{Off: w.off, Len: w.end(len(w.text)) - w.off}, true
 	case len(unquoted) > 1 && strings.HasSuffix(unquoted, ";") && !strings.Contains(unquoted, "="):
 		return Sign{Off: w.offs[len(unquoted)-1], Len: 1}, true
+	case unquoted == "~" || strings.HasPrefix(unquoted, "~/"):
+		return Sign{Off: w.off, Len: w.end(min(2, len(unquoted))) - w.off}, true
+	case takesFiles(before) && !strings.HasPrefix(unquoted, "-") && pattern().MatchString(unquoted):
+		return Sign{Off: w.off, Len: w.end(len(w.text)) - w.off}, true
 	case anyOf(before, interpreters):
 		return Sign{}, false
 	}
@@ -76,6 +86,15 @@ func (w *word) sign(before []string) (Sign, bool) {
 		return Sign{Off: w.offs[at[0]], Len: w.end(at[1]) - w.offs[at[0]]}, true
 	}
 	return Sign{}, false
+}
+
+// takesFiles reports whether the next word is the name of a file: the program takes no patterns, nor does the option
+// before the word, such as --exclude of tar.
+func takesFiles(before []string) bool {
+	if len(before) > 1 && before[0] == "sudo" {
+		before = before[1:]
+	}
+	return len(before) > 0 && slices.Contains(fileTools, before[0]) && !strings.HasPrefix(before[len(before)-1], "--exclude")
 }
 
 // end returns where the first n bytes of the word end in the command.

@@ -1,6 +1,10 @@
 package shellsign
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
 // word is a word of a command without its quotes.
 type word struct {
@@ -50,7 +54,7 @@ func split(command string) []*word {
 // next reads what starts at i, and returns how many bytes it read.
 func (s *splitter) next(command string, i int) int {
 	c := command[i]
-	if n := placeholder(command[i:]); n > 0 && (i == 0 || command[i-1] != '$') {
+	if n := placeholder(command[i:]); n > 0 && !list().MatchString(command[i:i+n]) && (i == 0 || command[i-1] != '$') {
 		for k := range n {
 			s.add(i+k, command[i+k], literal)
 		}
@@ -95,6 +99,11 @@ func (s *splitter) end() {
 		s.words, s.cur = append(s.words, s.cur), nil
 	}
 }
+
+// list matches braces that a shell replaces by several words: {a,b} and {1..3}. A placeholder has no such text.
+var list = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\{([A-Za-z0-9_./*-]*(,[A-Za-z0-9_./*-]*)+|[0-9]+\.\.[0-9]+|[A-Za-z]\.\.[A-Za-z])\}$`)
+})
 
 // maxPlaceholder limits how far a closing brace is searched, so that a text of many braces takes no quadratic time.
 const maxPlaceholder = 1000
