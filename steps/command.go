@@ -634,7 +634,7 @@ func (t *attempt) files() [3]*os.File {
 // explainStart returns an error that explains why a start failed and what to do.
 func (t *attempt) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
-		return startError{127, fmt.Sprintf("cannot start the step: its working directory %q does not exist; create it, or change working-directory", dir)}
+		return t.noFolder("working directory", dir)
 	}
 	name := t.launch.argv[0]
 	switch {
@@ -650,6 +650,14 @@ func (t *attempt) explainStart(file string, err error) error {
 		return startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)}
 	}
 	return startError{126, err.Error()}
+}
+
+// noFolder returns why a path cannot be a directory of the step.
+func (t *attempt) noFolder(what, dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return startError{127, fmt.Sprintf("cannot start the step: its %s %q is not a folder; change working-directory", what, dir)}
+	}
+	return startError{127, fmt.Sprintf("cannot start the step: its %s %q does not exist; create it, or change working-directory", what, dir)}
 }
 
 // wait waits for the process. If ctx ends first, it stops the step.
@@ -733,6 +741,7 @@ func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		t.explainContainer(&r)
 		t.network.explain(&r)
 		t.explainEnforced(&r)
+		t.explainFullDisk(&r)
 	}
 	t.removeUnused(&r)
 	t.explainLimits(&r, stopped)

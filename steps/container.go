@@ -252,7 +252,7 @@ func (t *attempt) newContainer() (*container, error) {
 		case dir == string(filepath.Separator):
 			return nil, startError{126, "cannot start the step: / cannot be the workspace or working directory of a container; run it in another folder"}
 		case !isFolder(dir):
-			return nil, startError{127, fmt.Sprintf("cannot start the step: its directory %q does not exist; create it, or change working-directory", dir)}
+			return nil, t.noFolder("directory", dir)
 		default:
 			c.writable = append(c.writable, dir)
 		}

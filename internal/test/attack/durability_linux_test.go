@@ -161,6 +161,9 @@ func TestFullStateDisk(t *testing.T) {
 			s.write("t.yaml", "name: t\ndescription: x\nnotify: [{command: "+tell+"}]\nsteps:\n  - name: a\n    bash: '[ -e again ] || { "+c.fill+"; }'\n"+
 				steps+"  - {name: z, bash: echo done}\n")
 			out := s.run("run", "./t.yaml", "--progress", "quiet")
+			if name == "by output" && !strings.Contains(out.stderr, "the disk of its log is full") {
+				t.Errorf("nothing says that the disk is full\n%.3000s", out)
+			}
 			if got := s.read("told"); out.code == 0 || got != c.told {
 				t.Errorf("the notice is %q\n%.3000s", got, out)
 			}
