@@ -55,8 +55,11 @@ artifacts whose retention has passed.`,
 			if p.MaxSize, err = ui.ParseBytes(size); err != nil {
 				return ui.Usagef(c, "--max-size: %v", err)
 			}
-			if keep < 0 {
+			switch given := c.Flags().Changed; {
+			case keep < 1 && given("keep"):
 				return ui.Usagef(c, "--keep must be at least 1")
+			case p.OlderThan == 0 && given("older-than"):
+				return ui.Usagef(c, "--older-than must be more than 0")
 			}
 			if p.OlderThan == 0 && p.Keep == 0 && p.MaxSize == 0 {
 				return ui.Usagef(c, "missing limit: give --older-than, --keep or --max-size")
