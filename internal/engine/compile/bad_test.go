@@ -57,6 +57,7 @@ func badDefinitions() map[string]string {
 	add("alias", head+"type: alias\n", head+"type: alias\nbase-tool: nothing\n", head+"type: wrong\nbash: echo\n", head+"base-tool: z\nbash: echo\n", head+"type: alias\nbase-tool: x\n")
 	add("bad-type", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: %s}\n", "text", "int", "integer", "list", "[]", "5")...)
 	add("bad-validation", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, validation: %s}\n", `{pattern: "("}`, `{pattern: "(?=x)"}`, "{minLength: -1}", "{minLength: many}", "{minLength: 5, maxLength: 1}", "{minimum: 5, maximum: 1}", "{enum: []}", "{enum: x}", "5")...)
+	add("bad-default-type", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, %s}\n", "default: ~", "default: [1]", "type: number, default: x", "type: object, default: ~", "type: array, default: ~", "type: boolean, default: 5")...)
 	add("bad-transform", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, transform: %s}\n", `"value.toUpperCase("`, "[]", `"format("`, "lowercsae")...)
 	add("bad-inline", each(head+"bash: echo %s\nparameters:\n  P: {description: d}\n", "{P:shout}", "{P:trim:shout}", "{P.x}", "{P:format()}", "{RAW:P:shout}")...)
 	add("bad-default", each(head+"bash: echo {P}\nparameters:\n  P: {description: d, type: number, default: %s}\n", "many", "[]", "true", "{a: 1}")...)
@@ -105,10 +106,15 @@ func TestBadDefinitions(t *testing.T) {
 				t.Fatalf("want diagnostics, got %v for\n%s", err, text)
 			}
 			lines := strings.Count(text, "\n") + 1
+			at := map[tool.Pos]bool{}
 			for _, d := range ds {
 				if d.Severity != tool.Error {
 					continue
 				}
+				if at[d.Pos] && strings.HasPrefix(name, "bad-default") {
+					t.Errorf("a second error for one mistake: %s", d)
+				}
+				at[d.Pos] = true
 				if d.Pos.File != file || d.Pos.Line < 1 || d.Pos.Line > lines || d.Pos.Col < 1 {
 					t.Errorf("no place: %s", d)
 				}

@@ -28,8 +28,11 @@ func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml
 	}
 	r := compileRules(d, p)
 	if p.Default != nil {
-		checkType(d, p, p.Default, "default")
-		checkRules(d, p, r, *p.Default, "default")
+		if checkType(d, p, p.Default, "default") {
+			checkRules(d, p, r, *p.Default, "default")
+		} else {
+			p.Default = nil // so that nobody reports it again
+		}
 	}
 	for i := range p.Examples {
 		checkType(d, p, &p.Examples[i], "examples")
@@ -106,11 +109,11 @@ func warnUnusedRules(d *keytable.Decoder, p *Parameter) {
 // checkType reports a value that does not have the parameter's type. If the type is string, a number or boolean becomes
 // its text in the file. Texts with a '{' are not checked: they may refer to other parameters and are only known when
 // the tool is called.
-func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) {
+func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) (ok bool) {
 	if v.Text != nil && strings.Contains(v.Text.S, "{") {
-		return
+		return true
 	}
-	ok, scalar := false, v.List == nil && v.Map == nil
+	scalar := v.List == nil && v.Map == nil
 	switch p.Type {
 	case "string":
 		if ok = scalar && v.Scalar != nil; ok && v.Text == nil {
@@ -132,6 +135,7 @@ func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) {
 		message := fmt.Sprintf("%s of %s is %s, but its type is %s", lastPart(part), diagnostic.Quote(p.Name), describeValue(*v), p.Type)
 		reportAt(d, v.Pos, Error, "type-mismatch", part, message, p.mismatchHint(*v))
 	}
+	return ok
 }
 
 func lastPart(part string) string { return part[strings.LastIndexByte(part, '.')+1:] }
