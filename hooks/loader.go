@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -74,7 +75,7 @@ func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Dia
 	if len(src) > tool.MaxFileSize {
 		return unreadable(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
 	}
-	src = []byte(strings.TrimPrefix(string(src), "\ufeff"))
+	src = diagnostic.WithoutMark(src)
 	key := descriptionKey(file, src)
 	kept, known := l.readDescription(key)
 	if l.Ahead {

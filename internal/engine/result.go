@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
@@ -296,7 +297,7 @@ func (r *Result) Decode(v any) error {
 	if strings.TrimSpace(r.Output) == "" {
 		return errors.New("cannot decode the run's output: it printed nothing")
 	}
-	if err := json.Unmarshal([]byte(r.Output), v); err != nil {
+	if err := json.Unmarshal([]byte(diagnostic.WithoutMark(r.Output)), v); err != nil {
 		return fmt.Errorf("cannot decode the run's output: %w", err)
 	}
 	return nil

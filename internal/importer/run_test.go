@@ -32,6 +32,7 @@ var runs = []struct {
 	{"a comment in a recipe", "make", "\ufeff.PHONY: a\na:\n\t@# (a comment\n\t@echo yes\n", "a", "yes\n", false},
 	{"make: .POSIX", "make", ".POSIX:\n.PHONY: a\na:\n\t@echo 1; false; echo never\n", "a", "1\n", true},
 	{"just: lines", "just", "a:\n  @cd /; pwd\n  @false || echo no\n", "a", "/\nno\n", false},
+	{"just: a byte order mark", "just", "\ufeffa:\n  @echo yes\n", "a", "yes\n", false},
 	{"just: unset variables are errors", "just", "a:\n  @echo $UNSET_VARIABLE_X\n", "a", "", true},
 	{"just: bash -euo pipefail", "just", "set shell := ['bash', '-euo', 'pipefail', '-c']\na:\n  @false | true\n  @echo never\n", "a", "", true},
 	{"just: dependencies", "just", "a: b && c\n  @echo a\nb: d\n  @echo b\nc: d\n  @echo c\nd:\n  @echo d\n", "a", "d\nb\na\nc\n", false},

@@ -45,6 +45,7 @@ func ReadDocument(env *ui.Env, name string) (Document, error) {
 }
 
 func parseDocument(name string, text []byte) (Document, error) {
+	text = diagnostic.WithoutMark(text)
 	if isJSON(name, text) {
 		if at, err := jsonError(name, text); err != nil {
 			return Document{}, fmt.Errorf("cannot read %s: %w", at, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
@@ -70,7 +71,7 @@ func repairLines(env *ui.Env, in io.Reader) error {
 	for first := true; ; first = false {
 		line, tooLong, err := readLine(r)
 		if first { // shells on Windows write a byte order mark first
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+			line = diagnostic.WithoutMark(line)
 		}
 		if len(bytes.TrimSpace(line)) > 0 || tooLong {
 			text, bad := encodeLine(m.answer(line, tooLong))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -64,9 +65,9 @@ func NearestAs(format, word string, names []string) string {
 	return ""
 }
 
-// DecodeJSON decodes text that must be exactly one JSON value. Numbers keep their notation.
+// DecodeJSON decodes text that must be exactly one JSON value, perhaps after a byte order mark. Numbers keep their notation.
 func DecodeJSON(b []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
 	d.UseNumber()
 	err := d.Decode(into)
 	var wrong *json.UnmarshalTypeError

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"
@@ -54,7 +55,7 @@ func resultValue(r *dag.Result, ref expr.Ref) (expr.Value, error) {
 			return expr.Value{}, errCut
 		}
 		v = out
-		if trimmed := strings.TrimSpace(out); r.Structured || strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if trimmed := strings.TrimSpace(diagnostic.WithoutMark(out)); r.Structured || strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
 			var parsed any
 			if err := value.DecodeJSON(out, &parsed); err == nil {
 				v = parsed
@@ -442,6 +443,7 @@ func (a *Frame) randomID() (expr.Value, error) {
 // notJSON is the error that the output of a step is not JSON. It has the position of the first
 // problem instead of the state of the parser.
 func notJSON(text string, err error) error {
+	text = diagnostic.WithoutMark(text)
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok && at.Offset > 0 && at.Offset <= int64(len(text)) {
 		r, _ := utf8.DecodeRuneInString(text[at.Offset-1:])
 		return fmt.Errorf("the step's output is not JSON: unexpected character %q at position %d", r, at.Offset)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // Var is one variable.
@@ -17,7 +19,7 @@ const maxProblems = 100
 // in the order of first occurrence. If the Problems contain an error (see Err), the
 // variables are incomplete.
 func Parse(file, text string, outer func(name string) (string, bool)) ([]Var, Problems) {
-	p := &parser{file: file, src: strings.TrimPrefix(text, "\ufeff"), outer: outer, index: map[string]int{}}
+	p := &parser{file: file, src: diagnostic.WithoutMark(text), outer: outer, index: map[string]int{}}
 	if at := strings.IndexByte(p.src, 0); at >= 0 {
 		p.fail(at, "NUL byte, which no variable can contain; save the file as UTF-8 text")
 		return nil, p.problems

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // ReadContent parses the output of a tool as content, if it is a JSON object with llmContent: a text, a part, or a
 // list of these. In this way any kind of tool can return more than text. For all other output it returns nil.
 func ReadContent(text string) *Content {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(diagnostic.WithoutMark(text))
 	if !strings.HasPrefix(text, "{") || !strings.Contains(text, `"llmContent"`) {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -58,6 +59,7 @@ func ListOf(v any) ([]any, error) {
 		return v, nil
 	case string:
 		var list []any
+		v = diagnostic.WithoutMark(v)
 		if text := strings.TrimSpace(v); strings.HasPrefix(text, "[") && value.DecodeJSON(text, &list) == nil {
 			return list, nil
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // Declaration is a value that a step may write.
@@ -119,7 +121,7 @@ func Convert(typ string, v any) any {
 
 // parsed returns a text as the one JSON value in it, nil if it is not one.
 func parsed(text string) any {
-	d := json.NewDecoder(strings.NewReader(text))
+	d := json.NewDecoder(strings.NewReader(diagnostic.WithoutMark(text)))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {

@@ -39,6 +39,7 @@ func TestCollect(t *testing.T) {
 		"s=a\nn=3.0\nf=1e3":                 {"s": "a", "n": json.Number("3"), "f": json.Number("1e3")},
 		"s=a\nb=true\nl=[1]\no={\"a\":1}":   {"s": "a", "b": true, "l": []any{json.Number("1")}, "o": map[string]any{"a": json.Number("1")}},
 		"s=a\no<<E\n{\"a\":\n1}\nE":         {"s": "a", "o": map[string]any{"a": json.Number("1")}},
+		"s=\ufeffa\nl=\ufeff[1]":            {"s": "\ufeffa", "l": []any{json.Number("1")}},
 		`{"s": "a", "n": 9007199254740993}`: {"s": "a", "n": json.Number("9007199254740993")},
 		"{\n\"s\": \"a\"\n}\nb=true\n":      {"s": "a", "b": true},
 		"  {\"s\":\"a\"}\n{\"s\":\"b\"}":    {"s": "b"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 const maxSteps = 5000
@@ -14,7 +15,7 @@ const maxSteps = 5000
 // Read reads a justfile.
 func Read(src []byte) (*importer.Result, error) {
 	p := &parser{vars: map[string]*variable{}, recipes: map[string]*recipe{}, shell: "sh -u"}
-	p.parse(string(src))
+	p.parse(diagnostic.WithoutMark(string(src)))
 	taken := map[string]bool{}
 	total := 0
 	for _, name := range p.order {

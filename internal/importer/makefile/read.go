@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // maxSteps bounds the steps of all tools of a file: each tool has the steps of its prerequisites.
@@ -15,7 +16,7 @@ const maxSteps = 5000
 // Read reads a Makefile.
 func Read(src []byte) (*importer.Result, error) {
 	p := &parser{vars: map[string]*variable{}, rules: map[string]*rule{}, phony: map[string]bool{}, shell: "sh", unsure: map[string]bool{}}
-	p.parse(strings.TrimPrefix(string(src), "\ufeff"))
+	p.parse(diagnostic.WithoutMark(string(src)))
 	taken := map[string]bool{}
 	total := 0
 	for _, name := range p.order {

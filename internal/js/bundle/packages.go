@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
@@ -88,7 +89,7 @@ func Beside(file, name string) string {
 func Version(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	var manifest struct{ Version string }
-	if err != nil || json.Unmarshal(text, &manifest) != nil {
+	if err != nil || json.Unmarshal(diagnostic.WithoutMark(text), &manifest) != nil {
 		return ""
 	}
 	return manifest.Version

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"bytes"
 	"fmt"
 	"sort"
 	"unicode/utf8"
@@ -20,6 +19,17 @@ type Source struct {
 	ascii  bool   // every character is one byte
 }
 
+// byteOrderMark is what some programs of Windows write before UTF-8 text.
+const byteOrderMark = "\ufeff"
+
+// WithoutMark returns a text from outside without the byte order mark that it may begin with.
+func WithoutMark[T string | []byte](text T) T {
+	if n := len(byteOrderMark); len(text) >= n && string(text[:n]) == byteOrderMark {
+		return text[n:]
+	}
+	return text
+}
+
 // NewSource indexes the lines of text and removes a byte order mark. It accepts any bytes; Problem checks whether they
 // can be YAML.
 //
@@ -27,7 +37,7 @@ type Source struct {
 // differ from those of the parser.
 func NewSource(file string, text []byte) *Source {
 	size := len(text)
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	text = WithoutMark(text)
 	s := &Source{File: file, Text: text, bomLen: size - len(text), Lines: make([]int, 1, 1+len(text)/32), ascii: true}
 	for i := 0; i < len(text); {
 		c := text[i]

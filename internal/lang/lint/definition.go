@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -17,7 +18,7 @@ var nameLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func nameKey(r *checker) {
 	def := r.def
-	src := bytes.TrimPrefix(def.Source, []byte("\ufeff"))
+	src := diagnostic.WithoutMark(def.Source)
 	if len(src) == 0 || src[0] == '{' || nameLine().Match(src) || !tool.ValidName(def.Name) || def.Pos.Col != 1 {
 		return
 	}

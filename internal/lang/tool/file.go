@@ -40,7 +40,7 @@ func Stem(file string) string {
 // Sniff guesses the extension of a definition that has no file name, such as one from standard input: .md if it begins
 // with front matter of a tool, .tool.js if it exports something, and .yaml otherwise.
 func Sniff(text []byte) string {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	text = bytes.TrimSpace(diagnostic.WithoutMark(text))
 	switch {
 	case bytes.HasPrefix(text, []byte("---")) && marksTool(text) || bytes.HasPrefix(text, []byte("````")):
 		return ".md"

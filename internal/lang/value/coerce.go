@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // Number converts a value of a parameter to a float64. ok is false if it is not a number.
@@ -173,7 +174,7 @@ func toArray(v any) (any, error) {
 		}
 		return list, nil
 	case string:
-		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+		if strings.HasPrefix(strings.TrimSpace(diagnostic.WithoutMark(v)), "[") {
 			var list []any
 			if err := DecodeJSON(v, &list); err != nil {
 				return nil, fmt.Errorf("looks like a JSON array, but %v", err)
@@ -205,9 +206,9 @@ func toObject(v any) (any, error) {
 	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
 }
 
-// DecodeJSON decodes exactly one JSON value and keeps the digits of its numbers.
+// DecodeJSON decodes exactly one JSON value, perhaps after a byte order mark, and keeps the digits of its numbers.
 func DecodeJSON(s string, into any) error {
-	d := json.NewDecoder(strings.NewReader(s))
+	d := json.NewDecoder(strings.NewReader(diagnostic.WithoutMark(s)))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
 		return err

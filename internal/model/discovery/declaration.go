@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -44,7 +45,7 @@ func Read(printed []byte) (list []Declaration, warnings []string, err error) {
 // array returns the items of the printed array.
 func array(printed []byte) (items []json.RawMessage, err error) {
 	const expected = "expected a JSON array of declarations"
-	text := bytes.TrimSpace(bytes.TrimPrefix(printed, []byte("\ufeff")))
+	text := bytes.TrimSpace(diagnostic.WithoutMark(printed))
 	if len(text) == 0 {
 		return nil, errors.New("it printed nothing; " + expected)
 	}

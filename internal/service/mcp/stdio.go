@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // stdio is the transport over stdin and stdout: one message a line. It differs from that of
@@ -207,7 +209,7 @@ var errGone = errors.New("closed")
 // accept passes on the messages of one line. A batch, which older versions of the protocol
 // allow, is read as its messages; each is answered by itself.
 func (c *stdioConn) accept(line []byte) error {
-	line = bytes.TrimSpace(line)
+	line = bytes.TrimSpace(diagnostic.WithoutMark(line))
 	if len(line) == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -87,7 +88,7 @@ func decode(b []byte) (any, error) {
 	if !utf8.Valid(b) {
 		return nil, broken("it is not UTF-8")
 	}
-	dec := json.NewDecoder(bytes.NewReader(b))
+	dec := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
 	dec.UseNumber()
 	v, err := readValue(dec, 0)
 	if err != nil {

@@ -62,6 +62,7 @@ func TestWebhooks(t *testing.T) {
 		{"a test by GitHub", "POST", "/hooks/push", `{"zen": "x"}`, []string{"X-Hub-Signature-256", signed(githubSecret, `{"zen": "x"}`), "X-GitHub-Event", "ping"}, 200, ""},
 		{"a test without a signature", "POST", "/hooks/push", `{"zen": "x"}`, []string{"X-GitHub-Event", "ping"}, 401, "unauthorized"},
 		{"a push", "POST", "/hooks/push", push, []string{"X-Hub-Signature-256", signed(githubSecret, push)}, 202, "hello a/b, 12345678901234567890\n"},
+		{"a push with a byte order mark", "POST", "/hooks/push", "\ufeff" + push, []string{"X-Hub-Signature-256", signed(githubSecret, "\ufeff"+push)}, 202, "hello a/b, 12345678901234567890\n"},
 		{"a push as a form", "POST", "/hooks/push", form, []string{"X-Hub-Signature-256", signed(githubSecret, form), "Content-Type", "application/x-www-form-urlencoded"}, 202, "hello a/b, 12345678901234567890\n"},
 		{"nothing that is looked for", "POST", "/hooks/push", `{"commits": null, "repository": []}`, []string{"X-Hub-Signature-256", signed(githubSecret, `{"commits": null, "repository": []}`)}, 202, "hello you, 1\n"},
 		{"no JSON", "POST", "/hooks/push", "x", []string{"X-Hub-Signature-256", signed(githubSecret, "x")}, 400, "broken-json"},
