@@ -34,6 +34,7 @@ func hooks() []config.Webhook {
 		{Name: "text", Tool: "hello", Scheme: config.HMAC, Header: "X-Hub-Signature-256", Secret: []byte(githubSecret), BodyParam: "WHO", DeliveryHeader: "X-GitHub-Delivery"},
 		{Name: "push", Tool: "hello", Scheme: config.HMAC, Header: "X-Hub-Signature-256", Secret: []byte(githubSecret), Params: map[string]string{"WHO": "/repository/full_name", "N": "/commits/0/n~1a~0b"}},
 		{Name: "bare", Tool: "bare", Scheme: config.Token, Header: "X-Flowrun-Token", Secret: []byte("a secret word"), Params: map[string]string{"WHO": "/who"}},
+		{Name: "numbered", Tool: "bare", Scheme: config.Token, Header: "X-Flowrun-Token", Secret: []byte("a secret word"), Params: map[string]string{"WHO": "/a~1b/0"}, DeliveryHeader: "X-Delivery"},
 		{Name: "none", Tool: "nowhere", Scheme: config.Token, Header: "X-Flowrun-Token", Secret: []byte("a secret word")},
 	}
 }
@@ -122,7 +123,13 @@ func TestDeliveries(t *testing.T) {
 	if res, doc := b.ask("POST", "/hooks/text", other, "Authorization", "", "X-Hub-Signature-256", signed(githubSecret, other), "X-GitHub-Delivery", "d1"); res.StatusCode != http.StatusConflict || problemIn(t, doc).Code != "key-reused" {
 		t.Errorf("another body with the same delivery: %d %s", res.StatusCode, doc)
 	}
-	if list, err := b.store.Runs(t.Context(), history.Query{}); err != nil || len(list) != 2 {
+	for i, word := range []string{"v1", "v1", "v2"} { // the parameter is a part of the body
+		res, doc := b.ask("POST", "/hooks/numbered", `{"a/b": ["`+word+`"]}`, "Authorization", "", "X-Flowrun-Token", "a secret word", "X-Delivery", "d1")
+		if want := []int{202, 202, 409}[i]; res.StatusCode != want {
+			t.Errorf("delivery %d: %d %s", i, res.StatusCode, doc)
+		}
+	}
+	if list, err := b.store.Runs(t.Context(), history.Query{}); err != nil || len(list) != 3 {
 		t.Errorf("%d runs, %v", len(list), err)
 	}
 }
