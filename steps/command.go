@@ -108,20 +108,26 @@ type attempt struct {
 	scope   expr.Scope
 
 	descriptors int64 // how many it has of descriptors
+	confine     confinement.Confinement
+	printed     *printed      // nil: no limit
+	services    *services     // containers beside that of the command; nil: none
+	person      Attachment    // nil: there is no person at a terminal
+	personGone  chan struct{} // closed when the person has left; nil until what they type is read
+}
 
+// start is what an attempt has opened to run once. An attempt that could not start for a shortage makes a new one.
+type start struct {
+	*attempt
 	env     []string
 	dir     string
 	launch  launch
-	confine confinement.Confinement
 	stdin   *os.File
 	streams [2]*stream
 
 	file       *os.File      // the file that its output is streamed to
 	limit      *cgroup.Limit // nil: none
 	perProcess bool          // max-memory limits each process
-	printed    *printed      // nil: no limit
 	container  *container    // nil: none
-	services   *services     // containers beside that of the command; nil: none
 	envFile    string        // env file of the container; "": none
 	outputFile valueFile     // for the declared outputs
 	stateFile  valueFile     // for the values of State
@@ -131,9 +137,7 @@ type attempt struct {
 	remote     *connection   // nil: it runs on this machine
 
 	// For interactive attempts.
-	person          Attachment    // nil: there is no person at a terminal
-	transcript      *transcript   // for Options.Prompt; nil: not used
-	personGone      chan struct{} // closed when the person has left; nil until what they type is read
+	transcript      *transcript // for Options.Prompt; nil: not used
 	tty             *tty
 	defaultResponse string          // rendered
 	inputEnded      bool            // the end of input was sent
@@ -151,7 +155,6 @@ func (c *Command) Run(ctx context.Context, call *dag.Call) (dag.Result, error) {
 	}
 	defer t.releaseDescriptors()
 	res, err := t.run(ctx)
-	t.cleanUp()
 	if err != nil {
 		return t.failure(err)
 	}
@@ -209,13 +212,19 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 			return *cmp.Or(r, &dag.Result{}), err
 		}
 	}
-	p, err := t.startLimited(ctx)
+	s, p, err := t.startLimited(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	case err != nil:
 		return dag.Result{}, err
 	}
+	defer s.cleanUp()
+	return s.await(ctx, p)
+}
+
+// await waits for the process and returns the Result.
+func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 	if t.session.options.LogDir != "" {
 		shows := showAfter(showSoon, [2]*logFile{t.streams[0].file, t.streams[1].file})
 		defer shows.Stop()
@@ -240,34 +249,44 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 // startLimited starts the process. Only maxStarting attempts do this at the same time: a blocking
 // system call occupies a thread, and hundreds of steps that start together would need hundreds of
 // threads and gain nothing.
-func (t *attempt) startLimited(ctx context.Context) (p proc.Process, err error) {
+func (t *attempt) startLimited(ctx context.Context) (s *start, p proc.Process, err error) {
 	if err := t.takeDescriptors(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	select {
 	case t.session.startSlots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	}
 	defer func() { <-t.session.startSlots }()
-	err = t.session.retryShortage(ctx, t.call.Path, func() (err error) {
-		if err = t.prepare(ctx); err == nil {
-			p, err = t.start()
-		}
-		if shortage(err) {
-			t.reset()
+	s, err = t.open(ctx, func(s *start) (err error) {
+		if err = s.prepare(ctx); err == nil {
+			p, err = s.process()
 		}
 		return err
 	})
 	if err != nil {
-		return nil, startFailure(err)
+		return nil, nil, startFailure(err)
 	}
-	for i, st := range t.streams {
+	for i, st := range s.streams {
 		if i == 0 || t.services == nil { // printServices closes the other
 			st.closeEnd()
 		}
 	}
-	return p, nil
+	return s, p, nil
+}
+
+// open returns a start that prepare has prepared. It begins again with a new one while the system is short of something.
+func (t *attempt) open(ctx context.Context, prepare func(*start) error) (s *start, err error) {
+	err = t.session.retryShortage(ctx, t.call.Path, func() error {
+		s = &start{attempt: t}
+		err := prepare(s)
+		if err != nil {
+			s.cleanUp()
+		}
+		return err
+	})
+	return s, err
 }
 
 // startFailure turns a shortage that did not end into a failure of the step, because it is not an
@@ -279,14 +298,8 @@ func startFailure(err error) error {
 	return startError{126, fmt.Sprintf("cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)}
 }
 
-// reset releases what an attempt that could not start has opened, so that it can start again.
-func (t *attempt) reset() {
-	t.cleanUp()
-	*t = attempt{Command: t.Command, descriptors: t.descriptors, call: t.call, frame: t.frame, session: t.session, scope: t.scope, confine: t.confine, services: t.services, printed: t.printed, person: t.person, personGone: t.personGone}
-}
-
 // prepare renders all templates and opens what the process will use.
-func (t *attempt) prepare(ctx context.Context) (err error) {
+func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
@@ -330,7 +343,7 @@ func (t *attempt) prepare(ctx context.Context) (err error) {
 }
 
 // terminal makes the terminal of an interactive attempt.
-func (t *attempt) terminal() (err error) {
+func (t *start) terminal() (err error) {
 	if t.Interactive == nil {
 		return nil
 	}
@@ -381,7 +394,7 @@ func (t *attempt) addSecrets() error {
 
 // environment sets the environment of the step: inherited variables, those of the graph, of the
 // step's env files, secrets and env, and those that describe the run and the step.
-func (t *attempt) environment() error {
+func (t *start) environment() error {
 	own, err := t.envFiles()
 	if err != nil {
 		return err
@@ -470,7 +483,7 @@ func (t *attempt) variable(v EnvVar) (string, error) {
 
 // directory sets the working directory of the step. The start of the process fails if it does not
 // exist.
-func (t *attempt) directory() (err error) {
+func (t *start) directory() (err error) {
 	if t.dir, err = t.workingDirectory(); err != nil {
 		return err
 	}
@@ -489,7 +502,7 @@ func (t *attempt) workingDirectory() (string, error) {
 }
 
 // input opens stdin. It is a file, so text of any size can wait there until it is read.
-func (t *attempt) input() error {
+func (t *start) input() error {
 	t.stdin = t.session.null
 	if t.Input == nil {
 		return nil
@@ -546,7 +559,7 @@ func (t *attempt) resolve() (r resolvedCommand, err error) {
 
 // render makes the command line. With bySource values are passed in a file and not in the
 // environment.
-func (t *attempt) render(bySource bool) (launch, error) {
+func (t *start) render(bySource bool) (launch, error) {
 	r, err := t.resolve()
 	switch {
 	case err != nil:
@@ -561,7 +574,7 @@ func (t *attempt) render(bySource bool) (launch, error) {
 }
 
 // interpreterLaunch returns the command line of a script in a language that expr knows.
-func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
+func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
 	switch r.shell {
 	case expr.Cmd:
 		return t.cmd(r.script)
@@ -573,9 +586,9 @@ func (t *attempt) interpreterLaunch(r resolvedCommand, bySource bool) (launch, e
 	return t.session.shellLaunch(t.Shell, t.Strict, r.script, bySource)
 }
 
-// start starts the process. It tries a second time if the program has moved since it was found, or
+// process starts the process. It tries a second time if the program has moved since it was found, or
 // if the values do not fit into the environment.
-func (t *attempt) start() (proc.Process, error) {
+func (t *start) process() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for retry := 0; ; retry++ {
 		file, argv, env, rights, err := t.invocation(path)
@@ -611,7 +624,7 @@ func (t *attempt) start() (proc.Process, error) {
 }
 
 // invocation returns what to start, and which rights it gives up.
-func (t *attempt) invocation(path string) (file string, argv, env []string, rights *confine.Confinement, err error) {
+func (t *start) invocation(path string) (file string, argv, env []string, rights *confine.Confinement, err error) {
 	if t.confine.Image != "" {
 		file, argv, env, err = t.containerInvocation()
 		return file, argv, env, nil, err
@@ -624,7 +637,7 @@ func (t *attempt) invocation(path string) (file string, argv, env []string, righ
 }
 
 // files returns stdin, stdout and stderr of the process.
-func (t *attempt) files() [3]*os.File {
+func (t *start) files() [3]*os.File {
 	if t.tty != nil {
 		return [3]*os.File{t.tty.slave, t.tty.slave, t.tty.slave}
 	}
@@ -632,7 +645,7 @@ func (t *attempt) files() [3]*os.File {
 }
 
 // explainStart returns an error that explains why a start failed and what to do.
-func (t *attempt) explainStart(file string, err error) error {
+func (t *start) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
 		return t.noFolder("working directory", dir)
 	}
@@ -661,7 +674,7 @@ func (t *attempt) noFolder(what, dir string) error {
 }
 
 // wait waits for the process. If ctx ends first, it stops the step.
-func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
+func (t *start) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
 	exit, err = p.Wait(ctx)
 	if err == nil {
 		if exit.Signal != 0 {
@@ -693,7 +706,7 @@ func (t *attempt) wait(ctx context.Context, p proc.Process) (exit proc.Exit, sto
 }
 
 // result reads the output and returns the Result.
-func (t *attempt) result(exit proc.Exit, stopped bool) (dag.Result, error) {
+func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
 	if err := t.remote.finish(&exit); err != nil {
 		return r, err
@@ -757,8 +770,9 @@ func (t *attempt) tooLargeMessage() string {
 	return fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).limit)
 }
 
-// cleanUp releases everything that the attempt still has open.
-func (t *attempt) cleanUp() {
+// cleanUp releases everything that is still open.
+func (t *start) cleanUp() {
+	t.tty.detachPerson()
 	t.tty.closeSlave()
 	t.remote.close()
 	for _, st := range t.streams {

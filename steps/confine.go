@@ -13,7 +13,7 @@ import (
 )
 
 // rightsOf returns what the attempt gives up before it executes its program; nil if nothing.
-func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
+func (t *start) rightsOf(file string) (*confine.Confinement, error) {
 	trace := ""
 	if !t.Detach { // what outlives flowrun cannot be observed
 		trace = t.session.observer.traceFolder()
@@ -61,7 +61,7 @@ func (t *attempt) rightsOf(file string) (*confine.Confinement, error) {
 
 // checkProgram reports the errors that starting the program itself would report. Without it they
 // are lost if the process has to confine itself first, because that can always be started.
-func (t *attempt) checkProgram(file string) error {
+func (t *start) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
 		return t.explainStart(file, os.ErrNotExist)
 	}
@@ -72,7 +72,7 @@ func (t *attempt) checkProgram(file string) error {
 }
 
 // absolute returns the path of a program that is found in the working directory of the step.
-func (t *attempt) absolute(file string) string {
+func (t *start) absolute(file string) string {
 	if filepath.IsAbs(file) {
 		return file
 	}

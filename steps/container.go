@@ -195,7 +195,7 @@ func isClientVariable(name string) bool {
 }
 
 // containerInvocation returns what to start to run the command in a container.
-func (t *attempt) containerInvocation() (file string, argv, env []string, err error) {
+func (t *start) containerInvocation() (file string, argv, env []string, err error) {
 	if t.container == nil {
 		if t.container, err = t.newContainer(); err != nil {
 			return "", nil, nil, err
@@ -225,7 +225,7 @@ func (t *attempt) containerInvocation() (file string, argv, env []string, err er
 }
 
 // newContainer determines the options of the attempt's container.
-func (t *attempt) newContainer() (*container, error) {
+func (t *start) newContainer() (*container, error) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return nil, err
@@ -308,7 +308,7 @@ func (t *attempt) containerEnvFile(program string, env []string) (path string, e
 }
 
 // explainContainer adds a message for the exit codes of container programs.
-func (t *attempt) explainContainer(r *dag.Result) {
+func (t *start) explainContainer(r *dag.Result) {
 	if t.container == nil || r.Message != "" {
 		return
 	}
@@ -325,7 +325,7 @@ const removeBound = 30 * time.Second
 
 // endContainer removes the container of an attempt whose container program was killed and so could
 // not remove it.
-func (t *attempt) endContainer() {
+func (t *start) endContainer() {
 	if t.container == nil {
 		return
 	}

@@ -19,7 +19,7 @@ const maxMissing = 5
 
 // explainEnforced says in the Result of a failed enforced attempt which permissions it lacked, as far as its messages
 // and its script show. The kernel denies silently, and many programs do not say what they were denied.
-func (t *attempt) explainEnforced(r *dag.Result) {
+func (t *start) explainEnforced(r *dag.Result) {
 	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" {
 		return
 	}
@@ -44,7 +44,7 @@ func quoted(list []string) (out []string) {
 }
 
 // limitsInWords says what the attempt could not do at all, and what allows it.
-func (t *attempt) limitsInWords() string {
+func (t *start) limitsInWords() string {
 	read, _, _ := t.confine.Grants.Files()
 	var list []string
 	if len(read) == 0 {
@@ -60,7 +60,7 @@ func (t *attempt) limitsInWords() string {
 }
 
 // missing returns the permissions that the attempt lacked.
-func (t *attempt) missing(r *dag.Result) (list []string) {
+func (t *start) missing(r *dag.Result) (list []string) {
 	messages.Do(compileMessages)
 	add := func(p string) {
 		if p != "" && !slices.Contains(list, p) {
@@ -114,7 +114,7 @@ func compileMessages() {
 }
 
 // missingHost returns the permission for the host that a program could not reach, "" if the network was not denied.
-func (t *attempt) missingHost(line string) string {
+func (t *start) missingHost(line string) string {
 	if len(t.confine.Grants.Hosts()) > 0 {
 		return "" // its proxy knows what it refused: see networkPlace.explain
 	}
@@ -126,7 +126,7 @@ func (t *attempt) missingHost(line string) string {
 
 // missingFile returns the permission for the file that a program names in a message, "" if it names none that was
 // denied.
-func (t *attempt) missingFile(line string) string {
+func (t *start) missingFile(line string) string {
 	lower := strings.ToLower(line)
 	if strings.Contains(lower, noRepository) {
 		return t.missingRepository()
@@ -162,13 +162,13 @@ func (t *attempt) missingFile(line string) string {
 }
 
 // cannotWrite reports whether a folder exists and may not be written.
-func (t *attempt) cannotWrite(folder string) bool {
+func (t *start) cannotWrite(folder string) bool {
 	_, _, denied := t.confine.Grants.Writable(folder)
 	return denied != nil && isFolder(folder)
 }
 
 // missingRepository returns the permission to read the repository of git that the attempt started in.
-func (t *attempt) missingRepository() string {
+func (t *start) missingRepository() string {
 	for dir := t.dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			if _, _, denied := t.confine.Grants.Readable(dir); denied != nil {
@@ -184,7 +184,7 @@ func (t *attempt) missingRepository() string {
 }
 
 // missingForFile returns the permission to make a file where makeGranted made a folder, "" if the line is not about one.
-func (t *attempt) missingForFile(line string) string {
+func (t *start) missingForFile(line string) string {
 	for _, word := range wordsOf(line) {
 		if path := filepath.Join(t.dir, word); slices.Contains(t.made, path) || slices.Contains(t.made, word) {
 			return "filesystem:write:" + t.written(filepath.Dir(path))
@@ -212,7 +212,7 @@ func wordsOf(line string) (words []string) {
 const quotes = " \t\r\n'\"`‘’"
 
 // redirectsTo reports whether the script of the attempt writes into a file with > of a shell.
-func (t *attempt) redirectsTo(word string) bool {
+func (t *start) redirectsTo(word string) bool {
 	if t.Template == nil {
 		return false
 	}
@@ -222,7 +222,7 @@ func (t *attempt) redirectsTo(word string) bool {
 
 // deniedFile returns what the attempt needs for a file or folder that a message names: read, write or execute, "" if
 // nothing of it was denied. change says that it was to be changed, for all that is known.
-func (t *attempt) deniedFile(path string, change bool) (verb string) {
+func (t *start) deniedFile(path string, change bool) (verb string) {
 	info, err := os.Lstat(path)
 	if err != nil || isSystemPath(path) {
 		return ""
@@ -253,7 +253,7 @@ func isSystemPath(path string) bool {
 }
 
 // written returns a path as a permission writes it: relative paths start at the workspace.
-func (t *attempt) written(path string) string {
+func (t *start) written(path string) string {
 	if rel, err := filepath.Rel(t.frame.Resolve("."), path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
@@ -262,7 +262,7 @@ func (t *attempt) written(path string) string {
 
 // noteWithheld finds the inherited variables that the script of the attempt names and that it does not get, because its
 // permissions are enforced. Most shells read an unset variable as empty, so nothing else would say so.
-func (t *attempt) noteWithheld(base environ) {
+func (t *start) noteWithheld(base environ) {
 	if !t.confine.Enforced || t.Template == nil {
 		return
 	}

@@ -52,7 +52,7 @@ func (s *Session) sandbox(c confinement.Confinement) (*confine.Sandbox, error) {
 
 // makeGranted makes the folders that the permissions let the attempt write and of which only the last component is
 // missing: a kernel grants rights only to what exists, and making that folder is often the purpose of the tool.
-func (t *attempt) makeGranted() error {
+func (t *start) makeGranted() error {
 	if !t.confine.Sandboxed() {
 		return nil
 	}
@@ -71,7 +71,7 @@ func (t *attempt) makeGranted() error {
 
 // removeUnused removes the folders that makeGranted made for a failed attempt, unless there is something in them: the
 // permission could have meant a file.
-func (t *attempt) removeUnused(r *dag.Result) {
+func (t *start) removeUnused(r *dag.Result) {
 	if r.Status == dag.Succeeded {
 		return
 	}
@@ -111,7 +111,7 @@ func (s *Session) tempFolder(c confinement.Confinement) (string, error) {
 
 // ownFiles returns what an attempt may use in addition to its permissions: its program, script and
 // values, and its own temporary folder.
-func (t *attempt) ownFiles(program string) []confine.FileRule {
+func (t *start) ownFiles(program string) []confine.FileRule {
 	list := []confine.FileRule{programFile(program, t.dir)}
 	for _, file := range t.launch.files {
 		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read})
@@ -139,7 +139,7 @@ func programFile(program, dir string) confine.FileRule {
 
 // gitVariables keeps git from failing because of the user's configuration: it ends if it cannot read that file, and does
 // without it if there is none.
-func (t *attempt) gitVariables() []string {
+func (t *start) gitVariables() []string {
 	home := lookup(t.session.inherits.list, "HOME")
 	if !t.confine.Sandboxed() || home == "" {
 		return nil

@@ -97,7 +97,7 @@ func reason(err error) error {
 }
 
 // envFiles reads the env files of the step and masks the variables in Hidden.
-func (t *attempt) envFiles() ([]string, error) {
+func (t *start) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (t *attempt) envFiles() ([]string, error) {
 }
 
 // resolvePath makes a path absolute. Relative paths start at the working directory of the step.
-func (t *attempt) resolvePath(path string) string {
+func (t *start) resolvePath(path string) string {
 	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || t.dir == "" {
 		return t.frame.Resolve(path)
 	}
@@ -122,7 +122,7 @@ func (t *attempt) resolvePath(path string) string {
 }
 
 // inheritedVariable returns a variable of the graph or of the Session.
-func (t *attempt) inheritedVariable(name string) (string, bool) {
+func (t *start) inheritedVariable(name string) (string, bool) {
 	for _, list := range [][]string{t.frame.Environ(), t.session.inherits.list} {
 		if v, ok := find(list, name); ok {
 			return v, true

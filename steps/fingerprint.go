@@ -33,7 +33,7 @@ type EnvValue struct {
 
 // Fingerprint resolves the command and starts nothing. It fails for a rejected value, as Run would.
 func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
-	t := &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
+	t := &start{attempt: &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}}
 	f := &Fingerprint{Shell: c.Shell, Strict: c.Strict, NoInherit: c.NoInherit}
 	r, err := t.resolve()
 	if f.Unknown.Command, err = unknown(err); err != nil {
@@ -62,7 +62,7 @@ func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 
 // WorkingDirectory returns the directory in which the command runs.
 func (c *Command) WorkingDirectory(frame Frame, v dag.View) (string, error) {
-	t := &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}
+	t := &start{attempt: &attempt{Command: c, frame: frame, call: &dag.Call{View: v}, session: frame.Session(), scope: frame.Scope(v)}}
 	return t.workingDirectory()
 }
 
@@ -87,7 +87,7 @@ func (r *resolvedCommand) words() []string {
 
 // ownVariables returns the variables of the graph and of the step, sorted by name. Those of the
 // step override those of the graph.
-func (t *attempt) ownVariables() ([]EnvValue, error) {
+func (t *start) ownVariables() ([]EnvValue, error) {
 	byName := map[string]EnvValue{}
 	for _, kv := range t.frame.Environ() {
 		name := nameOf(kv)

@@ -11,7 +11,7 @@ import (
 
 // findProgram returns the first of the names that exists along the PATH of the step. If none does,
 // the error says what to do; way is that advice.
-func (t *attempt) findProgram(way string, names ...string) (string, error) {
+func (t *start) findProgram(way string, names ...string) (string, error) {
 	if t.confine.Image != "" { // the image may contain it
 		return names[0], nil
 	}
@@ -27,7 +27,7 @@ func (t *attempt) findProgram(way string, names ...string) (string, error) {
 }
 
 // python returns how to start a Python script. The script itself contains the values.
-func (t *attempt) python(script expr.Script) (launch, error) {
+func (t *start) python(script expr.Script) (launch, error) {
 	names := []string{t.Shell}
 	if t.Shell == "python" {
 		names = []string{"python3", "python"}
@@ -45,7 +45,7 @@ func (t *attempt) python(script expr.Script) (launch, error) {
 
 // powerShell returns how to start a PowerShell script. The byte order mark makes Windows PowerShell
 // read it as UTF-8 and not in the code page of the system.
-func (t *attempt) powerShell(script expr.Script) (l launch, err error) {
+func (t *start) powerShell(script expr.Script) (l launch, err error) {
 	names := []string{t.Shell}
 	switch {
 	case t.Shell == "powershell":
@@ -119,7 +119,7 @@ var errCmd = startError{127, "cannot start the step: cmd steps run on Windows on
 
 // cmd returns how to start a batch script. Its path is passed in a variable, so that no character
 // of it has a meaning on the command line of cmd.
-func (t *attempt) cmd(script expr.Script) (l launch, err error) {
+func (t *start) cmd(script expr.Script) (l launch, err error) {
 	if runtime.GOOS != "windows" {
 		return l, errCmd
 	}

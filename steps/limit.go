@@ -16,7 +16,7 @@ import (
 
 // limitProcesses sets the limits of the attempt: a cgroup for what all its processes share, and
 // limits of each process.
-func (t *attempt) limitProcesses(c *confine.Confinement) error {
+func (t *start) limitProcesses(c *confine.Confinement) error {
 	l := t.confine.Limits
 	c.FileSize, c.OpenFiles, c.NoRealTime = l.MaxFileSize, int64(l.MaxOpenFiles), l.CPU > 0
 	if l.MaxCPU > 0 { // also with a cgroup: this limit holds if flowrun is killed
@@ -38,7 +38,7 @@ func (t *attempt) limitProcesses(c *confine.Confinement) error {
 
 // makeLimit makes the cgroup of the attempt. Where there can be none for memory or CPU time, these
 // are limited for each process, and a notice says so.
-func (t *attempt) makeLimit() (err error) {
+func (t *start) makeLimit() (err error) {
 	l := t.confine.Limits
 	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
 	if t.Detach {
@@ -73,7 +73,7 @@ var errLimit = errors.New("the step exceeded a limit")
 
 // watchLimits returns a context that ends when the attempt exceeds a limit that flowrun itself
 // holds. Call stop when the attempt has ended.
-func (t *attempt) watchLimits(ctx context.Context) (_ context.Context, stop func()) {
+func (t *start) watchLimits(ctx context.Context) (_ context.Context, stop func()) {
 	countsCPU := t.limit != nil && t.confine.MaxCPU > 0
 	if t.printed == nil && !countsCPU {
 		return ctx, func() {}
@@ -113,7 +113,7 @@ func watchCPU(ctx context.Context, limit *cgroup.Limit, most time.Duration, exce
 
 // releaseLimit removes the cgroup of the attempt. If processes that the step left in the background
 // are still in it, the Session keeps it.
-func (t *attempt) releaseLimit() {
+func (t *start) releaseLimit() {
 	if t.limit == nil || t.limit.Remove() {
 		return
 	}

@@ -28,7 +28,7 @@ const (
 // usage returns what the processes of the attempt used: what its cgroup counted, and otherwise what
 // the kernel counted for the first of them and those that it waited for. The processes of a container
 // are children of another program.
-func (t *attempt) usage(exit proc.Exit) dag.Usage {
+func (t *start) usage(exit proc.Exit) dag.Usage {
 	u := dag.Usage(exit.Usage)
 	switch {
 	case t.container != nil:
@@ -47,7 +47,7 @@ func (t *attempt) usage(exit proc.Exit) dag.Usage {
 
 // explainLimits changes the Result of an attempt that reached a limit. A shell may have continued
 // after its program was ended; the step has failed nevertheless.
-func (t *attempt) explainLimits(r *dag.Result, stopped bool) {
+func (t *start) explainLimits(r *dag.Result, stopped bool) {
 	l := t.confine.Limits
 	fail := func(reason string, code int, message string) {
 		r.Status, r.Reason, r.Message = dag.Failed, reason, message

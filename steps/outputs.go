@@ -19,7 +19,7 @@ func (s *Session) Outputs(values map[string]any) (*dag.Outputs, error) {
 }
 
 // makeOutputFile creates the file for the outputs of an attempt, if it declares any.
-func (t *attempt) makeOutputFile() (err error) {
+func (t *start) makeOutputFile() (err error) {
 	if len(t.Outputs) > 0 && t.Remote == nil {
 		t.outputFile, err = t.session.newValueFile("output-*")
 	}
@@ -28,7 +28,7 @@ func (t *attempt) makeOutputFile() (err error) {
 
 // addOutputs adds the outputs that the attempt has written to the Result. A step that has failed does not report that
 // outputs are missing or wrong; then it has none.
-func (t *attempt) addOutputs(r *dag.Result) error {
+func (t *start) addOutputs(r *dag.Result) error {
 	if len(t.Outputs) == 0 {
 		return nil
 	}

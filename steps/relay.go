@@ -56,7 +56,7 @@ const listenerTimeout = 10 * time.Second
 const finalWait = time.Second
 
 // listener returns the function that receives a stream of the attempt, or nil.
-func (t *attempt) listener(which Streams) func([]byte) error {
+func (t *start) listener(which Streams) func([]byte) error {
 	if t.Stream == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (t *attempt) listener(which Streams) func([]byte) error {
 
 // deliverTo returns a listener that calls a function with chunks. The Session runs one such call at
 // a time.
-func (t *attempt) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
+func (t *start) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 	s := t.session
 	return func(b []byte) error {
 		s.delivering.Lock()
@@ -94,7 +94,7 @@ func (t *attempt) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 }
 
 // startRelay starts to pass a stream on to its listener. It returns nil if there is none.
-func (t *attempt) startRelay(which Streams, log *logFile) (*follower, error) {
+func (t *start) startRelay(which Streams, log *logFile) (*follower, error) {
 	to := t.listener(which)
 	if to == nil {
 		return nil, nil
@@ -154,7 +154,7 @@ func (l *lines) deliver(b []byte) {
 }
 
 // openFile opens the file that the output of the attempt is streamed to.
-func (t *attempt) openFile() error {
+func (t *start) openFile() error {
 	if t.Stream == nil || t.Stream.To != StreamToFile || t.Stream.File == nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ type connection struct {
 }
 
 // connection prepares the connection of an attempt.
-func (t *attempt) connection(ctx context.Context) error {
+func (t *start) connection(ctx context.Context) error {
 	c := t.remote
 	target, err := t.target(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (t *attempt) connection(ctx context.Context) error {
 }
 
 // target renders the account, and checks that the attempt may connect to it.
-func (t *attempt) target(ctx context.Context) (*sshcommand.Target, error) {
+func (t *start) target(ctx context.Context) (*sshcommand.Target, error) {
 	r, confined := t.Remote, t.frame.Confinement()
 	switch {
 	case confined.Image != "":
@@ -145,7 +145,7 @@ func (t *attempt) target(ctx context.Context) (*sshcommand.Target, error) {
 }
 
 // localFile returns an error unless a path names a file on this machine that the attempt may read.
-func (t *attempt) localFile(path string) error {
+func (t *start) localFile(path string) error {
 	path = t.frame.Resolve(path)
 	if t.frame.Confinement().Enforced {
 		if _, _, err := t.Remote.Grants(t.frame).Readable(path); err != nil {
@@ -164,7 +164,7 @@ func (t *attempt) localFile(path string) error {
 
 // permit returns an error if the attempt may not connect to the target, and sets the addresses at which it may. The host of
 // the definition is allowed unless permissions are enforced.
-func (t *attempt) permit(ctx context.Context, target *sshcommand.Target) (err error) {
+func (t *start) permit(ctx context.Context, target *sshcommand.Target) (err error) {
 	if !t.frame.Confinement().Enforced && !t.Remote.HostChosen {
 		return nil
 	}
@@ -209,7 +209,7 @@ func orPort(port string) string {
 
 // writeKey sets the file in which the ssh client finds a private key, because it reads keys from files only. The file is in
 // memory, where that is possible, so that no key stays behind when flowrun is killed.
-func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
+func (t *start) writeKey(target *sshcommand.Target, key string) (err error) {
 	if t.Remote.Key == nil {
 		return nil
 	}
@@ -233,7 +233,7 @@ func (t *attempt) writeKey(target *sshcommand.Target, key string) (err error) {
 }
 
 // job renders the script and what it gets.
-func (t *attempt) job() (*sshcommand.Job, error) {
+func (t *start) job() (*sshcommand.Job, error) {
 	r, err := t.resolve()
 	if err != nil {
 		return nil, err
@@ -347,7 +347,7 @@ func (c *connection) finish(exit *proc.Exit) error {
 }
 
 // explainConnection says why a connection failed.
-func (t *attempt) explainConnection(r *dag.Result) {
+func (t *start) explainConnection(r *dag.Result) {
 	c := t.remote
 	if c == nil || c.whole {
 		return

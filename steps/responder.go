@@ -51,7 +51,7 @@ type unansweredError struct{ message string }
 func (u unansweredError) Error() string { return u.message }
 
 // renderDefault renders the default response and checks that a terminal would not interpret it.
-func (t *attempt) renderDefault() (err error) {
+func (t *start) renderDefault() (err error) {
 	if t.Interactive.Default == nil {
 		return nil
 	}
@@ -65,13 +65,13 @@ func (t *attempt) renderDefault() (err error) {
 }
 
 // waitInteractive waits for the process while a person, or the default response, answers it.
-func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exit, bool, error) {
+func (t *start) waitInteractive(ctx context.Context, p proc.Process) (proc.Exit, bool, error) {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	t.personGone = make(chan struct{})
-	a := &responder{attempt: t, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
+	a := &responder{start: t, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
 	prompts, end := context.WithCancel(ctx)
-	a.start(prompts)
+	a.begin(prompts)
 	exit, stopped, err := t.wait(ctx, p)
 	end()
 	a.stop()
@@ -82,7 +82,7 @@ func (t *attempt) waitInteractive(ctx context.Context, p proc.Process) (proc.Exi
 
 // responder answers one interactive attempt.
 type responder struct {
-	*attempt
+	*start
 	cancel  context.CancelCauseFunc
 	leader  int           // of the session that has the terminal
 	done    chan struct{} // closed when the step has ended
@@ -92,7 +92,7 @@ type responder struct {
 	lineStarted atomic.Bool // the person has typed part of a line
 }
 
-func (a *responder) start(prompts context.Context) {
+func (a *responder) begin(prompts context.Context) {
 	if a.person == nil {
 		close(a.personGone)
 	} else {
@@ -244,7 +244,7 @@ const endOfInputHint = "the step may have asked a question, but its input was cl
 
 // explainUnanswered sets the message of a step that was stopped, or failed, because nobody answered
 // it.
-func (t *attempt) explainUnanswered(r *dag.Result) {
+func (t *start) explainUnanswered(r *dag.Result) {
 	switch {
 	case t.stopReason.message != "":
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonUnanswered, t.stopReason.message

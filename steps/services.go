@@ -299,7 +299,7 @@ func (t *attempt) attachLogs(r *dag.Result) (err error) {
 
 // printServices adds the logs of the services to the stderr of a command that has failed. It closes this process's end of
 // that stream.
-func (t *attempt) printServices(failed bool) {
+func (t *start) printServices(failed bool) {
 	if t.services == nil {
 		return
 	}

@@ -42,7 +42,7 @@ const (
 
 // shared returns the socket of the connection to a target, "" for none. The first step of a run that uses an account
 // connects on its own: most runs have no second one, and an account that cannot be reached is asked only once.
-func (t *attempt) shared(ctx context.Context, target sshcommand.Target) string {
+func (t *start) shared(ctx context.Context, target sshcommand.Target) string {
 	account := target
 	if account.Log = ""; t.remote.key != "" { // each attempt has a file of its own with the key
 		account.KeyFile = t.remote.key
@@ -117,7 +117,7 @@ func isSocket(path string) bool {
 }
 
 // open starts the client.
-func (c *sharedConnection) open(t *attempt, target *sshcommand.Target) error {
+func (c *sharedConnection) open(t *start, target *sshcommand.Target) error {
 	c.close()
 	s := t.session
 	dir, err := s.folder()

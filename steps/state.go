@@ -14,7 +14,7 @@ const ReasonState = "state"
 const stateVariable = "FLOWRUN_STATE"
 
 // makeStateFile creates the file for the state, if the tool has any.
-func (t *attempt) makeStateFile() (err error) {
+func (t *start) makeStateFile() (err error) {
 	if len(t.State) > 0 && t.Remote == nil {
 		t.stateFile, err = t.session.newValueFile("state-*")
 	}
@@ -22,7 +22,7 @@ func (t *attempt) makeStateFile() (err error) {
 }
 
 // addState adds the values that the attempt has set to a successful Result, or fails it if they are wrong.
-func (t *attempt) addState(r *dag.Result) {
+func (t *start) addState(r *dag.Result) {
 	if len(t.State) == 0 || r.Status != dag.Succeeded {
 		return
 	}
@@ -32,7 +32,7 @@ func (t *attempt) addState(r *dag.Result) {
 	}
 }
 
-func (t *attempt) readState(r *dag.Result) error {
+func (t *start) readState(r *dag.Result) error {
 	entries, err := t.entries(t.stateFile, stateVariable)
 	if err != nil || len(entries) == 0 {
 		return err

@@ -39,7 +39,7 @@ func (w outputLimits) raw() int64 {
 
 // openStream opens a stream. With viaPipe a goroutine copies the output of the process to the file;
 // for a terminal it always does.
-func (t *attempt) openStream(which Streams, viaPipe bool) (*stream, error) {
+func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
 	s, w := t.session, t.outputLimits(which)
 	file, err := s.newLogFile(t.call.Path, t.call.Attempt, which)
 	if err != nil {

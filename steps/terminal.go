@@ -82,7 +82,6 @@ func (t *attempt) releaseTerminal() {
 	if t.person == nil {
 		return
 	}
-	t.tty.detachPerson()
 	t.person.Close()
 	if t.personGone != nil {
 		select {
@@ -105,7 +104,7 @@ var noTerminalErrors = []string{
 const noTerminalHint = "it may need a terminal to ask a question; set interactive: true to give the step one (/dev/tty)"
 
 // explainTerminal adds that hint to a Result that seems to have failed for lack of a terminal.
-func (t *attempt) explainTerminal(r *dag.Result) {
+func (t *start) explainTerminal(r *dag.Result) {
 	if t.tty != nil || r.Reason != dag.ReasonExit || r.Message != "" || r.Stderr == nil {
 		return
 	}

@@ -37,7 +37,7 @@ func (f valueFile) remove() {
 }
 
 // valueFiles returns the files in which the attempt writes values.
-func (t *attempt) valueFiles() (list []string) {
+func (t *start) valueFiles() (list []string) {
 	for _, file := range []string{t.outputFile.path, t.stateFile.path} {
 		if file != "" {
 			list = append(list, file)
@@ -47,7 +47,7 @@ func (t *attempt) valueFiles() (list []string) {
 }
 
 // entries reads a file in which the attempt has written values. variable names the file in messages.
-func (t *attempt) entries(file valueFile, variable string) ([]stepfile.Entry, error) {
+func (t *start) entries(file valueFile, variable string) ([]stepfile.Entry, error) {
 	text, err := t.remote.valueFile(variable)
 	if t.remote == nil {
 		text, err = file.read(variable)

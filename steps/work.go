@@ -13,10 +13,10 @@ import (
 type Work struct {
 	Env []string // K=V, the environment that a command of the step would have
 
-	ctx     context.Context // of the attempt
-	attempt *attempt
-	mu      sync.Mutex
-	ended   bool
+	ctx   context.Context // of the attempt
+	start *start
+	mu    sync.Mutex
+	ended bool
 }
 
 // Do calls do in place of a process, with the environment and the masked values of the command.
@@ -29,36 +29,30 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	if err != nil {
 		return dag.Result{}, err
 	}
-	defer t.cleanUp()
-	err = t.session.retryShortage(ctx, t.call.Path, func() error {
-		err := t.prepareWork()
-		if shortage(err) {
-			t.reset()
-		}
-		return err
-	})
+	s, err := t.open(ctx, (*start).prepareWork)
 	switch {
 	case err != nil && ctx.Err() != nil: // the caller turns it into a timeout or a cancellation
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	case err != nil:
 		return t.failure(startFailure(err))
 	}
-	w := &Work{Env: t.env, ctx: ctx, attempt: t}
+	defer s.cleanUp()
+	w := &Work{Env: s.env, ctx: ctx, start: s}
 	r, err := do(w)
 	w.end()
 	if err == nil {
-		err = t.addOutput(&r)
+		err = s.addOutput(&r)
 	}
 	if err != nil {
 		return dag.Result{}, err
 	}
-	t.explainLimits(&r, false)
+	s.explainLimits(&r, false)
 	r.Message = t.session.mask.String(r.Message)
 	return r, nil
 }
 
 // prepareWork prepares everything except the command itself.
-func (t *attempt) prepareWork() error {
+func (t *start) prepareWork() error {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
@@ -79,14 +73,14 @@ func (w *Work) Print(which Streams, text string) error {
 	if w.ended || text == "" {
 		return nil
 	}
-	st, err := w.attempt.openedStream(w.ctx, which)
+	st, err := w.start.openedStream(w.ctx, which)
 	if err != nil {
 		return err
 	}
 	if _, err := st.end.WriteString(text); err != nil {
 		return fmt.Errorf("cannot write a log file: %w", err)
 	}
-	if w.attempt.session.options.LogDir != "" {
+	if w.start.session.options.LogDir != "" {
 		st.file.show()
 	}
 	return nil
@@ -100,7 +94,7 @@ func (w *Work) end() {
 }
 
 // openedStream returns a stream of the attempt. It opens the stream on first use.
-func (t *attempt) openedStream(ctx context.Context, which Streams) (*stream, error) {
+func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error) {
 	at := &t.streams[0]
 	if which == Stderr {
 		at = &t.streams[1]
@@ -121,7 +115,7 @@ func (t *attempt) openedStream(ctx context.Context, which Streams) (*stream, err
 }
 
 // addOutput adds the printed output to a Result.
-func (t *attempt) addOutput(r *dag.Result) error {
+func (t *start) addOutput(r *dag.Result) error {
 	private := t.session.options.LogDir == ""
 	by := time.Now().Add(outputTimeout)
 	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
