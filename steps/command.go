@@ -20,7 +20,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
-	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
@@ -109,8 +108,8 @@ type attempt struct {
 
 	descriptors int64 // how many it has of descriptors
 	confine     confinement.Confinement
-	printed     *printed      // nil: no limit
-	services    *services     // containers beside that of the command; nil: none
+	printed     *printed // nil: no limit
+	place       place
 	person      Attachment    // nil: there is no person at a terminal
 	personGone  chan struct{} // closed when the person has left; nil until what they type is read
 }
@@ -127,14 +126,11 @@ type start struct {
 	file       *os.File      // the file that its output is streamed to
 	limit      *cgroup.Limit // nil: none
 	perProcess bool          // max-memory limits each process
-	container  *container    // nil: none
-	envFile    string        // env file of the container; "": none
 	outputFile valueFile     // for the declared outputs
 	stateFile  valueFile     // for the values of State
 	network    *networkPlace // nil: it uses the network of this process
 	made       []string      // folders that were made for its permissions
 	withheld   []string      // inherited variables that its script names and that its permissions withhold
-	remote     *connection   // nil: it runs on this machine
 
 	// For interactive attempts.
 	transcript      *transcript // for Options.Prompt; nil: not used
@@ -172,7 +168,9 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if c.Remote != nil {
 		confined = confinement.Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
-	return &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}, nil
+	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}
+	t.place = t.newPlace()
+	return t, nil
 }
 
 // inputError is a rejected value. A retry cannot help: the definition or the caller must change.
@@ -203,14 +201,9 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 		}
 		defer t.releaseTerminal()
 	}
-	if t.Container != nil {
-		t.sweepContainers(ctx)
-	}
-	if t.Container != nil && len(t.Container.Services) > 0 {
-		defer t.endServices()
-		if r, err := t.startServices(ctx); r != nil || err != nil {
-			return *cmp.Or(r, &dag.Result{}), err
-		}
+	defer t.place.end()
+	if r, err := t.place.open(ctx); r != nil || err != nil {
+		return *cmp.Or(r, &dag.Result{}), err
 	}
 	s, p, err := t.startLimited(ctx)
 	switch {
@@ -239,7 +232,6 @@ func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 	if err != nil {
 		return dag.Result{}, err
 	}
-	t.printServices(stopped || exit.Code != 0)
 	r, err := t.result(exit, stopped)
 	t.explainUnanswered(&r)
 	t.explainTerminal(&r)
@@ -268,11 +260,7 @@ func (t *attempt) startLimited(ctx context.Context) (s *start, p proc.Process, e
 	if err != nil {
 		return nil, nil, startFailure(err)
 	}
-	for i, st := range s.streams {
-		if i == 0 || t.services == nil { // printServices closes the other
-			st.closeEnd()
-		}
-	}
+	t.place.started(s)
 	return s, p, nil
 }
 
@@ -315,12 +303,7 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.environment(); err != nil {
 		return err
 	}
-	if t.Remote != nil {
-		err = t.connection(ctx)
-	} else if err = t.input(); err == nil {
-		t.launch, err = t.render(false)
-	}
-	if err != nil {
+	if err := t.place.command(ctx, t); err != nil {
 		return err
 	}
 	if err := t.openFile(); err != nil {
@@ -338,7 +321,6 @@ func (t *start) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	t.remote.open(t.streams[1])
 	return nil
 }
 
@@ -422,15 +404,6 @@ func (t *start) environment() error {
 		}
 		own = append(own, "TMPDIR="+temp)
 	}
-	base := t.session.inherits
-	switch {
-	case t.confine.Image != "": // inherited variables describe this machine, not the container
-		base = environ{}
-	case t.NoInherit:
-		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
-	case t.Shell != "":
-		base = t.session.shells
-	}
 	if t.outputFile.path != "" {
 		own = append(own, outputVariable+"="+t.outputFile.path)
 	}
@@ -440,11 +413,11 @@ func (t *start) environment() error {
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
 	}
-	if t.Remote != nil {
-		t.remote = &connection{environ: slices.Concat(t.frame.Environ(), own)}
-		t.env = t.session.inherits.with(t.markVariables())
-		return nil
-	}
+	return t.place.environment(t, own)
+}
+
+// setEnvironment sets the environment of a process on this machine. base are the variables that it inherits.
+func (t *start) setEnvironment(base environ, own []string) (err error) {
 	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
 		return err
 	}
@@ -591,25 +564,21 @@ func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, err
 func (t *start) process() (proc.Process, error) {
 	path := lookup(t.env, "PATH")
 	for retry := 0; ; retry++ {
-		file, argv, env, rights, err := t.invocation(path)
+		spec, err := t.place.spec(t)
 		if err != nil {
 			return nil, err
 		}
-		p, err := t.session.host.Start(proc.Spec{
-			Step: string(t.call.Path), Path: file, Args: argv, Env: env, Dir: t.dir,
-			// Detached, because processes that a container program leaves are still removing the
-			// container.
-			Detach: t.Detach || t.container != nil, Bound: !t.Detach,
-			Files: t.files(), TTY: t.tty != nil, NoCore: !t.session.mask.Empty(), Enter: t.network.namespaces(), Confine: rights,
-		})
+		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
+		spec.Files, spec.TTY, spec.Enter = t.files(), t.tty != nil, t.network.namespaces()
+		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
 		}
 		if retry > 0 {
-			return nil, t.explainStart(file, err)
+			return nil, t.explainStart(spec.Path, err)
 		}
 		switch {
-		case errors.Is(err, syscall.ENOENT) && t.launch.argv[0] != file:
+		case errors.Is(err, syscall.ENOENT) && t.launch.argv[0] != spec.Path:
 			t.session.programs.forget(t.launch.argv[0], path)
 		case errors.Is(err, syscall.E2BIG) && len(t.launch.env) > 0:
 			old := t.launch.files
@@ -618,22 +587,9 @@ func (t *start) process() (proc.Process, error) {
 			}
 			t.launch.files = append(t.launch.files, old...)
 		default:
-			return nil, t.explainStart(file, err)
+			return nil, t.explainStart(spec.Path, err)
 		}
 	}
-}
-
-// invocation returns what to start, and which rights it gives up.
-func (t *start) invocation(path string) (file string, argv, env []string, rights *confine.Confinement, err error) {
-	if t.confine.Image != "" {
-		file, argv, env, err = t.containerInvocation()
-		return file, argv, env, nil, err
-	}
-	if file, err = t.session.programs.find(t.launch.argv[0], path); err != nil {
-		return "", nil, nil, nil, err
-	}
-	rights, err = t.rightsOf(file)
-	return file, t.launch.argv, append(t.env[:len(t.env):len(t.env)], t.launch.env...), rights, err
 }
 
 // files returns stdin, stdout and stderr of the process.
@@ -677,9 +633,6 @@ func (t *attempt) noFolder(what, dir string) error {
 func (t *start) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopped bool, err error) {
 	exit, err = p.Wait(ctx)
 	if err == nil {
-		if exit.Signal != 0 {
-			t.endContainer()
-		}
 		return exit, false, nil
 	}
 	if ctx.Err() == nil {
@@ -691,12 +644,7 @@ func (t *start) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopp
 		grace = min(grace, time.Duration(most))
 	}
 	done := t.session.noteStop()
-	if exit, ended := t.remote.stop(p, grace, t.session.options.Force); ended {
-		done()
-		return exit, true, nil
-	}
-	exit, survivors := p.Stop(grace, t.session.options.Force)
-	t.endContainer()
+	exit, survivors := t.place.stop(p, grace, t.session.options.Force)
 	done()
 	if len(survivors) > 0 {
 		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Processes: survivors,
@@ -707,11 +655,10 @@ func (t *start) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopp
 
 // result reads the output and returns the Result.
 func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
-	if err := t.remote.finish(&exit); err != nil {
-		return r, err
+	if err := t.place.finish(t, &exit, stopped); err != nil {
+		return dag.Result{}, err
 	}
-	r.ExitCode = exit.Code
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
@@ -750,8 +697,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Message = t.tooLargeMessage()
 	}
 	if !stopped {
-		t.explainConnection(&r)
-		t.explainContainer(&r)
+		t.place.explain(&r)
 		t.network.explain(&r)
 		t.explainEnforced(&r)
 		t.explainFullDisk(&r)
@@ -774,7 +720,7 @@ func (t *attempt) tooLargeMessage() string {
 func (t *start) cleanUp() {
 	t.tty.detachPerson()
 	t.tty.closeSlave()
-	t.remote.close()
+	t.place.close()
 	for _, st := range t.streams {
 		if st != nil {
 			st.discard()
@@ -788,9 +734,6 @@ func (t *start) cleanUp() {
 	}
 	for _, f := range t.launch.files {
 		os.Remove(f)
-	}
-	if t.envFile != "" {
-		os.Remove(t.envFile)
 	}
 	t.outputFile.remove()
 	t.stateFile.remove()

@@ -13,12 +13,25 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
+
+// containers runs the containers of one attempt.
+type containers struct {
+	machine
+	def      *Container              // nil: the command has none of its own, but its tool is isolated
+	confine  confinement.Confinement // of the command
+	tool     confinement.Confinement
+	scope    expr.Scope
+	resolve  func(path string) string
+	temp     string // temporary folder of the run, or ""
+	services services
+}
 
 // container is the container of one attempt. A program such as podman starts it, and its first
 // process is the command of the step.
@@ -194,22 +207,16 @@ func isClientVariable(name string) bool {
 		slices.ContainsFunc(clientPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// containerInvocation returns what to start to run the command in a container.
-func (t *start) containerInvocation() (file string, argv, env []string, err error) {
-	if t.container == nil {
-		if t.container, err = t.newContainer(); err != nil {
-			return "", nil, nil, err
-		}
-		t.container.writable = append(t.container.writable, t.valueFiles()...)
-	}
-	c := t.container
-	c.readOnly = slices.Concat(c.granted, t.launch.files)
-	if dir := t.session.artifacts(); dir != "" && !c.covers(dir) {
-		c.readOnly = append(c.readOnly, dir)
+// invocation returns what to start to run a command in a container. files are those that it reads, artifacts is the folder
+// with what earlier steps have kept, "" if there is none.
+func (t *containers) invocation(c *container, l launch, environ []string, artifacts string) (argv, env []string, err error) {
+	c.readOnly = slices.Concat(c.granted, l.files)
+	if artifacts != "" && !c.covers(artifacts) {
+		c.readOnly = append(c.readOnly, artifacts)
 	}
 	var clientVars []string
 	c.env = nil
-	for _, kv := range slices.Concat(t.env, t.launch.env) {
+	for _, kv := range slices.Concat(environ, l.env) {
 		name := nameOf(kv)
 		if isClientVariable(name) {
 			clientVars = append(clientVars, kv)
@@ -217,36 +224,35 @@ func (t *start) containerInvocation() (file string, argv, env []string, err erro
 		}
 		c.env, env = append(c.env, name), append(env, kv)
 	}
-	if t.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
-		return "", nil, nil, err
+	if c.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
+		return nil, nil, err
 	}
-	c.envFile = t.envFile
-	return c.program, c.argv(t.launch.argv), t.session.inherits.with(env), nil
+	return c.argv(l.argv), t.environ(env), nil
 }
 
-// newContainer determines the options of the attempt's container.
-func (t *start) newContainer() (*container, error) {
+// newContainer determines the options of a container of the command.
+func (t *containers) newContainer(dir string, tty bool) (*container, error) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return nil, err
 	}
 	c := &container{program: program, name: containerName(), image: t.confine.Image,
-		tty: t.tty != nil, network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), dir: t.dir,
-		run: t.session.options.Run, step: string(t.call.Path)}
+		tty: tty, network: t.confine.Network, limits: t.confine.Limits, noCore: t.noCore(), dir: dir,
+		run: t.run, step: string(t.step)}
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
 	}
 	if t.confine.Enforced {
 		c.mountGranted(t.confine.Grants)
-		if temp := t.frame.Temp(); temp != "" {
+		if temp := t.temp; temp != "" {
 			c.writable = append(c.writable, temp)
 		}
-		if !c.covers(t.dir) {
-			c.empty = t.dir
+		if !c.covers(dir) {
+			c.empty = dir
 		}
 		return c, t.applyContainer(c)
 	}
-	for _, dir := range []string{t.frame.Resolve("."), t.dir, t.frame.Temp()} {
+	for _, dir := range []string{t.resolve("."), dir, t.temp} {
 		switch {
 		case dir == "" || slices.ContainsFunc(c.writable, func(up string) bool { return within(dir, up) }):
 		case dir == string(filepath.Separator):
@@ -294,7 +300,7 @@ func within(path, folder string) bool {
 
 // containerEnvFile writes variables that the container program would use itself to an env file for a container. It
 // returns "" if there are none.
-func (t *attempt) containerEnvFile(program string, env []string) (path string, err error) {
+func (t *containers) containerEnvFile(program string, env []string) (path string, err error) {
 	if len(env) == 0 {
 		return "", nil
 	}
@@ -304,19 +310,19 @@ func (t *attempt) containerEnvFile(program string, env []string) (path string, e
 				nameOf(kv), filepath.Base(program))}
 		}
 	}
-	return t.session.secretFile("environment-*", strings.Join(env, "\n")+"\n")
+	return t.file("environment-*", strings.Join(env, "\n")+"\n")
 }
 
 // explainContainer adds a message for the exit codes of container programs.
-func (t *start) explainContainer(r *dag.Result) {
-	if t.container == nil || r.Message != "" {
-		return
-	}
-	switch r.ExitCode {
-	case 125:
-		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(t.container.program))
-	case 126, 127:
-		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: %s", t.container.image, t.imageKey())
+func (t *containers) explainContainer(c *container, r *dag.Result) {
+	switch most := t.confine.MaxMemory; {
+	case most > 0 && r.ExitCode == codeMemory:
+		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(most))
+	case r.Message != "":
+	case r.ExitCode == 125:
+		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(c.program))
+	case r.ExitCode == 126 || r.ExitCode == 127:
+		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: %s", c.image, t.imageKey())
 	}
 }
 
@@ -325,17 +331,14 @@ const removeBound = 30 * time.Second
 
 // endContainer removes the container of an attempt whose container program was killed and so could
 // not remove it.
-func (t *start) endContainer() {
-	if t.container == nil {
-		return
-	}
-	if err := t.removeContainer(t.container.program, t.container.name); err != nil {
-		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Message: fmt.Sprintf(
-			"the container %s may still be running: %v; to stop it: %s rm --force %s", t.container.name, err, filepath.Base(t.container.program), t.container.name)})
+func (t *containers) endContainer(c *container) {
+	if err := t.removeContainer(c.program, c.name); err != nil {
+		t.notify(notice.Notice{Code: notice.Escaped, Step: t.step, Message: fmt.Sprintf(
+			"the container %s may still be running: %v; to stop it: %s rm --force %s", c.name, err, filepath.Base(c.program), c.name)})
 	}
 }
 
-func (t *attempt) removeContainer(program, container string) error {
+func (t *containers) removeContainer(program, container string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
 	name := filepath.Base(program)
@@ -355,8 +358,8 @@ func (t *attempt) removeContainer(program, container string) error {
 const askedStep = "@container"
 
 // askProgram runs a container program and returns its exit code and what it printed.
-func (t *attempt) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
-	out, err := t.session.secretFile("asked-*", "")
+func (t *containers) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
+	out, err := t.file("asked-*", "")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -367,9 +370,9 @@ func (t *attempt) askProgram(ctx context.Context, program string, words ...strin
 	}
 	defer f.Close()
 	// With a mark of its own: to stop it would otherwise end all processes of the step, the services among them.
-	step := string(t.call.Path) + askedStep
-	p, err := t.session.host.Start(proc.Spec{Step: step, Path: program, Args: append([]string{program}, words...),
-		Env: t.session.inherits.with(t.markVariables(), []string{procid.MarkStep + "=" + step}), Files: [3]*os.File{t.session.null, f, f}, Detach: true, Bound: true})
+	step := string(t.step) + askedStep
+	p, err := t.host.Start(proc.Spec{Step: step, Path: program, Args: append([]string{program}, words...),
+		Env: t.environ(t.marks, []string{procid.MarkStep + "=" + step}), Files: [3]*os.File{t.null, f, f}, Detach: true, Bound: true})
 	if err != nil {
 		return 0, nil, err
 	}

@@ -26,14 +26,10 @@ const (
 )
 
 // usage returns what the processes of the attempt used: what its cgroup counted, and otherwise what
-// the kernel counted for the first of them and those that it waited for. The processes of a container
-// are children of another program.
+// the kernel counted for the first of them and those that it waited for.
 func (t *start) usage(exit proc.Exit) dag.Usage {
 	u := dag.Usage(exit.Usage)
-	switch {
-	case t.container != nil:
-		return dag.Usage{}
-	case t.limit == nil:
+	if t.limit == nil {
 		return u
 	}
 	if peak := t.limit.PeakMemory(); peak > 0 {
@@ -68,8 +64,6 @@ func (t *start) explainLimits(r *dag.Result, stopped bool) {
 	case r.Status != dag.Failed:
 	case l.MaxProcesses > 0 && t.limit != nil && t.limit.ProcessesDenied():
 		fail(reasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
-	case l.MaxMemory > 0 && t.container != nil && r.ExitCode == codeMemory:
-		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(l.MaxMemory))
 	case t.perProcess && r.Reason == dag.ReasonExit:
 		if r.Message != "" {
 			r.Message += "; "

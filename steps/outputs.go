@@ -20,7 +20,7 @@ func (s *Session) Outputs(values map[string]any) (*dag.Outputs, error) {
 
 // makeOutputFile creates the file for the outputs of an attempt, if it declares any.
 func (t *start) makeOutputFile() (err error) {
-	if len(t.Outputs) > 0 && t.Remote == nil {
+	if len(t.Outputs) > 0 {
 		t.outputFile, err = t.session.newValueFile("output-*")
 	}
 	return err

@@ -50,9 +50,22 @@ func (r *Remote) Describe(show func(*expr.Template) string) string {
 	return text
 }
 
-// connection is the connection of one attempt to another machine.
+// remote runs the command of one attempt on another machine.
+type remote struct {
+	machine
+	def    *Remote
+	frame  Frame
+	scope  expr.Scope
+	mask   *Mask
+	grace  time.Duration
+	shared func(account sshcommand.Target) *sharedConnection
+	folder func() (string, error) // for sockets
+	find   func(program string) (path string, err error)
+}
+
+// connection is the connection of one start to another machine.
 type connection struct {
-	environ []string // variables of the definition, for the script
+	*remote
 	files   []string // files to remove
 	private *os.File // private key in memory; nil: none
 	key     string   // digest of the private key, "" if the definition has none
@@ -68,43 +81,36 @@ type connection struct {
 	whole   bool // the script has ended, and report says how
 }
 
-// connection prepares the connection of an attempt.
-func (t *start) connection(ctx context.Context) error {
-	c := t.remote
-	target, err := t.target(ctx)
-	if err != nil {
-		return err
-	}
-	c.mark = "flowrun-" + strings.ToLower(rand.Text())
-	job, err := t.job()
-	if err != nil {
-		return err
-	}
+func (r *remote) newConnection() *connection {
+	return &connection{remote: r, mark: "flowrun-" + strings.ToLower(rand.Text())}
+}
+
+// connect prepares the connection for a job. It returns the command line and stdin of the ssh client.
+func (c *connection) connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (argv []string, stdin *os.File, err error) {
 	c.job = job.Stdin()
-	if c.log, err = t.session.secretFile("ssh-*.log", ""); err != nil {
-		return err
+	if c.log, err = c.file("ssh-*.log", ""); err != nil {
+		return nil, nil, err
 	}
 	c.files = append(c.files, c.log)
 	target.Log = c.log
 	for _, path := range []string{target.Log, target.KeyFile, target.KnownHosts} {
 		if err := sshcommand.CheckPath(path); err != nil {
-			return inputError{err}
+			return nil, nil, inputError{err}
 		}
 	}
-	target.Shared = t.shared(ctx, *target)
-	t.launch = launch{argv: target.Argv(sshcommand.Command(len(c.job)))}
-	if t.stdin, c.control, err = os.Pipe(); err != nil {
-		return fmt.Errorf("cannot create a pipe: %w", err)
+	target.Shared = c.socket(ctx, *target)
+	if stdin, c.control, err = os.Pipe(); err != nil {
+		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	if c.stderr, c.writer, err = os.Pipe(); err != nil {
-		return fmt.Errorf("cannot create a pipe: %w", err)
+		return nil, stdin, fmt.Errorf("cannot create a pipe: %w", err)
 	}
-	return nil
+	return target.Argv(sshcommand.Command(len(c.job))), stdin, nil
 }
 
-// target renders the account, and checks that the attempt may connect to it.
-func (t *start) target(ctx context.Context) (*sshcommand.Target, error) {
-	r, confined := t.Remote, t.frame.Confinement()
+// target renders the account, and checks that the command may connect to it.
+func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
+	r, confined := c.def, c.frame.Confinement()
 	switch {
 	case confined.Image != "":
 		return nil, startError{126, "cannot start the step: isolation: container is not possible for a step that runs over ssh"}
@@ -120,11 +126,11 @@ func (t *start) target(ctx context.Context) (*sshcommand.Target, error) {
 		check func(string) error
 	}{{r.Host, "host", &target.Host, sshcommand.CheckHost}, {r.User, "user", &target.User, sshcommand.CheckUser}, {r.Port, "port", &target.Port, sshcommand.CheckPort},
 		{r.Jump, "jump", &target.Jump, sshcommand.CheckJump}, {r.Key, "key", &key, nil},
-		{r.KeyFile, "key-file", &target.KeyFile, t.localFile}, {r.KnownHosts, "known-hosts", &target.KnownHosts, t.localFile}} {
+		{r.KeyFile, "key-file", &target.KeyFile, c.localFile}, {r.KnownHosts, "known-hosts", &target.KnownHosts, c.localFile}} {
 		if one.of == nil {
 			continue
 		}
-		text, err := one.of.Text(t.scope)
+		text, err := one.of.Text(c.scope)
 		if err == nil && one.check != nil {
 			err = one.check(text)
 		}
@@ -135,20 +141,20 @@ func (t *start) target(ctx context.Context) (*sshcommand.Target, error) {
 	}
 	for _, path := range []*string{&target.KeyFile, &target.KnownHosts} {
 		if *path != "" {
-			*path = t.frame.Resolve(*path)
+			*path = c.frame.Resolve(*path)
 		}
 	}
-	if err := t.permit(ctx, target); err != nil {
+	if err := c.permit(ctx, target); err != nil {
 		return nil, inputError{err}
 	}
-	return target, t.writeKey(target, key)
+	return target, c.writeKey(target, key)
 }
 
-// localFile returns an error unless a path names a file on this machine that the attempt may read.
-func (t *start) localFile(path string) error {
-	path = t.frame.Resolve(path)
-	if t.frame.Confinement().Enforced {
-		if _, _, err := t.Remote.Grants(t.frame).Readable(path); err != nil {
+// localFile returns an error unless a path names a file on this machine that the command may read.
+func (c *connection) localFile(path string) error {
+	path = c.frame.Resolve(path)
+	if c.frame.Confinement().Enforced {
+		if _, _, err := c.def.Grants(c.frame).Readable(path); err != nil {
 			return err
 		}
 	}
@@ -162,13 +168,13 @@ func (t *start) localFile(path string) error {
 	return err
 }
 
-// permit returns an error if the attempt may not connect to the target, and sets the addresses at which it may. The host of
+// permit returns an error if the command may not connect to the target, and sets the addresses at which it may. The host of
 // the definition is allowed unless permissions are enforced.
-func (t *start) permit(ctx context.Context, target *sshcommand.Target) (err error) {
-	if !t.frame.Confinement().Enforced && !t.Remote.HostChosen {
+func (c *connection) permit(ctx context.Context, target *sshcommand.Target) (err error) {
+	if !c.frame.Confinement().Enforced && !c.def.HostChosen {
 		return nil
 	}
-	g := t.Remote.Grants(t.frame)
+	g := c.def.Grants(c.frame)
 	if target.Port == "" {
 		target.Port = "22" // that of the permission, whatever the settings of the client say
 	}
@@ -209,79 +215,33 @@ func orPort(port string) string {
 
 // writeKey sets the file in which the ssh client finds a private key, because it reads keys from files only. The file is in
 // memory, where that is possible, so that no key stays behind when flowrun is killed.
-func (t *start) writeKey(target *sshcommand.Target, key string) (err error) {
-	if t.Remote.Key == nil {
+func (c *connection) writeKey(target *sshcommand.Target, key string) (err error) {
+	if c.def.Key == nil {
 		return nil
 	}
 	if !strings.HasPrefix(strings.TrimSpace(key), "-----BEGIN ") {
 		return inputError{errors.New("cannot use ssh.key: it is not the text of a private key, which begins with -----BEGIN")}
 	}
-	if err := t.session.mask.Add(key); err != nil {
+	if err := c.mask.Add(key); err != nil {
 		return inputError{fmt.Errorf("cannot mask ssh.key: %w", err)}
 	}
 	// The client rejects a key without its last newline, which variables and commands often lose.
-	t.remote.key = digestOf([]byte(key))
+	c.key = digestOf([]byte(key))
 	text := strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n")) + "\n"
-	if t.remote.private, target.KeyFile, err = memoryFile(text); err != nil {
+	if c.private, target.KeyFile, err = memoryFile(text); err != nil {
 		return fmt.Errorf("cannot keep ssh.key in memory: %w", err)
 	}
-	if t.remote.private == nil {
-		target.KeyFile, err = t.session.secretFile("key-*", text)
-		t.remote.files = append(t.remote.files, target.KeyFile)
+	if c.private == nil {
+		target.KeyFile, err = c.file("key-*", text)
+		c.files = append(c.files, target.KeyFile)
 	}
 	return err
 }
 
-// job renders the script and what it gets.
-func (t *start) job() (*sshcommand.Job, error) {
-	r, err := t.resolve()
-	if err != nil {
-		return nil, err
-	}
-	j := &sshcommand.Job{Mark: t.remote.mark, Shell: append([]string{t.Shell}, shellOptions(t.Shell, t.Strict)...), Script: r.script.Text,
-		Grace: t.session.options.Grace, Outputs: len(t.Outputs) > 0, State: len(t.State) > 0}
-	for _, v := range r.script.Vars {
-		j.Values = append(j.Values, sshcommand.Variable{Name: v.Name, Value: v.Value})
-	}
-	for _, kv := range t.remote.environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if ofThisMachine(name) {
-			continue
-		}
-		if !sshcommand.ValidName(name) {
-			return nil, inputError{fmt.Errorf("cannot pass the variable %q to another machine: its name is not letters, digits and '_'", name)}
-		}
-		j.Environ = append(j.Environ, sshcommand.Variable{Name: name, Value: value})
-	}
-	if t.Input != nil {
-		if j.Input, err = t.inputText(); err != nil {
-			return nil, err
-		}
-	}
-	if t.Dir != nil {
-		if j.Dir, err = t.Dir.Text(t.scope); err != nil {
-			return nil, inputError{fmt.Errorf("cannot use the working directory: %w", err)}
-		}
-	}
-	return j, nil
-}
-
-// ofThisMachine reports whether a variable has a meaning on this machine only.
-func ofThisMachine(name string) bool {
-	switch name {
-	case "FLOWRUN_TEMP", "TMPDIR", "PWD", outputVariable, stateVariable:
-		return true
-	}
-	return false
-}
-
-// open starts to write to the ssh client, and to copy what it prints to stderr. It does nothing on a nil connection.
-func (c *connection) open(stderr *stream) {
-	if c == nil {
-		return
-	}
-	to := stderr.end
-	stderr.end, c.writer = c.writer, nil
+// open starts to write to the ssh client, and to copy what it prints to stderr. It returns the stderr of
+// the client.
+func (c *connection) open(to *os.File) (stderr *os.File) {
+	stderr, c.writer = c.writer, nil
 	c.trailer = sshcommand.NewTrailer(c.mark, to)
 	c.done = make(chan struct{})
 	go func() { _, _ = c.control.WriteString(c.job) }() // if the client ends first, its trailer is missing
@@ -294,6 +254,7 @@ func (c *connection) open(stderr *stream) {
 			_, _ = to.Write(c.messages())
 		}
 	}()
+	return stderr
 }
 
 // messages returns what the ssh client has reported.
@@ -307,7 +268,7 @@ const remoteEnd = 5 * time.Second
 
 // stop ends the script on the other machine. It reports whether the ssh client has ended, too.
 func (c *connection) stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, bool) {
-	if c == nil || !c.trailer.Started() {
+	if !c.trailer.Started() {
 		return proc.Exit{}, false
 	}
 	_ = c.control.SetWriteDeadline(time.Now().Add(time.Second))
@@ -328,9 +289,6 @@ func (c *connection) stop(p proc.Process, grace time.Duration, force <-chan stru
 
 // finish sets the exit code to that of the script, after the ssh client has ended.
 func (c *connection) finish(exit *proc.Exit) error {
-	if c == nil {
-		return nil
-	}
 	c.control.Close()
 	select {
 	case <-c.done:
@@ -346,10 +304,9 @@ func (c *connection) finish(exit *proc.Exit) error {
 	return nil
 }
 
-// explainConnection says why a connection failed.
-func (t *start) explainConnection(r *dag.Result) {
-	c := t.remote
-	if c == nil || c.whole {
+// explain says why a connection failed.
+func (c *connection) explain(r *dag.Result) {
+	if c.whole {
 		return
 	}
 	r.Status, r.Reason, r.ExitCode = dag.Failed, reasonConnection, 255
@@ -375,26 +332,8 @@ func hintFor(message string) string {
 	return ""
 }
 
-// valueFile returns the file in which the script has written values.
-func (c *connection) valueFile(variable string) ([]byte, error) {
-	if c == nil {
-		return nil, nil
-	}
-	text := c.report.Output
-	if variable == stateVariable {
-		text = c.report.State
-	}
-	if text == nil {
-		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
-	}
-	return text, nil
-}
-
-// close releases what the connection has open. It does nothing on a nil connection.
+// close releases what the connection has open.
 func (c *connection) close() {
-	if c == nil {
-		return
-	}
 	for _, f := range []*os.File{c.control, c.writer, c.private} {
 		if f != nil {
 			f.Close()

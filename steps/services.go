@@ -3,16 +3,13 @@ package steps
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -44,40 +41,19 @@ type service struct {
 // serviceError says why a service is not ready.
 type serviceError struct{ error }
 
-// startServices starts the services of the command and waits until they are ready. It returns a Result if they are not:
-// then the command does not start.
-func (t *attempt) startServices(ctx context.Context) (*dag.Result, error) {
-	err := t.addSecrets()
-	if err == nil {
-		err = t.openServices(ctx)
-	}
-	var failed serviceError
-	switch {
-	case err == nil:
-		return nil, nil
-	case ctx.Err() != nil:
-		r := dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}
-		return &r, t.attachLogs(&r)
-	case errors.As(err, &failed):
-		r := dag.Result{Status: dag.Failed, ExitCode: 1, Reason: reasonService, Message: err.Error()}
-		return &r, t.attachLogs(&r)
-	}
-	return nil, startFailure(err)
-}
-
-func (t *attempt) openServices(ctx context.Context) (err error) {
-	for _, why := range t.Container.Refused(t.frame.Confinement()) {
+// openServices starts the services of the command and waits until they are ready.
+func (t *containers) openServices(ctx context.Context) (err error) {
+	for _, why := range t.def.Refused(t.tool) {
 		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
 	}
-	t.services = &services{}
 	if t.services.program, err = t.findContainerProgram(); err != nil {
 		return err
 	}
 	if err := t.writeHosts(); err != nil {
 		return err
 	}
-	for i := range t.Container.Services {
-		s, err := t.startService(&t.Container.Services[i])
+	for i := range t.def.Services {
+		s, err := t.startService(&t.def.Services[i])
 		if err != nil {
 			return err
 		}
@@ -94,13 +70,13 @@ func (t *attempt) openServices(ctx context.Context) (err error) {
 }
 
 // writeHosts writes the file of hosts. Users of images that have none of the rights of this one read it.
-func (t *attempt) writeHosts() (err error) {
+func (t *containers) writeHosts() (err error) {
 	names := []string{"localhost"}
-	for _, s := range t.Container.Services {
+	for _, s := range t.def.Services {
 		names = append(names, s.Name)
 	}
 	line := strings.Join(names, " ") + "\n"
-	if t.services.hosts, err = t.session.secretFile("hosts-*", "127.0.0.1 "+line+"::1 localhost\n"); err != nil {
+	if t.services.hosts, err = t.file("hosts-*", "127.0.0.1 "+line+"::1 localhost\n"); err != nil {
 		return err
 	}
 	return os.Chmod(t.services.hosts, 0o644)
@@ -109,7 +85,7 @@ func (t *attempt) writeHosts() (err error) {
 func (s *services) hostsMount() string { return mountAt(s.hosts, "/etc/hosts", "readonly") }
 
 // startService starts the container of a service.
-func (t *attempt) startService(def *Service) (*service, error) {
+func (t *containers) startService(def *Service) (*service, error) {
 	c, env, err := t.serviceContainer(def)
 	if err != nil {
 		return nil, err
@@ -131,7 +107,7 @@ func (t *attempt) startService(def *Service) (*service, error) {
 		}
 		argv = append(argv, text)
 	}
-	if s.log, err = t.session.secretFile("service-*", ""); err != nil {
+	if s.log, err = t.file("service-*", ""); err != nil {
 		return nil, err
 	}
 	log, err := os.OpenFile(s.log, os.O_WRONLY|os.O_APPEND, 0)
@@ -139,8 +115,8 @@ func (t *attempt) startService(def *Service) (*service, error) {
 		return nil, err
 	}
 	defer log.Close()
-	p, err := t.session.host.Start(proc.Spec{Step: string(t.call.Path), Path: c.program, Args: argv, Env: env,
-		Detach: true, Bound: true, Files: [3]*os.File{t.session.null, log, log}, NoCore: c.noCore})
+	p, err := t.host.Start(proc.Spec{Step: string(t.step), Path: c.program, Args: argv, Env: env,
+		Detach: true, Bound: true, Files: [3]*os.File{t.null, log, log}, NoCore: c.noCore})
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +136,9 @@ func (t *attempt) startService(def *Service) (*service, error) {
 
 // serviceContainer returns the container of a service, and the environment of the program that starts it. Nothing of this
 // machine is mounted in it, and what it writes is gone when it ends.
-func (t *attempt) serviceContainer(def *Service) (c *container, env []string, err error) {
-	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.Container.Pull,
-		network: t.confine.Network, limits: t.confine.Limits, noCore: !t.session.mask.Empty(), run: t.session.options.Run, step: string(t.call.Path)}
+func (t *containers) serviceContainer(def *Service) (c *container, env []string, err error) {
+	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.def.Pull,
+		network: t.confine.Network, limits: t.confine.Limits, noCore: t.noCore(), run: t.run, step: string(t.step)}
 	if list := t.services.list; len(list) > 0 {
 		c.joined = list[0].name
 	}
@@ -178,19 +154,19 @@ func (t *attempt) serviceContainer(def *Service) (c *container, env []string, er
 		}
 		own = append(own, v.Name+"="+text)
 	}
-	own = append(own, t.markVariables()...)
+	own = append(own, t.marks...)
 	for _, kv := range own {
 		c.env = append(c.env, nameOf(kv))
 	}
 	c.envFile, err = t.containerEnvFile(c.program, ofProgram)
-	return c, t.session.inherits.with(own), err
+	return c, t.environ(own), err
 }
 
 // runningInterval is the time between two questions whether a container runs.
 const runningInterval = 50 * time.Millisecond
 
 // awaitRunning waits until the container of a service runs.
-func (t *attempt) awaitRunning(ctx context.Context, s *service) error {
+func (t *containers) awaitRunning(ctx context.Context, s *service) error {
 	for {
 		code, out, err := t.askProgram(ctx, t.services.program, "container", "inspect", "--format", "{{.State.Running}}", s.name)
 		switch {
@@ -206,7 +182,7 @@ func (t *attempt) awaitRunning(ctx context.Context, s *service) error {
 }
 
 // awaitHealth waits until the health check of a service succeeds.
-func (t *attempt) awaitHealth(ctx context.Context, s *service) error {
+func (t *containers) awaitHealth(ctx context.Context, s *service) error {
 	h := s.def.Health
 	if h == nil {
 		return nil
@@ -232,7 +208,7 @@ func (t *attempt) awaitHealth(ctx context.Context, s *service) error {
 }
 
 // checkHealth runs the health check of a service once. out is what it printed, in one line.
-func (t *attempt) checkHealth(ctx context.Context, s *service, words []string) (healthy bool, out string, err error) {
+func (t *containers) checkHealth(ctx context.Context, s *service, words []string) (healthy bool, out string, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.def.Health.Timeout)
 	defer cancel()
 	code, printed, err := t.askProgram(limited, t.services.program, append([]string{"exec", s.name}, words...)...)
@@ -249,7 +225,7 @@ func (t *attempt) checkHealth(ctx context.Context, s *service, words []string) (
 }
 
 // pause waits. It returns an error if the service has ended, or if ctx ends.
-func (t *attempt) pause(ctx context.Context, s *service, d time.Duration) error {
+func (t *containers) pause(ctx context.Context, s *service, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -289,34 +265,11 @@ func tail(text []byte, limit int) []byte {
 	return text[bytes.IndexByte(text, '\n')+1:]
 }
 
-// attachLogs makes the logs of the services the stderr of a command that did not start.
-func (t *attempt) attachLogs(r *dag.Result) (err error) {
-	if t.services != nil {
-		r.Stderr, err = t.session.Stream(t.call.Path, t.call.Attempt, Stderr, t.services.logs())
-	}
-	return err
-}
-
-// printServices adds the logs of the services to the stderr of a command that has failed. It closes this process's end of
-// that stream.
-func (t *start) printServices(failed bool) {
-	if t.services == nil {
-		return
-	}
-	if failed {
-		_, _ = io.WriteString(t.streams[1].end, t.services.logs()) // a stream that cannot be written loses the logs
-	}
-	t.streams[1].closeEnd()
-}
-
 // endServices removes the services. Those that use the network of the first are removed before it.
-func (t *attempt) endServices() {
-	if t.services == nil {
-		return
-	}
+func (t *containers) endServices() {
 	for _, s := range slices.Backward(t.services.list) {
 		if err := t.endService(s); err != nil {
-			t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
+			t.notify(notice.Notice{Code: notice.Escaped, Step: t.step, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
 				s.def.Name, err, filepath.Base(t.services.program), s.name)})
 		}
 		os.Remove(s.log)
@@ -327,7 +280,7 @@ func (t *attempt) endServices() {
 	os.Remove(t.services.hosts)
 }
 
-func (t *attempt) endService(s *service) error {
+func (t *containers) endService(s *service) error {
 	defer s.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
@@ -342,8 +295,8 @@ func (t *attempt) endService(s *service) error {
 }
 
 // findContainerProgram returns the program that starts containers.
-func (t *attempt) findContainerProgram() (string, error) {
-	program, err := confinement.ContainerProgram(lookup(t.session.inherits.list, "PATH"))
+func (t *containers) findContainerProgram() (string, error) {
+	program, err := confinement.ContainerProgram(t.path)
 	if err != nil {
 		return "", startError{127, fmt.Sprintf("cannot start the step: cannot provide a container: %v", err)}
 	}

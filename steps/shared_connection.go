@@ -40,14 +40,14 @@ const (
 	socketInterval = 5 * time.Millisecond
 )
 
-// shared returns the socket of the connection to a target, "" for none. The first step of a run that uses an account
+// socket returns the socket of the shared connection to a target, "" for none. The first step of a run that uses an account
 // connects on its own: most runs have no second one, and an account that cannot be reached is asked only once.
-func (t *start) shared(ctx context.Context, target sshcommand.Target) string {
+func (o *connection) socket(ctx context.Context, target sshcommand.Target) string {
 	account := target
-	if account.Log = ""; t.remote.key != "" { // each attempt has a file of its own with the key
-		account.KeyFile = t.remote.key
+	if account.Log = ""; o.key != "" { // each attempt has a file of its own with the key
+		account.KeyFile = o.key
 	}
-	c := t.session.connectionTo(account)
+	c := o.shared(account)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.uses++
@@ -60,7 +60,7 @@ func (t *start) shared(ctx context.Context, target sshcommand.Target) string {
 		return ""
 	}
 	c.opened++
-	if err := c.open(t, &target); err != nil || !c.await(ctx, target.Timeout) {
+	if err := c.open(o.remote, &target); err != nil || !c.await(ctx, target.Timeout) {
 		c.opened = maxOpened
 		return ""
 	}
@@ -117,10 +117,9 @@ func isSocket(path string) bool {
 }
 
 // open starts the client.
-func (c *sharedConnection) open(t *start, target *sshcommand.Target) error {
+func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
 	c.close()
-	s := t.session
-	dir, err := s.folder()
+	dir, err := r.folder()
 	if err != nil {
 		return err
 	}
@@ -132,16 +131,16 @@ func (c *sharedConnection) open(t *start, target *sshcommand.Target) error {
 		return err
 	}
 	target.Shared = c.socket
-	if target.Log, err = s.secretFile("ssh-*.log", ""); err != nil {
+	if target.Log, err = r.file("ssh-*.log", ""); err != nil {
 		return err
 	}
 	argv := target.SharedArgv()
-	file, err := s.programs.find(argv[0], lookup(t.env, "PATH"))
+	file, err := r.find(argv[0])
 	if err != nil {
 		return err
 	}
-	p, err := s.host.Start(proc.Spec{Step: sharedStep, Path: file, Args: argv, Env: s.inherits.with([]string{s.markRun, procid.MarkStep + "=" + sharedStep, s.markOwner}),
-		Files: [3]*os.File{s.null, s.null, s.null}, Detach: true, Bound: true})
+	p, err := r.host.Start(proc.Spec{Step: sharedStep, Path: file, Args: argv, Env: r.environ(r.marks, []string{procid.MarkStep + "=" + sharedStep}),
+		Files: [3]*os.File{r.null, r.null, r.null}, Detach: true, Bound: true})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ const stateVariable = "FLOWRUN_STATE"
 
 // makeStateFile creates the file for the state, if the tool has any.
 func (t *start) makeStateFile() (err error) {
-	if len(t.State) > 0 && t.Remote == nil {
+	if len(t.State) > 0 {
 		t.stateFile, err = t.session.newValueFile("state-*")
 	}
 	return err

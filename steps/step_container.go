@@ -70,12 +70,12 @@ func (k *Container) Refused(c confinement.Confinement) (reasons []error) {
 }
 
 // applyContainer adds what the definition says about the container of the command.
-func (t *attempt) applyContainer(c *container) error {
-	k := t.Container
+func (t *containers) applyContainer(c *container) error {
+	k := t.def
 	if k == nil {
 		return nil
 	}
-	for _, why := range k.Refused(t.frame.Confinement()) {
+	for _, why := range k.Refused(t.tool) {
 		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
 	}
 	c.guest, c.pull, c.asIs = k.User, k.Pull, k.Entrypoint
@@ -86,15 +86,15 @@ func (t *attempt) applyContainer(c *container) error {
 		}
 		c.mounts = append(c.mounts, value)
 	}
-	if s := t.services; s != nil {
-		c.joined = s.list[0].name
-		c.mounts = append(c.mounts, s.hostsMount())
+	if list := t.services.list; len(list) > 0 {
+		c.joined = list[0].name
+		c.mounts = append(c.mounts, t.services.hostsMount())
 	}
 	return nil
 }
 
 // mount returns the value of --mount for what a step mounts. A restricted tool can mount only what it may use anyway.
-func (t *attempt) mount(c *container, m Mount) (string, error) {
+func (t *containers) mount(c *container, m Mount) (string, error) {
 	text, err := m.Source.Text(t.scope)
 	if err != nil {
 		return "", inputError{fmt.Errorf("cannot use container.mounts: %w", err)}
@@ -102,7 +102,7 @@ func (t *attempt) mount(c *container, m Mount) (string, error) {
 	if text == "" {
 		return "", inputError{fmt.Errorf("cannot use container.mounts: the source of %s is empty", m.Target)}
 	}
-	source := t.frame.Resolve(text)
+	source := t.resolve(text)
 	if !isThere(source) {
 		return "", startError{126, fmt.Sprintf("cannot start the step: %s, which container.mounts has, does not exist; create it first", source)}
 	}
@@ -111,7 +111,7 @@ func (t *attempt) mount(c *container, m Mount) (string, error) {
 	if !m.Writable {
 		may = slices.Concat(may, c.granted)
 	}
-	if t.frame.Confinement().Restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
+	if t.tool.Restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
 		kind, key := "read", "filesystem:read:"
 		if m.Writable {
 			kind, key = "change", "filesystem:write:"
@@ -129,20 +129,17 @@ func (t *attempt) mount(c *container, m Mount) (string, error) {
 }
 
 // imageKey returns the key of a definition that names the image of the command.
-func (t *attempt) imageKey() string {
-	if t.Container != nil {
+func (t *containers) imageKey() string {
+	if t.def != nil {
 		return "container.image"
 	}
 	return "security.image"
 }
 
-// sweepContainers removes the containers that killed processes of flowrun left, once in a run. Their processes were
+// sweepContainers removes the containers that killed processes of flowrun left. Their processes were
 // ended when the run began, but their container programs keep a record and their files. An error does not matter: the next
 // run tries again.
-func (t *attempt) sweepContainers(ctx context.Context) {
-	if t.session.containersSwept.Swap(true) {
-		return
-	}
+func (t *containers) sweepContainers(ctx context.Context) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return

@@ -48,10 +48,7 @@ func (t *start) valueFiles() (list []string) {
 
 // entries reads a file in which the attempt has written values. variable names the file in messages.
 func (t *start) entries(file valueFile, variable string) ([]stepfile.Entry, error) {
-	text, err := t.remote.valueFile(variable)
-	if t.remote == nil {
-		text, err = file.read(variable)
-	}
+	text, err := t.place.values(file, variable)
 	if err != nil {
 		return nil, err
 	}

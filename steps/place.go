@@ -1,0 +1,335 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/sshcommand"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
+)
+
+// place is where the command of an attempt runs. What open makes belongs to the attempt, and what the other methods make
+// belongs to one start.
+type place interface {
+	// open makes what the command needs beside it, before the first start. A Result says why that was not possible.
+	open(ctx context.Context) (*dag.Result, error)
+	// environment sets the environment of a start. own are the variables of the step.
+	environment(t *start, own []string) error
+	// command sets the command line and the input of a start.
+	command(ctx context.Context, t *start) error
+	// spec returns which process to start, after the streams were opened. It is called again for a second try.
+	spec(t *start) (proc.Spec, error)
+	// started closes this process's ends of the streams. The process has its own.
+	started(t *start)
+	// stop ends the command, and returns the processes that it could not end.
+	stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info)
+	// finish is called when the process has ended, before its output is read. It corrects how the command has ended.
+	finish(t *start, exit *proc.Exit, stopped bool) error
+	// explain adds to a Result what only the place knows.
+	explain(r *dag.Result)
+	// values returns what the command has written to the file in a variable.
+	values(file valueFile, variable string) ([]byte, error)
+	// close releases what a start has opened.
+	close()
+	// end releases what open has made.
+	end()
+}
+
+// newPlace returns the place of an attempt.
+func (t *attempt) newPlace() place {
+	switch {
+	case t.Remote != nil:
+		s, m := t.session, t.machine()
+		return &remotePlace{remote: &remote{machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
+			find: func(program string) (string, error) { return s.programs.find(program, m.path) }}}
+	case t.confine.Image != "":
+		return &containerPlace{attempt: t, containers: &containers{machine: t.machine(), def: t.Container, confine: t.confine, tool: t.frame.Confinement(),
+			scope: t.scope, resolve: t.frame.Resolve, temp: t.frame.Temp()}}
+	}
+	return thisMachine{}
+}
+
+// machine is what a place uses to start programs of its own on this machine.
+type machine struct {
+	run     string
+	step    dag.ID
+	host    proc.Host
+	null    *os.File
+	marks   []string                        // variables by which the processes of the step are found
+	path    string                          // PATH
+	environ func(more ...[]string) []string // inherited variables, and more
+	file    func(pattern, text string) (path string, err error)
+	noCore  func() bool // a core dump could have secrets
+	notify  func(notice.Notice)
+}
+
+func (t *attempt) machine() machine {
+	s := t.session
+	return machine{run: s.options.Run, step: t.call.Path, host: s.host, null: s.null, marks: t.markVariables(), path: lookup(s.inherits.list, "PATH"),
+		environ: s.inherits.with, file: s.secretFile, noCore: func() bool { return !s.mask.Empty() }, notify: s.Notify}
+}
+
+// thisMachine is the place of a command that runs beside flowrun.
+type thisMachine struct{}
+
+func (thisMachine) open(context.Context) (*dag.Result, error) { return nil, nil }
+
+func (thisMachine) environment(t *start, own []string) error {
+	base := t.session.inherits
+	switch {
+	case t.NoInherit:
+		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
+	case t.Shell != "":
+		base = t.session.shells
+	}
+	return t.setEnvironment(base, own)
+}
+
+func (thisMachine) command(_ context.Context, t *start) (err error) {
+	if err = t.input(); err == nil {
+		t.launch, err = t.render(false)
+	}
+	return err
+}
+
+func (thisMachine) spec(t *start) (proc.Spec, error) {
+	file, err := t.session.programs.find(t.launch.argv[0], lookup(t.env, "PATH"))
+	if err != nil {
+		return proc.Spec{}, err
+	}
+	rights, err := t.rightsOf(file)
+	return proc.Spec{Path: file, Args: t.launch.argv, Env: append(t.env[:len(t.env):len(t.env)], t.launch.env...), Detach: t.Detach, Confine: rights}, err
+}
+
+func (thisMachine) started(t *start) {
+	for _, st := range t.streams {
+		st.closeEnd()
+	}
+}
+
+func (thisMachine) stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
+	return p.Stop(grace, force)
+}
+
+func (thisMachine) finish(*start, *proc.Exit, bool) error { return nil }
+func (thisMachine) explain(*dag.Result)                   {}
+
+func (thisMachine) values(file valueFile, variable string) ([]byte, error) {
+	return file.read(variable)
+}
+
+func (thisMachine) close() {}
+func (thisMachine) end()   {}
+
+// containerPlace is a container on this machine.
+type containerPlace struct {
+	thisMachine
+	*containers
+	attempt *attempt
+	own     *container // of the start; nil: not made yet
+}
+
+func (p *containerPlace) open(ctx context.Context) (*dag.Result, error) {
+	if p.def == nil {
+		return nil, nil
+	}
+	t := p.attempt
+	if !t.session.containersSwept.Swap(true) {
+		p.sweepContainers(ctx)
+	}
+	if len(p.def.Services) == 0 {
+		return nil, nil
+	}
+	err := t.addSecrets()
+	if err == nil {
+		err = p.openServices(ctx)
+	}
+	r := &dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}
+	var failed serviceError
+	switch {
+	case err == nil:
+		return nil, nil
+	case ctx.Err() != nil:
+	case errors.As(err, &failed):
+		r.ExitCode, r.Reason, r.Message = 1, reasonService, err.Error()
+	default:
+		return nil, startFailure(err)
+	}
+	r.Stderr, err = t.session.Stream(t.call.Path, t.call.Attempt, Stderr, p.services.logs())
+	return r, err
+}
+
+// environment inherits nothing: inherited variables describe this machine, not the container.
+func (p *containerPlace) environment(t *start, own []string) error {
+	return t.setEnvironment(environ{}, own)
+}
+
+func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
+	if p.own == nil {
+		if p.own, err = p.newContainer(t.dir, t.tty != nil); err != nil {
+			return spec, err
+		}
+		p.own.writable = append(p.own.writable, t.valueFiles()...)
+	}
+	argv, env, err := p.invocation(p.own, t.launch, t.env, t.session.artifacts())
+	// Detached, because processes that a container program leaves are still removing the container.
+	return proc.Spec{Path: p.own.program, Args: argv, Env: env, Detach: true}, err
+}
+
+// started keeps the stderr open to which finish adds the logs of the services.
+func (p *containerPlace) started(t *start) {
+	t.streams[0].closeEnd()
+	if len(p.services.list) == 0 {
+		t.streams[1].closeEnd()
+	}
+}
+
+func (p *containerPlace) stop(c proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
+	exit, survivors := c.Stop(grace, force)
+	p.endContainer(p.own)
+	return exit, survivors
+}
+
+func (p *containerPlace) finish(t *start, exit *proc.Exit, stopped bool) error {
+	if exit.Signal != 0 && !stopped {
+		p.endContainer(p.own)
+	}
+	exit.Usage = proc.Usage{} // of the container program, whose children the processes of the container are not
+	if len(p.services.list) == 0 {
+		return nil
+	}
+	if stopped || exit.Code != 0 {
+		_, _ = io.WriteString(t.streams[1].end, p.services.logs()) // a stream that cannot be written loses the logs
+	}
+	t.streams[1].closeEnd()
+	return nil
+}
+
+func (p *containerPlace) explain(r *dag.Result) { p.explainContainer(p.own, r) }
+
+func (p *containerPlace) close() {
+	if p.own != nil && p.own.envFile != "" {
+		os.Remove(p.own.envFile)
+	}
+	p.own = nil
+}
+
+func (p *containerPlace) end() { p.endServices() }
+
+// remotePlace is an account on another machine.
+type remotePlace struct {
+	thisMachine
+	*remote
+	environ    []string    // variables of the definition, for the script
+	connection *connection // of the start; nil: none yet
+}
+
+// environment keeps the variables for the other machine. The ssh client has those of flowrun.
+func (p *remotePlace) environment(t *start, own []string) error {
+	p.environ = slices.Concat(t.frame.Environ(), own)
+	t.env = p.machine.environ(p.marks)
+	return nil
+}
+
+func (p *remotePlace) command(ctx context.Context, t *start) error {
+	p.connection = p.newConnection()
+	target, err := p.connection.target(ctx)
+	if err != nil {
+		return err
+	}
+	job, err := t.job(p.connection.mark, p.environ)
+	if err != nil {
+		return err
+	}
+	t.launch.argv, t.stdin, err = p.connection.connect(ctx, target, job)
+	return err
+}
+
+func (p *remotePlace) spec(t *start) (proc.Spec, error) {
+	if p.connection.done == nil {
+		t.streams[1].end = p.connection.open(t.streams[1].end)
+	}
+	return p.thisMachine.spec(t)
+}
+
+func (p *remotePlace) stop(c proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
+	if exit, ended := p.connection.stop(c, grace, force); ended {
+		return exit, nil
+	}
+	return c.Stop(grace, force)
+}
+
+func (p *remotePlace) finish(_ *start, exit *proc.Exit, _ bool) error {
+	return p.connection.finish(exit)
+}
+func (p *remotePlace) explain(r *dag.Result) { p.connection.explain(r) }
+
+func (p *remotePlace) values(_ valueFile, variable string) ([]byte, error) {
+	text := p.connection.report.Output
+	if variable == stateVariable {
+		text = p.connection.report.State
+	}
+	if text == nil {
+		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
+	}
+	return text, nil
+}
+
+func (p *remotePlace) close() {
+	if p.connection != nil {
+		p.connection.close()
+	}
+	p.connection = nil
+}
+
+// job renders the script and what it gets.
+func (t *start) job(mark string, environ []string) (*sshcommand.Job, error) {
+	r, err := t.resolve()
+	if err != nil {
+		return nil, err
+	}
+	j := &sshcommand.Job{Mark: mark, Shell: append([]string{t.Shell}, shellOptions(t.Shell, t.Strict)...), Script: r.script.Text,
+		Grace: t.session.options.Grace, Outputs: len(t.Outputs) > 0, State: len(t.State) > 0}
+	for _, v := range r.script.Vars {
+		j.Values = append(j.Values, sshcommand.Variable{Name: v.Name, Value: v.Value})
+	}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if ofThisMachine(name) {
+			continue
+		}
+		if !sshcommand.ValidName(name) {
+			return nil, inputError{fmt.Errorf("cannot pass the variable %q to another machine: its name is not letters, digits and '_'", name)}
+		}
+		j.Environ = append(j.Environ, sshcommand.Variable{Name: name, Value: value})
+	}
+	if t.Input != nil {
+		if j.Input, err = t.inputText(); err != nil {
+			return nil, err
+		}
+	}
+	if t.Dir != nil {
+		if j.Dir, err = t.Dir.Text(t.scope); err != nil {
+			return nil, inputError{fmt.Errorf("cannot use the working directory: %w", err)}
+		}
+	}
+	return j, nil
+}
+
+// ofThisMachine reports whether a variable has a meaning on this machine only.
+func ofThisMachine(name string) bool {
+	switch name {
+	case "FLOWRUN_TEMP", "TMPDIR", "PWD", outputVariable, stateVariable:
+		return true
+	}
+	return false
+}
