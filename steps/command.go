@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -110,8 +109,7 @@ type attempt struct {
 	confine     confinement.Confinement
 	printed     *printed // nil: no limit
 	place       place
-	person      Attachment    // nil: there is no person at a terminal
-	personGone  chan struct{} // closed when the person has left; nil until what they type is read
+	dialog      *dialog
 }
 
 // start is what an attempt has opened to run once. An attempt that could not start for a shortage makes a new one.
@@ -131,13 +129,6 @@ type start struct {
 	network    *networkPlace // nil: it uses the network of this process
 	made       []string      // folders that were made for its permissions
 	withheld   []string      // inherited variables that its script names and that its permissions withhold
-
-	// For interactive attempts.
-	transcript      *transcript // for Options.Prompt; nil: not used
-	tty             *tty
-	defaultResponse string          // rendered
-	inputEnded      bool            // the end of input was sent
-	stopReason      unansweredError // why it was stopped; "" if it was not
 }
 
 // Run runs the command once. It returns when everything that the command started has ended, or,
@@ -170,6 +161,7 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	}
 	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}
 	t.place = t.newPlace()
+	t.dialog = &dialog{Interactive: c.Interactive, session: t.session, step: call.Path, scope: t.scope}
 	return t, nil
 }
 
@@ -195,12 +187,10 @@ func (t *attempt) failure(err error) (dag.Result, error) {
 }
 
 func (t *attempt) run(ctx context.Context) (dag.Result, error) {
-	if t.Interactive != nil {
-		if !t.acquireTerminal(ctx) {
-			return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
-		}
-		defer t.releaseTerminal()
+	if !t.dialog.acquire(ctx) {
+		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	}
+	defer t.dialog.release()
 	defer t.place.end()
 	if r, err := t.place.open(ctx); r != nil || err != nil {
 		return *cmp.Or(r, &dag.Result{}), err
@@ -222,19 +212,14 @@ func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 		shows := showAfter(showSoon, [2]*logFile{t.streams[0].file, t.streams[1].file})
 		defer shows.Stop()
 	}
-	wait := t.wait
-	if t.tty != nil {
-		wait = t.waitInteractive
-	}
 	ctx, stopWatching := t.watchLimits(ctx)
-	exit, stopped, err := wait(ctx, p)
+	exit, stopped, err := t.dialog.wait(ctx, p, t.wait)
 	stopWatching()
 	if err != nil {
 		return dag.Result{}, err
 	}
 	r, err := t.result(exit, stopped)
-	t.explainUnanswered(&r)
-	t.explainTerminal(&r)
+	t.dialog.explain(&r)
 	return r, err
 }
 
@@ -309,44 +294,17 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.openFile(); err != nil {
 		return err
 	}
-	if err := t.terminal(); err != nil {
+	if err := t.dialog.open(); err != nil {
 		return err
 	}
 	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || opensOwnStreams(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
-			if t.tty != nil && i == 0 {
-				t.tty.Close() // otherwise its stream closes it
+			if t.dialog.tty != nil && i == 0 {
+				t.dialog.tty.Close() // otherwise its stream closes it
 			}
 			return err
 		}
-	}
-	return nil
-}
-
-// terminal makes the terminal of an interactive attempt.
-func (t *start) terminal() (err error) {
-	if t.Interactive == nil {
-		return nil
-	}
-	if err := t.renderDefault(); err != nil {
-		return err
-	}
-	var shown io.Writer
-	switch {
-	case t.person != nil:
-		shown = t.person
-	case t.session.options.Prompt != nil:
-		t.transcript = &transcript{}
-		shown = t.transcript
-	}
-	if t.tty, err = newTTY(shown, &t.session.mask); err != nil || t.person == nil {
-		return err
-	}
-	select {
-	case s := <-t.person.Size():
-		t.tty.resize(s)
-	default:
 	}
 	return nil
 }
@@ -569,7 +527,7 @@ func (t *start) process() (proc.Process, error) {
 			return nil, err
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
-		spec.Files, spec.TTY, spec.Enter = t.files(), t.tty != nil, t.network.namespaces()
+		spec.Files, spec.TTY, spec.Enter = t.files(), t.dialog.tty != nil, t.network.namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
@@ -594,10 +552,7 @@ func (t *start) process() (proc.Process, error) {
 
 // files returns stdin, stdout and stderr of the process.
 func (t *start) files() [3]*os.File {
-	if t.tty != nil {
-		return [3]*os.File{t.tty.slave, t.tty.slave, t.tty.slave}
-	}
-	return [3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end}
+	return t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
 }
 
 // explainStart returns an error that explains why a start failed and what to do.
@@ -668,7 +623,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
-		if t.tty != nil && st.kind == Stdout && !stopped && exit.Code == 0 && exit.Signal == 0 {
+		if t.dialog.tty != nil && st.kind == Stdout && !stopped && exit.Code == 0 && exit.Signal == 0 {
 			if err := st.splitAnswered(t.streams[1]); err != nil {
 				return r, err
 			}
@@ -718,8 +673,7 @@ func (t *attempt) tooLargeMessage() string {
 
 // cleanUp releases everything that is still open.
 func (t *start) cleanUp() {
-	t.tty.detachPerson()
-	t.tty.closeSlave()
+	t.dialog.close()
 	t.place.close()
 	for _, st := range t.streams {
 		if st != nil {

@@ -208,7 +208,7 @@ func TestDefaultResponsesAreCounted(t *testing.T) {
 	personGone := make(chan struct{})
 	close(personGone)
 	var given error
-	a := responder{start: &start{attempt: &attempt{Command: &Command{Interactive: &Interactive{Default: &expr.Template{}}}, personGone: personGone}, tty: terminal, defaultResponse: "y"},
+	a := responder{dialog: &dialog{Interactive: &Interactive{Default: &expr.Template{}}, personGone: personGone, tty: terminal, defaultResponse: "y"},
 		cancel: func(cause error) { given = cause }}
 	for range maxResponses {
 		if !a.respond() {

@@ -175,7 +175,7 @@ func (p *containerPlace) environment(t *start, own []string) error {
 
 func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
 	if p.own == nil {
-		if p.own, err = p.newContainer(t.dir, t.tty != nil); err != nil {
+		if p.own, err = p.newContainer(t.dir, t.dialog.tty != nil); err != nil {
 			return spec, err
 		}
 		p.own.writable = append(p.own.writable, t.valueFiles()...)

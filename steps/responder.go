@@ -8,9 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/notice"
-	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // No system shows whether a process is waiting for input. flowrun assumes it if everything typed and
@@ -50,39 +48,9 @@ type unansweredError struct{ message string }
 
 func (u unansweredError) Error() string { return u.message }
 
-// renderDefault renders the default response and checks that a terminal would not interpret it.
-func (t *start) renderDefault() (err error) {
-	if t.Interactive.Default == nil {
-		return nil
-	}
-	if t.defaultResponse, err = t.Interactive.Default.Text(t.scope); err != nil {
-		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
-	}
-	if err := checkTyped(t.defaultResponse); err != nil {
-		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
-	}
-	return nil
-}
-
-// waitInteractive waits for the process while a person, or the default response, answers it.
-func (t *start) waitInteractive(ctx context.Context, p proc.Process) (proc.Exit, bool, error) {
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	t.personGone = make(chan struct{})
-	a := &responder{start: t, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
-	prompts, end := context.WithCancel(ctx)
-	a.begin(prompts)
-	exit, stopped, err := t.wait(ctx, p)
-	end()
-	a.stop()
-	t.tty.closeSlave()
-	t.stopReason, _ = context.Cause(ctx).(unansweredError)
-	return exit, stopped, err
-}
-
 // responder answers one interactive attempt.
 type responder struct {
-	*start
+	*dialog
 	cancel  context.CancelCauseFunc
 	leader  int           // of the session that has the terminal
 	done    chan struct{} // closed when the step has ended
@@ -229,7 +197,7 @@ func (a *responder) announce(hasDefault bool) {
 		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
 	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
-	a.session.Notify(notice.Notice{Code: notice.Unanswered, Step: a.call.Path, Message: string(a.call.Path) + ": " + text, Announced: true})
+	a.session.Notify(notice.Notice{Code: notice.Unanswered, Step: a.step, Message: string(a.step) + ": " + text, Announced: true})
 }
 
 func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
@@ -237,18 +205,4 @@ func (a *responder) tooManyResponses(hasDefault bool) unansweredError {
 		return unansweredError{fmt.Sprintf("still asking after %d default responses; use another default-response, or answer on a terminal", maxResponses)}
 	}
 	return unansweredError{"still asking although the input is closed; set interactive-options.default-response, or answer on a terminal"}
-}
-
-// endOfInputHint is the message of a step that failed after its input was ended.
-const endOfInputHint = "the step may have asked a question, but its input was closed: there is no terminal and no default-response; set default-response, or run it in a terminal"
-
-// explainUnanswered sets the message of a step that was stopped, or failed, because nobody answered
-// it.
-func (t *start) explainUnanswered(r *dag.Result) {
-	switch {
-	case t.stopReason.message != "":
-		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonUnanswered, t.stopReason.message
-	case t.inputEnded && r.Status == dag.Failed && r.Message == "":
-		r.Message = endOfInputHint
-	}
 }

@@ -1,15 +1,11 @@
 package steps
 
 import (
-	"context"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 )
 
 // Interactive runs a command on a terminal of its own, where it can ask questions. A person answers
@@ -54,61 +50,3 @@ type Size struct{ Rows, Cols int }
 
 // usualSize is the size of a terminal that no person sees.
 var usualSize = Size{24, 80}
-
-// acquireTerminal waits until the attempt has the terminal. It returns false if ctx ended first.
-// Without a terminal it returns at once.
-func (t *attempt) acquireTerminal(ctx context.Context) bool {
-	terminal := t.session.options.Terminal
-	if terminal == nil {
-		return true
-	}
-	select {
-	case t.session.terminalLock <- struct{}{}:
-	case <-ctx.Done():
-		return false
-	}
-	a, err := terminal.Attach(t.call.Path)
-	if err != nil {
-		<-t.session.terminalLock
-		t.session.Notify(notice.Notice{Code: notice.Unanswered, Step: t.call.Path, Message: "nobody can answer this step: " + err.Error()})
-		return true
-	}
-	t.person = a
-	return true
-}
-
-// releaseTerminal lets the next attempt have the terminal.
-func (t *attempt) releaseTerminal() {
-	if t.person == nil {
-		return
-	}
-	t.person.Close()
-	if t.personGone != nil {
-		select {
-		case <-t.personGone:
-		case <-time.After(outputTimeout): // Read should have returned
-		}
-	}
-	<-t.session.terminalLock
-}
-
-// noTerminalErrors are parts of error messages of programs that could not ask because they had no
-// terminal: shells, gpg, git, sudo, su, docker, ssh.
-var noTerminalErrors = []string{
-	"/dev/tty", "No such device or address", "Inappropriate ioctl for device",
-	"a terminal is required", "no tty present", "must have a tty", "must be run from a terminal", "is not a TTY",
-	"Host key verification failed", "Permission denied (publickey", "Permission denied (password",
-}
-
-// noTerminalHint tells the author how to give the step a terminal.
-const noTerminalHint = "it may need a terminal to ask a question; set interactive: true to give the step one (/dev/tty)"
-
-// explainTerminal adds that hint to a Result that seems to have failed for lack of a terminal.
-func (t *start) explainTerminal(r *dag.Result) {
-	if t.tty != nil || r.Reason != dag.ReasonExit || r.Message != "" || r.Stderr == nil {
-		return
-	}
-	if slices.ContainsFunc(noTerminalErrors, func(words string) bool { return strings.Contains(r.Stderr.Inline, words) }) {
-		r.Message = noTerminalHint
-	}
-}

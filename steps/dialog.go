@@ -1,0 +1,170 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/os/proc"
+)
+
+// dialog is the terminal of one attempt, and who answers there.
+type dialog struct {
+	*Interactive // nil: the attempt has no terminal
+	session      *Session
+	step         dag.ID
+	scope        expr.Scope
+	person       Attachment    // nil: there is no person at a terminal
+	personGone   chan struct{} // closed when the person has left; nil until what they type is read
+
+	// Of a start.
+	tty             *tty            // nil: none
+	transcript      *transcript     // for Options.Prompt; nil: not used
+	defaultResponse string          // rendered
+	inputEnded      bool            // the end of input was sent
+	stopReason      unansweredError // why the attempt was stopped; "" if it was not
+}
+
+// acquire waits until the attempt has the terminal of the person. It returns false if ctx ended first.
+func (d *dialog) acquire(ctx context.Context) bool {
+	terminal := d.session.options.Terminal
+	if d.Interactive == nil || terminal == nil {
+		return true
+	}
+	select {
+	case d.session.terminalLock <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	a, err := terminal.Attach(d.step)
+	if err != nil {
+		<-d.session.terminalLock
+		d.session.Notify(notice.Notice{Code: notice.Unanswered, Step: d.step, Message: "nobody can answer this step: " + err.Error()})
+		return true
+	}
+	d.person = a
+	return true
+}
+
+// release lets the next attempt have the terminal.
+func (d *dialog) release() {
+	if d.person == nil {
+		return
+	}
+	d.person.Close()
+	if d.personGone != nil {
+		select {
+		case <-d.personGone:
+		case <-time.After(outputTimeout): // Read should have returned
+		}
+	}
+	<-d.session.terminalLock
+}
+
+// open makes the terminal of a start.
+func (d *dialog) open() (err error) {
+	if d.Interactive == nil {
+		return nil
+	}
+	if err := d.renderDefault(); err != nil {
+		return err
+	}
+	var shown io.Writer
+	switch {
+	case d.person != nil:
+		shown = d.person
+	case d.session.options.Prompt != nil:
+		d.transcript = &transcript{}
+		shown = d.transcript
+	}
+	if d.tty, err = newTTY(shown, &d.session.mask); err != nil || d.person == nil {
+		return err
+	}
+	select {
+	case s := <-d.person.Size():
+		d.tty.resize(s)
+	default:
+	}
+	return nil
+}
+
+// renderDefault renders the default response and checks that a terminal would not interpret it.
+func (d *dialog) renderDefault() (err error) {
+	if d.Interactive.Default == nil {
+		return nil
+	}
+	if d.defaultResponse, err = d.Interactive.Default.Text(d.scope); err != nil {
+		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
+	}
+	if err := checkTyped(d.defaultResponse); err != nil {
+		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
+	}
+	return nil
+}
+
+// wait waits for the process while a person, or the default response, answers it.
+func (d *dialog) wait(ctx context.Context, p proc.Process, wait func(context.Context, proc.Process) (proc.Exit, bool, error)) (proc.Exit, bool, error) {
+	if d.tty == nil {
+		return wait(ctx, p)
+	}
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	d.personGone = make(chan struct{})
+	a := &responder{dialog: d, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
+	prompts, end := context.WithCancel(ctx)
+	a.begin(prompts)
+	exit, stopped, err := wait(ctx, p)
+	end()
+	a.stop()
+	d.tty.closeSlave()
+	d.stopReason, _ = context.Cause(ctx).(unansweredError)
+	return exit, stopped, err
+}
+
+// endOfInputHint is the message of a step that failed after its input was ended.
+const endOfInputHint = "the step may have asked a question, but its input was closed: there is no terminal and no default-response; set default-response, or run it in a terminal"
+
+// noTerminalErrors are parts of error messages of programs that could not ask because they had no
+// terminal: shells, gpg, git, sudo, su, docker, ssh.
+var noTerminalErrors = []string{
+	"/dev/tty", "No such device or address", "Inappropriate ioctl for device",
+	"a terminal is required", "no tty present", "must have a tty", "must be run from a terminal", "is not a TTY",
+	"Host key verification failed", "Permission denied (publickey", "Permission denied (password",
+}
+
+// noTerminalHint tells the author how to give the step a terminal.
+const noTerminalHint = "it may need a terminal to ask a question; set interactive: true to give the step one (/dev/tty)"
+
+// explain sets the message of a step that nobody answered, or that seems to have failed because it had no terminal.
+func (d *dialog) explain(r *dag.Result) {
+	switch {
+	case d.stopReason.message != "":
+		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonUnanswered, d.stopReason.message
+	case d.inputEnded && r.Status == dag.Failed && r.Message == "":
+		r.Message = endOfInputHint
+	case d.tty == nil && r.Reason == dag.ReasonExit && r.Message == "" && r.Stderr != nil &&
+		slices.ContainsFunc(noTerminalErrors, func(words string) bool { return strings.Contains(r.Stderr.Inline, words) }):
+		r.Message = noTerminalHint
+	}
+}
+
+// files returns stdin, stdout and stderr of a process on the terminal. It returns the others if there is none.
+func (d *dialog) files(others [3]*os.File) [3]*os.File {
+	if d.tty == nil {
+		return others
+	}
+	return [3]*os.File{d.tty.slave, d.tty.slave, d.tty.slave}
+}
+
+// close ends what a start has of the terminal. What the step has printed is still read from it.
+func (d *dialog) close() {
+	d.tty.detachPerson()
+	d.tty.closeSlave()
+}
