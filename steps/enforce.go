@@ -10,6 +10,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/denied"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/os/confine"
 )
@@ -164,4 +166,47 @@ func inherited(c confinement.Confinement, base environ) environ {
 		}
 	}
 	return newEnviron(keep)
+}
+
+// explainEnforced says in the Result of a failed enforced attempt which permissions it lacked.
+func (t *start) explainEnforced(r *dag.Result) {
+	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" {
+		return
+	}
+	c := denied.Command{Grants: t.confine.Grants, Workspace: t.frame.Resolve("."), Dir: t.dir, Script: t.literalText(), Made: t.made, Withheld: t.withheld}
+	if len(t.launch.argv) > 0 {
+		c.Program = t.launch.argv[0]
+	}
+	var printed []string
+	for _, out := range []*dag.Output{r.Stderr, r.Stdout} {
+		if out != nil {
+			printed = append(printed, out.Inline)
+		}
+	}
+	r.Message = c.Message(printed...)
+}
+
+// literalText returns the script without its values, "" if there is none.
+func (c *Command) literalText() string {
+	if c.Template == nil {
+		return ""
+	}
+	return c.Template.LiteralText()
+}
+
+// noteWithheld finds the inherited variables that the script of the attempt names and that it does not get, because its
+// permissions are enforced. Most shells read an unset variable as empty, so nothing else would say so.
+func (t *start) noteWithheld(base environ) {
+	if !t.confine.Enforced {
+		return
+	}
+	script := t.literalText()
+	for _, kv := range base.list {
+		name := nameOf(kv)
+		if lookup(t.env, name) == "" && denied.NamesVariable(script, name) {
+			t.withheld = append(t.withheld, name)
+			t.session.Notify(notice.Notice{Code: notice.Withheld, Step: t.call.Path, Message: fmt.Sprintf(
+				"the variable %s is set, but not for this step, whose permissions are enforced: to pass it on, list %q in security.required-permissions", name, permission.EnvironmentPrefix+name)})
+		}
+	}
 }

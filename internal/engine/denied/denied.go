@@ -1,4 +1,5 @@
-package steps
+// Package denied finds out which permissions a command lacked, from what it printed.
+package denied
 
 import (
 	"fmt"
@@ -9,31 +10,38 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 )
 
 // maxMissing is how many missing permissions the message of a step names.
 const maxMissing = 5
 
-// explainEnforced says in the Result of a failed enforced attempt which permissions it lacked, as far as its messages
-// and its script show. The kernel denies silently, and many programs do not say what they were denied.
-func (t *start) explainEnforced(r *dag.Result) {
-	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" {
-		return
-	}
-	missing := t.missing(r)
+// Command is a command that has failed while its permissions were enforced.
+type Command struct {
+	Grants    permission.Grants
+	Workspace string
+	Dir       string
+	Program   string   // "": not known
+	Script    string   // without its values
+	Made      []string // folders that were made for its permissions
+	Withheld  []string // variables that its script names and that it did not get
+}
+
+// Message says which permissions the command lacked, as far as what it printed and its script show, and otherwise what it
+// could not do at all. "" means that nothing is known. The kernel denies silently, and many programs do not say what they
+// were denied.
+func (c *Command) Message(outputs ...string) string {
+	missing := c.missing(outputs)
 	if len(missing) > maxMissing {
 		missing = missing[:maxMissing]
 	}
 	if len(missing) > 0 {
-		r.Message = fmt.Sprintf("the permissions of this tool are enforced, and it lacks %s: list what it needs in security.required-permissions", strings.Join(quoted(missing), ", "))
-		return
+		return fmt.Sprintf("the permissions of this tool are enforced, and it lacks %s: list what it needs in security.required-permissions", strings.Join(quoted(missing), ", "))
 	}
-	if limits := t.limitsInWords(); limits != "" {
-		r.Message = "the permissions of this tool are enforced: " + limits
+	if limits := c.limitsInWords(); limits != "" {
+		return "the permissions of this tool are enforced: " + limits
 	}
+	return ""
 }
 
 func quoted(list []string) (out []string) {
@@ -43,14 +51,14 @@ func quoted(list []string) (out []string) {
 	return out
 }
 
-// limitsInWords says what the attempt could not do at all, and what allows it.
-func (t *start) limitsInWords() string {
-	read, _, _ := t.confine.Grants.Files()
+// limitsInWords says what the command could not do at all, and what allows it.
+func (c *Command) limitsInWords() string {
+	read, _, _ := c.Grants.Files()
 	var list []string
 	if len(read) == 0 {
 		list = append(list, `it can read no files of the project ("filesystem:read:." allows that)`)
 	}
-	if len(t.confine.Grants.Hosts()) == 0 {
+	if len(c.Grants.Hosts()) == 0 {
 		list = append(list, `it has no network ("network:external:HOST" allows one host)`)
 	}
 	if len(list) == 0 {
@@ -59,30 +67,27 @@ func (t *start) limitsInWords() string {
 	return strings.Join(list, " and ") + ": list what it needs in security.required-permissions"
 }
 
-// missing returns the permissions that the attempt lacked.
-func (t *start) missing(r *dag.Result) (list []string) {
+// missing returns the permissions that the command lacked.
+func (c *Command) missing(outputs []string) (list []string) {
 	messages.Do(compileMessages)
 	add := func(p string) {
 		if p != "" && !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
-	for _, out := range []*dag.Output{r.Stderr, r.Stdout} {
-		if out == nil {
-			continue
-		}
-		for line := range strings.Lines(out.Inline) {
+	for _, text := range outputs {
+		for line := range strings.Lines(text) {
 			switch lower := strings.ToLower(line); {
 			case strings.Contains(lower, "is a directory"):
-				add(t.missingForFile(line))
+				add(c.missingForFile(line))
 			case contains(lower, signsOfDeniedFile):
-				add(t.missingFile(line))
+				add(c.missingFile(line))
 			case contains(lower, signsOfNoNetwork):
-				add(t.missingHost(line))
+				add(c.missingHost(line))
 			}
 		}
 	}
-	for _, name := range t.withheld {
+	for _, name := range c.Withheld {
 		add(permission.EnvironmentPrefix + name)
 	}
 	return list
@@ -114,9 +119,9 @@ func compileMessages() {
 }
 
 // missingHost returns the permission for the host that a program could not reach, "" if the network was not denied.
-func (t *start) missingHost(line string) string {
-	if len(t.confine.Grants.Hosts()) > 0 {
-		return "" // its proxy knows what it refused: see networkPlace.explain
+func (c *Command) missingHost(line string) string {
+	if len(c.Grants.Hosts()) > 0 {
+		return "" // its proxy knows what it refused: that is another message
 	}
 	if m := messages.host.FindStringSubmatch(line); m != nil && strings.Contains(m[1], ".") {
 		return "network:external:" + m[1]
@@ -126,10 +131,10 @@ func (t *start) missingHost(line string) string {
 
 // missingFile returns the permission for the file that a program names in a message, "" if it names none that was
 // denied.
-func (t *start) missingFile(line string) string {
+func (c *Command) missingFile(line string) string {
 	lower := strings.ToLower(line)
 	if strings.Contains(lower, noRepository) {
-		return t.missingRepository()
+		return c.missingRepository()
 	}
 	for _, sign := range signsOfDeniedFile {
 		if i := strings.Index(lower, sign); i > 0 && len(lower) == len(line) {
@@ -141,38 +146,39 @@ func (t *start) missingFile(line string) string {
 	for _, word := range wordsOf(line) {
 		path := word
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(t.dir, path)
+			path = filepath.Join(c.Dir, path)
 		}
-		if len(t.launch.argv) > 0 && word == t.launch.argv[0] {
+		if c.Program != "" && word == c.Program {
 			continue // the program itself, which it may use
 		}
 		if _, err := os.Lstat(path); err != nil {
 			last = path
 			continue
 		}
-		change := contains(lower, signsOfChange) || t.redirectsTo(word)
-		if verb := t.deniedFile(path, change); verb != "" {
-			return "filesystem:" + verb + ":" + t.written(path)
+		change := contains(lower, signsOfChange) || c.redirectsTo(word)
+		if verb := c.deniedFile(path, change); verb != "" {
+			return "filesystem:" + verb + ":" + c.written(path)
 		}
 	}
-	if folder := filepath.Dir(last); last != "" && filepath.IsAbs(folder) && !strings.ContainsRune(filepath.Base(last), ' ') && t.cannotWrite(folder) {
-		return "filesystem:write:" + t.written(folder) // the name in front of the sign is that of a file to be made
+	if folder := filepath.Dir(last); last != "" && filepath.IsAbs(folder) && !strings.ContainsRune(filepath.Base(last), ' ') && c.cannotWrite(folder) {
+		return "filesystem:write:" + c.written(folder) // the name in front of the sign is that of a file to be made
 	}
 	return ""
 }
 
 // cannotWrite reports whether a folder exists and may not be written.
-func (t *start) cannotWrite(folder string) bool {
-	_, _, denied := t.confine.Grants.Writable(folder)
-	return denied != nil && isFolder(folder)
+func (c *Command) cannotWrite(folder string) bool {
+	_, _, denied := c.Grants.Writable(folder)
+	info, err := os.Stat(folder)
+	return denied != nil && err == nil && info.IsDir()
 }
 
-// missingRepository returns the permission to read the repository of git that the attempt started in.
-func (t *start) missingRepository() string {
-	for dir := t.dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
+// missingRepository returns the permission to read the repository of git that the command started in.
+func (c *Command) missingRepository() string {
+	for dir := c.Dir; filepath.IsAbs(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			if _, _, denied := t.confine.Grants.Readable(dir); denied != nil {
-				return permission.ReadPrefix + t.written(dir)
+			if _, _, denied := c.Grants.Readable(dir); denied != nil {
+				return permission.ReadPrefix + c.written(dir)
 			}
 			return ""
 		}
@@ -184,10 +190,10 @@ func (t *start) missingRepository() string {
 }
 
 // missingForFile returns the permission to make a file where makeGranted made a folder, "" if the line is not about one.
-func (t *start) missingForFile(line string) string {
+func (c *Command) missingForFile(line string) string {
 	for _, word := range wordsOf(line) {
-		if path := filepath.Join(t.dir, word); slices.Contains(t.made, path) || slices.Contains(t.made, word) {
-			return "filesystem:write:" + t.written(filepath.Dir(path))
+		if path := filepath.Join(c.Dir, word); slices.Contains(c.Made, path) || slices.Contains(c.Made, word) {
+			return "filesystem:write:" + c.written(filepath.Dir(path))
 		}
 	}
 	return ""
@@ -211,28 +217,25 @@ func wordsOf(line string) (words []string) {
 
 const quotes = " \t\r\n'\"`‘’"
 
-// redirectsTo reports whether the script of the attempt writes into a file with > of a shell.
-func (t *start) redirectsTo(word string) bool {
-	if t.Template == nil {
-		return false
-	}
-	script := strings.NewReplacer("> ", ">", `"`, "", "'", "").Replace(t.Template.LiteralText())
+// redirectsTo reports whether the script of the command writes into a file with > of a shell.
+func (c *Command) redirectsTo(word string) bool {
+	script := strings.NewReplacer("> ", ">", `"`, "", "'", "").Replace(c.Script)
 	return strings.Contains(script, ">"+word)
 }
 
-// deniedFile returns what the attempt needs for a file or folder that a message names: read, write or execute, "" if
+// deniedFile returns what the command needs for a file or folder that a message names: read, write or execute, "" if
 // nothing of it was denied. change says that it was to be changed, for all that is known.
-func (t *start) deniedFile(path string, change bool) (verb string) {
+func (c *Command) deniedFile(path string, change bool) (verb string) {
 	info, err := os.Lstat(path)
 	if err != nil || isSystemPath(path) {
 		return ""
 	}
-	_, _, noWrite := t.confine.Grants.Writable(path)
-	_, _, noRead := t.confine.Grants.Readable(path)
+	_, _, noWrite := c.Grants.Writable(path)
+	_, _, noRead := c.Grants.Readable(path)
 	switch {
 	case noWrite != nil && change:
 		return "write"
-	case info.Mode().IsRegular() && info.Mode()&0o111 != 0 && t.confine.Grants.Execute(path, path) != nil:
+	case info.Mode().IsRegular() && info.Mode()&0o111 != 0 && c.Grants.Execute(path, path) != nil:
 		return "execute"
 	case noRead != nil:
 		return "read"
@@ -253,33 +256,16 @@ func isSystemPath(path string) bool {
 }
 
 // written returns a path as a permission writes it: relative paths start at the workspace.
-func (t *start) written(path string) string {
-	if rel, err := filepath.Rel(t.frame.Resolve("."), path); err == nil && filepath.IsLocal(rel) {
+func (c *Command) written(path string) string {
+	if rel, err := filepath.Rel(c.Workspace, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
 	}
 	return path
 }
 
-// noteWithheld finds the inherited variables that the script of the attempt names and that it does not get, because its
-// permissions are enforced. Most shells read an unset variable as empty, so nothing else would say so.
-func (t *start) noteWithheld(base environ) {
-	if !t.confine.Enforced || t.Template == nil {
-		return
-	}
-	script := t.Template.LiteralText()
-	for _, kv := range base.list {
-		name := nameOf(kv)
-		if lookup(t.env, name) == "" && namesVariable(script, name) {
-			t.withheld = append(t.withheld, name)
-			t.session.Notify(notice.Notice{Code: notice.Withheld, Step: t.call.Path, Message: fmt.Sprintf(
-				"the variable %s is set, but not for this step, whose permissions are enforced: to pass it on, list %q in security.required-permissions", name, permission.EnvironmentPrefix+name)})
-		}
-	}
-}
-
-// namesVariable reports whether a script reads a variable: $NAME and ${NAME in shells, %NAME% in cmd, a quoted name or
+// NamesVariable reports whether a script reads a variable: $NAME and ${NAME in shells, %NAME% in cmd, a quoted name or
 // .NAME elsewhere.
-func namesVariable(script, name string) bool {
+func NamesVariable(script, name string) bool {
 	for rest := script; ; {
 		i := strings.Index(rest, name)
 		if i < 0 {
