@@ -18,7 +18,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
-	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
@@ -121,9 +120,8 @@ type start struct {
 	stdin   *os.File
 	streams [2]*stream
 
-	file       *os.File      // the file that its output is streamed to
-	limit      *cgroup.Limit // nil: none
-	perProcess bool          // max-memory limits each process
+	file       *os.File // the file that its output is streamed to
+	limits     limits
 	outputFile valueFile     // for the declared outputs
 	stateFile  valueFile     // for the values of State
 	network    *networkPlace // nil: it uses the network of this process
@@ -212,7 +210,7 @@ func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 		shows := showAfter(showSoon, [2]*logFile{t.streams[0].file, t.streams[1].file})
 		defer shows.Stop()
 	}
-	ctx, stopWatching := t.watchLimits(ctx)
+	ctx, stopWatching := t.limits.watch(ctx)
 	exit, stopped, err := t.dialog.wait(ctx, p, t.wait)
 	stopWatching()
 	if err != nil {
@@ -252,7 +250,7 @@ func (t *attempt) startLimited(ctx context.Context) (s *start, p proc.Process, e
 // open returns a start that prepare has prepared. It begins again with a new one while the system is short of something.
 func (t *attempt) open(ctx context.Context, prepare func(*start) error) (s *start, err error) {
 	err = t.session.retryShortage(ctx, t.call.Path, func() error {
-		s = &start{attempt: t}
+		s = &start{attempt: t, limits: limits{Limits: &t.confine.Limits, session: t.session, detached: t.Detach, printed: t.printed}}
 		err := prepare(s)
 		if err != nil {
 			s.cleanUp()
@@ -506,13 +504,14 @@ func (t *start) render(bySource bool) (launch, error) {
 
 // interpreterLaunch returns the command line of a script in a language that expr knows.
 func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
+	i := interpreter{shell: t.Shell, strict: t.Strict, file: t.session.secretFile, find: func(name string) error { return t.place.find(t, name) }}
 	switch r.shell {
 	case expr.Cmd:
-		return t.cmd(r.script)
+		return i.cmd(r.script)
 	case expr.PowerShell:
-		return t.powerShell(r.script)
+		return i.powerShell(r.script)
 	case expr.Python:
-		return t.python(r.script)
+		return i.python(r.script)
 	}
 	return t.session.shellLaunch(t.Shell, t.Strict, r.script, bySource)
 }
@@ -613,7 +612,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	if err := t.place.finish(t, &exit, stopped); err != nil {
 		return dag.Result{}, err
 	}
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.usage(exit), Refused: int32(t.network.refusals())}
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.refusals())}
 	private := t.session.options.LogDir == ""
 	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
 	var tooLarge *dag.Output
@@ -658,7 +657,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		t.explainFullDisk(&r)
 	}
 	t.removeUnused(&r)
-	t.explainLimits(&r, stopped)
+	t.limits.explain(&r, stopped)
 	if err := t.addOutputs(&r); err != nil {
 		return r, err
 	}
@@ -691,6 +690,6 @@ func (t *start) cleanUp() {
 	}
 	t.outputFile.remove()
 	t.stateFile.remove()
-	t.releaseLimit()
+	t.limits.release()
 	t.network.leave()
 }

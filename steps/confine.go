@@ -39,7 +39,7 @@ func (t *start) rightsOf(file string) (*confine.Confinement, error) {
 		return nil, err
 	}
 	c.Trace = trace
-	if err := t.limitProcesses(&c); err != nil {
+	if err := t.limits.apply(&c); err != nil {
 		return nil, err
 	}
 	if !c.Reduced && c.Sandbox == nil && !t.confine.NeedKernel() && trace == "" {

@@ -9,15 +9,19 @@ import (
 	"github.com/flowrun/flowrun/expr"
 )
 
+// interpreter makes the command lines of scripts that are not for a shell of the sh family.
+type interpreter struct {
+	shell  string
+	strict bool
+	file   func(pattern, text string) (path string, err error)
+	find   func(name string) error // why there is no such program
+}
+
 // findProgram returns the first of the names that exists along the PATH of the step. If none does,
 // the error says what to do; way is that advice.
-func (t *start) findProgram(way string, names ...string) (string, error) {
-	if t.confine.Image != "" { // the image may contain it
-		return names[0], nil
-	}
-	path := lookup(t.env, "PATH")
+func (i *interpreter) findProgram(way string, names ...string) (string, error) {
 	for _, name := range names {
-		_, err := t.session.programs.find(name, path)
+		err := i.find(name)
 		var start startError
 		if err == nil || errors.As(err, &start) && start.code == 126 {
 			return name, nil // starting it reports that it is not executable
@@ -27,47 +31,47 @@ func (t *start) findProgram(way string, names ...string) (string, error) {
 }
 
 // python returns how to start a Python script. The script itself contains the values.
-func (t *start) python(script expr.Script) (launch, error) {
-	names := []string{t.Shell}
-	if t.Shell == "python" {
+func (i *interpreter) python(script expr.Script) (launch, error) {
+	names := []string{i.shell}
+	if i.shell == "python" {
 		names = []string{"python3", "python"}
 		if runtime.GOOS == "windows" { // there python3 may only open the Microsoft Store
 			names = []string{"python", "python3"}
 		}
 	}
-	program, err := t.findProgram("install Python 3, or set shell to the name of the program", names...)
+	program, err := i.findProgram("install Python 3, or set shell to the name of the program", names...)
 	if err != nil {
 		return launch{}, err
 	}
-	path, err := t.session.secretFile("script-*.py", script.Text)
+	path, err := i.file("script-*.py", script.Text)
 	return launch{argv: []string{program, path}, files: []string{path}}, err
 }
 
 // powerShell returns how to start a PowerShell script. The byte order mark makes Windows PowerShell
 // read it as UTF-8 and not in the code page of the system.
-func (t *start) powerShell(script expr.Script) (l launch, err error) {
-	names := []string{t.Shell}
+func (i *interpreter) powerShell(script expr.Script) (l launch, err error) {
+	names := []string{i.shell}
 	switch {
-	case t.Shell == "powershell":
+	case i.shell == "powershell":
 		names = []string{"powershell", "pwsh"}
-	case t.Shell == "pwsh" && runtime.GOOS == "windows":
+	case i.shell == "pwsh" && runtime.GOOS == "windows":
 		names = []string{"pwsh", "powershell"}
 	}
-	program, err := t.findProgram("install PowerShell (https://aka.ms/powershell), or use bash", names...)
+	program, err := i.findProgram("install PowerShell (https://aka.ms/powershell), or use bash", names...)
 	if err != nil {
 		return l, err
 	}
 	for _, v := range script.Vars {
 		value := v.Value
 		if v.File {
-			if value, err = t.session.secretFile("value-*", byteOrderMark+v.Value); err != nil {
+			if value, err = i.file("value-*", byteOrderMark+v.Value); err != nil {
 				return l, err
 			}
 			l.files = append(l.files, value)
 		}
 		l.env = append(l.env, v.Name+"="+value)
 	}
-	path, err := t.session.secretFile("script-*.ps1", byteOrderMark+powerShellText(script.Text, t.Strict))
+	path, err := i.file("script-*.ps1", byteOrderMark+powerShellText(script.Text, i.strict))
 	if err != nil {
 		return l, err
 	}
@@ -119,15 +123,15 @@ var errCmd = startError{127, "cannot start the step: cmd steps run on Windows on
 
 // cmd returns how to start a batch script. Its path is passed in a variable, so that no character
 // of it has a meaning on the command line of cmd.
-func (t *start) cmd(script expr.Script) (l launch, err error) {
+func (i *interpreter) cmd(script expr.Script) (l launch, err error) {
 	if runtime.GOOS != "windows" {
 		return l, errCmd
 	}
-	path, err := t.session.secretFile("script-*.cmd", cmdText(script))
+	path, err := i.file("script-*.cmd", cmdText(script))
 	if err != nil {
 		return l, err
 	}
-	l = cmdLaunch(t.Shell, path, script)
+	l = cmdLaunch(i.shell, path, script)
 	return l, nil
 }
 

@@ -8,52 +8,61 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-// limitProcesses sets the limits of the attempt: a cgroup for what all its processes share, and
+// limits hold the limits of one start of an attempt.
+type limits struct {
+	*confinement.Limits
+	session    *Session
+	detached   bool
+	printed    *printed      // nil: no limit
+	group      *cgroup.Limit // nil: none
+	perProcess bool          // max-memory limits each process
+}
+
+// apply sets the limits: a cgroup for what all its processes share, and
 // limits of each process.
-func (t *start) limitProcesses(c *confine.Confinement) error {
-	l := t.confine.Limits
+func (l *limits) apply(c *confine.Confinement) error {
 	c.FileSize, c.OpenFiles, c.NoRealTime = l.MaxFileSize, int64(l.MaxOpenFiles), l.CPU > 0
 	if l.MaxCPU > 0 { // also with a cgroup: this limit holds if flowrun is killed
 		c.CPUTime = int64((l.MaxCPU + time.Second - 1) / time.Second)
 	}
-	if t.limit == nil && !t.perProcess { // otherwise it is the second start of the same attempt
-		if err := t.makeLimit(); err != nil {
+	if l.group == nil && !l.perProcess { // otherwise it is the second start of the same attempt
+		if err := l.makeGroup(); err != nil {
 			return err
 		}
 	}
-	if t.limit != nil {
-		c.Join = t.limit.JoinFiles()
+	if l.group != nil {
+		c.Join = l.group.JoinFiles()
 	}
-	if t.perProcess {
+	if l.perProcess {
 		c.AddressSpace = l.MaxMemory
 	}
 	return nil
 }
 
-// makeLimit makes the cgroup of the attempt. Where there can be none for memory or CPU time, these
+// makeGroup makes the cgroup of the attempt. Where there can be none for memory or CPU time, these
 // are limited for each process, and a notice says so.
-func (t *start) makeLimit() (err error) {
-	l := t.confine.Limits
-	mark := procid.Mark(t.session.options.Run, t.session.options.Epoch)
-	if t.Detach {
+func (l *limits) makeGroup() (err error) {
+	mark := procid.Mark(l.session.options.Run, l.session.options.Epoch)
+	if l.detached {
 		mark = "" // its processes may outlive the run
 	}
 	shared := cgroup.Limits{Memory: l.MaxMemory, Processes: l.MaxProcesses, CPU: l.CPU, CountCPU: l.MaxCPU > 0}
 	if why := cgroup.CanLimit(cgroup.Limits{CountCPU: true}); shared.CountCPU && why != nil {
 		shared.CountCPU = false
-		t.session.Notify(notice.Notice{Code: notice.CPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
+		l.session.Notify(notice.Notice{Code: notice.CPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
 	}
-	if t.limit, err = newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
-		t.session.Notify(notice.Notice{Code: notice.Memory, Message: fmt.Sprintf(
+	if l.group, err = newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
+		l.session.Notify(notice.Notice{Code: notice.Memory, Message: fmt.Sprintf(
 			"max-memory limits only the address space of each process, not the total memory of a step: %v", err)})
-		shared.Memory, t.perProcess = 0, true
-		t.limit, err = newLimit(mark, shared)
+		shared.Memory, l.perProcess = 0, true
+		l.group, err = newLimit(mark, shared)
 	}
 	if err != nil {
 		return startError{126, fmt.Sprintf("cannot start the step: cannot enforce its limits: %v", err)}
@@ -71,22 +80,22 @@ func newLimit(mark string, l cgroup.Limits) (*cgroup.Limit, error) {
 
 var errLimit = errors.New("the step exceeded a limit")
 
-// watchLimits returns a context that ends when the attempt exceeds a limit that flowrun itself
+// watch returns a context that ends when the attempt exceeds a limit that flowrun itself
 // holds. Call stop when the attempt has ended.
-func (t *start) watchLimits(ctx context.Context) (_ context.Context, stop func()) {
-	countsCPU := t.limit != nil && t.confine.MaxCPU > 0
-	if t.printed == nil && !countsCPU {
+func (l *limits) watch(ctx context.Context) (_ context.Context, stop func()) {
+	countsCPU := l.group != nil && l.MaxCPU > 0
+	if l.printed == nil && !countsCPU {
 		return ctx, func() {}
 	}
 	ctx, exceed := context.WithCancelCause(ctx)
-	t.printed.whenOver(func() { exceed(errLimit) })
-	var watch sync.WaitGroup
+	l.printed.whenOver(func() { exceed(errLimit) })
+	var working sync.WaitGroup
 	if countsCPU {
-		watch.Go(func() { watchCPU(ctx, t.limit, t.confine.MaxCPU, exceed) })
+		working.Go(func() { watchCPU(ctx, l.group, l.MaxCPU, exceed) })
 	}
 	return ctx, func() {
 		exceed(nil)
-		watch.Wait() // the cgroup that it reads is removed next
+		working.Wait() // the cgroup that it reads is removed next
 	}
 }
 
@@ -111,15 +120,15 @@ func watchCPU(ctx context.Context, limit *cgroup.Limit, most time.Duration, exce
 	}
 }
 
-// releaseLimit removes the cgroup of the attempt. If processes that the step left in the background
+// release removes the cgroup of the attempt. If processes that the step left in the background
 // are still in it, the Session keeps it.
-func (t *start) releaseLimit() {
-	if t.limit == nil || t.limit.Remove() {
+func (l *limits) release() {
+	if l.group == nil || l.group.Remove() {
 		return
 	}
-	t.session.mu.Lock()
-	defer t.session.mu.Unlock()
-	t.session.limits = append(t.session.limits, stepLimit{t.limit, t.Detach})
+	l.session.mu.Lock()
+	defer l.session.mu.Unlock()
+	l.session.limits = append(l.session.limits, stepLimit{l.group, l.detached})
 }
 
 type stepLimit struct {

@@ -27,24 +27,23 @@ const (
 
 // usage returns what the processes of the attempt used: what its cgroup counted, and otherwise what
 // the kernel counted for the first of them and those that it waited for.
-func (t *start) usage(exit proc.Exit) dag.Usage {
+func (l *limits) usage(exit proc.Exit) dag.Usage {
 	u := dag.Usage(exit.Usage)
-	if t.limit == nil {
+	if l.group == nil {
 		return u
 	}
-	if peak := t.limit.PeakMemory(); peak > 0 {
+	if peak := l.group.PeakMemory(); peak > 0 {
 		u.MaxRSS = peak
 	}
-	if user, system, ok := t.limit.CPUTime(); ok && user+system > u.CPU() {
+	if user, system, ok := l.group.CPUTime(); ok && user+system > u.CPU() {
 		u.User, u.System = user, system
 	}
 	return u
 }
 
-// explainLimits changes the Result of an attempt that reached a limit. A shell may have continued
+// explain changes the Result of an attempt that reached a limit. A shell may have continued
 // after its program was ended; the step has failed nevertheless.
-func (t *start) explainLimits(r *dag.Result, stopped bool) {
-	l := t.confine.Limits
+func (l *limits) explain(r *dag.Result, stopped bool) {
 	fail := func(reason string, code int, message string) {
 		r.Status, r.Reason, r.Message = dag.Failed, reason, message
 		if r.ExitCode == 0 || stopped {
@@ -52,19 +51,19 @@ func (t *start) explainLimits(r *dag.Result, stopped bool) {
 		}
 	}
 	switch {
-	case t.printed.isOver():
+	case l.printed.isOver():
 		fail(reasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", confinement.SizeText(l.MaxOutput)))
 	case l.MaxCPU > 0 && (r.Usage.CPU() >= l.MaxCPU || r.ExitCode == codeCPU):
 		fail(reasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))
 	case stopped:
-	case l.MaxMemory > 0 && t.limit != nil && t.limit.OutOfMemory():
+	case l.MaxMemory > 0 && l.group != nil && l.group.OutOfMemory():
 		fail(reasonMemory, codeMemory, fmt.Sprintf("memory limit of %s exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(l.MaxMemory)))
 	case l.MaxFileSize > 0 && r.ExitCode == codeFileSize:
 		fail(reasonFileSize, codeFileSize, fmt.Sprintf("a file exceeds the limit of %s; raise resources.max-file-size, or write smaller files", confinement.SizeText(l.MaxFileSize)))
 	case r.Status != dag.Failed:
-	case l.MaxProcesses > 0 && t.limit != nil && t.limit.ProcessesDenied():
+	case l.MaxProcesses > 0 && l.group != nil && l.group.ProcessesDenied():
 		fail(reasonProcesses, 1, fmt.Sprintf("process limit of %d reached; raise resources.max-processes, or start fewer processes at a time", l.MaxProcesses))
-	case t.perProcess && r.Reason == dag.ReasonExit:
+	case l.perProcess && r.Reason == dag.ReasonExit:
 		if r.Message != "" {
 			r.Message += "; "
 		}

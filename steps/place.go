@@ -26,6 +26,8 @@ type place interface {
 	environment(t *start, own []string) error
 	// command sets the command line and the input of a start.
 	command(ctx context.Context, t *start) error
+	// find returns why a program is known not to be in the PATH of a start.
+	find(t *start, program string) error
 	// spec returns which process to start, after the streams were opened. It is called again for a second try.
 	spec(t *start) (proc.Spec, error)
 	// started closes this process's ends of the streams. The process has its own.
@@ -50,7 +52,7 @@ func (t *attempt) newPlace() place {
 	case t.Remote != nil:
 		s, m := t.session, t.machine()
 		return &remotePlace{remote: &remote{machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
-			find: func(program string) (string, error) { return s.programs.find(program, m.path) }}}
+			lookUp: func(program string) (string, error) { return s.programs.find(program, m.path) }}}
 	case t.confine.Image != "":
 		return &containerPlace{attempt: t, containers: &containers{machine: t.machine(), def: t.Container, confine: t.confine, tool: t.frame.Confinement(),
 			scope: t.scope, resolve: t.frame.Resolve, temp: t.frame.Temp()}}
@@ -98,6 +100,11 @@ func (thisMachine) command(_ context.Context, t *start) (err error) {
 	if err = t.input(); err == nil {
 		t.launch, err = t.render(false)
 	}
+	return err
+}
+
+func (thisMachine) find(t *start, program string) error {
+	_, err := t.session.programs.find(program, lookup(t.env, "PATH"))
 	return err
 }
 
@@ -172,6 +179,9 @@ func (p *containerPlace) open(ctx context.Context) (*dag.Result, error) {
 func (p *containerPlace) environment(t *start, own []string) error {
 	return t.setEnvironment(environ{}, own)
 }
+
+// find knows of no program: the image may contain it.
+func (p *containerPlace) find(*start, string) error { return nil }
 
 func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
 	if p.own == nil {

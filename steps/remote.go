@@ -60,7 +60,7 @@ type remote struct {
 	grace  time.Duration
 	shared func(account sshcommand.Target) *sharedConnection
 	folder func() (string, error) // for sockets
-	find   func(program string) (path string, err error)
+	lookUp func(program string) (path string, err error)
 }
 
 // connection is the connection of one start to another machine.

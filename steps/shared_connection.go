@@ -135,7 +135,7 @@ func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
 		return err
 	}
 	argv := target.SharedArgv()
-	file, err := r.find(argv[0])
+	file, err := r.lookUp(argv[0])
 	if err != nil {
 		return err
 	}

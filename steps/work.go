@@ -46,7 +46,7 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 	if err != nil {
 		return dag.Result{}, err
 	}
-	s.explainLimits(&r, false)
+	s.limits.explain(&r, false)
 	r.Message = t.session.mask.String(r.Message)
 	return r, nil
 }
