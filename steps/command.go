@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -107,7 +108,7 @@ type attempt struct {
 	descriptors int64 // how many it has of descriptors
 	confine     confinement.Confinement
 	printed     *printed // nil: no limit
-	place       place
+	place       commandPlace
 	dialog      *dialog
 }
 
@@ -163,19 +164,14 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	return t, nil
 }
 
-// inputError is a rejected value. A retry cannot help: the definition or the caller must change.
-type inputError struct{ error }
-
-func (e inputError) Unwrap() error { return e.error }
-
 // failure returns a failed Result if err is the fault of the step, and err otherwise.
 func (t *attempt) failure(err error) (dag.Result, error) {
 	r := dag.Result{Status: dag.Failed, ExitCode: 1, Message: t.session.mask.String(err.Error())}
-	var start startError
-	var input inputError
+	var start place.StartError
+	var input place.InputError
 	switch {
 	case errors.As(err, &start):
-		r.Reason, r.ExitCode = ReasonStartFailed, start.code
+		r.Reason, r.ExitCode = ReasonStartFailed, start.Code
 	case errors.As(err, &input):
 		r.Reason, r.Permanent = dag.ReasonInput, true
 	default:
@@ -266,7 +262,7 @@ func startFailure(err error) error {
 	if !shortage(err) {
 		return err
 	}
-	return startError{126, fmt.Sprintf("cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)}
+	return place.CannotStart(126, "cannot start the step: %v; run fewer steps at once (max-parallel) or raise the limits of this user", err)
 }
 
 // prepare renders all templates and opens what the process will use.
@@ -324,7 +320,7 @@ func (t *attempt) addSecrets() error {
 			err = t.session.mask.Add(v)
 		}
 		if err != nil {
-			return inputError{fmt.Errorf("cannot mask a value of masked-values: %w", err)}
+			return place.BadInput(fmt.Errorf("cannot mask a value of masked-values: %w", err))
 		}
 	}
 	return nil
@@ -405,7 +401,7 @@ func (t *attempt) markVariables() []string {
 func (t *attempt) variable(v EnvVar) (string, error) {
 	text, err := v.Value.Text(t.scope)
 	if err != nil {
-		return "", inputError{fmt.Errorf("cannot set the environment variable %q: %w", v.Name, err)}
+		return "", place.BadInput(fmt.Errorf("cannot set the environment variable %q: %w", v.Name, err))
 	}
 	return text, nil
 }
@@ -425,7 +421,7 @@ func (t *attempt) workingDirectory() (string, error) {
 	}
 	own, err := t.Dir.Text(t.scope)
 	if err != nil {
-		return "", inputError{fmt.Errorf("cannot use the working directory: %w", err)}
+		return "", place.BadInput(fmt.Errorf("cannot use the working directory: %w", err))
 	}
 	return t.frame.Resolve(own), nil
 }
@@ -454,7 +450,7 @@ func (t *start) input() error {
 func (t *attempt) inputText() (string, error) {
 	text, err := t.Input.Text(t.scope)
 	if err != nil {
-		return "", inputError{fmt.Errorf("cannot use the input: %w", err)}
+		return "", place.BadInput(fmt.Errorf("cannot use the input: %w", err))
 	}
 	return text, nil
 }
@@ -481,7 +477,7 @@ func (t *attempt) resolve() (r resolvedCommand, err error) {
 		r.script.Text, err = t.Template.Text(t.scope)
 	}
 	if err != nil {
-		return resolvedCommand{}, inputError{err}
+		return resolvedCommand{}, place.BadInput(err)
 	}
 	return r, nil
 }
@@ -557,30 +553,22 @@ func (t *start) files() [3]*os.File {
 // explainStart returns an error that explains why a start failed and what to do.
 func (t *start) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
-		return t.noFolder("working directory", dir)
+		return place.NoFolder("working directory", dir)
 	}
 	name := t.launch.argv[0]
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
-		return startError{126, fmt.Sprintf(`cannot start %q: %s is not a program; a script needs a first line such as "#!/bin/sh"`, name, file)}
+		return place.CannotStart(126, `cannot start %q: %s is not a program; a script needs a first line such as "#!/bin/sh"`, name, file)
 	case errors.Is(err, syscall.E2BIG):
-		return startError{126, fmt.Sprintf("cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)}
+		return place.CannotStart(126, "cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)
 	case errors.Is(err, fs.ErrNotExist):
-		return startError{127, fmt.Sprintf("cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)}
+		return place.CannotStart(127, "cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)
 	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && executable(t.absolute(file)) == nil:
-		return startError{126, fmt.Sprintf("cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)}
+		return place.CannotStart(126, "cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
-		return startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)}
+		return place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)
 	}
-	return startError{126, err.Error()}
-}
-
-// noFolder returns why a path cannot be a directory of the step.
-func (t *attempt) noFolder(what, dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return startError{127, fmt.Sprintf("cannot start the step: its %s %q is not a folder; change working-directory", what, dir)}
-	}
-	return startError{127, fmt.Sprintf("cannot start the step: its %s %q does not exist; create it, or change working-directory", what, dir)}
+	return place.CannotStart(126, "%v", err)
 }
 
 // wait waits for the process. If ctx ends first, it stops the step.

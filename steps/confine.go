@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/confine"
 )
 
@@ -29,7 +30,7 @@ func (t *start) rightsOf(file string) (*confine.Confinement, error) {
 		reasons = slices.Concat(reasons, t.confine.CheckGrants(t.session.options.means()), unheld)
 	}
 	if len(reasons) > 0 {
-		return nil, startError{126, fmt.Sprintf("cannot start the step: %v", errors.Join(reasons...))}
+		return nil, place.CannotStart(126, "cannot start the step: %v", errors.Join(reasons...))
 	}
 	if err := t.makeGranted(); err != nil {
 		return nil, err

@@ -17,13 +17,14 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // containers runs the containers of one attempt.
 type containers struct {
-	machine
+	place.Machine
 	def      *Container              // nil: the command has none of its own, but its tool is isolated
 	confine  confinement.Confinement // of the command
 	tool     confinement.Confinement
@@ -227,7 +228,7 @@ func (t *containers) invocation(c *container, l launch, environ []string, artifa
 	if c.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
 		return nil, nil, err
 	}
-	return c.argv(l.argv), t.environ(env), nil
+	return c.argv(l.argv), t.Environ(env), nil
 }
 
 // newContainer determines the options of a container of the command.
@@ -237,8 +238,8 @@ func (t *containers) newContainer(dir string, tty bool) (*container, error) {
 		return nil, err
 	}
 	c := &container{program: program, name: containerName(), image: t.confine.Image,
-		tty: tty, network: t.confine.Network, limits: t.confine.Limits, noCore: t.noCore(), dir: dir,
-		run: t.run, step: string(t.step)}
+		tty: tty, network: t.confine.Network, limits: t.confine.Limits, noCore: t.NoCore(), dir: dir,
+		run: t.Run, step: string(t.Step)}
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
 	}
@@ -256,9 +257,9 @@ func (t *containers) newContainer(dir string, tty bool) (*container, error) {
 		switch {
 		case dir == "" || slices.ContainsFunc(c.writable, func(up string) bool { return within(dir, up) }):
 		case dir == string(filepath.Separator):
-			return nil, startError{126, "cannot start the step: / cannot be the workspace or working directory of a container; run it in another folder"}
+			return nil, place.CannotStart(126, "cannot start the step: / cannot be the workspace or working directory of a container; run it in another folder")
 		case !isFolder(dir):
-			return nil, t.noFolder("directory", dir)
+			return nil, place.NoFolder("directory", dir)
 		default:
 			c.writable = append(c.writable, dir)
 		}
@@ -306,11 +307,11 @@ func (t *containers) containerEnvFile(program string, env []string) (path string
 	}
 	for _, kv := range env {
 		if strings.ContainsAny(kv, "\n\r") {
-			return "", inputError{fmt.Errorf("cannot pass the variable %s to the container: its value has several lines, and %s uses this name itself; use another name",
-				nameOf(kv), filepath.Base(program))}
+			return "", place.BadInput(fmt.Errorf("cannot pass the variable %s to the container: its value has several lines, and %s uses this name itself; use another name",
+				nameOf(kv), filepath.Base(program)))
 		}
 	}
-	return t.file("environment-*", strings.Join(env, "\n")+"\n")
+	return t.File("environment-*", strings.Join(env, "\n")+"\n")
 }
 
 // explainContainer adds a message for the exit codes of container programs.
@@ -333,7 +334,7 @@ const removeBound = 30 * time.Second
 // not remove it.
 func (t *containers) endContainer(c *container) {
 	if err := t.removeContainer(c.program, c.name); err != nil {
-		t.notify(notice.Notice{Code: notice.Escaped, Step: t.step, Message: fmt.Sprintf(
+		t.Notify(notice.Notice{Code: notice.Escaped, Step: t.Step, Message: fmt.Sprintf(
 			"the container %s may still be running: %v; to stop it: %s rm --force %s", c.name, err, filepath.Base(c.program), c.name)})
 	}
 }
@@ -359,7 +360,7 @@ const askedStep = "@container"
 
 // askProgram runs a container program and returns its exit code and what it printed.
 func (t *containers) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
-	out, err := t.file("asked-*", "")
+	out, err := t.File("asked-*", "")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -370,9 +371,9 @@ func (t *containers) askProgram(ctx context.Context, program string, words ...st
 	}
 	defer f.Close()
 	// With a mark of its own: to stop it would otherwise end all processes of the step, the services among them.
-	step := string(t.step) + askedStep
-	p, err := t.host.Start(proc.Spec{Step: step, Path: program, Args: append([]string{program}, words...),
-		Env: t.environ(t.marks, []string{procid.MarkStep + "=" + step}), Files: [3]*os.File{t.null, f, f}, Detach: true, Bound: true})
+	step := string(t.Step) + askedStep
+	p, err := t.Host.Start(proc.Spec{Step: step, Path: program, Args: append([]string{program}, words...),
+		Env: t.Environ(t.Marks, []string{procid.MarkStep + "=" + step}), Files: [3]*os.File{t.Null, f, f}, Detach: true, Bound: true})
 	if err != nil {
 		return 0, nil, err
 	}

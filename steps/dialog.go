@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -101,10 +102,10 @@ func (d *dialog) renderDefault() (err error) {
 		return nil
 	}
 	if d.defaultResponse, err = d.Interactive.Default.Text(d.scope); err != nil {
-		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
+		return place.BadInput(fmt.Errorf("cannot use the default response: %w", err))
 	}
 	if err := checkTyped(d.defaultResponse); err != nil {
-		return inputError{fmt.Errorf("cannot use the default response: %w", err)}
+		return place.BadInput(fmt.Errorf("cannot use the default response: %w", err))
 	}
 	return nil
 }

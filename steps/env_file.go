@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
@@ -103,11 +104,11 @@ func (t *start) envFiles() ([]string, error) {
 	}
 	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.resolvePath, Outer: t.inheritedVariable, Confinement: t.confine}, t.scope)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, place.BadInput(err)
 	}
 	for _, name := range t.Hidden {
 		if err := t.session.mask.Add(lookup(vars, name)); err != nil {
-			return nil, inputError{fmt.Errorf("cannot keep %s secret: %w", name, err)}
+			return nil, place.BadInput(fmt.Errorf("cannot keep %s secret: %w", name, err))
 		}
 	}
 	return vars, nil

@@ -2,11 +2,11 @@ package steps
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
 // interpreter makes the command lines of scripts that are not for a shell of the sh family.
@@ -22,12 +22,12 @@ type interpreter struct {
 func (i *interpreter) findProgram(way string, names ...string) (string, error) {
 	for _, name := range names {
 		err := i.find(name)
-		var start startError
-		if err == nil || errors.As(err, &start) && start.code == 126 {
+		var start place.StartError
+		if err == nil || errors.As(err, &start) && start.Code == 126 {
 			return name, nil // starting it reports that it is not executable
 		}
 	}
-	return "", startError{127, fmt.Sprintf("cannot start the step: %s not found in PATH; %s", strings.Join(names, " or "), way)}
+	return "", place.CannotStart(127, "cannot start the step: %s not found in PATH; %s", strings.Join(names, " or "), way)
 }
 
 // python returns how to start a Python script. The script itself contains the values.
@@ -118,8 +118,8 @@ func powerShellText(text string, strict bool) string {
 }
 
 // errCmd: cmd exists only on Windows, and no other shell understands its language.
-var errCmd = startError{127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, " +
-	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool"}
+var errCmd = place.CannotStart(127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, "+
+	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool")
 
 // cmd returns how to start a batch script. Its path is passed in a variable, so that no character
 // of it has a meaning on the command line of cmd.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -65,7 +66,7 @@ func (l *limits) makeGroup() (err error) {
 		l.group, err = newLimit(mark, shared)
 	}
 	if err != nil {
-		return startError{126, fmt.Sprintf("cannot start the step: cannot enforce its limits: %v", err)}
+		return place.CannotStart(126, "cannot start the step: cannot enforce its limits: %v", err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/netns"
 )
 
@@ -89,7 +90,7 @@ func (s *Session) joinNetwork(c confinement.Confinement, step dag.ID) (*networkP
 		err = n.failed
 	}
 	if err != nil {
-		return nil, startError{126, fmt.Sprintf("cannot start the step: %v", err)}
+		return nil, place.CannotStart(126, "cannot start the step: %v", err)
 	}
 	return n.join(step), nil
 }

@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-// place is where the command of an attempt runs. What open makes belongs to the attempt, and what the other methods make
+// commandPlace is where the command of an attempt runs. What open makes belongs to the attempt, and what the other methods make
 // belongs to one start.
-type place interface {
+type commandPlace interface {
 	// open makes what the command needs beside it, before the first start. A Result says why that was not possible.
 	open(ctx context.Context) (*dag.Result, error)
 	// environment sets the environment of a start. own are the variables of the step.
@@ -47,37 +47,23 @@ type place interface {
 }
 
 // newPlace returns the place of an attempt.
-func (t *attempt) newPlace() place {
+func (t *attempt) newPlace() commandPlace {
 	switch {
 	case t.Remote != nil:
 		s, m := t.session, t.machine()
-		return &remotePlace{remote: &remote{machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
-			lookUp: func(program string) (string, error) { return s.programs.find(program, m.path) }}}
+		return &remotePlace{remote: &remote{Machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
+			lookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
 	case t.confine.Image != "":
-		return &containerPlace{attempt: t, containers: &containers{machine: t.machine(), def: t.Container, confine: t.confine, tool: t.frame.Confinement(),
+		return &containerPlace{attempt: t, containers: &containers{Machine: t.machine(), def: t.Container, confine: t.confine, tool: t.frame.Confinement(),
 			scope: t.scope, resolve: t.frame.Resolve, temp: t.frame.Temp()}}
 	}
 	return thisMachine{}
 }
 
-// machine is what a place uses to start programs of its own on this machine.
-type machine struct {
-	run     string
-	step    dag.ID
-	host    proc.Host
-	null    *os.File
-	marks   []string                        // variables by which the processes of the step are found
-	path    string                          // PATH
-	environ func(more ...[]string) []string // inherited variables, and more
-	file    func(pattern, text string) (path string, err error)
-	noCore  func() bool // a core dump could have secrets
-	notify  func(notice.Notice)
-}
-
-func (t *attempt) machine() machine {
+func (t *attempt) machine() place.Machine {
 	s := t.session
-	return machine{run: s.options.Run, step: t.call.Path, host: s.host, null: s.null, marks: t.markVariables(), path: lookup(s.inherits.list, "PATH"),
-		environ: s.inherits.with, file: s.secretFile, noCore: func() bool { return !s.mask.Empty() }, notify: s.Notify}
+	return place.Machine{Run: s.options.Run, Step: t.call.Path, Host: s.host, Null: s.null, Marks: t.markVariables(), Path: lookup(s.inherits.list, "PATH"),
+		Environ: s.inherits.with, File: s.secretFile, NoCore: func() bool { return !s.mask.Empty() }, Notify: s.Notify}
 }
 
 // thisMachine is the place of a command that runs beside flowrun.
@@ -246,7 +232,7 @@ type remotePlace struct {
 // environment keeps the variables for the other machine. The ssh client has those of flowrun.
 func (p *remotePlace) environment(t *start, own []string) error {
 	p.environ = slices.Concat(t.frame.Environ(), own)
-	t.env = p.machine.environ(p.marks)
+	t.env = p.Environ(p.Marks)
 	return nil
 }
 
@@ -318,7 +304,7 @@ func (t *start) job(mark string, environ []string) (*sshcommand.Job, error) {
 			continue
 		}
 		if !sshcommand.ValidName(name) {
-			return nil, inputError{fmt.Errorf("cannot pass the variable %q to another machine: its name is not letters, digits and '_'", name)}
+			return nil, place.BadInput(fmt.Errorf("cannot pass the variable %q to another machine: its name is not letters, digits and '_'", name))
 		}
 		j.Environ = append(j.Environ, sshcommand.Variable{Name: name, Value: value})
 	}
@@ -329,7 +315,7 @@ func (t *start) job(mark string, environ []string) (*sshcommand.Job, error) {
 	}
 	if t.Dir != nil {
 		if j.Dir, err = t.Dir.Text(t.scope); err != nil {
-			return nil, inputError{fmt.Errorf("cannot use the working directory: %w", err)}
+			return nil, place.BadInput(fmt.Errorf("cannot use the working directory: %w", err))
 		}
 	}
 	return j, nil

@@ -2,12 +2,13 @@ package steps
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
 // programs caches the paths of programs by name and PATH, as a shell does.
@@ -50,7 +51,7 @@ func (p *programs) forget(name, path string) {
 
 func search(name, path string) (string, error) {
 	if name == "" {
-		return "", startError{127, "cannot start the step: its command is empty; write the name of a program"}
+		return "", place.CannotStart(127, "cannot start the step: its command is empty; write the name of a program")
 	}
 	var denied string
 	for _, dir := range filepath.SplitList(path) {
@@ -69,19 +70,10 @@ func search(name, path string) (string, error) {
 		}
 	}
 	if denied != "" {
-		return "", startError{126, fmt.Sprintf("cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)}
+		return "", place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)
 	}
-	return "", startError{127, fmt.Sprintf("cannot start %q: not found in PATH; install it, or write its full path", name)}
+	return "", place.CannotStart(127, "cannot start %q: not found in PATH; install it, or write its full path", name)
 }
-
-// startError is why a step could not start, with the exit code that a shell would return: 127 for
-// not found, 126 for not executable.
-type startError struct {
-	code    int
-	message string
-}
-
-func (e startError) Error() string { return e.message }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
 // Stream passes on the output of a command line by line while it runs. The output is still kept for
@@ -160,7 +161,7 @@ func (t *start) openFile() error {
 	}
 	path, err := t.Stream.File.Text(t.scope)
 	if err != nil {
-		return inputError{fmt.Errorf("cannot use output.file: %w", err)}
+		return place.BadInput(fmt.Errorf("cannot use output.file: %w", err))
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(t.dir, path)
@@ -176,7 +177,7 @@ func (t *start) openFile() error {
 		if file := new(fs.PathError); errors.As(err, &file) {
 			err = file.Err
 		}
-		return startError{126, fmt.Sprintf("cannot stream the output of the step to %q: %v; create the folder, or change output.file", path, err)}
+		return place.CannotStart(126, "cannot stream the output of the step to %q: %v; create the folder, or change output.file", path, err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
@@ -52,7 +53,7 @@ func (r *Remote) Describe(show func(*expr.Template) string) string {
 
 // remote runs the command of one attempt on another machine.
 type remote struct {
-	machine
+	place.Machine
 	def    *Remote
 	frame  Frame
 	scope  expr.Scope
@@ -88,14 +89,14 @@ func (r *remote) newConnection() *connection {
 // connect prepares the connection for a job. It returns the command line and stdin of the ssh client.
 func (c *connection) connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (argv []string, stdin *os.File, err error) {
 	c.job = job.Stdin()
-	if c.log, err = c.file("ssh-*.log", ""); err != nil {
+	if c.log, err = c.File("ssh-*.log", ""); err != nil {
 		return nil, nil, err
 	}
 	c.files = append(c.files, c.log)
 	target.Log = c.log
 	for _, path := range []string{target.Log, target.KeyFile, target.KnownHosts} {
 		if err := sshcommand.CheckPath(path); err != nil {
-			return nil, nil, inputError{err}
+			return nil, nil, place.BadInput(err)
 		}
 	}
 	target.Shared = c.socket(ctx, *target)
@@ -113,9 +114,9 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 	r, confined := c.def, c.frame.Confinement()
 	switch {
 	case confined.Image != "":
-		return nil, startError{126, "cannot start the step: isolation: container is not possible for a step that runs over ssh"}
+		return nil, place.CannotStart(126, "cannot start the step: isolation: container is not possible for a step that runs over ssh")
 	case confined.Reduced:
-		return nil, startError{126, "cannot start the step: execution-privilege: reduced is not possible for a step that runs over ssh"}
+		return nil, place.CannotStart(126, "cannot start the step: execution-privilege: reduced is not possible for a step that runs over ssh")
 	}
 	target := &sshcommand.Target{Timeout: r.Timeout, OwnOptions: confined.Enforced}
 	var key string
@@ -135,7 +136,7 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 			err = one.check(text)
 		}
 		if err != nil {
-			return nil, inputError{fmt.Errorf("cannot use ssh.%s: %w", one.key, err)}
+			return nil, place.BadInput(fmt.Errorf("cannot use ssh.%s: %w", one.key, err))
 		}
 		*one.to = text
 	}
@@ -145,7 +146,7 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 		}
 	}
 	if err := c.permit(ctx, target); err != nil {
-		return nil, inputError{err}
+		return nil, place.BadInput(err)
 	}
 	return target, c.writeKey(target, key)
 }
@@ -220,10 +221,10 @@ func (c *connection) writeKey(target *sshcommand.Target, key string) (err error)
 		return nil
 	}
 	if !strings.HasPrefix(strings.TrimSpace(key), "-----BEGIN ") {
-		return inputError{errors.New("cannot use ssh.key: it is not the text of a private key, which begins with -----BEGIN")}
+		return place.BadInput(errors.New("cannot use ssh.key: it is not the text of a private key, which begins with -----BEGIN"))
 	}
 	if err := c.mask.Add(key); err != nil {
-		return inputError{fmt.Errorf("cannot mask ssh.key: %w", err)}
+		return place.BadInput(fmt.Errorf("cannot mask ssh.key: %w", err))
 	}
 	// The client rejects a key without its last newline, which variables and commands often lose.
 	c.key = digestOf([]byte(key))
@@ -232,7 +233,7 @@ func (c *connection) writeKey(target *sshcommand.Target, key string) (err error)
 		return fmt.Errorf("cannot keep ssh.key in memory: %w", err)
 	}
 	if c.private == nil {
-		target.KeyFile, err = c.file("key-*", text)
+		target.KeyFile, err = c.File("key-*", text)
 		c.files = append(c.files, target.KeyFile)
 	}
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -44,7 +45,7 @@ type serviceError struct{ error }
 // openServices starts the services of the command and waits until they are ready.
 func (t *containers) openServices(ctx context.Context) (err error) {
 	for _, why := range t.def.Refused(t.tool) {
-		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
+		return place.CannotStart(126, "cannot start the step: %v", why)
 	}
 	if t.services.program, err = t.findContainerProgram(); err != nil {
 		return err
@@ -76,7 +77,7 @@ func (t *containers) writeHosts() (err error) {
 		names = append(names, s.Name)
 	}
 	line := strings.Join(names, " ") + "\n"
-	if t.services.hosts, err = t.file("hosts-*", "127.0.0.1 "+line+"::1 localhost\n"); err != nil {
+	if t.services.hosts, err = t.File("hosts-*", "127.0.0.1 "+line+"::1 localhost\n"); err != nil {
 		return err
 	}
 	return os.Chmod(t.services.hosts, 0o644)
@@ -103,11 +104,11 @@ func (t *containers) startService(def *Service) (*service, error) {
 	for _, a := range def.Arguments {
 		text, err := a.Text(t.scope)
 		if err != nil {
-			return nil, inputError{fmt.Errorf("cannot use the arguments of the service %s: %w", def.Name, err)}
+			return nil, place.BadInput(fmt.Errorf("cannot use the arguments of the service %s: %w", def.Name, err))
 		}
 		argv = append(argv, text)
 	}
-	if s.log, err = t.file("service-*", ""); err != nil {
+	if s.log, err = t.File("service-*", ""); err != nil {
 		return nil, err
 	}
 	log, err := os.OpenFile(s.log, os.O_WRONLY|os.O_APPEND, 0)
@@ -115,8 +116,8 @@ func (t *containers) startService(def *Service) (*service, error) {
 		return nil, err
 	}
 	defer log.Close()
-	p, err := t.host.Start(proc.Spec{Step: string(t.step), Path: c.program, Args: argv, Env: env,
-		Detach: true, Bound: true, Files: [3]*os.File{t.null, log, log}, NoCore: c.noCore})
+	p, err := t.Host.Start(proc.Spec{Step: string(t.Step), Path: c.program, Args: argv, Env: env,
+		Detach: true, Bound: true, Files: [3]*os.File{t.Null, log, log}, NoCore: c.noCore})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (t *containers) startService(def *Service) (*service, error) {
 // machine is mounted in it, and what it writes is gone when it ends.
 func (t *containers) serviceContainer(def *Service) (c *container, env []string, err error) {
 	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.def.Pull,
-		network: t.confine.Network, limits: t.confine.Limits, noCore: t.noCore(), run: t.run, step: string(t.step)}
+		network: t.confine.Network, limits: t.confine.Limits, noCore: t.NoCore(), run: t.Run, step: string(t.Step)}
 	if list := t.services.list; len(list) > 0 {
 		c.joined = list[0].name
 	}
@@ -146,7 +147,7 @@ func (t *containers) serviceContainer(def *Service) (c *container, env []string,
 	for _, v := range def.Env {
 		text, err := v.Value.Text(t.scope)
 		if err != nil {
-			return nil, nil, inputError{fmt.Errorf("cannot set the variable %s of the service %s: %w", v.Name, def.Name, err)}
+			return nil, nil, place.BadInput(fmt.Errorf("cannot set the variable %s of the service %s: %w", v.Name, def.Name, err))
 		}
 		if isClientVariable(v.Name) {
 			ofProgram = append(ofProgram, v.Name+"="+text)
@@ -154,12 +155,12 @@ func (t *containers) serviceContainer(def *Service) (c *container, env []string,
 		}
 		own = append(own, v.Name+"="+text)
 	}
-	own = append(own, t.marks...)
+	own = append(own, t.Marks...)
 	for _, kv := range own {
 		c.env = append(c.env, nameOf(kv))
 	}
 	c.envFile, err = t.containerEnvFile(c.program, ofProgram)
-	return c, t.environ(own), err
+	return c, t.Environ(own), err
 }
 
 // runningInterval is the time between two questions whether a container runs.
@@ -189,7 +190,7 @@ func (t *containers) awaitHealth(ctx context.Context, s *service) error {
 	}
 	words, err := h.Command.Argv(t.scope)
 	if err != nil {
-		return inputError{fmt.Errorf("cannot use the health check of the service %s: %w", s.def.Name, err)}
+		return place.BadInput(fmt.Errorf("cannot use the health check of the service %s: %w", s.def.Name, err))
 	}
 	for failed := 0; ; failed++ {
 		healthy, out, err := t.checkHealth(ctx, s, words)
@@ -269,7 +270,7 @@ func tail(text []byte, limit int) []byte {
 func (t *containers) endServices() {
 	for _, s := range slices.Backward(t.services.list) {
 		if err := t.endService(s); err != nil {
-			t.notify(notice.Notice{Code: notice.Escaped, Step: t.step, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
+			t.Notify(notice.Notice{Code: notice.Escaped, Step: t.Step, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
 				s.def.Name, err, filepath.Base(t.services.program), s.name)})
 		}
 		os.Remove(s.log)
@@ -296,9 +297,9 @@ func (t *containers) endService(s *service) error {
 
 // findContainerProgram returns the program that starts containers.
 func (t *containers) findContainerProgram() (string, error) {
-	program, err := confinement.ContainerProgram(t.path)
+	program, err := confinement.ContainerProgram(t.Path)
 	if err != nil {
-		return "", startError{127, fmt.Sprintf("cannot start the step: cannot provide a container: %v", err)}
+		return "", place.CannotStart(127, "cannot start the step: cannot provide a container: %v", err)
 	}
 	return program, nil
 }

@@ -131,7 +131,7 @@ func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
 		return err
 	}
 	target.Shared = c.socket
-	if target.Log, err = r.file("ssh-*.log", ""); err != nil {
+	if target.Log, err = r.File("ssh-*.log", ""); err != nil {
 		return err
 	}
 	argv := target.SharedArgv()
@@ -139,8 +139,8 @@ func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
 	if err != nil {
 		return err
 	}
-	p, err := r.host.Start(proc.Spec{Step: sharedStep, Path: file, Args: argv, Env: r.environ(r.marks, []string{procid.MarkStep + "=" + sharedStep}),
-		Files: [3]*os.File{r.null, r.null, r.null}, Detach: true, Bound: true})
+	p, err := r.Host.Start(proc.Spec{Step: sharedStep, Path: file, Args: argv, Env: r.Environ(r.Marks, []string{procid.MarkStep + "=" + sharedStep}),
+		Files: [3]*os.File{r.Null, r.Null, r.Null}, Detach: true, Bound: true})
 	if err != nil {
 		return err
 	}

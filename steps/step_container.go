@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
 // Container is the container of one command, with the services beside it. It is immutable.
@@ -76,7 +77,7 @@ func (t *containers) applyContainer(c *container) error {
 		return nil
 	}
 	for _, why := range k.Refused(t.tool) {
-		return startError{126, fmt.Sprintf("cannot start the step: %v", why)}
+		return place.CannotStart(126, "cannot start the step: %v", why)
 	}
 	c.guest, c.pull, c.asIs = k.User, k.Pull, k.Entrypoint
 	for _, m := range k.Mounts {
@@ -97,14 +98,14 @@ func (t *containers) applyContainer(c *container) error {
 func (t *containers) mount(c *container, m Mount) (string, error) {
 	text, err := m.Source.Text(t.scope)
 	if err != nil {
-		return "", inputError{fmt.Errorf("cannot use container.mounts: %w", err)}
+		return "", place.BadInput(fmt.Errorf("cannot use container.mounts: %w", err))
 	}
 	if text == "" {
-		return "", inputError{fmt.Errorf("cannot use container.mounts: the source of %s is empty", m.Target)}
+		return "", place.BadInput(fmt.Errorf("cannot use container.mounts: the source of %s is empty", m.Target))
 	}
 	source := t.resolve(text)
 	if !isThere(source) {
-		return "", startError{126, fmt.Sprintf("cannot start the step: %s, which container.mounts has, does not exist; create it first", source)}
+		return "", place.CannotStart(126, "cannot start the step: %s, which container.mounts has, does not exist; create it first", source)
 	}
 	source = permission.RealPath(source) // a link in an allowed folder must not lead out of it
 	may := c.writable
@@ -120,7 +121,7 @@ func (t *containers) mount(c *container, m Mount) (string, error) {
 		if t.confine.Enforced {
 			why += fmt.Sprintf("; add %s%s to security.required-permissions", key, source)
 		}
-		return "", startError{126, "cannot start the step: " + why}
+		return "", place.CannotStart(126, "cannot start the step: %s", why)
 	}
 	if m.Writable {
 		return mountAt(source, m.Target), nil

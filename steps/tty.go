@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
 // tty is the terminal of an interactive step. The step has the slave; this process has the master,
@@ -34,7 +34,7 @@ type tty struct {
 func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 	master, slave, err := openPty(person != nil)
 	if err != nil {
-		return nil, startError{126, fmt.Sprintf("cannot create a terminal for an interactive step: %v", err)}
+		return nil, place.CannotStart(126, "cannot create a terminal for an interactive step: %v", err)
 	}
 	p := &tty{master: master, slave: slave, start: time.Now(), person: person}
 	if person != nil {
