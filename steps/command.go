@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
@@ -77,8 +78,8 @@ type Command struct {
 
 	State []stepfile.Declaration // values that the command can write to the file in $FLOWRUN_STATE
 
-	Remote    *Remote    // nil: it runs on this machine
-	Container *Container // nil: it runs in none, or in that of its tool's isolation
+	Remote    *Remote               // nil: it runs on this machine
+	Container *container.Definition // nil: it runs in none, or in that of its tool's isolation
 
 	Interactive *Interactive // nil: it has no terminal and cannot ask anything
 	Stream      *Stream      // nil: its output is kept but not streamed

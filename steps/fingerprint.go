@@ -52,7 +52,7 @@ func (c *Command) Fingerprint(frame Frame, v dag.View) (*Fingerprint, error) {
 	if f.Unknown.Dir, err = unknown(err); err != nil {
 		return nil, err
 	}
-	f.Container, err = c.Container.words(t.scope)
+	f.Container, err = c.Container.Words(t.scope)
 	if f.Unknown.Container, err = unknown(err); err != nil {
 		return nil, err
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -54,8 +54,8 @@ func (t *attempt) newPlace() commandPlace {
 		return &remotePlace{remote: &remote{Machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
 			lookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
 	case t.confine.Image != "":
-		return &containerPlace{attempt: t, containers: &containers{Machine: t.machine(), def: t.Container, confine: t.confine, tool: t.frame.Confinement(),
-			scope: t.scope, resolve: t.frame.Resolve, temp: t.frame.Temp()}}
+		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine, Tool: t.frame.Confinement(),
+			Scope: t.scope, Resolve: t.frame.Resolve, Temp: t.frame.Temp()}}
 	}
 	return thisMachine{}
 }
@@ -126,38 +126,38 @@ func (thisMachine) end()   {}
 // containerPlace is a container on this machine.
 type containerPlace struct {
 	thisMachine
-	*containers
+	*container.Runner
 	attempt *attempt
-	own     *container // of the start; nil: not made yet
+	own     *container.Container // of the start; nil: not made yet
 }
 
 func (p *containerPlace) open(ctx context.Context) (*dag.Result, error) {
-	if p.def == nil {
+	if p.Definition == nil {
 		return nil, nil
 	}
 	t := p.attempt
 	if !t.session.containersSwept.Swap(true) {
-		p.sweepContainers(ctx)
+		p.Sweep(ctx)
 	}
-	if len(p.def.Services) == 0 {
+	if len(p.Definition.Services) == 0 {
 		return nil, nil
 	}
 	err := t.addSecrets()
 	if err == nil {
-		err = p.openServices(ctx)
+		err = p.Start(ctx)
 	}
 	r := &dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}
-	var failed serviceError
+	var failed container.ServiceError
 	switch {
 	case err == nil:
 		return nil, nil
 	case ctx.Err() != nil:
 	case errors.As(err, &failed):
-		r.ExitCode, r.Reason, r.Message = 1, reasonService, err.Error()
+		r.ExitCode, r.Reason, r.Message = 1, container.ReasonService, err.Error()
 	default:
 		return nil, startFailure(err)
 	}
-	r.Stderr, err = t.session.Stream(t.call.Path, t.call.Attempt, Stderr, p.services.logs())
+	r.Stderr, err = t.session.Stream(t.call.Path, t.call.Attempt, Stderr, p.Logs())
 	return r, err
 }
 
@@ -171,55 +171,55 @@ func (p *containerPlace) find(*start, string) error { return nil }
 
 func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
 	if p.own == nil {
-		if p.own, err = p.newContainer(t.dir, t.dialog.tty != nil); err != nil {
+		if p.own, err = p.New(t.dir, t.dialog.tty != nil); err != nil {
 			return spec, err
 		}
-		p.own.writable = append(p.own.writable, t.valueFiles()...)
+		p.own.Allow(t.valueFiles()...)
 	}
-	argv, env, err := p.invocation(p.own, t.launch, t.env, t.session.artifacts())
+	argv, env, err := p.Invocation(p.own, t.launch.argv, slices.Concat(t.env, t.launch.env), t.launch.files, t.session.artifacts())
 	// Detached, because processes that a container program leaves are still removing the container.
-	return proc.Spec{Path: p.own.program, Args: argv, Env: env, Detach: true}, err
+	return proc.Spec{Path: p.own.Program(), Args: argv, Env: env, Detach: true}, err
 }
 
 // started keeps the stderr open to which finish adds the logs of the services.
 func (p *containerPlace) started(t *start) {
 	t.streams[0].closeEnd()
-	if len(p.services.list) == 0 {
+	if !p.HasServices() {
 		t.streams[1].closeEnd()
 	}
 }
 
 func (p *containerPlace) stop(c proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	exit, survivors := c.Stop(grace, force)
-	p.endContainer(p.own)
+	p.End(p.own)
 	return exit, survivors
 }
 
 func (p *containerPlace) finish(t *start, exit *proc.Exit, stopped bool) error {
 	if exit.Signal != 0 && !stopped {
-		p.endContainer(p.own)
+		p.End(p.own)
 	}
 	exit.Usage = proc.Usage{} // of the container program, whose children the processes of the container are not
-	if len(p.services.list) == 0 {
+	if !p.HasServices() {
 		return nil
 	}
 	if stopped || exit.Code != 0 {
-		_, _ = io.WriteString(t.streams[1].end, p.services.logs()) // a stream that cannot be written loses the logs
+		_, _ = io.WriteString(t.streams[1].end, p.Logs()) // a stream that cannot be written loses the logs
 	}
 	t.streams[1].closeEnd()
 	return nil
 }
 
-func (p *containerPlace) explain(r *dag.Result) { p.explainContainer(p.own, r) }
+func (p *containerPlace) explain(r *dag.Result) { p.Explain(p.own, r) }
 
 func (p *containerPlace) close() {
-	if p.own != nil && p.own.envFile != "" {
-		os.Remove(p.own.envFile)
+	if p.own != nil {
+		p.own.Close()
 	}
 	p.own = nil
 }
 
-func (p *containerPlace) end() { p.endServices() }
+func (p *containerPlace) end() { p.Stop() }
 
 // remotePlace is an account on another machine.
 type remotePlace struct {

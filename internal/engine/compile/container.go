@@ -6,22 +6,22 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // container compiles the container of the step's command. It returns nil if it has none.
-func (c *stepCompiler) container() *steps.Container {
+func (c *stepCompiler) container() *container.Definition {
 	def := c.step.Container
 	if def == nil {
 		return nil
 	}
 	c.checkContainer(def)
-	k := &steps.Container{Image: def.Image, Pull: def.Pull, User: def.User, Network: def.Network, Entrypoint: def.Entrypoint}
+	k := &container.Definition{Image: def.Image, Pull: def.Pull, User: def.User, Network: def.Network, Entrypoint: def.Entrypoint}
 	for i := range def.Mounts {
 		m := &def.Mounts[i]
 		if t := c.text(&m.Source, fmt.Sprintf("container.mounts[%d].source", i), expr.Plain, c.names); t != nil {
-			k.Mounts = append(k.Mounts, steps.Mount{Source: t, Target: m.Target, Writable: m.Writable})
+			k.Mounts = append(k.Mounts, container.Mount{Source: t, Target: m.Target, Writable: m.Writable})
 		}
 	}
 	for _, s := range def.Services {
@@ -30,9 +30,9 @@ func (c *stepCompiler) container() *steps.Container {
 	return k
 }
 
-func (c *stepCompiler) service(def *tool.Service) steps.Service {
+func (c *stepCompiler) service(def *tool.Service) container.Service {
 	key := "container.services." + def.Name
-	s := steps.Service{Name: def.Name, Image: def.Image, User: def.User}
+	s := container.Service{Name: def.Name, Image: def.Image, User: def.User}
 	for i := range def.Arguments {
 		if t := c.text(&def.Arguments[i], fmt.Sprintf("%s.arguments[%d]", key, i), expr.Plain, c.names); t != nil {
 			s.Arguments = append(s.Arguments, t)
@@ -42,12 +42,12 @@ func (c *stepCompiler) service(def *tool.Service) steps.Service {
 		path := key + ".env." + e.Key
 		t := c.text(e.Value.Text, path, expr.Plain, c.names)
 		if t != nil && c.checkVariable(c.plan.Definition, c.names, e.Key, *e.Value.Text, c.key(path), t) {
-			s.Env = append(s.Env, steps.EnvVar{Name: e.Key, Value: t})
+			s.Env = append(s.Env, container.Variable{Name: e.Key, Value: t})
 		}
 	}
 	if h := def.Health; h != nil && h.Command.Pos.Line > 0 { // otherwise the decoder has reported it
 		if t := c.text(&h.Command, key+".health.command", expr.Argv, c.names); t != nil {
-			s.Health = &steps.Health{Command: t, Interval: h.Interval, Timeout: h.Timeout, Retries: h.Retries}
+			s.Health = &container.Health{Command: t, Interval: h.Interval, Timeout: h.Timeout, Retries: h.Retries}
 		}
 	}
 	return s

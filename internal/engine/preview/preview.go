@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/permission"
@@ -464,7 +465,7 @@ func writtenWith(s *plan.Step, param string) string {
 }
 
 // confinementProblem returns which security settings of a command cannot be enforced on this machine, "" if all can.
-func confinementProblem(a *call.Frame, k *steps.Container) string {
+func confinementProblem(a *call.Frame, k *container.Definition) string {
 	var why []string
 	c := a.Confine
 	c.Grants = call.Grants(a)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 	"github.com/flowrun/flowrun/steps"
@@ -60,7 +61,7 @@ func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surr
 }
 
 // describeContainer describes a container in words, nil if there is none.
-func describeContainer(k *steps.Container, show func(*expr.Template) string) (list []string) {
+func describeContainer(k *container.Definition, show func(*expr.Template) string) (list []string) {
 	if k == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package steps
+package container
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// reasonService is the reason of a step that could not start because a service beside it was not ready.
-const reasonService = "service"
+// ReasonService is the reason of a step that could not start because a service beside it was not ready.
+const ReasonService = "service"
 
 // services are the containers beside that of a command. They share one network, which is that of the first of them, so
 // that they reach each other on the loopback interface. No program for name resolution is needed: each container has the
@@ -39,12 +39,12 @@ type service struct {
 	exit    proc.Exit // valid once ended is closed
 }
 
-// serviceError says why a service is not ready.
-type serviceError struct{ error }
+// ServiceError says why a service is not ready.
+type ServiceError struct{ error }
 
-// openServices starts the services of the command and waits until they are ready.
-func (t *containers) openServices(ctx context.Context) (err error) {
-	for _, why := range t.def.Refused(t.tool) {
+// Start starts the services of the command and waits until they are ready.
+func (t *Runner) Start(ctx context.Context) (err error) {
+	for _, why := range t.Definition.Refused(t.Tool) {
 		return place.CannotStart(126, "cannot start the step: %v", why)
 	}
 	if t.services.program, err = t.findContainerProgram(); err != nil {
@@ -53,8 +53,8 @@ func (t *containers) openServices(ctx context.Context) (err error) {
 	if err := t.writeHosts(); err != nil {
 		return err
 	}
-	for i := range t.def.Services {
-		s, err := t.startService(&t.def.Services[i])
+	for i := range t.Definition.Services {
+		s, err := t.startService(&t.Definition.Services[i])
 		if err != nil {
 			return err
 		}
@@ -71,9 +71,9 @@ func (t *containers) openServices(ctx context.Context) (err error) {
 }
 
 // writeHosts writes the file of hosts. Users of images that have none of the rights of this one read it.
-func (t *containers) writeHosts() (err error) {
+func (t *Runner) writeHosts() (err error) {
 	names := []string{"localhost"}
-	for _, s := range t.def.Services {
+	for _, s := range t.Definition.Services {
 		names = append(names, s.Name)
 	}
 	line := strings.Join(names, " ") + "\n"
@@ -86,7 +86,7 @@ func (t *containers) writeHosts() (err error) {
 func (s *services) hostsMount() string { return mountAt(s.hosts, "/etc/hosts", "readonly") }
 
 // startService starts the container of a service.
-func (t *containers) startService(def *Service) (*service, error) {
+func (t *Runner) startService(def *Service) (*service, error) {
 	c, env, err := t.serviceContainer(def)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (t *containers) startService(def *Service) (*service, error) {
 	}
 	argv = append(argv, c.image)
 	for _, a := range def.Arguments {
-		text, err := a.Text(t.scope)
+		text, err := a.Text(t.Scope)
 		if err != nil {
 			return nil, place.BadInput(fmt.Errorf("cannot use the arguments of the service %s: %w", def.Name, err))
 		}
@@ -137,15 +137,15 @@ func (t *containers) startService(def *Service) (*service, error) {
 
 // serviceContainer returns the container of a service, and the environment of the program that starts it. Nothing of this
 // machine is mounted in it, and what it writes is gone when it ends.
-func (t *containers) serviceContainer(def *Service) (c *container, env []string, err error) {
-	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.def.Pull,
-		network: t.confine.Network, limits: t.confine.Limits, noCore: t.NoCore(), run: t.Run, step: string(t.Step)}
+func (t *Runner) serviceContainer(def *Service) (c *Container, env []string, err error) {
+	c = &Container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.Definition.Pull,
+		network: t.Confine.Network, limits: t.Confine.Limits, noCore: t.NoCore(), run: t.Run, step: string(t.Step)}
 	if list := t.services.list; len(list) > 0 {
 		c.joined = list[0].name
 	}
 	var own, ofProgram []string
 	for _, v := range def.Env {
-		text, err := v.Value.Text(t.scope)
+		text, err := v.Value.Text(t.Scope)
 		if err != nil {
 			return nil, nil, place.BadInput(fmt.Errorf("cannot set the variable %s of the service %s: %w", v.Name, def.Name, err))
 		}
@@ -167,7 +167,7 @@ func (t *containers) serviceContainer(def *Service) (c *container, env []string,
 const runningInterval = 50 * time.Millisecond
 
 // awaitRunning waits until the container of a service runs.
-func (t *containers) awaitRunning(ctx context.Context, s *service) error {
+func (t *Runner) awaitRunning(ctx context.Context, s *service) error {
 	for {
 		code, out, err := t.askProgram(ctx, t.services.program, "container", "inspect", "--format", "{{.State.Running}}", s.name)
 		switch {
@@ -183,12 +183,12 @@ func (t *containers) awaitRunning(ctx context.Context, s *service) error {
 }
 
 // awaitHealth waits until the health check of a service succeeds.
-func (t *containers) awaitHealth(ctx context.Context, s *service) error {
+func (t *Runner) awaitHealth(ctx context.Context, s *service) error {
 	h := s.def.Health
 	if h == nil {
 		return nil
 	}
-	words, err := h.Command.Argv(t.scope)
+	words, err := h.Command.Argv(t.Scope)
 	if err != nil {
 		return place.BadInput(fmt.Errorf("cannot use the health check of the service %s: %w", s.def.Name, err))
 	}
@@ -200,7 +200,7 @@ func (t *containers) awaitHealth(ctx context.Context, s *service) error {
 		case healthy:
 			return nil
 		case failed == h.Retries:
-			return serviceError{fmt.Errorf("the service %s is not healthy after %d checks: %s", s.def.Name, failed+1, out)}
+			return ServiceError{fmt.Errorf("the service %s is not healthy after %d checks: %s", s.def.Name, failed+1, out)}
 		}
 		if err := t.pause(ctx, s, h.Interval); err != nil {
 			return err
@@ -209,7 +209,7 @@ func (t *containers) awaitHealth(ctx context.Context, s *service) error {
 }
 
 // checkHealth runs the health check of a service once. out is what it printed, in one line.
-func (t *containers) checkHealth(ctx context.Context, s *service, words []string) (healthy bool, out string, err error) {
+func (t *Runner) checkHealth(ctx context.Context, s *service, words []string) (healthy bool, out string, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.def.Health.Timeout)
 	defer cancel()
 	code, printed, err := t.askProgram(limited, t.services.program, append([]string{"exec", s.name}, words...)...)
@@ -226,7 +226,7 @@ func (t *containers) checkHealth(ctx context.Context, s *service, words []string
 }
 
 // pause waits. It returns an error if the service has ended, or if ctx ends.
-func (t *containers) pause(ctx context.Context, s *service, d time.Duration) error {
+func (t *Runner) pause(ctx context.Context, s *service, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -235,17 +235,20 @@ func (t *containers) pause(ctx context.Context, s *service, d time.Duration) err
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.ended:
-		return serviceError{fmt.Errorf("the service %s ended before it was ready: exit code %d (see stderr)", s.def.Name, s.exit.Code)}
+		return ServiceError{fmt.Errorf("the service %s ended before it was ready: exit code %d (see stderr)", s.def.Name, s.exit.Code)}
 	}
 }
 
 // maxServiceLog is how much of the log of a service is kept, in bytes.
 const maxServiceLog = 64 << 10
 
-// logs returns the end of what the services have printed, each line with the name of its service.
-func (s *services) logs() string {
+// HasServices reports whether services were started.
+func (t *Runner) HasServices() bool { return len(t.services.list) > 0 }
+
+// Logs returns the end of what the services have printed, each line with the name of its service.
+func (t *Runner) Logs() string {
 	var b strings.Builder
-	for _, one := range s.list {
+	for _, one := range t.services.list {
 		text, err := os.ReadFile(one.log)
 		if err != nil {
 			continue
@@ -266,8 +269,8 @@ func tail(text []byte, limit int) []byte {
 	return text[bytes.IndexByte(text, '\n')+1:]
 }
 
-// endServices removes the services. Those that use the network of the first are removed before it.
-func (t *containers) endServices() {
+// Stop removes the services. Those that use the network of the first are removed before it.
+func (t *Runner) Stop() {
 	for _, s := range slices.Backward(t.services.list) {
 		if err := t.endService(s); err != nil {
 			t.Notify(notice.Notice{Code: notice.Escaped, Step: t.Step, Message: fmt.Sprintf("the service %s may still be running: %v; to stop it: %s rm --force %s",
@@ -281,7 +284,7 @@ func (t *containers) endServices() {
 	os.Remove(t.services.hosts)
 }
 
-func (t *containers) endService(s *service) error {
+func (t *Runner) endService(s *service) error {
 	defer s.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
@@ -296,7 +299,7 @@ func (t *containers) endService(s *service) error {
 }
 
 // findContainerProgram returns the program that starts containers.
-func (t *containers) findContainerProgram() (string, error) {
+func (t *Runner) findContainerProgram() (string, error) {
 	program, err := confinement.ContainerProgram(t.Path)
 	if err != nil {
 		return "", place.CannotStart(127, "cannot start the step: cannot provide a container: %v", err)

@@ -1,4 +1,4 @@
-package steps
+package container
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
-// Container is the container of one command, with the services beside it. It is immutable.
-type Container struct {
+// Definition describes the container of one command, with the services beside it. It is immutable.
+type Definition struct {
 	Image      string
 	Pull       string // "": a missing image is downloaded
 	User       string // "": the user of this process
@@ -37,9 +37,15 @@ type Service struct {
 	Name      string // its host name
 	Image     string
 	Arguments []*expr.Template // of the image's entry point; none: those of the image
-	Env       []EnvVar
+	Env       []Variable
 	User      string // "": that of the image
 	Health    *Health
+}
+
+// Variable is a variable of the environment of a service.
+type Variable struct {
+	Name  string
+	Value *expr.Template
 }
 
 // Health says how to find out that a service is ready.
@@ -51,7 +57,7 @@ type Health struct {
 
 // Within returns the confinement of a command with a container of its own, which has no right that c takes away. It
 // returns c if k is nil.
-func (k *Container) Within(c confinement.Confinement) confinement.Confinement {
+func (k *Definition) Within(c confinement.Confinement) confinement.Confinement {
 	if k == nil {
 		return c
 	}
@@ -60,7 +66,7 @@ func (k *Container) Within(c confinement.Confinement) confinement.Confinement {
 }
 
 // Refused returns why a container cannot be as its definition demands: one reason for each demand that c refuses.
-func (k *Container) Refused(c confinement.Confinement) (reasons []error) {
+func (k *Definition) Refused(c confinement.Confinement) (reasons []error) {
 	if k.Network && !c.GrantsNetwork() {
 		reasons = append(reasons, errors.New("container.network needs a permission: add network to security.required-permissions"))
 	}
@@ -71,12 +77,12 @@ func (k *Container) Refused(c confinement.Confinement) (reasons []error) {
 }
 
 // applyContainer adds what the definition says about the container of the command.
-func (t *containers) applyContainer(c *container) error {
-	k := t.def
+func (t *Runner) applyContainer(c *Container) error {
+	k := t.Definition
 	if k == nil {
 		return nil
 	}
-	for _, why := range k.Refused(t.tool) {
+	for _, why := range k.Refused(t.Tool) {
 		return place.CannotStart(126, "cannot start the step: %v", why)
 	}
 	c.guest, c.pull, c.asIs = k.User, k.Pull, k.Entrypoint
@@ -95,15 +101,15 @@ func (t *containers) applyContainer(c *container) error {
 }
 
 // mount returns the value of --mount for what a step mounts. A restricted tool can mount only what it may use anyway.
-func (t *containers) mount(c *container, m Mount) (string, error) {
-	text, err := m.Source.Text(t.scope)
+func (t *Runner) mount(c *Container, m Mount) (string, error) {
+	text, err := m.Source.Text(t.Scope)
 	if err != nil {
 		return "", place.BadInput(fmt.Errorf("cannot use container.mounts: %w", err))
 	}
 	if text == "" {
 		return "", place.BadInput(fmt.Errorf("cannot use container.mounts: the source of %s is empty", m.Target))
 	}
-	source := t.resolve(text)
+	source := t.Resolve(text)
 	if !isThere(source) {
 		return "", place.CannotStart(126, "cannot start the step: %s, which container.mounts has, does not exist; create it first", source)
 	}
@@ -112,13 +118,13 @@ func (t *containers) mount(c *container, m Mount) (string, error) {
 	if !m.Writable {
 		may = slices.Concat(may, c.granted)
 	}
-	if t.tool.Restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
+	if t.Tool.Restricts() && !slices.ContainsFunc(may, func(up string) bool { return within(source, permission.RealPath(up)) }) {
 		kind, key := "read", "filesystem:read:"
 		if m.Writable {
 			kind, key = "change", "filesystem:write:"
 		}
 		why := fmt.Sprintf("this tool is restricted and may not %s %s, which container.mounts has", kind, source)
-		if t.confine.Enforced {
+		if t.Confine.Enforced {
 			why += fmt.Sprintf("; add %s%s to security.required-permissions", key, source)
 		}
 		return "", place.CannotStart(126, "cannot start the step: %s", why)
@@ -130,17 +136,17 @@ func (t *containers) mount(c *container, m Mount) (string, error) {
 }
 
 // imageKey returns the key of a definition that names the image of the command.
-func (t *containers) imageKey() string {
-	if t.def != nil {
+func (t *Runner) imageKey() string {
+	if t.Definition != nil {
 		return "container.image"
 	}
 	return "security.image"
 }
 
-// sweepContainers removes the containers that killed processes of flowrun left. Their processes were
+// Sweep removes the containers that killed processes of flowrun left. Their processes were
 // ended when the run began, but their container programs keep a record and their files. An error does not matter: the next
 // run tries again.
-func (t *containers) sweepContainers(ctx context.Context) {
+func (t *Runner) Sweep(ctx context.Context) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return
@@ -157,12 +163,12 @@ func (t *containers) sweepContainers(ctx context.Context) {
 	}
 }
 
-// maxSweeps is how often sweepContainers tries: podman removes a container whose monitor was killed at the second attempt,
+// maxSweeps is how often Sweep tries: podman removes a container whose monitor was killed at the second attempt,
 // and one whose network others use only after those.
 const maxSweeps = 5
 
-// words returns everything that determines what the container of a command contains. It contains secrets.
-func (k *Container) words(scope expr.Scope) (list []string, err error) {
+// Words returns everything that determines what the container of a command contains. It contains secrets.
+func (k *Definition) Words(scope expr.Scope) (list []string, err error) {
 	if k == nil {
 		return nil, nil
 	}

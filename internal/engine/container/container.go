@@ -1,4 +1,5 @@
-package steps
+// Package container runs the command of a step in a container, with services beside it.
+package container
 
 import (
 	"bytes"
@@ -22,21 +23,21 @@ import (
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-// containers runs the containers of one attempt.
-type containers struct {
+// Runner runs the containers of one attempt.
+type Runner struct {
 	place.Machine
-	def      *Container              // nil: the command has none of its own, but its tool is isolated
-	confine  confinement.Confinement // of the command
-	tool     confinement.Confinement
-	scope    expr.Scope
-	resolve  func(path string) string
-	temp     string // temporary folder of the run, or ""
-	services services
+	Definition *Definition             // nil: the command has none of its own, but its tool is isolated
+	Confine    confinement.Confinement // of the command
+	Tool       confinement.Confinement
+	Scope      expr.Scope
+	Resolve    func(path string) string
+	Temp       string // temporary folder of the run, or ""
+	services   services
 }
 
-// container is the container of one attempt. A program such as podman starts it, and its first
+// Container is the container of one start. A program such as podman starts it, and its first
 // process is the command of the step.
-type container struct {
+type Container struct {
 	program  string // path of podman or docker
 	name     string
 	image    string
@@ -76,7 +77,7 @@ func abandonedContainer(name string) bool {
 
 // argv returns the command line that runs command in the container. It contains no values, because
 // everybody can see it in the process table.
-func (c *container) argv(command []string) []string {
+func (c *Container) argv(command []string) []string {
 	argv := append(c.start(), "--interactive", "--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777")
 	add := func(when bool, words ...string) {
 		if when {
@@ -111,7 +112,7 @@ func (c *container) argv(command []string) []string {
 }
 
 // start returns the part of the command line that a container has in common with those of services.
-func (c *container) start() []string {
+func (c *Container) start() []string {
 	argv := []string{c.program, "run", "--rm", "--name", c.name, "--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
 		"--log-driver", "none", // the output is kept as output of the step, and nowhere else
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
@@ -141,7 +142,7 @@ func isPodman(program string) bool { return strings.HasPrefix(filepath.Base(prog
 
 // userOptions returns the options for the user of the processes. Without more, podman maps a user who is not root to
 // root in the container, and all others to users that have no files outside.
-func (c *container) userOptions() []string {
+func (c *Container) userOptions() []string {
 	mapped := isPodman(c.program) && c.user != "" && !strings.HasPrefix(c.user, "0:")
 	switch {
 	case c.guest != "":
@@ -208,16 +209,16 @@ func isClientVariable(name string) bool {
 		slices.ContainsFunc(clientPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// invocation returns what to start to run a command in a container. files are those that it reads, artifacts is the folder
+// Invocation returns what to start to run a command in a container. files are those that it reads, artifacts is the folder
 // with what earlier steps have kept, "" if there is none.
-func (t *containers) invocation(c *container, l launch, environ []string, artifacts string) (argv, env []string, err error) {
-	c.readOnly = slices.Concat(c.granted, l.files)
+func (t *Runner) Invocation(c *Container, command, environ, files []string, artifacts string) (argv, env []string, err error) {
+	c.readOnly = slices.Concat(c.granted, files)
 	if artifacts != "" && !c.covers(artifacts) {
 		c.readOnly = append(c.readOnly, artifacts)
 	}
 	var clientVars []string
 	c.env = nil
-	for _, kv := range slices.Concat(environ, l.env) {
+	for _, kv := range environ {
 		name := nameOf(kv)
 		if isClientVariable(name) {
 			clientVars = append(clientVars, kv)
@@ -228,24 +229,24 @@ func (t *containers) invocation(c *container, l launch, environ []string, artifa
 	if c.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
 		return nil, nil, err
 	}
-	return c.argv(l.argv), t.Environ(env), nil
+	return c.argv(command), t.Environ(env), nil
 }
 
-// newContainer determines the options of a container of the command.
-func (t *containers) newContainer(dir string, tty bool) (*container, error) {
+// New determines the options of a container of the command.
+func (t *Runner) New(dir string, tty bool) (*Container, error) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return nil, err
 	}
-	c := &container{program: program, name: containerName(), image: t.confine.Image,
-		tty: tty, network: t.confine.Network, limits: t.confine.Limits, noCore: t.NoCore(), dir: dir,
+	c := &Container{program: program, name: containerName(), image: t.Confine.Image,
+		tty: tty, network: t.Confine.Network, limits: t.Confine.Limits, noCore: t.NoCore(), dir: dir,
 		run: t.Run, step: string(t.Step)}
 	if uid := os.Getuid(); uid >= 0 {
 		c.user = fmt.Sprintf("%d:%d", uid, os.Getgid())
 	}
-	if t.confine.Enforced {
-		c.mountGranted(t.confine.Grants)
-		if temp := t.temp; temp != "" {
+	if t.Confine.Enforced {
+		c.mountGranted(t.Confine.Grants)
+		if temp := t.Temp; temp != "" {
 			c.writable = append(c.writable, temp)
 		}
 		if !c.covers(dir) {
@@ -253,7 +254,7 @@ func (t *containers) newContainer(dir string, tty bool) (*container, error) {
 		}
 		return c, t.applyContainer(c)
 	}
-	for _, dir := range []string{t.resolve("."), dir, t.temp} {
+	for _, dir := range []string{t.Resolve("."), dir, t.Temp} {
 		switch {
 		case dir == "" || slices.ContainsFunc(c.writable, func(up string) bool { return within(dir, up) }):
 		case dir == string(filepath.Separator):
@@ -269,7 +270,7 @@ func (t *containers) newContainer(dir string, tty bool) (*container, error) {
 
 // mountGranted mounts the files that permissions list, as far as they exist. A container cannot keep a
 // step from reading what it may write, or from executing what it may read.
-func (c *container) mountGranted(g permission.Grants) {
+func (c *Container) mountGranted(g permission.Grants) {
 	read, write, execute := g.Files()
 	for _, path := range write {
 		if isThere(path) && !c.covers(path) {
@@ -284,8 +285,19 @@ func (c *container) mountGranted(g permission.Grants) {
 }
 
 // covers reports whether a path is in what is mounted at the same path.
-func (c *container) covers(path string) bool {
+func (c *Container) covers(path string) bool {
 	return slices.ContainsFunc(slices.Concat(c.writable, c.granted), func(up string) bool { return within(path, up) })
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// nameOf returns the name in K=V.
+func nameOf(kv string) string {
+	name, _, _ := strings.Cut(kv, "=")
+	return name
 }
 
 func isThere(path string) bool {
@@ -301,7 +313,7 @@ func within(path, folder string) bool {
 
 // containerEnvFile writes variables that the container program would use itself to an env file for a container. It
 // returns "" if there are none.
-func (t *containers) containerEnvFile(program string, env []string) (path string, err error) {
+func (t *Runner) containerEnvFile(program string, env []string) (path string, err error) {
 	if len(env) == 0 {
 		return "", nil
 	}
@@ -314,10 +326,13 @@ func (t *containers) containerEnvFile(program string, env []string) (path string
 	return t.File("environment-*", strings.Join(env, "\n")+"\n")
 }
 
-// explainContainer adds a message for the exit codes of container programs.
-func (t *containers) explainContainer(c *container, r *dag.Result) {
-	switch most := t.confine.MaxMemory; {
-	case most > 0 && r.ExitCode == codeMemory:
+// codeKilled is the exit code of a program that the kernel has killed.
+const codeKilled = 128 + 9
+
+// Explain adds a message for the exit codes of container programs.
+func (t *Runner) Explain(c *Container, r *dag.Result) {
+	switch most := t.Confine.MaxMemory; {
+	case most > 0 && r.ExitCode == codeKilled:
 		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(most))
 	case r.Message != "":
 	case r.ExitCode == 125:
@@ -327,19 +342,32 @@ func (t *containers) explainContainer(c *container, r *dag.Result) {
 	}
 }
 
+// Program returns the path of the program that starts the container.
+func (c *Container) Program() string { return c.program }
+
+// Allow lets the command write files and folders.
+func (c *Container) Allow(paths ...string) { c.writable = append(c.writable, paths...) }
+
+// Close removes the file with variables of the container.
+func (c *Container) Close() {
+	if c.envFile != "" {
+		os.Remove(c.envFile)
+	}
+}
+
 // removeBound is how long it may take to remove a container by force.
 const removeBound = 30 * time.Second
 
-// endContainer removes the container of an attempt whose container program was killed and so could
+// End removes a container whose container program was killed and so could
 // not remove it.
-func (t *containers) endContainer(c *container) {
+func (t *Runner) End(c *Container) {
 	if err := t.removeContainer(c.program, c.name); err != nil {
 		t.Notify(notice.Notice{Code: notice.Escaped, Step: t.Step, Message: fmt.Sprintf(
 			"the container %s may still be running: %v; to stop it: %s rm --force %s", c.name, err, filepath.Base(c.program), c.name)})
 	}
 }
 
-func (t *containers) removeContainer(program, container string) error {
+func (t *Runner) removeContainer(program, container string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeBound)
 	defer cancel()
 	name := filepath.Base(program)
@@ -359,7 +387,7 @@ func (t *containers) removeContainer(program, container string) error {
 const askedStep = "@container"
 
 // askProgram runs a container program and returns its exit code and what it printed.
-func (t *containers) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
+func (t *Runner) askProgram(ctx context.Context, program string, words ...string) (code int, output []byte, err error) {
 	out, err := t.File("asked-*", "")
 	if err != nil {
 		return 0, nil, err
