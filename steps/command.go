@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -78,7 +79,7 @@ type Command struct {
 
 	State []stepfile.Declaration // values that the command can write to the file in $FLOWRUN_STATE
 
-	Remote    *Remote               // nil: it runs on this machine
+	Remote    *remote.Account       // nil: it runs on this machine
 	Container *container.Definition // nil: it runs in none, or in that of its tool's isolation
 
 	Interactive *Interactive // nil: it has no terminal and cannot ask anything

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -51,8 +52,8 @@ func (t *attempt) newPlace() commandPlace {
 	switch {
 	case t.Remote != nil:
 		s, m := t.session, t.machine()
-		return &remotePlace{remote: &remote{Machine: m, def: t.Remote, frame: t.frame, scope: t.scope, mask: &s.mask, shared: s.connectionTo, folder: s.folder,
-			lookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
+		return &remotePlace{Client: &remote.Client{Machine: m, Account: t.Remote, Frame: t.frame, Scope: t.scope, Mask: &s.mask, Shared: &s.connections, Folder: s.folder,
+			LookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
 	case t.confine.Image != "":
 		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine, Tool: t.frame.Confinement(),
 			Scope: t.scope, Resolve: t.frame.Resolve, Temp: t.frame.Temp()}}
@@ -224,9 +225,9 @@ func (p *containerPlace) end() { p.Stop() }
 // remotePlace is an account on another machine.
 type remotePlace struct {
 	thisMachine
-	*remote
-	environ    []string    // variables of the definition, for the script
-	connection *connection // of the start; nil: none yet
+	*remote.Client
+	environ    []string           // variables of the definition, for the script
+	connection *remote.Connection // of the start; nil: none yet
 }
 
 // environment keeps the variables for the other machine. The ssh client has those of flowrun.
@@ -237,42 +238,42 @@ func (p *remotePlace) environment(t *start, own []string) error {
 }
 
 func (p *remotePlace) command(ctx context.Context, t *start) error {
-	p.connection = p.newConnection()
-	target, err := p.connection.target(ctx)
+	p.connection = p.New()
+	target, err := p.connection.Target(ctx)
 	if err != nil {
 		return err
 	}
-	job, err := t.job(p.connection.mark, p.environ)
+	job, err := t.job(p.connection.Mark, p.environ)
 	if err != nil {
 		return err
 	}
-	t.launch.argv, t.stdin, err = p.connection.connect(ctx, target, job)
+	t.launch.argv, t.stdin, err = p.connection.Connect(ctx, target, job)
 	return err
 }
 
 func (p *remotePlace) spec(t *start) (proc.Spec, error) {
-	if p.connection.done == nil {
-		t.streams[1].end = p.connection.open(t.streams[1].end)
+	if !p.connection.IsOpen() {
+		t.streams[1].end = p.connection.Open(t.streams[1].end)
 	}
 	return p.thisMachine.spec(t)
 }
 
 func (p *remotePlace) stop(c proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
-	if exit, ended := p.connection.stop(c, grace, force); ended {
+	if exit, ended := p.connection.Stop(c, grace, force); ended {
 		return exit, nil
 	}
 	return c.Stop(grace, force)
 }
 
 func (p *remotePlace) finish(_ *start, exit *proc.Exit, _ bool) error {
-	return p.connection.finish(exit)
+	return p.connection.Finish(exit)
 }
-func (p *remotePlace) explain(r *dag.Result) { p.connection.explain(r) }
+func (p *remotePlace) explain(r *dag.Result) { p.connection.Explain(r) }
 
 func (p *remotePlace) values(_ valueFile, variable string) ([]byte, error) {
-	text := p.connection.report.Output
+	text := p.connection.Report().Output
 	if variable == stateVariable {
-		text = p.connection.report.State
+		text = p.connection.Report().State
 	}
 	if text == nil {
 		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
@@ -282,7 +283,7 @@ func (p *remotePlace) values(_ valueFile, variable string) ([]byte, error) {
 
 func (p *remotePlace) close() {
 	if p.connection != nil {
-		p.connection.close()
+		p.connection.Close()
 	}
 	p.connection = nil
 }

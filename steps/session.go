@@ -15,8 +15,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
-	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/os/systrace"
@@ -122,8 +122,7 @@ type Session struct {
 	temps       []string
 	ofRun       []tempFolder
 	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
-	connections map[sshcommand.Target]*sharedConnection
-	limits      []stepLimit // memory limits of steps that left something in the background
+	limits      []stepLimit         // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped
@@ -134,7 +133,9 @@ type Session struct {
 	delivering sync.Mutex   // held while Console or Function is called
 	delivered  atomic.Int64 // number of chunks
 
-	containersSwept atomic.Bool // sweepContainers was called
+	connections remote.Connections // of steps on other machines
+
+	containersSwept atomic.Bool // abandoned containers were removed
 
 	shortageReported atomic.Bool // a notice about a shortage was sent
 }
@@ -242,7 +243,7 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 // should know. When ctx is done or Options.Force is closed, it skips the rest of the grace period.
 // No step may be running.
 func (s *Session) Close(ctx context.Context) ([]notice.Notice, error) {
-	s.closeConnections()
+	s.connections.Close()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
 	err = errors.Join(err, s.closeNetworks())

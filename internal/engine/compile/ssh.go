@@ -8,20 +8,20 @@ import (
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // remote compiles the account on another machine in which the step runs. nil: it runs on this machine.
-func (c *stepCompiler) remote() *steps.Remote {
+func (c *stepCompiler) remote() *remote.Account {
 	s := c.step.SSH
 	if s == nil {
 		return nil
 	}
 	c.checkRemote(s)
-	r := &steps.Remote{Timeout: s.ConnectTimeout,
-		Grants: func(f steps.Frame) permission.Grants { return call.Grants(call.FrameOf(f)) }}
+	r := &remote.Account{Timeout: s.ConnectTimeout,
+		Grants: func(f remote.Frame) permission.Grants { return call.Grants(call.FrameOf(f)) }}
 	for _, one := range []struct {
 		at    *tool.Text
 		key   string
@@ -70,7 +70,7 @@ func (c *stepCompiler) sshProblem(at tool.Text, key, code, message, hint string)
 }
 
 // checkKey reports a private key in the definition, where everybody can read it.
-func (c *stepCompiler) checkKey(s *tool.SSH, r *steps.Remote) {
+func (c *stepCompiler) checkKey(s *tool.SSH, r *remote.Account) {
 	if r.Key != nil && r.Key.Static() {
 		c.sshProblem(*s.Key, "key", "unknown-secret", "the private key is in the definition", "pass it as a secret, such as {env.DEPLOY_KEY}, or use key-file")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
 )
@@ -25,7 +26,7 @@ type stepCompiler struct {
 
 	interactiveSettings *steps.Interactive // nil: not interactive
 	streamTo            *steps.Stream      // nil: no streaming
-	account             *steps.Remote      // nil: the step runs on this machine
+	account             *remote.Account    // nil: the step runs on this machine
 	isHandler           bool               // the step is a handler
 }
 

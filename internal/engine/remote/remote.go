@@ -1,9 +1,11 @@
-package steps
+// Package remote runs the command of a step in an account on another machine, over ssh.
+package remote
 
 import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
@@ -22,8 +26,8 @@ import (
 // reasonConnection is the reason of a step whose connection to another machine failed. Its exit code is 255.
 const reasonConnection = "ssh-connection"
 
-// Remote is the account on another machine in which a command runs its script. Only Host must be set.
-type Remote struct {
+// Account is the account on another machine in which a command runs its script. Only Host must be set.
+type Account struct {
 	Host, User, Port, Jump   *expr.Template
 	Key, KeyFile, KnownHosts *expr.Template
 	Timeout                  time.Duration // to connect
@@ -33,7 +37,7 @@ type Remote struct {
 }
 
 // Describe returns the account in words: ssh USER@HOST port PORT through JUMP. It returns "" for nil, this machine.
-func (r *Remote) Describe(show func(*expr.Template) string) string {
+func (r *Account) Describe(show func(*expr.Template) string) string {
 	if r == nil {
 		return ""
 	}
@@ -51,22 +55,27 @@ func (r *Remote) Describe(show func(*expr.Template) string) string {
 	return text
 }
 
-// remote runs the command of one attempt on another machine.
-type remote struct {
+// Client runs the commands of one attempt on another machine.
+type Client struct {
 	place.Machine
-	def    *Remote
-	frame  Frame
-	scope  expr.Scope
-	mask   *Mask
-	grace  time.Duration
-	shared func(account sshcommand.Target) *sharedConnection
-	folder func() (string, error) // for sockets
-	lookUp func(program string) (path string, err error)
+	Account *Account
+	Frame   Frame
+	Scope   expr.Scope
+	Mask    *mask.Mask
+	Shared  *Connections
+	Folder  func() (string, error) // for sockets
+	LookUp  func(program string) (path string, err error)
 }
 
-// connection is the connection of one start to another machine.
-type connection struct {
-	*remote
+// Frame is what a connection needs of one call of a tool.
+type Frame interface {
+	Confinement() confinement.Confinement
+	Resolve(path string) string // makes a path absolute
+}
+
+// Connection is the connection of one start to another machine.
+type Connection struct {
+	*Client
 	files   []string // files to remove
 	private *os.File // private key in memory; nil: none
 	key     string   // digest of the private key, "" if the definition has none
@@ -75,19 +84,20 @@ type connection struct {
 	stderr  *os.File // what the ssh client and the script print to stderr
 	writer  *os.File // the other end
 	trailer *sshcommand.Trailer
-	mark    string
+	Mark    string        // of the supervisor and its messages
 	job     string        // the supervisor
 	done    chan struct{} // closed when stderr has ended; nil until open
 	report  sshcommand.Report
 	whole   bool // the script has ended, and report says how
 }
 
-func (r *remote) newConnection() *connection {
-	return &connection{remote: r, mark: "flowrun-" + strings.ToLower(rand.Text())}
+// New returns a connection that is not open.
+func (r *Client) New() *Connection {
+	return &Connection{Client: r, Mark: "flowrun-" + strings.ToLower(rand.Text())}
 }
 
-// connect prepares the connection for a job. It returns the command line and stdin of the ssh client.
-func (c *connection) connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (argv []string, stdin *os.File, err error) {
+// Connect prepares the connection for a job. It returns the command line and stdin of the ssh client.
+func (c *Connection) Connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (argv []string, stdin *os.File, err error) {
 	c.job = job.Stdin()
 	if c.log, err = c.File("ssh-*.log", ""); err != nil {
 		return nil, nil, err
@@ -109,9 +119,9 @@ func (c *connection) connect(ctx context.Context, target *sshcommand.Target, job
 	return target.Argv(sshcommand.Command(len(c.job))), stdin, nil
 }
 
-// target renders the account, and checks that the command may connect to it.
-func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
-	r, confined := c.def, c.frame.Confinement()
+// Target renders the account, and checks that the command may connect to it.
+func (c *Connection) Target(ctx context.Context) (*sshcommand.Target, error) {
+	r, confined := c.Account, c.Frame.Confinement()
 	switch {
 	case confined.Image != "":
 		return nil, place.CannotStart(126, "cannot start the step: isolation: container is not possible for a step that runs over ssh")
@@ -131,7 +141,7 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 		if one.of == nil {
 			continue
 		}
-		text, err := one.of.Text(c.scope)
+		text, err := one.of.Text(c.Scope)
 		if err == nil && one.check != nil {
 			err = one.check(text)
 		}
@@ -142,7 +152,7 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 	}
 	for _, path := range []*string{&target.KeyFile, &target.KnownHosts} {
 		if *path != "" {
-			*path = c.frame.Resolve(*path)
+			*path = c.Frame.Resolve(*path)
 		}
 	}
 	if err := c.permit(ctx, target); err != nil {
@@ -152,10 +162,10 @@ func (c *connection) target(ctx context.Context) (*sshcommand.Target, error) {
 }
 
 // localFile returns an error unless a path names a file on this machine that the command may read.
-func (c *connection) localFile(path string) error {
-	path = c.frame.Resolve(path)
-	if c.frame.Confinement().Enforced {
-		if _, _, err := c.def.Grants(c.frame).Readable(path); err != nil {
+func (c *Connection) localFile(path string) error {
+	path = c.Frame.Resolve(path)
+	if c.Frame.Confinement().Enforced {
+		if _, _, err := c.Account.Grants(c.Frame).Readable(path); err != nil {
 			return err
 		}
 	}
@@ -171,11 +181,11 @@ func (c *connection) localFile(path string) error {
 
 // permit returns an error if the command may not connect to the target, and sets the addresses at which it may. The host of
 // the definition is allowed unless permissions are enforced.
-func (c *connection) permit(ctx context.Context, target *sshcommand.Target) (err error) {
-	if !c.frame.Confinement().Enforced && !c.def.HostChosen {
+func (c *Connection) permit(ctx context.Context, target *sshcommand.Target) (err error) {
+	if !c.Frame.Confinement().Enforced && !c.Account.HostChosen {
 		return nil
 	}
-	g := c.def.Grants(c.frame)
+	g := c.Account.Grants(c.Frame)
 	if target.Port == "" {
 		target.Port = "22" // that of the permission, whatever the settings of the client say
 	}
@@ -216,18 +226,18 @@ func orPort(port string) string {
 
 // writeKey sets the file in which the ssh client finds a private key, because it reads keys from files only. The file is in
 // memory, where that is possible, so that no key stays behind when flowrun is killed.
-func (c *connection) writeKey(target *sshcommand.Target, key string) (err error) {
-	if c.def.Key == nil {
+func (c *Connection) writeKey(target *sshcommand.Target, key string) (err error) {
+	if c.Account.Key == nil {
 		return nil
 	}
 	if !strings.HasPrefix(strings.TrimSpace(key), "-----BEGIN ") {
 		return place.BadInput(errors.New("cannot use ssh.key: it is not the text of a private key, which begins with -----BEGIN"))
 	}
-	if err := c.mask.Add(key); err != nil {
+	if err := c.Mask.Add(key); err != nil {
 		return place.BadInput(fmt.Errorf("cannot mask ssh.key: %w", err))
 	}
 	// The client rejects a key without its last newline, which variables and commands often lose.
-	c.key = digestOf([]byte(key))
+	c.key = fmt.Sprintf("%x", sha256.Sum256([]byte(key)))
 	text := strings.TrimSpace(strings.ReplaceAll(key, "\r\n", "\n")) + "\n"
 	if c.private, target.KeyFile, err = memoryFile(text); err != nil {
 		return fmt.Errorf("cannot keep ssh.key in memory: %w", err)
@@ -239,11 +249,11 @@ func (c *connection) writeKey(target *sshcommand.Target, key string) (err error)
 	return err
 }
 
-// open starts to write to the ssh client, and to copy what it prints to stderr. It returns the stderr of
+// Open starts to write to the ssh client, and to copy what it prints to stderr. It returns the stderr of
 // the client.
-func (c *connection) open(to *os.File) (stderr *os.File) {
+func (c *Connection) Open(to *os.File) (stderr *os.File) {
 	stderr, c.writer = c.writer, nil
-	c.trailer = sshcommand.NewTrailer(c.mark, to)
+	c.trailer = sshcommand.NewTrailer(c.Mark, to)
 	c.done = make(chan struct{})
 	go func() { _, _ = c.control.WriteString(c.job) }() // if the client ends first, its trailer is missing
 	go func() {
@@ -259,16 +269,19 @@ func (c *connection) open(to *os.File) (stderr *os.File) {
 }
 
 // messages returns what the ssh client has reported.
-func (c *connection) messages() []byte {
+func (c *Connection) messages() []byte {
 	text, _ := os.ReadFile(c.log)
 	return bytes.ReplaceAll(text, []byte("\r"), nil)
 }
 
+// outputTimeout is how long a background process may keep the output open after the ssh client has ended.
+const outputTimeout = 500 * time.Millisecond
+
 // remoteEnd is how long the supervisor on the other machine has after the grace period.
 const remoteEnd = 5 * time.Second
 
-// stop ends the script on the other machine. It reports whether the ssh client has ended, too.
-func (c *connection) stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, bool) {
+// Stop ends the script on the other machine. It reports whether the ssh client has ended, too.
+func (c *Connection) Stop(p proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, bool) {
 	if !c.trailer.Started() {
 		return proc.Exit{}, false
 	}
@@ -288,8 +301,8 @@ func (c *connection) stop(p proc.Process, grace time.Duration, force <-chan stru
 	return exit, err == nil
 }
 
-// finish sets the exit code to that of the script, after the ssh client has ended.
-func (c *connection) finish(exit *proc.Exit) error {
+// Finish sets the exit code to that of the script, after the ssh client has ended.
+func (c *Connection) Finish(exit *proc.Exit) error {
 	c.control.Close()
 	select {
 	case <-c.done:
@@ -305,8 +318,8 @@ func (c *connection) finish(exit *proc.Exit) error {
 	return nil
 }
 
-// explain says why a connection failed.
-func (c *connection) explain(r *dag.Result) {
+// Explain says why a connection failed.
+func (c *Connection) Explain(r *dag.Result) {
 	if c.whole {
 		return
 	}
@@ -333,8 +346,8 @@ func hintFor(message string) string {
 	return ""
 }
 
-// close releases what the connection has open.
-func (c *connection) close() {
+// Close releases what the connection has open.
+func (c *Connection) Close() {
 	for _, f := range []*os.File{c.control, c.writer, c.private} {
 		if f != nil {
 			f.Close()
@@ -351,3 +364,9 @@ func (c *connection) close() {
 		os.Remove(file)
 	}
 }
+
+// IsOpen reports whether Open was called.
+func (c *Connection) IsOpen() bool { return c.done != nil }
+
+// Report returns what the supervisor has reported, after Finish.
+func (c *Connection) Report() sshcommand.Report { return c.report }

@@ -1,4 +1,4 @@
-package steps
+package remote
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 )
 
 // sharedConnection is a connection to an account on another machine that steps of a run use together, so that not each of
-// them has to log in. It is an ssh client of the session. A client that cannot use it makes a connection of its own.
+// them has to log in. It is an ssh client of the run. A client that cannot use it makes a connection of its own.
 type sharedConnection struct {
 	mu     sync.Mutex // held while the connection opens
 	uses   int
@@ -42,12 +42,12 @@ const (
 
 // socket returns the socket of the shared connection to a target, "" for none. The first step of a run that uses an account
 // connects on its own: most runs have no second one, and an account that cannot be reached is asked only once.
-func (o *connection) socket(ctx context.Context, target sshcommand.Target) string {
+func (o *Connection) socket(ctx context.Context, target sshcommand.Target) string {
 	account := target
 	if account.Log = ""; o.key != "" { // each attempt has a file of its own with the key
 		account.KeyFile = o.key
 	}
-	c := o.shared(account)
+	c := o.Shared.to(account)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.uses++
@@ -60,32 +60,38 @@ func (o *connection) socket(ctx context.Context, target sshcommand.Target) strin
 		return ""
 	}
 	c.opened++
-	if err := c.open(o.remote, &target); err != nil || !c.await(ctx, target.Timeout) {
+	if err := c.open(o.Client, &target); err != nil || !c.await(ctx, target.Timeout) {
 		c.opened = maxOpened
 		return ""
 	}
 	return c.socket
 }
 
-func (s *Session) connectionTo(account sshcommand.Target) *sharedConnection {
+// Connections are the shared connections of a run. The zero Connections are none.
+type Connections struct {
+	mu        sync.Mutex
+	byAccount map[sshcommand.Target]*sharedConnection
+}
+
+func (s *Connections) to(account sshcommand.Target) *sharedConnection {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.connections[account]
+	c := s.byAccount[account]
 	if c == nil {
-		if s.connections == nil {
-			s.connections = map[sshcommand.Target]*sharedConnection{}
+		if s.byAccount == nil {
+			s.byAccount = map[sshcommand.Target]*sharedConnection{}
 		}
 		c = &sharedConnection{}
-		s.connections[account] = c
+		s.byAccount[account] = c
 	}
 	return c
 }
 
-// closeConnections ends the clients.
-func (s *Session) closeConnections() {
+// Close ends the clients.
+func (s *Connections) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.connections {
+	for _, c := range s.byAccount {
 		c.close()
 	}
 }
@@ -117,9 +123,9 @@ func isSocket(path string) bool {
 }
 
 // open starts the client.
-func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
+func (c *sharedConnection) open(r *Client, target *sshcommand.Target) error {
 	c.close()
-	dir, err := r.folder()
+	dir, err := r.Folder()
 	if err != nil {
 		return err
 	}
@@ -135,7 +141,7 @@ func (c *sharedConnection) open(r *remote, target *sshcommand.Target) error {
 		return err
 	}
 	argv := target.SharedArgv()
-	file, err := r.lookUp(argv[0])
+	file, err := r.LookUp(argv[0])
 	if err != nil {
 		return err
 	}
