@@ -125,8 +125,7 @@ type start struct {
 
 	file       *os.File // the file that its output is streamed to
 	limits     limits
-	outputFile valueFile     // for the declared outputs
-	stateFile  valueFile     // for the values of State
+	valueFiles []valueFile
 	network    *networkPlace // nil: it uses the network of this process
 	made       []string      // folders that were made for its permissions
 	withheld   []string      // inherited variables that its script names and that its permissions withhold
@@ -272,13 +271,10 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
-	if err := t.directory(); err != nil {
+	if t.dir, err = t.workingDirectory(); err != nil {
 		return err
 	}
-	if err := t.makeOutputFile(); err != nil {
-		return err
-	}
-	if err := t.makeStateFile(); err != nil {
+	if err := t.makeValueFiles(); err != nil {
 		return err
 	}
 	if err := t.environment(); err != nil {
@@ -358,11 +354,8 @@ func (t *start) environment() error {
 		}
 		own = append(own, "TMPDIR="+temp)
 	}
-	if t.outputFile.path != "" {
-		own = append(own, outputVariable+"="+t.outputFile.path)
-	}
-	if t.stateFile.path != "" {
-		own = append(own, stateVariable+"="+t.stateFile.path)
+	for _, f := range t.valueFiles {
+		own = append(own, f.variable+"="+f.path)
 	}
 	if filepath.IsAbs(t.dir) {
 		own = append(own, "PWD="+t.dir)
@@ -408,15 +401,7 @@ func (t *attempt) variable(v EnvVar) (string, error) {
 	return text, nil
 }
 
-// directory sets the working directory of the step. The start of the process fails if it does not
-// exist.
-func (t *start) directory() (err error) {
-	if t.dir, err = t.workingDirectory(); err != nil {
-		return err
-	}
-	return nil
-}
-
+// workingDirectory returns the working directory of the step. The start of the process fails if it does not exist.
 func (t *attempt) workingDirectory() (string, error) {
 	if t.Dir == nil || t.Remote != nil { // that of a remote step is on the other machine
 		return t.frame.Dir(), nil
@@ -603,29 +588,9 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		return dag.Result{}, err
 	}
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.refusals())}
-	private := t.session.options.LogDir == ""
-	outs := [2]**dag.Output{&r.Stdout, &r.Stderr}
-	var tooLarge *dag.Output
-	by := time.Now().Add(outputTimeout)
-	for i, st := range t.streams {
-		if st.waitForEnd(by) {
-			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
-				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
-		}
-		if t.dialog.tty != nil && st.kind == Stdout && !stopped && exit.Code == 0 && exit.Signal == 0 {
-			if err := st.splitAnswered(t.streams[1]); err != nil {
-				return r, err
-			}
-		}
-		t.streams[i] = nil // output releases it
-		out, err := st.output(t.outputLimits(st.kind), private)
-		if err != nil {
-			return r, err
-		}
-		*outs[i] = out
-		if out != nil && out.Truncated && t.NoTruncation {
-			tooLarge = out
-		}
+	tooLarge, err := t.collect(&r, t.dialog.tty != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
+	if err != nil {
+		return r, err
 	}
 	switch {
 	case stopped: // whatever the exit code
@@ -636,9 +601,8 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		r.Message = fmt.Sprintf(endedBySignal, int(exit.Signal), exit.Signal)
 	case exit.Code != 0:
 		r.Status, r.Reason = dag.Failed, dag.ReasonExit
-	case tooLarge != nil:
-		r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
-		r.Message = t.tooLargeMessage()
+	case tooLarge:
+		t.failTooLarge(&r)
 	}
 	if !stopped {
 		t.place.explain(&r)
@@ -655,9 +619,40 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	return r, nil
 }
 
-// tooLargeMessage is the message for a stream that exceeds the limit and may not be truncated.
-func (t *attempt) tooLargeMessage() string {
-	return fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).limit)
+// collect waits until the streams have ended, and adds them to the Result. With split, what a terminal printed up to the last
+// answer becomes stderr. tooLarge reports whether a stream exceeds the limit and may not be truncated.
+func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
+	private := t.session.options.LogDir == ""
+	by := time.Now().Add(outputTimeout)
+	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
+		st := t.streams[i]
+		if st == nil {
+			continue
+		}
+		if st.waitForEnd(by) {
+			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
+				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
+		}
+		if split && st.kind == Stdout {
+			if err := st.splitAnswered(t.streams[1]); err != nil {
+				return false, err
+			}
+		}
+		t.streams[i] = nil // output releases it
+		out, err := st.output(t.outputLimits(st.kind), private)
+		if err != nil {
+			return false, err
+		}
+		*to = out
+		tooLarge = tooLarge || out != nil && out.Truncated && t.NoTruncation
+	}
+	return tooLarge, nil
+}
+
+// failTooLarge fails a step that collect found to have printed too much.
+func (t *attempt) failTooLarge(r *dag.Result) {
+	r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
+	r.Message = fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).limit)
 }
 
 // cleanUp releases everything that is still open.
@@ -678,8 +673,9 @@ func (t *start) cleanUp() {
 	for _, f := range t.launch.files {
 		os.Remove(f)
 	}
-	t.outputFile.remove()
-	t.stateFile.remove()
+	for _, f := range t.valueFiles {
+		f.remove()
+	}
 	t.limits.release()
 	t.network.leave()
 }

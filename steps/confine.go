@@ -53,7 +53,7 @@ func (t *start) rightsOf(file string) (*confine.Confinement, error) {
 		c.Sandbox.Files = append(c.Sandbox.Files, t.ownFiles(file)...)
 	}
 	if t.confine.ChangesUser() {
-		if err := t.session.shareFiles(slices.Concat(t.launch.files, t.valueFiles())); err != nil {
+		if err := t.session.shareFiles(slices.Concat(t.launch.files, t.valuePaths())); err != nil {
 			return nil, err
 		}
 	}

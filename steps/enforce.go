@@ -118,7 +118,7 @@ func (t *start) ownFiles(program string) []confine.FileRule {
 	for _, file := range t.launch.files {
 		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read})
 	}
-	for _, file := range t.valueFiles() {
+	for _, file := range t.valuePaths() {
 		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read | confine.Write})
 	}
 	own := t.Files

@@ -18,21 +18,13 @@ func (s *Session) Outputs(values map[string]any) (*dag.Outputs, error) {
 	return dag.NewOutputs(values, s.mask.Value(values).(map[string]any))
 }
 
-// makeOutputFile creates the file for the outputs of an attempt, if it declares any.
-func (t *start) makeOutputFile() (err error) {
-	if len(t.Outputs) > 0 {
-		t.outputFile, err = t.session.newValueFile("output-*")
-	}
-	return err
-}
-
 // addOutputs adds the outputs that the attempt has written to the Result. A step that has failed does not report that
 // outputs are missing or wrong; then it has none.
 func (t *start) addOutputs(r *dag.Result) error {
 	if len(t.Outputs) == 0 {
 		return nil
 	}
-	entries, err := t.entries(t.outputFile, outputVariable)
+	entries, err := t.entries(outputVariable)
 	return t.session.CollectOutputs(r, entries, err, "$"+outputVariable, t.Outputs)
 }
 

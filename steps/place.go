@@ -40,7 +40,7 @@ type commandPlace interface {
 	// explain adds to a Result what only the place knows.
 	explain(r *dag.Result)
 	// values returns what the command has written to the file in a variable.
-	values(file valueFile, variable string) ([]byte, error)
+	values(t *start, variable string) ([]byte, error)
 	// close releases what a start has opened.
 	close()
 	// end releases what open has made.
@@ -117,8 +117,8 @@ func (thisMachine) stop(p proc.Process, grace time.Duration, force <-chan struct
 func (thisMachine) finish(*start, *proc.Exit, bool) error { return nil }
 func (thisMachine) explain(*dag.Result)                   {}
 
-func (thisMachine) values(file valueFile, variable string) ([]byte, error) {
-	return file.read(variable)
+func (thisMachine) values(t *start, variable string) ([]byte, error) {
+	return t.valueFiles[slices.IndexFunc(t.valueFiles, func(f valueFile) bool { return f.variable == variable })].read()
 }
 
 func (thisMachine) close() {}
@@ -175,7 +175,7 @@ func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
 		if p.own, err = p.New(t.dir, t.dialog.tty != nil); err != nil {
 			return spec, err
 		}
-		p.own.Allow(t.valueFiles()...)
+		p.own.Allow(t.valuePaths()...)
 	}
 	argv, env, err := p.Invocation(p.own, t.launch.argv, slices.Concat(t.env, t.launch.env), t.launch.files, t.session.artifacts())
 	// Detached, because processes that a container program leaves are still removing the container.
@@ -270,7 +270,7 @@ func (p *remotePlace) finish(_ *start, exit *proc.Exit, _ bool) error {
 }
 func (p *remotePlace) explain(r *dag.Result) { p.connection.Explain(r) }
 
-func (p *remotePlace) values(_ valueFile, variable string) ([]byte, error) {
+func (p *remotePlace) values(_ *start, variable string) ([]byte, error) {
 	text := p.connection.Report().Output
 	if variable == stateVariable {
 		text = p.connection.Report().State

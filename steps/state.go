@@ -13,14 +13,6 @@ const ReasonState = "state"
 // stateVariable is the variable with the path of the file in which a step sets values of its tool's state.
 const stateVariable = "FLOWRUN_STATE"
 
-// makeStateFile creates the file for the state, if the tool has any.
-func (t *start) makeStateFile() (err error) {
-	if len(t.State) > 0 {
-		t.stateFile, err = t.session.newValueFile("state-*")
-	}
-	return err
-}
-
 // addState adds the values that the attempt has set to a successful Result, or fails it if they are wrong.
 func (t *start) addState(r *dag.Result) {
 	if len(t.State) == 0 || r.Status != dag.Succeeded {
@@ -33,7 +25,7 @@ func (t *start) addState(r *dag.Result) {
 }
 
 func (t *start) readState(r *dag.Result) error {
-	entries, err := t.entries(t.stateFile, stateVariable)
+	entries, err := t.entries(stateVariable)
 	if err != nil || len(entries) == 0 {
 		return err
 	}

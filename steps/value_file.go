@@ -10,10 +10,30 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// valueFile is a file in which an attempt writes values. The zero valueFile is none.
+// valueFile is a file in which an attempt writes values.
 type valueFile struct {
-	path string
-	made *os.File // open while the step runs, so that no other file can have its identity
+	variable string // has the path
+	path     string
+	made     *os.File // open while the step runs, so that no other file can have its identity
+}
+
+// makeValueFiles creates the files for the outputs and the state that the command declares.
+func (t *start) makeValueFiles() error {
+	for _, one := range []struct {
+		variable, pattern string
+		declared          int
+	}{{outputVariable, "output-*", len(t.Outputs)}, {stateVariable, "state-*", len(t.State)}} {
+		if one.declared == 0 {
+			continue
+		}
+		f, err := t.session.newValueFile(one.pattern)
+		if err != nil {
+			return err
+		}
+		f.variable = one.variable
+		t.valueFiles = append(t.valueFiles, f)
+	}
+	return nil
 }
 
 // newValueFile creates an empty file that only this user can read. The caller removes it.
@@ -29,26 +49,21 @@ func (s *Session) newValueFile(pattern string) (f valueFile, err error) {
 }
 
 func (f valueFile) remove() {
-	if f.path == "" {
-		return
-	}
 	f.made.Close()
 	os.Remove(f.path)
 }
 
-// valueFiles returns the files in which the attempt writes values.
-func (t *start) valueFiles() (list []string) {
-	for _, file := range []string{t.outputFile.path, t.stateFile.path} {
-		if file != "" {
-			list = append(list, file)
-		}
+// valuePaths returns the paths of the files in which the attempt writes values.
+func (t *start) valuePaths() (list []string) {
+	for _, f := range t.valueFiles {
+		list = append(list, f.path)
 	}
 	return list
 }
 
-// entries reads a file in which the attempt has written values. variable names the file in messages.
-func (t *start) entries(file valueFile, variable string) ([]stepfile.Entry, error) {
-	text, err := t.place.values(file, variable)
+// entries reads the file in a variable, in which the attempt has written values.
+func (t *start) entries(variable string) ([]stepfile.Entry, error) {
+	text, err := t.place.values(t, variable)
 	if err != nil {
 		return nil, err
 	}
@@ -60,10 +75,10 @@ func (t *start) entries(file valueFile, variable string) ([]stepfile.Entry, erro
 }
 
 // read reads the file that a step has written. It is an error if the step has put something else in its place.
-func (f valueFile) read(variable string) ([]byte, error) {
+func (f valueFile) read() ([]byte, error) {
 	in, err := proc.OpenFile(f.path, os.O_RDONLY|openNoFollow, 0)
 	if err != nil {
-		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", variable)
+		return nil, fmt.Errorf("the step has removed or replaced the file in $%s; write into it", f.variable)
 	}
 	defer in.Close()
 	mine, err := f.made.Stat()
@@ -71,7 +86,7 @@ func (f valueFile) read(variable string) ([]byte, error) {
 		return nil, err
 	}
 	if its, err := in.Stat(); err != nil || !os.SameFile(mine, its) {
-		return nil, fmt.Errorf("the step has replaced the file in $%s; write into it", variable)
+		return nil, fmt.Errorf("the step has replaced the file in $%s; write into it", f.variable)
 	}
 	return io.ReadAll(io.LimitReader(in, stepfile.Limit+1))
 }

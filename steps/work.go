@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
 )
@@ -52,11 +51,11 @@ func (c *Command) Do(ctx context.Context, call *dag.Call, do func(*Work) (dag.Re
 }
 
 // prepareWork prepares everything except the command itself.
-func (t *start) prepareWork() error {
+func (t *start) prepareWork() (err error) {
 	if err := t.addSecrets(); err != nil {
 		return err
 	}
-	if err := t.directory(); err != nil {
+	if t.dir, err = t.workingDirectory(); err != nil {
 		return err
 	}
 	if err := t.environment(); err != nil {
@@ -116,23 +115,14 @@ func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error
 
 // addOutput adds the printed output to a Result.
 func (t *start) addOutput(r *dag.Result) error {
-	private := t.session.options.LogDir == ""
-	by := time.Now().Add(outputTimeout)
-	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
-		st := t.streams[i]
-		if st == nil {
-			continue
-		}
-		st.end.Close()
-		st.waitForEnd(by)
-		t.streams[i] = nil // output releases it
-		out, err := st.output(t.outputLimits(st.kind), private)
-		if err != nil {
-			return err
-		}
-		if *to = out; out != nil && out.Truncated && t.NoTruncation && r.Status == dag.Succeeded {
-			r.Status, r.Reason, r.ExitCode, r.Message = dag.Failed, ReasonOutputTooLarge, 1, t.tooLargeMessage()
+	for _, st := range t.streams {
+		if st != nil {
+			st.end.Close()
 		}
 	}
-	return nil
+	tooLarge, err := t.collect(r, false)
+	if tooLarge && r.Status == dag.Succeeded {
+		t.failTooLarge(r)
+	}
+	return err
 }
