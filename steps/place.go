@@ -129,7 +129,6 @@ type containerPlace struct {
 	thisMachine
 	*container.Runner
 	attempt *attempt
-	own     *container.Container // of the start; nil: not made yet
 }
 
 func (p *containerPlace) open(ctx context.Context) (*dag.Result, error) {
@@ -170,16 +169,9 @@ func (p *containerPlace) environment(t *start, own []string) error {
 // find knows of no program: the image may contain it.
 func (p *containerPlace) find(*start, string) error { return nil }
 
-func (p *containerPlace) spec(t *start) (spec proc.Spec, err error) {
-	if p.own == nil {
-		if p.own, err = p.New(t.dir, t.dialog.tty != nil); err != nil {
-			return spec, err
-		}
-		p.own.Allow(t.valuePaths()...)
-	}
-	argv, env, err := p.Invocation(p.own, t.launch.argv, slices.Concat(t.env, t.launch.env), t.launch.files, t.session.artifacts())
-	// Detached, because processes that a container program leaves are still removing the container.
-	return proc.Spec{Path: p.own.Program(), Args: argv, Env: env, Detach: true}, err
+func (p *containerPlace) spec(t *start) (proc.Spec, error) {
+	return p.Spec(container.Command{Argv: t.launch.argv, Environ: slices.Concat(t.env, t.launch.env), Dir: t.dir, TTY: t.dialog.tty != nil,
+		Read: t.launch.files, Write: t.valuePaths(), Artifacts: t.session.artifacts()})
 }
 
 // started keeps the stderr open to which finish adds the logs of the services.
@@ -192,13 +184,13 @@ func (p *containerPlace) started(t *start) {
 
 func (p *containerPlace) stop(c proc.Process, grace time.Duration, force <-chan struct{}) (proc.Exit, []procid.Info) {
 	exit, survivors := c.Stop(grace, force)
-	p.End(p.own)
+	p.End()
 	return exit, survivors
 }
 
 func (p *containerPlace) finish(t *start, exit *proc.Exit, stopped bool) error {
 	if exit.Signal != 0 && !stopped {
-		p.End(p.own)
+		p.End()
 	}
 	exit.Usage = proc.Usage{} // of the container program, whose children the processes of the container are not
 	if !p.HasServices() {
@@ -211,16 +203,9 @@ func (p *containerPlace) finish(t *start, exit *proc.Exit, stopped bool) error {
 	return nil
 }
 
-func (p *containerPlace) explain(r *dag.Result) { p.Explain(p.own, r) }
-
-func (p *containerPlace) close() {
-	if p.own != nil {
-		p.own.Close()
-	}
-	p.own = nil
-}
-
-func (p *containerPlace) end() { p.Stop() }
+func (p *containerPlace) explain(r *dag.Result) { p.Explain(r) }
+func (p *containerPlace) close()                { p.Close() }
+func (p *containerPlace) end()                  { p.Stop() }
 
 // remotePlace is an account on another machine.
 type remotePlace struct {

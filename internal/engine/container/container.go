@@ -33,11 +33,21 @@ type Runner struct {
 	Resolve    func(path string) string
 	Temp       string // temporary folder of the run, or ""
 	services   services
+	own        *container // of the command; nil: not made yet
 }
 
-// Container is the container of one start. A program such as podman starts it, and its first
+// Command is what runs in a container.
+type Command struct {
+	Argv, Environ []string
+	Dir           string
+	TTY           bool
+	Read, Write   []string // files of its own
+	Artifacts     string   // folder with what earlier steps have kept; "": none
+}
+
+// container is the container of one start. A program such as podman starts it, and its first
 // process is the command of the step.
-type Container struct {
+type container struct {
 	program  string // path of podman or docker
 	name     string
 	image    string
@@ -77,7 +87,7 @@ func abandonedContainer(name string) bool {
 
 // argv returns the command line that runs command in the container. It contains no values, because
 // everybody can see it in the process table.
-func (c *Container) argv(command []string) []string {
+func (c *container) argv(command []string) []string {
 	argv := append(c.start(), "--interactive", "--read-only", "--tmpfs", "/tmp:rw,exec,mode=1777")
 	add := func(when bool, words ...string) {
 		if when {
@@ -112,7 +122,7 @@ func (c *Container) argv(command []string) []string {
 }
 
 // start returns the part of the command line that a container has in common with those of services.
-func (c *Container) start() []string {
+func (c *container) start() []string {
 	argv := []string{c.program, "run", "--rm", "--name", c.name, "--label", "flowrun.run=" + c.run, "--label", "flowrun.step=" + c.step,
 		"--log-driver", "none", // the output is kept as output of the step, and nowhere else
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
@@ -142,7 +152,7 @@ func isPodman(program string) bool { return strings.HasPrefix(filepath.Base(prog
 
 // userOptions returns the options for the user of the processes. Without more, podman maps a user who is not root to
 // root in the container, and all others to users that have no files outside.
-func (c *Container) userOptions() []string {
+func (c *container) userOptions() []string {
 	mapped := isPodman(c.program) && c.user != "" && !strings.HasPrefix(c.user, "0:")
 	switch {
 	case c.guest != "":
@@ -209,16 +219,24 @@ func isClientVariable(name string) bool {
 		slices.ContainsFunc(clientPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
-// Invocation returns what to start to run a command in a container. files are those that it reads, artifacts is the folder
-// with what earlier steps have kept, "" if there is none.
-func (t *Runner) Invocation(c *Container, command, environ, files []string, artifacts string) (argv, env []string, err error) {
-	c.readOnly = slices.Concat(c.granted, files)
-	if artifacts != "" && !c.covers(artifacts) {
-		c.readOnly = append(c.readOnly, artifacts)
+// Spec returns the process that runs a command in a container. It is called again for a second try. The process is
+// detached, because processes that a container program leaves are still removing the container.
+func (t *Runner) Spec(cmd Command) (spec proc.Spec, err error) {
+	if t.own == nil {
+		if t.own, err = t.newContainer(cmd.Dir, cmd.TTY); err != nil {
+			return spec, err
+		}
+		t.own.writable = append(t.own.writable, cmd.Write...)
 	}
+	c := t.own
+	c.readOnly = slices.Concat(c.granted, cmd.Read)
+	if cmd.Artifacts != "" && !c.covers(cmd.Artifacts) {
+		c.readOnly = append(c.readOnly, cmd.Artifacts)
+	}
+	var env []string
 	var clientVars []string
 	c.env = nil
-	for _, kv := range environ {
+	for _, kv := range cmd.Environ {
 		name := nameOf(kv)
 		if isClientVariable(name) {
 			clientVars = append(clientVars, kv)
@@ -227,18 +245,18 @@ func (t *Runner) Invocation(c *Container, command, environ, files []string, arti
 		c.env, env = append(c.env, name), append(env, kv)
 	}
 	if c.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
-		return nil, nil, err
+		return spec, err
 	}
-	return c.argv(command), t.Environ(env), nil
+	return proc.Spec{Path: c.program, Args: c.argv(cmd.Argv), Env: t.Environ(env), Detach: true}, nil
 }
 
-// New determines the options of a container of the command.
-func (t *Runner) New(dir string, tty bool) (*Container, error) {
+// newContainer determines the options of the container of the command.
+func (t *Runner) newContainer(dir string, tty bool) (*container, error) {
 	program, err := t.findContainerProgram()
 	if err != nil {
 		return nil, err
 	}
-	c := &Container{program: program, name: containerName(), image: t.Confine.Image,
+	c := &container{program: program, name: containerName(), image: t.Confine.Image,
 		tty: tty, network: t.Confine.Network, limits: t.Confine.Limits, noCore: t.NoCore(), dir: dir,
 		run: t.Run, step: string(t.Step)}
 	if uid := os.Getuid(); uid >= 0 {
@@ -270,7 +288,7 @@ func (t *Runner) New(dir string, tty bool) (*Container, error) {
 
 // mountGranted mounts the files that permissions list, as far as they exist. A container cannot keep a
 // step from reading what it may write, or from executing what it may read.
-func (c *Container) mountGranted(g permission.Grants) {
+func (c *container) mountGranted(g permission.Grants) {
 	read, write, execute := g.Files()
 	for _, path := range write {
 		if isThere(path) && !c.covers(path) {
@@ -285,7 +303,7 @@ func (c *Container) mountGranted(g permission.Grants) {
 }
 
 // covers reports whether a path is in what is mounted at the same path.
-func (c *Container) covers(path string) bool {
+func (c *container) covers(path string) bool {
 	return slices.ContainsFunc(slices.Concat(c.writable, c.granted), func(up string) bool { return within(path, up) })
 }
 
@@ -330,37 +348,33 @@ func (t *Runner) containerEnvFile(program string, env []string) (path string, er
 const codeKilled = 128 + 9
 
 // Explain adds a message for the exit codes of container programs.
-func (t *Runner) Explain(c *Container, r *dag.Result) {
+func (t *Runner) Explain(r *dag.Result) {
 	switch most := t.Confine.MaxMemory; {
 	case most > 0 && r.ExitCode == codeKilled:
 		r.Message = fmt.Sprintf("ended by KILL, probably because the memory limit of %s was exceeded; raise resources.max-memory, or make the step use less memory", confinement.SizeText(most))
 	case r.Message != "":
 	case r.ExitCode == 125:
-		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(c.program))
+		r.Message = fmt.Sprintf("%s could not start the container (see stderr), or the command itself ended with 125", filepath.Base(t.own.program))
 	case r.ExitCode == 126 || r.ExitCode == 127:
-		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: %s", c.image, t.imageKey())
+		r.Message = fmt.Sprintf("a program was not found in the image %s, or is not executable; to use another image: %s", t.own.image, t.imageKey())
 	}
 }
 
-// Program returns the path of the program that starts the container.
-func (c *Container) Program() string { return c.program }
-
-// Allow lets the command write files and folders.
-func (c *Container) Allow(paths ...string) { c.writable = append(c.writable, paths...) }
-
-// Close removes the file with variables of the container.
-func (c *Container) Close() {
-	if c.envFile != "" {
-		os.Remove(c.envFile)
+// Close ends what Spec has begun.
+func (t *Runner) Close() {
+	if t.own != nil && t.own.envFile != "" {
+		os.Remove(t.own.envFile)
 	}
+	t.own = nil
 }
 
 // removeBound is how long it may take to remove a container by force.
 const removeBound = 30 * time.Second
 
-// End removes a container whose container program was killed and so could
+// End removes the container of a command whose container program was killed and so could
 // not remove it.
-func (t *Runner) End(c *Container) {
+func (t *Runner) End() {
+	c := t.own
 	if err := t.removeContainer(c.program, c.name); err != nil {
 		t.Notify(notice.Notice{Code: notice.Escaped, Step: t.Step, Message: fmt.Sprintf(
 			"the container %s may still be running: %v; to stop it: %s rm --force %s", c.name, err, filepath.Base(c.program), c.name)})

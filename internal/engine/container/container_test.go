@@ -17,22 +17,22 @@ func TestContainerArgv(t *testing.T) {
 	const end = "--entrypoint sh img -c exit"
 	for _, c := range []struct {
 		name string
-		c    Container
+		c    container
 		want string
 	}{
-		{"least", Container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none " + own + "--env HOME=/tmp " + end},
-		{"most", Container{program: "/usr/bin/docker", tty: true, network: true, limits: confinement.Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
+		{"least", container{program: "/usr/bin/docker"}, "/usr/bin/docker " + always + "--pids-limit 2048 --network none " + own + "--env HOME=/tmp " + end},
+		{"most", container{program: "/usr/bin/docker", tty: true, network: true, limits: confinement.Limits{MaxMemory: 1000, MaxProcesses: 30, MaxCPU: 1500 * time.Millisecond, CPU: 0.5, MaxFileSize: 5000, MaxOpenFiles: 64}, noCore: true, user: "1000:100", dir: "/work",
 			writable: []string{"/work", "/other,place"}, readOnly: []string{"/tmp/script"}, env: []string{"A", "HOME"}, envFile: "/tmp/env"},
 			"/usr/bin/docker " + always + "--pids-limit 30 --memory 1000 --memory-swap 1000 --cpus 0.5 --ulimit cpu=2:2 --ulimit fsize=5000:5000 --ulimit nofile=64:64 --ulimit core=1:1 " + own + "--tty --user 1000:100 " +
 				`--mount type=bind,source=/work,target=/work --mount type=bind,"source=/other,place","target=/other,place" ` +
 				"--mount type=bind,source=/tmp/script,target=/tmp/script,readonly --workdir /work --env A --env HOME --env-file /tmp/env " + end},
-		{"podman of a user", Container{program: "/usr/bin/podman", user: "1000:100"},
+		{"podman of a user", container{program: "/usr/bin/podman", user: "1000:100"},
 			"/usr/bin/podman " + always + "--network none " + own + "--user 1000:100 --userns keep-id --env HOME=/tmp " + end},
-		{"podman of root", Container{program: "/usr/bin/podman", user: "0:0"},
+		{"podman of root", container{program: "/usr/bin/podman", user: "0:0"},
 			"/usr/bin/podman " + always + "--network none " + own + "--user 0:0 --env HOME=/tmp " + end},
-		{"with services", Container{program: "/usr/bin/podman", user: "1000:100", joined: "flowrun-y", mounts: []string{"type=bind,source=/hosts,target=/etc/hosts,readonly"}},
+		{"with services", container{program: "/usr/bin/podman", user: "1000:100", joined: "flowrun-y", mounts: []string{"type=bind,source=/hosts,target=/etc/hosts,readonly"}},
 			"/usr/bin/podman " + always + "--network container:flowrun-y " + own + "--user 0:0 --mount type=bind,source=/hosts,target=/etc/hosts,readonly --env HOME=/tmp " + end},
-		{"user and entry point of the definition", Container{program: "/usr/bin/podman", user: "1000:100", guest: "postgres", pull: "never", asIs: true, network: true},
+		{"user and entry point of the definition", container{program: "/usr/bin/podman", user: "1000:100", guest: "postgres", pull: "never", asIs: true, network: true},
 			"/usr/bin/podman " + strings.TrimSuffix(always, " ") + " --pull never " + own + "--user postgres --env HOME=/tmp img sh -c exit"},
 	} {
 		c.c.name, c.c.image, c.c.run, c.c.step = "flowrun-x", "img", "r", "s"

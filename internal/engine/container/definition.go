@@ -77,7 +77,7 @@ func (k *Definition) Refused(c confinement.Confinement) (reasons []error) {
 }
 
 // applyContainer adds what the definition says about the container of the command.
-func (t *Runner) applyContainer(c *Container) error {
+func (t *Runner) applyContainer(c *container) error {
 	k := t.Definition
 	if k == nil {
 		return nil
@@ -101,7 +101,7 @@ func (t *Runner) applyContainer(c *Container) error {
 }
 
 // mount returns the value of --mount for what a step mounts. A restricted tool can mount only what it may use anyway.
-func (t *Runner) mount(c *Container, m Mount) (string, error) {
+func (t *Runner) mount(c *container, m Mount) (string, error) {
 	text, err := m.Source.Text(t.Scope)
 	if err != nil {
 		return "", place.BadInput(fmt.Errorf("cannot use container.mounts: %w", err))
