@@ -159,7 +159,8 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if c.Remote != nil {
 		confined = confinement.Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
-	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined, printed: printed}
+	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined,
+		printed: printed}
 	t.place = t.newPlace()
 	t.dialog = &dialog{Interactive: c.Interactive, session: t.session, step: call.Path, scope: t.scope}
 	return t, nil
@@ -487,7 +488,8 @@ func (t *start) render(bySource bool) (launch, error) {
 
 // interpreterLaunch returns the command line of a script in a language that expr knows.
 func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
-	i := interpreter{shell: t.Shell, strict: t.Strict, file: t.session.secretFile, find: func(name string) error { return t.place.find(t, name) }}
+	i := interpreter{shell: t.Shell, strict: t.Strict, file: t.session.secretFile,
+		find: func(name string) error { return t.place.find(t, name) }}
 	switch r.shell {
 	case expr.Cmd:
 		return i.cmd(r.script)
@@ -509,7 +511,8 @@ func (t *start) process() (proc.Process, error) {
 			return nil, err
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
-		spec.Files, spec.TTY, spec.Enter = t.files(), t.dialog.tty != nil, t.network.namespaces()
+		spec.Files = t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
+		spec.TTY, spec.Enter = t.dialog.tty != nil, t.network.namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
@@ -530,11 +533,6 @@ func (t *start) process() (proc.Process, error) {
 			return nil, t.explainStart(spec.Path, err)
 		}
 	}
-}
-
-// files returns stdin, stdout and stderr of the process.
-func (t *start) files() [3]*os.File {
-	return t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
 }
 
 // explainStart returns an error that explains why a start failed and what to do.

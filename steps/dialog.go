@@ -110,8 +110,11 @@ func (d *dialog) renderDefault() (err error) {
 	return nil
 }
 
+// waiting waits for a process, and reports whether it was stopped.
+type waiting func(context.Context, proc.Process) (exit proc.Exit, stopped bool, err error)
+
 // wait waits for the process while a person, or the default response, answers it.
-func (d *dialog) wait(ctx context.Context, p proc.Process, wait func(context.Context, proc.Process) (proc.Exit, bool, error)) (proc.Exit, bool, error) {
+func (d *dialog) wait(ctx context.Context, p proc.Process, wait waiting) (proc.Exit, bool, error) {
 	if d.tty == nil {
 		return wait(ctx, p)
 	}

@@ -52,19 +52,20 @@ func (t *attempt) newPlace() commandPlace {
 	switch {
 	case t.Remote != nil:
 		s, m := t.session, t.machine()
-		return &remotePlace{Client: &remote.Client{Machine: m, Account: t.Remote, Frame: t.frame, Scope: t.scope, Mask: &s.mask, Shared: &s.connections, Folder: s.folder,
+		return &remotePlace{Client: &remote.Client{Machine: m, Account: t.Remote, Frame: t.frame, Scope: t.scope, Mask: &s.mask,
+			Shared: &s.connections, Folder: s.folder,
 			LookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
 	case t.confine.Image != "":
-		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine, Tool: t.frame.Confinement(),
-			Scope: t.scope, Resolve: t.frame.Resolve, Temp: t.frame.Temp()}}
+		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine,
+			Tool: t.frame.Confinement(), Scope: t.scope, Resolve: t.frame.Resolve, Temp: t.frame.Temp()}}
 	}
 	return thisMachine{}
 }
 
 func (t *attempt) machine() place.Machine {
 	s := t.session
-	return place.Machine{Run: s.options.Run, Step: t.call.Path, Host: s.host, Null: s.null, Marks: t.markVariables(), Path: lookup(s.inherits.list, "PATH"),
-		Environ: s.inherits.with, File: s.secretFile, NoCore: func() bool { return !s.mask.Empty() }, Notify: s.Notify}
+	return place.Machine{Run: s.options.Run, Step: t.call.Path, Host: s.host, Null: s.null, Marks: t.markVariables(),
+		Path: lookup(s.inherits.list, "PATH"), Environ: s.inherits.with, File: s.secretFile, NoCore: func() bool { return !s.mask.Empty() }, Notify: s.Notify}
 }
 
 // thisMachine is the place of a command that runs beside flowrun.
@@ -101,7 +102,8 @@ func (thisMachine) spec(t *start) (proc.Spec, error) {
 		return proc.Spec{}, err
 	}
 	rights, err := t.rightsOf(file)
-	return proc.Spec{Path: file, Args: t.launch.argv, Env: append(t.env[:len(t.env):len(t.env)], t.launch.env...), Detach: t.Detach, Confine: rights}, err
+	env := append(t.env[:len(t.env):len(t.env)], t.launch.env...)
+	return proc.Spec{Path: file, Args: t.launch.argv, Env: env, Detach: t.Detach, Confine: rights}, err
 }
 
 func (thisMachine) started(t *start) {

@@ -97,7 +97,9 @@ func (r *Client) New() *Connection {
 }
 
 // Connect prepares the connection for a job. It returns the command line and stdin of the ssh client.
-func (c *Connection) Connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (argv []string, stdin *os.File, err error) {
+func (c *Connection) Connect(ctx context.Context, target *sshcommand.Target, job *sshcommand.Job) (
+	argv []string, stdin *os.File, err error,
+) {
 	c.job = job.Stdin()
 	if c.log, err = c.File("ssh-*.log", ""); err != nil {
 		return nil, nil, err
