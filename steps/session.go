@@ -187,9 +187,6 @@ type Mask = mask.Mask
 // Replacement is printed in place of a secret.
 const Replacement = mask.Replacement
 
-// errShortSecret means that a secret is too short to mask.
-var errShortSecret = mask.ErrShortSecret
-
 // Mask returns the secrets of the run. Add to it before the first step starts.
 func (s *Session) Mask() *Mask { return &s.mask }
 
