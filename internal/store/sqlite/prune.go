@@ -257,7 +257,7 @@ func (s Retention) shrink(ctx context.Context, op string, runs int, p Policy) er
 		}
 	}
 	if runs > 0 {
-		if err := (Audit{s.db}).Add(ctx, "prune", "", fmt.Sprintf("%d runs", runs)); err != nil {
+		if err := Audit(s).Add(ctx, "prune", "", fmt.Sprintf("%d runs", runs)); err != nil {
 			return err
 		}
 	}

@@ -266,7 +266,7 @@ func TestDevTests(t *testing.T) {
 	t.Chdir(top)
 	tests := testNames(t)
 	word := regexp.MustCompile(`\bTest[A-Z]\w*`)
-	command := regexp.MustCompile("go test (\\S+) -run '?([\\w|\\\\]+)")
+	command := regexp.MustCompile(`go test (\S+) -run '?([\w|\\]+)`)
 	for _, page := range devPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
