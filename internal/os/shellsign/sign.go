@@ -19,20 +19,25 @@ type Sign struct {
 	Assigns bool
 }
 
-var (
-	// operator matches a word that connects or redirects commands.
-	operator = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\|\|?|\|&|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9])?|&>>?)$`)
-	})
-	// redirection matches the start of a word that names a file to read or write.
-	redirection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]?>>?|&>>?|<)[A-Za-z0-9_./~$-][^<>]*$`) })
-	assignment  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`) })
-	// pattern matches what a shell replaces by the names of files, or by several words.
-	pattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[*?]|\[[^\]]+\]|\{[^{}]*(,|\.\.)[^{}]*\}`) })
-	// expansion matches what a shell replaces by a value. It does not match $1, which is for awk and regular
-	// expressions.
-	expansion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\\$[A-Za-z_][A-Za-z0-9_]*|\\$\\{[^}]*\\}?|\\$\\(|`") })
-)
+// signs are the expressions that find signs in words.
+type signs struct {
+	assignment *regexp.Regexp // a variable before the program
+	// operator matches a word that connects or redirects commands, and the start of one that names a file to read or write.
+	operator *regexp.Regexp
+	pattern  *regexp.Regexp // what a shell replaces by the names of files, or by several words
+	// expansion matches what a shell replaces by a value. It does not match $1, which is for awk and regular expressions.
+	expansion *regexp.Regexp
+}
+
+// theSigns are compiled together for the first command that may have one: before main they would cost every start.
+var theSigns = sync.OnceValue(func() signs {
+	return signs{
+		assignment: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`),
+		operator:   regexp.MustCompile(`^(\|\|?|\|&|&&?|;|[0-9]?(>>?|<<?<?)(&[0-9])?|&>>?)$|^([0-9]?>>?|&>>?|<)[A-Za-z0-9_./~$-][^<>]*$`),
+		pattern:    regexp.MustCompile(`[*?]|\[[^\]]+\]|\{[^{}]*(,|\.\.)[^{}]*\}`),
+		expansion:  regexp.MustCompile("\\$[A-Za-z_][A-Za-z0-9_]*|\\$\\{[^}]*\\}?|\\$\\(|`"),
+	}
+})
 
 // interpreters run code in an argument, which may have variables of its own. remote programs pass all their arguments
 // to a shell.
@@ -65,24 +70,24 @@ func First(command string) (Sign, bool) {
 func (w *word) sign(before []string) (Sign, bool) {
 	unquoted := w.upTo(bare)
 	switch {
-	case len(before) == 0 && assignment().MatchString(unquoted):
+	case len(before) == 0 && theSigns().assignment.MatchString(unquoted):
 		return Sign{w.off, w.end(len(w.text)) - w.off, true}, true
 	case anyOf(before, remote):
 		return Sign{}, false
 	case unquoted == ";" && endsExec(before):
 		return Sign{}, false
-	case len(before) > 0 && (operator().MatchString(unquoted) || redirection().MatchString(unquoted)):
+	case len(before) > 0 && theSigns().operator.MatchString(unquoted):
 		return Sign{Off: w.off, Len: w.end(len(w.text)) - w.off}, true
 	case len(unquoted) > 1 && strings.HasSuffix(unquoted, ";") && !strings.Contains(unquoted, "="):
 		return Sign{Off: w.offs[len(unquoted)-1], Len: 1}, true
 	case unquoted == "~" || strings.HasPrefix(unquoted, "~/"):
 		return Sign{Off: w.off, Len: w.end(min(2, len(unquoted))) - w.off}, true
-	case takesFiles(before) && !strings.HasPrefix(unquoted, "-") && pattern().MatchString(unquoted):
+	case takesFiles(before) && !strings.HasPrefix(unquoted, "-") && theSigns().pattern.MatchString(unquoted):
 		return Sign{Off: w.off, Len: w.end(len(w.text)) - w.off}, true
 	case anyOf(before, interpreters):
 		return Sign{}, false
 	}
-	if at := expansion().FindStringIndex(w.upTo(inDoubleQuotes)); at != nil {
+	if at := theSigns().expansion.FindStringIndex(w.upTo(inDoubleQuotes)); at != nil {
 		return Sign{Off: w.offs[at[0]], Len: w.end(at[1]) - w.offs[at[0]]}, true
 	}
 	return Sign{}, false
