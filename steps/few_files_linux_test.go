@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // TestFewFiles: runs whose steps have ended hold no files that the steps of other runs need.

@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // interpreter makes the command lines of scripts that are not for a shell of the sh family.

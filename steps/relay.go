@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Stream passes on the output of a command line by line while it runs. The output is still kept for

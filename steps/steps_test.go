@@ -13,9 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Interactive runs a command on a terminal of its own, where it can ask questions. A person answers

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // work is a Runner that uses Command.Do.

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 

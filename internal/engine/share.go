@@ -13,12 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/steps"

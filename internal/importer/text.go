@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Ref returns a placeholder for a text of a tool. The two control characters keep it apart from braces of the file.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )

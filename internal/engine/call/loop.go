@@ -3,8 +3,8 @@ package call
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // LoopItems returns the items of a loop, and their keys if it is a matrix. caller says that they contain values from a

@@ -1,7 +1,7 @@
 package call
 
 import (
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Shown returns the bound parameters with secrets masked.

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -1,8 +1,8 @@
 package call
 
 import (
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/cache"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Pattern renders a pattern of files. Wildcards in values are literal characters.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Grants returns the permissions of the call. If an enforced tool uses this one, they are those that both have.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // unknownPart stands for a value of the caller in the path of a permission.

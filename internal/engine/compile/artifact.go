@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

@@ -3,8 +3,8 @@ package compile
 import (
 	"slices"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // markScripts adds to Scripts the steps whose results a script inside them can make of a caller's value: groups with a

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/sshcommand"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )

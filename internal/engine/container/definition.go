@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Definition describes the container of one command, with the services beside it. It is immutable.

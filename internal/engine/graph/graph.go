@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/artifactstep"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/resultcache"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // runner returns the runner of the step's node. It keeps the values that the step sets. If the step has a cache, it looks

@@ -2,9 +2,9 @@ package graph
 
 import (
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // handlerCondition returns the condition of a handler. It depends on how the step or tool of the handler ended, on

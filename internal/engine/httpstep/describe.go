@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/steps"
 )
 

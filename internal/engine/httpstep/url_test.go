@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // TestAddress checks that the rules of package requesturl apply, and that a password is not in the URL.

@@ -25,8 +25,8 @@ import (
 )
 
 // engine lists the packages whose errors are returned by the engine and the service.
-var engine = []string{"dag", "expr", "history", "hooks", "registry", "steps", "internal/engine", "internal/lang/tool",
-	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
+var engine = []string{"dag", "history", "hooks", "registry", "steps", "internal/engine", "internal/lang/tool",
+	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/lang/expr", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
 	"internal/js/jscheck", "internal/js/jsrun", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
 	"internal/engine/resultcache", "internal/engine/script", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/engine/waiting"}
 

@@ -3,7 +3,7 @@ package plan
 import (
 	"time"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Artifact is a compiled artifact of a step.

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 

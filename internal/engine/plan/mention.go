@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/steps"
 )

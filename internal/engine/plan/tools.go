@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

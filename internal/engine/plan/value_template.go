@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a value under with. Types are

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
@@ -18,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/steps"

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 	"github.com/flowrun/flowrun/steps"
 )

@@ -3,7 +3,7 @@ package requesturl
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // parameters are the values of a request. Every name of one letter is a parameter.

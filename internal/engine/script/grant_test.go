@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // kindTime is the kind of a dag.Wait that only the time ends.

@@ -3,8 +3,8 @@ package waiting
 import (
 	"errors"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/steps"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // TestRunUsedAsCode: run: has no shell, but a program that it starts may read code in its arguments, as in a script.

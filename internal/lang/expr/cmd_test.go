@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // cmdModel runs a batch script as cmd reads it, in the phases that decide what is code: %VAR% (1), quotes, carets

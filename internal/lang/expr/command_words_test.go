@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 func TestWords(t *testing.T) {

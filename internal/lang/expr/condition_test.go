@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 func isJavaScript(err error) bool { return errors.Is(err, expr.ErrJavaScript) }

@@ -3,7 +3,7 @@ package expr_test
 import (
 	"fmt"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // names is the definition that the tests use.

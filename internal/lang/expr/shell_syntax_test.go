@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // TestSyntaxProblems: scripts without placeholders are checked too, in the words of a shell, and what some shell may

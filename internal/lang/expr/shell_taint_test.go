@@ -3,7 +3,7 @@ package expr_test
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // warned returns the codes of the warnings of a script. An error fails the test.

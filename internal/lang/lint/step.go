@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/lostfailure"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )

@@ -14,7 +14,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Failure is a command of a shell script whose failure nobody notices, because the shell has the exit code of a later

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // TestLostFailures: which failures are lost, as PROGRAM, or PROGRAM|LAST in a pipeline.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/expr"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // Number converts a value of a parameter to a float64. ok is false if it is not a number.

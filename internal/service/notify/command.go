@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/expr"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"

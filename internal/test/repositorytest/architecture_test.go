@@ -30,7 +30,7 @@ type folder struct {
 var folders = []folder{
 	{"os", []string{"internal/os"}, nil},
 	{"dag", []string{"dag"}, nil},
-	{"lang", []string{"internal/lang", "expr", "library"}, []string{"os"}},
+	{"lang", []string{"internal/lang", "library"}, []string{"os"}},
 	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},
 	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
 	{"engine", []string{"internal/engine", "steps"}, []string{"os", "dag", "lang", "store", "js"}},
@@ -57,7 +57,7 @@ var libraries = map[string][]string{
 	"github.com/creack/pty":                  {"steps"},
 	"github.com/dop251/goja":                 {"internal/js/jscheck", "internal/js/jsworld"},
 	"github.com/evanw/esbuild":               {"internal/js/bundle", "internal/service/ui/bundle"},
-	"github.com/expr-lang/expr":              {"expr"},
+	"github.com/expr-lang/expr":              {"internal/lang/expr"},
 	"github.com/go-sourcemap/sourcemap":      {"internal/js/jscheck"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/model/mcpclient", "internal/service/mcp"},
 	"github.com/munnerz/goautoneg":           {"internal/observe/series"},
@@ -75,7 +75,7 @@ var libraries = map[string][]string{
 	"google.golang.org/protobuf":             {"metrics"},
 	"gopkg.in/yaml.v3":                       {"internal/lang/keytable", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
-	"mvdan.cc/sh/v3":                         {"expr", "internal/lang/lostfailure"},
+	"mvdan.cc/sh/v3":                         {"internal/lang/expr", "internal/lang/lostfailure"},
 }
 
 // families are the packages with commands: each has a function Commands.
