@@ -3,7 +3,7 @@ package flowrun
 import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // New returns an Engine. The StateDir of a program's first Engine also identifies its processes: processes that an

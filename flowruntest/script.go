@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // Answer is what one attempt of a step does. The zero Answer ends at once, prints nothing and succeeds.

@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/proc"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // outputTee passes on the run's output while it is being printed. Which step gives the output is known only at the end

@@ -14,9 +14,9 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not

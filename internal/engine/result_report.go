@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/value"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // maxReported limits each stream in a report, in bytes: half from its beginning and half from its end.

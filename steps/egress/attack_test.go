@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine/permission"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // victim is a service of this machine that nothing may reach. It returns its port and how often it was reached.

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Limits of a proxy. A step that opens more connections waits until it closes some: each costs this process

@@ -20,8 +20,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/test/dnstest"
-	"github.com/flowrun/flowrun/steps"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

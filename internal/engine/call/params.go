@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Params are the bound parameters of one call of one tool. They do not change: they can be previewed, described and

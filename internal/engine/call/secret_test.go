@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // TestSecrets: what a call gets from the source of a secret, or why it does not begin.

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/quoting"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // commandKind compiles steps with a command. body returns the text, key and shell of the command.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // loop compiles for-each or matrix, and adds the item to the names that the step's other texts can refer to.

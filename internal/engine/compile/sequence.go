@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // sequenceCompiler compiles one list of steps: those of a tool, of a group, or of a handler. The steps of a list are in

@@ -3,9 +3,9 @@ package compile
 import (
 	"cmp"
 
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool.

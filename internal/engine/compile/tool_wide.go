@@ -6,10 +6,10 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // toolWide compiles the texts that apply to all steps. They must not refer to steps.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // DescribeRequest shows the request in a dry run, as it would be sent. sc has the values that are known; others are shown

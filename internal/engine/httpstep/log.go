@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // log is the record of an exchange, which is the standard error of the step.

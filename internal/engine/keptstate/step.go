@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/store/merge"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // ReasonConflict is the reason of a run that sets a value which another run has changed in the meantime.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Mention records which stream of which step a reference reads.

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // LastStep returns the path of the plan's last step if its stdout is certain to be the run's output once it runs: no

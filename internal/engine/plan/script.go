@@ -3,9 +3,9 @@ package plan
 import (
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Script is the script of a step of kind js, in any role.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Surroundings is what a tool or a step provides to the programs it starts, beside their commands.

@@ -14,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // dependence is everything that a step's result depends on, and nothing that differs from attempt to attempt or from

@@ -11,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // runNode runs a tool with runtime: node in Node.js: as a command of the step, in a process group of its own that is

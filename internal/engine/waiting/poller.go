@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/flowrun/flowrun/internal/engine/requesturl"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // Poller runs a wait step that waits for something outside of flowrun.

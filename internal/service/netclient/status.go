@@ -3,7 +3,7 @@ package netclient
 import (
 	"context"
 	"errors"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"net/http"
 	"net/url"
 	"time"

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/service/netclient"
-	"github.com/flowrun/flowrun/steps"
 )
 
 // TestStatus checks that redirects are followed up to a limit, and that the body is not

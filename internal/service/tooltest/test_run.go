@@ -18,7 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/steps"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 const (

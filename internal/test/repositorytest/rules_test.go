@@ -53,7 +53,7 @@ func TestConnections(t *testing.T) {
 	t.Chdir(top)
 	may := map[string]string{
 		"steps/egress/proxy.go":                 "the proxy of enforced steps: permissions, at each connection",
-		"steps/poller.go":                       "steps that wait: permissions, at each connection",
+		"internal/engine/steps/poller.go":       "steps that wait: permissions, at each connection",
 		"internal/service/netclient/fetch.go":   "FetchRequest.Reach: permissions, or tools.webAllow",
 		"internal/service/netclient/status.go":  "StatusRequest.Reach: permissions",
 		"internal/engine/permission/network.go": "decides for ssh, whose client gets the address",
