@@ -34,7 +34,7 @@ var folders = []folder{
 	{"store", []string{"internal/store", "history"}, []string{"os", "dag", "lang"}},
 	{"js", []string{"internal/js", "hooks"}, []string{"os", "lang"}},
 	{"engine", []string{"internal/engine", "steps/egress"}, []string{"os", "dag", "lang", "store", "js"}},
-	{"flowrun", []string{"", "tool"}, []string{"os", "dag", "lang", "store", "js", "engine"}},
+	{"flowrun", []string{"", "tool", "expr", "steps"}, []string{"os", "dag", "lang", "store", "js", "engine"}},
 	{"observe", []string{"internal/observe", "metrics"}, []string{"os", "dag", "lang", "store", "engine"}},
 	{"screen", []string{"internal/screen"}, []string{"dag", "lang", "engine"}},
 	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun"}},
