@@ -128,7 +128,7 @@ var reports = regexp.MustCompile(`^(Error|Fatal|Log|Skip)f?$`)
 
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// wordsOf returns the words of a name: "run rests" for RunRests.
+// wordsOf returns the words of a name: "step started" for StepStarted.
 func wordsOf(name string) string { return strings.ToLower(capital.ReplaceAllString(name, " $0")) }
 
 // TestLanguageOfPages holds the vocabulary in the prose of the documentation. Code is left out.
