@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -26,7 +25,7 @@ func (e *Engine) queue(ctx context.Context, j *job) error {
 	if err := j.admit(ctx); err != nil {
 		return err
 	}
-	return sweep(ctx, e.grace())
+	return e.sweep(ctx)
 }
 
 // admit blocks until the run is admitted, and reports each change of its queue position to WithQueue.
@@ -159,37 +158,32 @@ func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State,
 	return nil
 }
 
-// sweepGrace is how long processes left by killed programs may take to end before the first run of this program
+// sweepGrace is how long processes left by killed programs may take to end before the first run of an Engine
 // starts. When their own runs are resumed, they get the Engine's grace period, which is longer.
 const sweepGrace = time.Second
 
-var (
-	swept    sync.Once
-	sweeping sync.WaitGroup
-)
-
-// sweepOnce removes, once in the life of this program, what killed programs with the same StateDir left behind:
+// sweepOnce removes, once in the life of the Engine, what killed programs with the same StateDir left behind:
 // processes, and temporary files that hold values. The files are removed while the run does other things; wait returns
 // when that is done. A failure does not keep a run from starting: it is reported when the killed run is resumed, and by
 // a run that takes the same locks (see queue).
-func sweepOnce(ctx context.Context) (wait func()) {
-	swept.Do(func() {
-		_, _ = proc.Sweep(ctx, sweepGrace)
-		sweeping.Go(func() { _ = rundir.SweepAbandoned() })
+func (e *Engine) sweepOnce(ctx context.Context) (wait func()) {
+	e.swept.Do(func() {
+		_, _ = proc.Sweep(ctx, e.domain, sweepGrace)
+		e.sweeping.Go(func() { _ = rundir.SweepAbandoned(e.domain) })
 	})
-	return sweeping.Wait
+	return e.sweeping.Wait
 }
 
 // EndLeftovers ends the processes that killed programs with the StateDir of this one have left, and removes their temporary
 // files that hold values. A program does so before its first run; one that runs for long calls it again when a run of
 // another program is interrupted. It ends nothing of a living program.
 func (e *Engine) EndLeftovers(ctx context.Context) error {
-	return errors.Join(sweep(ctx, e.grace()), rundir.SweepAbandoned())
+	return errors.Join(e.sweep(ctx), rundir.SweepAbandoned(e.domain))
 }
 
 // sweep ends the processes that killed programs have left. The error names those that could not be stopped.
-func sweep(ctx context.Context, grace time.Duration) error {
-	report, err := proc.Sweep(ctx, grace)
+func (e *Engine) sweep(ctx context.Context) error {
+	report, err := proc.Sweep(ctx, e.domain, e.grace())
 	if err == nil && len(report.Escaped) > 0 {
 		err = fmt.Errorf("cannot stop processes of a run that was killed: %s; stop them yourself, because that run may have held locks", proc.Names(report.Escaped))
 	}

@@ -80,7 +80,7 @@ func (e *Engine) acquirer(j *job) func(context.Context, dag.ID, any) (func(), er
 			return nil, err
 		}
 		release := func() { _ = j.ledger.Leave(string(path)) } // if it fails, the end of the run gives it back
-		if err := sweep(ctx, e.grace()); err != nil {
+		if err := e.sweep(ctx); err != nil {
 			release()
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -44,6 +45,9 @@ type Config struct {
 	// StateDir is where runs keep files: the logs of a run are in runs/RUN/logs. With "" nothing is kept after Run
 	// has returned, and a Result holds only the first 4 KiB of each step's streams and the run's output.
 	StateDir string
+	// Leftovers is the folder that programs share of which one ends what another left when it was killed: processes, and
+	// temporary files that hold values. "" is StateDir; if that is "" too, nothing is found later.
+	Leftovers string
 	// ToolDir is where tools in JavaScript store variables and files between runs, in a folder for each tool. "" is
 	// the folder tools in StateDir, or none if that is "" too.
 	ToolDir string
@@ -141,23 +145,26 @@ func (e *Engine) Load() (running, queued int) { return e.slots.Load() }
 // Engine runs plans. It is safe for concurrent use; runs share its slots.
 type Engine struct {
 	config Config
+	domain procid.Domain // of its processes
 	slots  *dag.Slots
 	cache  func() (*cache.Store, error) // nil: none
+
+	swept    sync.Once // see sweepOnce
+	sweeping sync.WaitGroup
 }
 
-// New returns an Engine. The StateDir of a program's first Engine also identifies its processes: processes that an
-// earlier program with this folder left when it was killed are ended before the first run starts.
+// New returns an Engine. What programs with its Config.Leftovers left when they were killed is ended before its first run
+// starts.
 func New(c Config) *Engine {
 	n := c.Parallel
 	if n <= 0 {
 		n = dag.DefaultParallel()
 	}
 	n = min(n, proc.MaxParallel())
-	procid.SetPlace(c.StateDir)
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}
-	return &Engine{config: c, slots: c.Slots, cache: cacheOf(c)}
+	return &Engine{config: c, domain: procid.DomainOf(cmp.Or(c.Leftovers, c.StateDir)), slots: c.Slots, cache: cacheOf(c)}
 }
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or was cancelled is a Result with that

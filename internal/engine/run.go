@@ -68,7 +68,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if err := e.checkClaims(j.plan); err != nil {
 		return nil, err
 	}
-	defer sweepOnce(ctx)()
+	defer e.sweepOnce(ctx)()
 	if j.resumes() {
 		if err := e.claim(ctx, j); err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	if j.ledger, err = e.config.Store.Claim(ctx, j.id, recorded.seq()); err != nil {
 		return fmt.Errorf("cannot continue run %s: %w", j.id, err)
 	}
-	_, err = proc.Recover(j.id, j.continuation.detached()).Close(ctx, e.grace())
+	_, err = proc.Recover(j.id, e.domain, j.continuation.detached()).Close(ctx, e.grace())
 	if err = errors.Join(err, rundir.SweepPrivate(j.id)); err != nil {
 		return errors.Join(fmt.Errorf("cannot clean up after run %s: %w", j.id, err), j.closeLedger())
 	}
@@ -394,9 +394,9 @@ func (j *job) closeLedger() error {
 // command) or if there is no supervisor process.
 func (e *Engine) host(mark string) proc.Host {
 	if proc.IsReaper() || e.config.Helper == "" && !supervisor.Enabled() {
-		return proc.Open(mark)
+		return proc.Open(mark, e.domain)
 	}
-	return supervisor.New(mark, e.config.Helper)
+	return supervisor.New(mark, e.config.Helper, e.domain)
 }
 
 // checkStreamReceiver rejects a run whose steps stream to a function, if the caller has not given one.

@@ -132,7 +132,7 @@ func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *cal
 	if err := e.check(p.job); err != nil {
 		return err
 	}
-	sweepOnce(ctx)()
+	e.sweepOnce(ctx)()
 	p.job.epoch = os.Getpid() // several programs may have a share in the run, on one machine
 	if err := e.prepare(ctx, p.job, p.tee); err != nil {
 		return err

@@ -63,7 +63,7 @@ func programVersion(path string, versionArgs []string) string {
 	c.WaitDelay = time.Second // in case a child process keeps the pipe open
 	var out strings.Builder
 	c.Stdout = &out
-	err := proc.Run(c)
+	err := proc.Run(c, 0)
 	line, _, _ := strings.Cut(strings.TrimSpace(out.String()), "\n")
 	if err != nil || line == "" {
 		return ""
@@ -115,7 +115,7 @@ func checkSupervision() []finding {
 		list = append(list, warning("processes", "only Linux supports this; stop programs that become daemons yourself",
 			"flowrun can stop process groups only; processes that leave their group may keep running"))
 	}
-	m, err := cgroup.NewLimit("", cgroup.Limits{Memory: 64 << 20})
+	m, err := cgroup.NewLimit("", 0, cgroup.Limits{Memory: 64 << 20})
 	if err != nil {
 		return append(list, warning("memory limits", "only tools that set one need it; run flowrun where it can create cgroups, as under systemd-run --user --scope",
 			"resources.max-memory cannot be enforced: %v", err))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/steps/egress"
@@ -17,7 +16,7 @@ import (
 // run is not recorded. parallel is --max-parallel; 0 means the setting limits.max-parallel. cleanup
 // removes the temporary folder of a run that is not recorded; call it after the run.
 func EngineConfig(s history.Store, f ConsentFlags, parallel int) (config engine.Config, cleanup func(), err error) {
-	config = engine.Config{Parallel: parallel, StateDir: engine.DefaultStateDir(),
+	config = engine.Config{Parallel: parallel, StateDir: engine.DefaultStateDir(), Leftovers: engine.DefaultStateDir(),
 		Grace: f.Settings.Duration("grace"), Cleanup: f.Settings.Duration("limits.cleanup"),
 		Pools: f.Settings.Pools(),
 		Artifacts: engine.ArtifactLimits{MaxFileSize: f.Settings.Number("artifacts.max-file-size"), MaxSize: f.Settings.Number("artifacts.max-size"),
@@ -26,7 +25,6 @@ func EngineConfig(s history.Store, f ConsentFlags, parallel int) (config engine.
 	if config.Parallel == 0 {
 		config.Parallel = int(f.Settings.Number("limits.max-parallel"))
 	}
-	procid.SetPlace(config.StateDir) // marks the processes of this run, even if the run keeps nothing in the state directory
 	config.HTTP, config.Fetch, config.Egress = netclient.Status, netclient.Fetch, egress.Serve
 	config.MayCall, config.AskModel = f.MayCall, AskModel(f.Settings)
 	if s != nil {

@@ -288,7 +288,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Entry, f inst
 	cmd.Stdin = strings.NewReader(text)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := proc.Run(cmd); err != nil {
+	if err := proc.Run(cmd, 0); err != nil {
 		return fmt.Errorf("cannot change the crontab: %w: %s", err, bytes.TrimSpace(output.Bytes()))
 	}
 	fmt.Fprintln(env.Stdout, "changed the crontab; to see it: crontab -l")
@@ -300,7 +300,7 @@ func readCrontab() (string, error) {
 	cmd := exec.Command("crontab", "-l")
 	var out, bad bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &bad
-	err := proc.Run(cmd)
+	err := proc.Run(cmd, 0)
 	switch {
 	case err == nil:
 		return out.String(), nil

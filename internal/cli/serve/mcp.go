@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service/mcp"
 	"github.com/flowrun/flowrun/internal/service/toolset"
 )
@@ -157,7 +158,7 @@ func (m *mcpServer) serve(ctx context.Context, stop *stopSignals, serve func(con
 	traces := launch.NewServiceTraces(m.log)
 	traces.AddTo(&config)
 	m.engine = engine.New(config)
-	if _, err := proc.Sweep(ctx, time.Second); err != nil {
+	if _, err := proc.Sweep(ctx, procid.DomainOf(config.Leftovers), time.Second); err != nil {
 		return err
 	}
 	m.open(ctx)

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/timetable"
@@ -130,7 +131,7 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 	s.traces = launch.NewServiceTraces(s.log)
 	s.traces.AddTo(&s.config)
 	s.engine = engine.New(s.config)
-	_, err = proc.Sweep(ctx, time.Second)
+	_, err = proc.Sweep(ctx, procid.DomainOf(s.config.Leftovers), time.Second)
 	return err
 }
 

@@ -24,7 +24,7 @@ var bubblewrap = sync.OnceValues(func() (string, error) {
 	defer cancel()
 	probe := exec.CommandContext(ctx, file, "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/usr", "/usr",
 		"--ro-bind-try", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64", "--", "/usr/bin/true")
-	if err := proc.Run(probe); err != nil {
+	if err := proc.Run(probe, 0); err != nil {
 		return "", fmt.Errorf("bubblewrap cannot make namespaces here: %w", err)
 	}
 	return file, nil

@@ -75,14 +75,14 @@ type container struct {
 const containerPrefix = "flowrun-"
 
 // containerName returns a new name of a container. It says which process owns the container.
-func containerName() string {
-	return containerPrefix + procid.Tag() + "-" + strings.ToLower(rand.Text())
+func containerName(d procid.Domain) string {
+	return containerPrefix + d.Tag() + "-" + strings.ToLower(rand.Text())
 }
 
 // abandonedContainer reports whether the owner of a container with this name was killed.
-func abandonedContainer(name string) bool {
+func abandonedContainer(name string, d procid.Domain) bool {
 	tag, _, _ := strings.Cut(strings.TrimPrefix(name, containerPrefix), "-")
-	return strings.HasPrefix(name, containerPrefix) && procid.Abandoned(tag)
+	return strings.HasPrefix(name, containerPrefix) && d.Abandoned(tag)
 }
 
 // argv returns the command line that runs command in the container. It contains no values, because
@@ -256,7 +256,7 @@ func (t *Runner) newContainer(dir string, tty bool) (*container, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &container{program: program, name: containerName(), image: t.Confine.Image,
+	c := &container{program: program, name: containerName(t.Host.Domain()), image: t.Confine.Image,
 		tty: tty, network: t.Confine.Network, limits: t.Confine.Limits, noCore: t.NoCore(), dir: dir,
 		run: t.Run, step: string(t.Step)}
 	if uid := os.Getuid(); uid >= 0 {

@@ -155,7 +155,7 @@ func (t *Runner) Sweep(ctx context.Context) {
 	defer cancel()
 	for range maxSweeps {
 		_, out, _ := t.askProgram(ctx, program, "ps", "--all", "--filter", "label=flowrun.run", "--format", "{{.Names}}")
-		names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !abandonedContainer(name) })
+		names := slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return !abandonedContainer(name, t.Host.Domain()) })
 		if len(names) == 0 {
 			return
 		}

@@ -138,7 +138,7 @@ func (t *Runner) startService(def *Service) (*service, error) {
 // serviceContainer returns the container of a service, and the environment of the program that starts it. Nothing of this
 // machine is mounted in it, and what it writes is gone when it ends.
 func (t *Runner) serviceContainer(def *Service) (c *container, env []string, err error) {
-	c = &container{program: t.services.program, name: containerName(), image: def.Image, guest: def.User, pull: t.Definition.Pull,
+	c = &container{program: t.services.program, name: containerName(t.Host.Domain()), image: def.Image, guest: def.User, pull: t.Definition.Pull,
 		network: t.Confine.Network, limits: t.Confine.Limits, noCore: t.NoCore(), run: t.Run, step: string(t.Step)}
 	if list := t.services.list; len(list) > 0 {
 		c.joined = list[0].name

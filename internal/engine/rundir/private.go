@@ -13,15 +13,15 @@ import (
 )
 
 // privatePrefix returns the start of the name of a run's private folder. The tag of the process
-// that made it (procid.Tag), a dash and digits follow. A later owner of the run finds folders of a
+// that made it (procid.Domain.Tag), a dash and digits follow. A later owner of the run finds folders of a
 // killed one by the run; any later process finds them by the tag.
 func privatePrefix(run string) string { return "flowrun-" + FileName(run) + privateMiddle }
 
 const privateMiddle = "-private"
 
-// MakePrivate makes a private folder for a run.
-func MakePrivate(run string) (string, error) {
-	dir, err := os.MkdirTemp("", privatePrefix(run)+procid.Tag()+"-*")
+// MakePrivate makes a private folder for a run whose processes are in the domain.
+func MakePrivate(run string, d procid.Domain) (string, error) {
+	dir, err := os.MkdirTemp("", privatePrefix(run)+d.Tag()+"-*")
 	if err != nil {
 		return "", fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
@@ -47,16 +47,16 @@ func SweepPrivate(run string) error {
 	})
 }
 
-// SweepAbandoned removes the private folders of all killed processes with the same state directory.
+// SweepAbandoned removes the private folders of all killed processes of the domain.
 // Their runs may never be resumed, and the values in the folders may be secret.
-func SweepAbandoned() error {
+func SweepAbandoned(d procid.Domain) error {
 	return sweepPrivate(func(name string) bool {
 		at := strings.LastIndex(name, privateMiddle)
 		if at < 0 || !strings.HasPrefix(name, "flowrun-") {
 			return false
 		}
 		tag, ok := privateTag(name[at+len(privateMiddle):])
-		return ok && procid.Abandoned(tag)
+		return ok && d.Abandoned(tag)
 	})
 }
 

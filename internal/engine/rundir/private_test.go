@@ -14,13 +14,13 @@ import (
 func TestSweepPrivate(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	own, err := MakePrivate("r.1/x")
+	own, err := MakePrivate("r.1/x", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := t.TempDir()
 	os.WriteFile(filepath.Join(kept, "precious"), nil, 0o600)
-	link := filepath.Join(temp, privatePrefix("r.1/x")+procid.Tag()+"-2")
+	link := filepath.Join(temp, privatePrefix("r.1/x")+procid.Domain(0).Tag()+"-2")
 	if err := os.Symlink(kept, link); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestSweepPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+procid.Tag()+"-3"), nil, 0o600)
+	os.WriteFile(filepath.Join(temp, privatePrefix("r.1/x")+procid.Domain(0).Tag()+"-3"), nil, 0o600)
 	if err := SweepPrivate("r.1/x"); err != nil {
 		t.Error(err)
 	}
@@ -57,8 +57,8 @@ func TestSweepPrivate(t *testing.T) {
 func TestSweepAbandoned(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	procid.SetPlace(temp)
-	own := procid.Tag()
+	domain := procid.DomainOf(temp)
+	own := domain.Tag()
 	at := own[strings.LastIndexByte(own, '.'):]
 	stays := map[string]bool{
 		"flowrun-a-private" + own + "-1":                 true,
@@ -74,7 +74,7 @@ func TestSweepAbandoned(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := SweepAbandoned(); err != nil {
+	if err := SweepAbandoned(domain); err != nil {
 		t.Error(err)
 	}
 	for name, want := range stays {

@@ -66,7 +66,7 @@ func TestEngineKilled(t *testing.T) {
 	if text, err := os.ReadFile(file.Path); err != nil || string(text) != run+".1\ninput\nover\n" {
 		t.Errorf("the log holds %q, %v", text, err)
 	}
-	report, err := proc.Recover(run, nil).Close(context.Background(), time.Second)
+	report, err := proc.Recover(run, 0, nil).Close(context.Background(), time.Second)
 	if err != nil || len(report.Ended) != 1 || len(report.Escaped) > 0 {
 		t.Errorf("left were %+v, %v", report, err)
 	}

@@ -59,11 +59,11 @@ func (l *limits) makeGroup() (err error) {
 		shared.CountCPU = false
 		l.session.Notify(notice.Notice{Code: notice.CPU, Message: fmt.Sprintf("max-cpu limits only the CPU time of each process, not the total of a step: %v", why)})
 	}
-	if l.group, err = newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
+	if l.group, err = l.newLimit(mark, shared); err != nil && l.MaxMemory > 0 {
 		l.session.Notify(notice.Notice{Code: notice.Memory, Message: fmt.Sprintf(
 			"max-memory limits only the address space of each process, not the total memory of a step: %v", err)})
 		shared.Memory, l.perProcess = 0, true
-		l.group, err = newLimit(mark, shared)
+		l.group, err = l.newLimit(mark, shared)
 	}
 	if err != nil {
 		return place.CannotStart(126, "cannot start the step: cannot enforce its limits: %v", err)
@@ -72,11 +72,11 @@ func (l *limits) makeGroup() (err error) {
 }
 
 // newLimit returns nil if there is nothing to limit.
-func newLimit(mark string, l cgroup.Limits) (*cgroup.Limit, error) {
-	if l == (cgroup.Limits{}) {
+func (l *limits) newLimit(mark string, shared cgroup.Limits) (*cgroup.Limit, error) {
+	if shared == (cgroup.Limits{}) {
 		return nil, nil
 	}
-	return cgroup.NewLimit(mark, l)
+	return cgroup.NewLimit(mark, l.session.host.Domain(), shared)
 }
 
 var errLimit = errors.New("the step exceeded a limit")

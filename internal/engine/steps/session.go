@@ -167,7 +167,7 @@ func Open(o Options) (*Session, error) {
 	}
 	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
 	if s.host == nil {
-		s.host = proc.Open(procid.Mark(o.Run, o.Epoch))
+		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
 	}
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
@@ -294,7 +294,7 @@ func (s *Session) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.private == "" {
-		dir, err := rundir.MakePrivate(s.options.Run)
+		dir, err := rundir.MakePrivate(s.options.Run, s.host.Domain())
 		if err != nil {
 			return "", err
 		}

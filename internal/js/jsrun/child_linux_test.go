@@ -52,7 +52,7 @@ func runProgram(how string) {
 // reap runs and ends a step beside a child, which must survive.
 func reap(r *Runtime, call func() error) {
 	before := call()
-	g := proc.Open(procid.Mark("hooks", 1))
+	g := proc.Open(procid.Mark("hooks", 1), 0)
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	_, err := g.Start(proc.Spec{Step: "s", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 600 & (setsid sleep 600 &); sleep 600"},
 		Env: os.Environ(), Files: [3]*os.File{null, null, null}})

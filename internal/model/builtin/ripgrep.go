@@ -63,7 +63,7 @@ func (r *ripgrep) matching(ctx context.Context, dir string, files []string) []st
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	err := proc.Run(cmd)
+	err := proc.Run(cmd, 0)
 	var exit *exec.ExitError
 	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: no file matches
 		return files

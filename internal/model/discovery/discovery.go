@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/os/program"
 )
 
@@ -52,7 +54,7 @@ func Discover(ctx context.Context, c Config) (tools []*tool.Definition, warnings
 	if err != nil {
 		return nil, nil, fmt.Errorf("tools.callCommand: %w", err)
 	}
-	printed, err := program.Call{Argv: ask, Dir: c.Dir, Step: step, Limit: Limit, MaxOutput: MaxDeclarations}.Run(ctx)
+	printed, err := program.Call{Argv: ask, Dir: c.Dir, Step: step, Domain: procid.DomainOf(engine.DefaultStateDir()), Limit: Limit, MaxOutput: MaxDeclarations}.Run(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("tools.discoveryCommand (%q): %w", ask[0], err)
 	}

@@ -48,13 +48,12 @@ type process struct {
 // startProcess starts the program of a server. If this process is killed, the next one with the same
 // state directory ends what is left of the server.
 func startProcess(c ServerConfig, stateDir string) (*process, error) {
-	procid.SetPlace(stateDir)
 	path, err := programFile(c.Command, c.Dir)
 	if err != nil {
 		return nil, err
 	}
 	mark := procid.Mark(serverStep+rand.Text(), 1) // unique, because the processes to stop are found by the mark
-	p := &process{host: proc.Open(mark), stderr: &tail{done: make(chan struct{})}}
+	p := &process{host: proc.Open(mark, procid.DomainOf(stateDir)), stderr: &tail{done: make(chan struct{})}}
 	var files [3]*os.File // of the program
 	var own [3]*os.File
 	closeAll := func(list []*os.File) {

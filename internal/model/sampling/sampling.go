@@ -14,7 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/os/program"
 )
 
@@ -57,7 +59,8 @@ func (c Command) Sample(ctx context.Context, request any) (Answer, error) {
 	case len(input) > maxRequest:
 		return Answer{}, fmt.Errorf("the request is larger than %d MiB", maxRequest>>20)
 	}
-	printed, err := program.Call{Argv: argv, Dir: c.Dir, Input: append(input, '\n'), Step: "@sampling", Limit: Limit, MaxOutput: maxAnswer}.Run(ctx)
+	printed, err := program.Call{Argv: argv, Dir: c.Dir, Input: append(input, '\n'), Step: "@sampling",
+		Domain: procid.DomainOf(engine.DefaultStateDir()), Limit: Limit, MaxOutput: maxAnswer}.Run(ctx)
 	if err == nil {
 		err = check(printed)
 	}

@@ -37,14 +37,14 @@ type Leaf struct {
 var leafCount atomic.Int64 // number of leaves that this process has made
 
 // LeafPrefix starts the name of a leaf: flowrun-MARK-TAG-NUMBER. The mark (procid.Mark) names the
-// run and the epoch, and the tag (procid.Tag) shows whether the process that made the leaf has
+// run and the epoch, and the tag (procid.Domain.Tag) shows whether the process that made the leaf has
 // ended.
 const LeafPrefix = "flowrun-"
 
 // LeafName returns the name of a new leaf for processes with this mark. With "" nothing ends
 // processes because they are in the leaf; it only limits them.
-func LeafName(mark string) string {
-	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), procid.Tag(), leafCount.Add(1))
+func LeafName(mark string, d procid.Domain) string {
+	return fmt.Sprintf("%s%s-%s-%d", LeafPrefix, LeafMark(mark), d.Tag(), leafCount.Add(1))
 }
 
 // LeafMark returns a mark as it appears in the name of a leaf. If the mark is long or has
@@ -84,13 +84,13 @@ func cutLast(text, sep string) (before, after string, ok bool) {
 
 // NewLeaf makes a leaf below the cgroup of this process. It returns nil if that is not possible:
 // there is no v2 hierarchy, or this user may not write to it.
-func NewLeaf(mark string) *Leaf {
+func NewLeaf(mark string, d procid.Domain) *Leaf {
 	parent := OwnCgroup()
 	if parent == "" {
 		return nil
 	}
 	SweepLeaves(parent)
-	l, err := makeLeaf(parent, mark)
+	l, err := makeLeaf(parent, LeafName(mark, d))
 	if err != nil {
 		return nil
 	}
@@ -98,9 +98,9 @@ func NewLeaf(mark string) *Leaf {
 	return l
 }
 
-// makeLeaf makes a cgroup below parent with a name for the mark.
-func makeLeaf(parent, mark string) (*Leaf, error) {
-	path := filepath.Join(parent, LeafName(mark))
+// makeLeaf makes a cgroup with this name below parent.
+func makeLeaf(parent, name string) (*Leaf, error) {
+	path := filepath.Join(parent, name)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func makeLeaf(parent, mark string) (*Leaf, error) {
 }
 
 // SweepLeaves removes the empty leaves below parent whose makers have ended, whatever their place
-// (procid.SetPlace). Only empty cgroups can be removed, so at worst a run in another pid namespace
+// (procid.Domain). Only empty cgroups can be removed, so at worst a run in another pid namespace
 // loses a leaf that is empty at that moment. proc.Sweep and proc.Recover end what is in the others.
 func SweepLeaves(parent string) {
 	for _, path := range LeavesUnder(parent) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Limit limits what all processes in it use together: one cgroup of version 2, or one for each
@@ -24,7 +26,7 @@ type limitLeaf struct {
 // NewLimit makes a Limit for processes with this mark (see procid.Mark): what is left in it is
 // ended with the run. Use "" for processes that may outlive their run. It fails if this user cannot
 // make such cgroups here.
-func NewLimit(mark string, l Limits) (*Limit, error) {
+func NewLimit(mark string, d procid.Domain, l Limits) (*Limit, error) {
 	parents, err := parentsFor(l)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,7 @@ func NewLimit(mark string, l Limits) (*Limit, error) {
 	limit := &Limit{}
 	for _, p := range parents {
 		SweepLeaves(p.dir)
-		leaf, err := makeLeaf(p.dir, mark)
+		leaf, err := makeLeaf(p.dir, LeafName(mark, d))
 		if err == nil {
 			limit.leaves = append(limit.leaves, limitLeaf{*leaf, p.v2})
 			err = leaf.apply(p.settings)

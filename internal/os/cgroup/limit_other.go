@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 // Limit is a placeholder: this platform cannot limit what a group of processes uses.
 type Limit struct{}
 
 // NewLimit always fails on this platform.
-func NewLimit(mark string, l Limits) (*Limit, error) { return nil, confine.Available() }
+func NewLimit(mark string, d procid.Domain, l Limits) (*Limit, error) {
+	return nil, confine.Available()
+}
 
 // CanLimit always fails on this platform.
 func CanLimit(l Limits) error { return confine.Available() }

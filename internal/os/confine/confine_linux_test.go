@@ -259,7 +259,7 @@ func TestConfinedStart(t *testing.T) {
 // limit returns a memory limit. It skips the test if this user cannot make one.
 func limit(t *testing.T, bytes int64) *cgroup.Limit {
 	t.Helper()
-	m, err := cgroup.NewLimit("", cgroup.Limits{Memory: bytes})
+	m, err := cgroup.NewLimit("", 0, cgroup.Limits{Memory: bytes})
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

@@ -24,7 +24,7 @@ func TestConfinedStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	g := proc.Open("confined")
+	g := proc.Open("confined", 0)
 	start := func(step string, c *confine.Confinement, path string, args ...string) (proc.Process, error) {
 		return g.Start(proc.Spec{Step: step, Path: path, Args: append([]string{path}, args...), Dir: "/", Files: [3]*os.File{null, null, null}, Confine: c})
 	}

@@ -69,7 +69,7 @@ read -r line </dev/tcp/127.7.8.9/`+port+` && echo "$line"
 // runIn runs a bash script in a namespace and returns what it prints.
 func runIn(t *testing.T, n *netns.Namespace, script string) (string, int) {
 	t.Helper()
-	g := proc.Open("enter")
+	g := proc.Open("enter", 0)
 	defer g.Close(t.Context(), 0)
 	r, w, err := os.Pipe()
 	if err != nil {

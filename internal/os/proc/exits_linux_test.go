@@ -9,7 +9,7 @@ import (
 // Groups share one exitQueue, which lasts from the first start to the last Close.
 func TestExitQueueIsShared(t *testing.T) {
 	ctx := context.Background()
-	a, b := Open("exits-a"), Open("exits-b")
+	a, b := Open("exits-a", 0), Open("exits-b", 0)
 	start(t, a, "exits-a", "s", "true").Wait(ctx)
 	p := start(t, b, "exits-b", "s", "exit 3")
 	if a.exits == nil || a.exits != b.exits {
@@ -28,7 +28,7 @@ func TestExitQueueIsShared(t *testing.T) {
 // What starting a process and waiting for it allocates here, most of it for the system calls.
 func TestAllocations(t *testing.T) {
 	ctx := context.Background()
-	g := Open("allocations")
+	g := Open("allocations", 0)
 	defer g.Close(ctx, 0)
 	null := devNull(t)
 	spec := Spec{Path: "/bin/true", Args: []string{"true"}, Files: [3]*os.File{null, null, null}}

@@ -17,7 +17,7 @@ import (
 // fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel
 // has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
 // kernels before 5.7. ForkExec cannot enter namespaces. limited is that this process reaps its orphans, and finds those of
-// others by their birthmark: see procid.ChildLimits.
+// others by their birthmark: see procid.Domain.ChildLimits.
 func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) {
 	if s.Confine != nil && s.Confine.NeedsProcess() {
 		s = s.wrapped()
@@ -40,7 +40,7 @@ func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) 
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	if limited {
-		defer procid.SetChildLimits(s.outlives())()
+		defer s.domain.SetChildLimits(s.outlives())()
 	}
 	pid, err = syscall.ForkExec(s.Path, s.Args, &attr)
 	return pid, pidfd, err
@@ -91,7 +91,7 @@ func fastFork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, forked 
 		v.Calls, path, args = calls.List, calls.Program.Path, calls.Program.Args
 	}
 	if limited {
-		limits := procid.ChildLimits(s.outlives())
+		limits := s.domain.ChildLimits(s.outlives())
 		defer runtime.KeepAlive(limits)
 		own = limitCalls(limits)
 		v.Calls = slices.Concat(own, v.Calls)

@@ -16,7 +16,8 @@ import (
 
 // Group holds the processes that one owner of a run starts from this process. It is a [Host].
 type Group struct {
-	mark        string                 // the mark of the processes that it starts
+	mark        string // the mark of the processes that it starts
+	domain      procid.Domain
 	markBelongs func(mark string) bool // reports whether processes with this mark belong to the group; nil: none do
 	leafBelongs func(name string) bool // reports whether the processes in a leaf of this name belong to the group; set only if foreign
 	foreign     bool                   // the processes were started by another process
@@ -41,27 +42,30 @@ type Group struct {
 
 var _ Host = (*Group)(nil)
 
+// Domain returns the domain of the processes.
+func (g *Group) Domain() procid.Domain { return g.domain }
+
 // Open returns a Group whose processes carry the mark (see procid.Mark) in procid.MarkOwner. The
 // caller must put it into their environment. With the mark "" no process is found by its mark. A
 // Group costs nothing until it starts a process.
-func Open(mark string) *Group {
+func Open(mark string, d procid.Domain) *Group {
 	countGroups(1)
-	return &Group{mark: mark, markBelongs: exactMark(mark), since: procid.Now(), live: map[*child]struct{}{},
+	return &Group{mark: mark, domain: d, markBelongs: exactMark(mark), since: procid.Now(), live: map[*child]struct{}{},
 		leftGroups: map[int]string{}, detachedGroups: map[int]string{}, detachedSteps: map[string]struct{}{}}
 }
 
 // Reopen returns a Group for processes that another process started with the mark and can no longer
 // end. Start fails. Close ends all processes that carry the mark, however old, and all processes in
 // a leaf that was made for it, except processes that carry the path of a detached step.
-func Reopen(mark string, detached []string) *Group {
-	return reopen(exactMark(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
+func Reopen(mark string, d procid.Domain, detached []string) *Group {
+	return reopen(d, exactMark(mark), func(m string) bool { return m == cgroup.LeafMark(mark) && mark != "" }, detached)
 }
 
 // Recover is Reopen for everything that any owner of the run left, whatever its epoch, and for
 // everything that Sweep would end. A new owner of a run closes it before it starts processes of its
 // own. If nothing is left, that costs one read of the process table.
-func Recover(run string, detached []string) *Group {
-	return reopen(func(m string) bool { return procid.OfRun(m, run) }, func(m string) bool {
+func Recover(run string, d procid.Domain, detached []string) *Group {
+	return reopen(d, func(m string) bool { return procid.OfRun(m, run) }, func(m string) bool {
 		at, _ := procid.SplitMark(m)
 		want, _ := procid.SplitMark(cgroup.LeafMark(procid.Mark(run, 1)))
 		return at == want && run != ""
@@ -76,11 +80,11 @@ func exactMark(mark string) func(string) bool {
 
 // reopen returns a Group that ends processes of others: those whose mark is accepted by marked, and
 // those in leaves whose mark is accepted by ofLeaf or whose maker has ended.
-func reopen(marked, ofLeaf func(mark string) bool, detached []string) *Group {
-	g := &Group{markBelongs: marked, foreign: true, detachedSteps: map[string]struct{}{}}
+func reopen(d procid.Domain, marked, ofLeaf func(mark string) bool, detached []string) *Group {
+	g := &Group{domain: d, markBelongs: marked, foreign: true, detachedSteps: map[string]struct{}{}}
 	g.leafBelongs = func(name string) bool {
 		mark, tag, ok := cgroup.ParseLeaf(name)
-		return ok && mark != "" && (ofLeaf(mark) || procid.Abandoned(tag))
+		return ok && mark != "" && (ofLeaf(mark) || d.Abandoned(tag))
 	}
 	for _, step := range detached {
 		g.detachedSteps[step] = struct{}{}
@@ -96,7 +100,7 @@ const reapInterval = time.Second
 func (g *Group) setUp() {
 	g.exits = openExits()
 	if !g.withoutLeaf {
-		g.leaf = cgroup.NewLeaf(g.mark)
+		g.leaf = cgroup.NewLeaf(g.mark, g.domain)
 	}
 	if !IsReaper() {
 		return
@@ -124,6 +128,7 @@ func (g *Group) Start(s Spec) (Process, error) {
 	if s.Detach {
 		leaf = nil
 	}
+	s.domain = g.domain
 	pid, pidfd, err := startFirst(&s, leaf)
 	if leaf != nil && leafRefused(err) {
 		if pid, pidfd, err = startFirst(&s, nil); err == nil {

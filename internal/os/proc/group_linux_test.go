@@ -20,7 +20,7 @@ import (
 )
 
 func TestExit(t *testing.T) {
-	g := Open("exit")
+	g := Open("exit", 0)
 	defer g.Close(context.Background(), 0)
 	for script, want := range map[string]Exit{
 		"exit 0":        {},
@@ -39,7 +39,7 @@ func TestExit(t *testing.T) {
 // The CPU time of a process and of those that it waited for is counted. Peak memory is known if it is
 // more than this process has used.
 func TestUsage(t *testing.T) {
-	g := Open("usage")
+	g := Open("usage", 0)
 	defer g.Close(context.Background(), 0)
 	for script, check := range map[string]func(Usage) bool{
 		"exit 0": func(u Usage) bool { return u.MaxRSS == 0 },
@@ -55,7 +55,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	g := Open("fails")
+	g := Open("fails", 0)
 	defer g.Close(context.Background(), 0)
 	null := devNull(t)
 	files := [3]*os.File{null, null, null}
@@ -68,7 +68,7 @@ func TestStartFails(t *testing.T) {
 
 // Waiting and stopping work the same without a pidfd.
 func TestWithoutPidfd(t *testing.T) {
-	g := Open("nopidfd")
+	g := Open("nopidfd", 0)
 	g.setUpOnce.Do(func() {}) // so it has no exitQueue
 	defer g.Close(context.Background(), 0)
 	for _, script := range []string{"exit 3", "sleep 300"} {
@@ -97,7 +97,7 @@ func TestWithoutPidfd(t *testing.T) {
 
 // The grace period is over as soon as everything has ended, and force ends it early.
 func TestGrace(t *testing.T) {
-	g := Open("grace")
+	g := Open("grace", 0)
 	defer g.Close(context.Background(), 0)
 	cancelled, cancel := context.WithCancelCause(context.Background())
 	cause := errors.New("enough")
@@ -137,7 +137,7 @@ func TestGrace(t *testing.T) {
 func TestBackground(t *testing.T) {
 	tag := fmt.Sprintf("8%d", os.Getpid())
 	for _, noLeaf := range []bool{false, true} {
-		g := Open("bg" + tag)
+		g := Open("bg"+tag, 0)
 		g.withoutLeaf = noLeaf
 		p := start(t, g, "bg"+tag, "s", "sleep 300."+tag+" & (setsid sleep 300."+tag+" &)")
 		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
@@ -160,7 +160,7 @@ func TestBackground(t *testing.T) {
 // What a detached step leaves in the background outlives the run.
 func TestDetached(t *testing.T) {
 	tag := fmt.Sprintf("9%d", os.Getpid())
-	g := Open("detached" + tag)
+	g := Open("detached"+tag, 0)
 	null := devNull(t)
 	p, err := g.Start(Spec{Step: "d", Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 300." + tag + " & (env -i setsid sleep 300." + tag + " &)"},
 		Env: environ("detached"+tag, "d"), Files: [3]*os.File{null, null, null}, Detach: true})
@@ -190,7 +190,7 @@ func TestDetached(t *testing.T) {
 
 // Many waiting children use no threads.
 func TestThreads(t *testing.T) {
-	g := Open("threads")
+	g := Open("threads", 0)
 	var ps []Process
 	before := threads(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -292,7 +292,7 @@ func BenchmarkStart(b *testing.B) {
 	null := devNull(b)
 	env := environ("bench", "s")
 	b.Run("group", func(b *testing.B) {
-		g := Open("bench")
+		g := Open("bench", 0)
 		for b.Loop() {
 			p, err := g.Start(Spec{Step: "s", Path: "/bin/true", Args: []string{"true"}, Env: env, Files: [3]*os.File{null, null, null}})
 			if err != nil {

@@ -18,21 +18,25 @@ import (
 type Group struct {
 	mu         sync.Mutex
 	live       map[*child]struct{}
+	domain     procid.Domain
 	leftGroups map[int]procid.Info // process groups that outlived their step
 }
 
 var _ Host = (*Group)(nil)
 
+// Domain returns the domain of the processes.
+func (g *Group) Domain() procid.Domain { return g.domain }
+
 // Open returns the Group of one owner of a run. The mark is not used here.
-func Open(mark string) *Group {
-	return &Group{live: map[*child]struct{}{}, leftGroups: map[int]procid.Info{}}
+func Open(mark string, d procid.Domain) *Group {
+	return &Group{domain: d, live: map[*child]struct{}{}, leftGroups: map[int]procid.Info{}}
 }
 
 // Reopen returns an empty Group: without a process table, processes of others cannot be found.
-func Reopen(mark string, detached []string) *Group { return Open(mark) }
+func Reopen(mark string, d procid.Domain, detached []string) *Group { return Open(mark, d) }
 
 // Recover returns an empty Group: without a process table, processes of others cannot be found.
-func Recover(run string, detached []string) *Group { return Open(run) }
+func Recover(run string, d procid.Domain, detached []string) *Group { return Open(run, d) }
 
 // BecomeReaper returns an error: only Linux lets a process inherit orphans.
 func BecomeReaper() error {

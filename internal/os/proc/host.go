@@ -22,6 +22,8 @@ type Host interface {
 	// releases the resources of the Host. Start must not be called after it. When ctx is done, the
 	// rest of the grace period is skipped.
 	Close(ctx context.Context, grace time.Duration) (Report, error)
+	// Domain returns the domain of the processes.
+	Domain() procid.Domain
 }
 
 // Process is the first process of a step.
@@ -52,6 +54,8 @@ type Spec struct {
 	Enter  []*os.File  // namespaces that the process enters before it executes the program: that of the network after its user namespace, if it has its own (Linux only)
 	// Confine is what the process gives up before it executes the program; nil: nothing (Linux only).
 	Confine *confine.Confinement
+
+	domain procid.Domain // that of the Host, set by Start
 }
 
 // Exit describes how a process ended.

@@ -37,7 +37,7 @@ func TestOwners(t *testing.T) {
 	for i, noLeaf := range []bool{false, true} {
 		run := fmt.Sprintf("owners%d-%d", os.Getpid(), i)
 		first, second := fmt.Sprintf("81%d%d", i, os.Getpid()), fmt.Sprintf("82%d%d", i, os.Getpid())
-		g1, g2 := Open(procid.Mark(run, 1)), Open(procid.Mark(run, 2))
+		g1, g2 := Open(procid.Mark(run, 1), 0), Open(procid.Mark(run, 2), 0)
 		g1.withoutLeaf, g2.withoutLeaf = noLeaf, noLeaf
 		leave(t, g1, procid.Mark(run, 1), "s", first)
 		leave(t, g2, procid.Mark(run, 2), "s", second)
@@ -64,23 +64,23 @@ func TestRecover(t *testing.T) {
 		{run + ".1", procid.Mark(run+".1", 1), "s"},
 	} {
 		tags[i] = fmt.Sprintf("83%d%d", i, os.Getpid())
-		g := Open(c.mark)
+		g := Open(c.mark, 0)
 		g.withoutLeaf = true
 		leave(t, g, c.mark, c.step, tags[i])
 		open = append(open, g)
 	}
-	report, err := Recover(run, []string{"loose"}).Close(context.Background(), time.Second)
+	report, err := Recover(run, 0, []string{"loose"}).Close(context.Background(), time.Second)
 	if err != nil || len(report.Ended) != 4 || len(report.Escaped) > 0 {
 		t.Error(report, err)
 	}
 	expectLiving(t, map[string]int{tags[0]: 0, tags[1]: 0, tags[2]: 2, tags[3]: 2})
 
-	report, err = Reopen(procid.Mark(run, 1), nil).Close(context.Background(), time.Second)
+	report, err = Reopen(procid.Mark(run, 1), 0, nil).Close(context.Background(), time.Second)
 	if err != nil || len(report.Ended) > 0 {
 		t.Error("there was nothing left:", report, err)
 	}
 	for _, mark := range []string{procid.Mark(run, 2), procid.Mark(run+".1", 1)} {
-		report, err := Reopen(mark, nil).Close(context.Background(), time.Second)
+		report, err := Reopen(mark, 0, nil).Close(context.Background(), time.Second)
 		if err != nil || len(report.Ended) != 2 {
 			t.Error(mark, report, err)
 		}
@@ -182,7 +182,7 @@ func TestSlowSnapshots(t *testing.T) {
 // Without a mark, no process counts as one of a run.
 func TestNoMark(t *testing.T) {
 	tag := fmt.Sprintf("84%d", os.Getpid())
-	g := Open("")
+	g := Open("", 0)
 	g.withoutLeaf = true
 	null := devNull(t)
 	p, err := g.Start(Spec{Path: "/bin/sleep", Args: []string{"sleep", "300." + tag}, Detach: true,
@@ -190,7 +190,7 @@ func TestNoMark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, foreign := range []*Group{Reopen("", nil), Recover("", nil)} {
+	for _, foreign := range []*Group{Reopen("", 0, nil), Recover("", 0, nil)} {
 		if report, err := foreign.Close(context.Background(), 0); err != nil || len(report.Ended) > 0 {
 			t.Error(report, err)
 		}
@@ -206,7 +206,7 @@ func TestNoMark(t *testing.T) {
 
 func BenchmarkRecoverNothing(b *testing.B) {
 	for b.Loop() {
-		if _, err := Recover("no-such-run", nil).Close(context.Background(), time.Second); err != nil {
+		if _, err := Recover("no-such-run", 0, nil).Close(context.Background(), time.Second); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,26 +12,26 @@ import (
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-// Sweep ends the processes left by killed flowrun processes with the same state directory
-// (procid.SetPlace), whatever run they belong to. It ends nothing that a living flowrun process
+// Sweep ends the processes left by killed flowrun processes of the domain,
+// whatever run they belong to. It ends nothing that a living flowrun process
 // started and nothing of detached steps. If nothing is left, it costs a few system calls per
 // hundred processes.
-func Sweep(ctx context.Context, grace time.Duration) (Report, error) {
-	if !procid.HasPlace() || !procid.HasOrphans() && !abandonedLeaf() {
+func Sweep(ctx context.Context, d procid.Domain, grace time.Duration) (Report, error) {
+	if d == 0 || !d.HasOrphans() && !abandonedLeaf(d) {
 		return Report{}, nil
 	}
-	return reopen(nil, func(string) bool { return false }, nil).Close(ctx, grace)
+	return reopen(d, nil, func(string) bool { return false }, nil).Close(ctx, grace)
 }
 
 // abandonedLeaf reports whether there is a leaf, next to those of this process, whose maker has
 // ended.
-func abandonedLeaf() bool {
+func abandonedLeaf(d procid.Domain) bool {
 	for _, parent := range cgroup.OwnCgroups() {
 		if parent == "" {
 			continue
 		}
 		for _, path := range cgroup.LeavesUnder(parent) {
-			if mark, tag, ok := cgroup.ParseLeaf(filepath.Base(path)); ok && mark != "" && procid.Abandoned(tag) {
+			if mark, tag, ok := cgroup.ParseLeaf(filepath.Base(path)); ok && mark != "" && d.Abandoned(tag) {
 				return true
 			}
 		}
@@ -59,7 +59,7 @@ func (g *Group) addAbandoned(run *processSet, table procid.Table, above map[int]
 				g.noteAbandonedLeaf(path)
 			}
 		}
-		if inside || procid.Orphaned(procid.BirthmarkOf(e.PID)) {
+		if inside || g.domain.Orphaned(procid.BirthmarkOf(e.PID)) {
 			run.add(e)
 		}
 	}

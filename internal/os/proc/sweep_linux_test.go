@@ -24,11 +24,10 @@ func beOwner(words string) {
 	if _, err := fmt.Sscan(words, &dir, &noLeaf, &detach, &seconds); err != nil {
 		panic(err)
 	}
-	procid.SetPlace(dir)
 	if err := BecomeReaper(); err != nil {
 		panic(err)
 	}
-	g := Open(procid.Mark("swept", 1))
+	g := Open(procid.Mark("swept", 1), procid.DomainOf(dir))
 	g.withoutLeaf = noLeaf
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	script := "(env -i setsid sh -c 'sleep " + seconds + " & exec sleep " + seconds + "' &)"
@@ -72,12 +71,10 @@ func own(t *testing.T, dir string, noLeaf, detach bool, tag string) (kill func()
 }
 
 // Sweep ends what a killed owner left, even without its environment, its session and its parent. It
-// does not touch processes of a living owner, of a detached step, or of another place.
+// does not touch processes of a living owner, of a detached step, or of another domain.
 func TestSweep(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
-	procid.ForgetPlace()
-	procid.SetPlace(dir)
-	defer procid.ForgetPlace()
+	domain := procid.DomainOf(dir)
 	for i, c := range []struct {
 		what           string
 		dir            string
@@ -90,26 +87,26 @@ func TestSweep(t *testing.T) {
 		{"of a living owner", dir, false, false, true, 2},
 		{"of a living owner, without a leaf", dir, true, false, true, 2},
 		{"of a detached step", dir, false, true, false, 2},
-		{"of another place", elsewhere, false, false, false, 2},
-		{"of another place, without a leaf", elsewhere, true, false, false, 2},
+		{"of another domain", elsewhere, false, false, false, 2},
+		{"of another domain, without a leaf", elsewhere, true, false, false, 2},
 	} {
 		tag := fmt.Sprintf("85%d%d", i, os.Getpid())
 		kill := own(t, c.dir, c.noLeaf, c.detach, tag)
 		if !c.lives {
 			kill()
 		}
-		report, err := Sweep(context.Background(), time.Second)
+		report, err := Sweep(context.Background(), domain, time.Second)
 		if err != nil || len(report.Escaped) > 0 || len(report.Ended) != 2-c.left {
 			t.Errorf("%s: %+v, %v", c.what, report, err)
 		}
 		if n := len(living("300." + tag)); n != c.left {
 			t.Errorf("%s: %d live, want %d", c.what, n, c.left)
 		}
-		if c.left == 0 && abandonedLeaf() {
+		if c.left == 0 && abandonedLeaf(domain) {
 			t.Errorf("%s: its leaf is still there", c.what)
 		}
 		if c.dir != dir { // the next owner of the run still ends it, if it can find it
-			Recover("swept", nil).Close(context.Background(), time.Second)
+			Recover("swept", domain, nil).Close(context.Background(), time.Second)
 			if n := len(living("300." + tag)); !c.noLeaf && cgroup.OwnCgroup() != "" && n > 0 {
 				t.Errorf("%s: %d live when the run was taken over", c.what, n)
 			}
@@ -119,15 +116,13 @@ func TestSweep(t *testing.T) {
 
 // A Tag identifies its process, and other texts are not tags.
 func TestTag(t *testing.T) {
-	procid.ForgetPlace()
-	if procid.Abandoned(procid.Tag()) {
-		t.Error("a process without a place abandons nothing")
+	if none := procid.Domain(0); none.Abandoned("4194304.5.0") {
+		t.Error("without a domain nothing is abandoned")
 	}
-	procid.SetPlace(t.TempDir())
-	defer procid.ForgetPlace()
-	at := procid.Tag()[strings.LastIndexByte(procid.Tag(), '.')+1:]
+	domain := procid.DomainOf(t.TempDir())
+	at := domain.Tag()[strings.LastIndexByte(domain.Tag(), '.')+1:]
 	for tag, want := range map[string]bool{
-		procid.Tag():             false,
+		domain.Tag():             false,
 		"1.1." + at:              true, // the pid was reused
 		"4194304.5." + at:        true,
 		"4194304.5.0":            false,
@@ -138,7 +133,7 @@ func TestTag(t *testing.T) {
 		"4194304.5":              false,
 		"":                       false,
 	} {
-		if got := procid.Abandoned(tag); got != want {
+		if got := domain.Abandoned(tag); got != want {
 			t.Errorf("%q: %t, want %t", tag, got, want)
 		}
 	}
@@ -147,26 +142,26 @@ func TestTag(t *testing.T) {
 // The name of a leaf contains its run and its process.
 func TestLeafName(t *testing.T) {
 	for _, run := range []string{"1m80x8swekrvj", "a-b.c", "x/../y", strings.Repeat("long", 100)} {
-		name := cgroup.LeafName(procid.Mark(run, 3))
+		name := cgroup.LeafName(procid.Mark(run, 3), 7)
 		mark, tag, ok := cgroup.ParseLeaf(name)
-		if !ok || tag != procid.Tag() || len(name) > 250 || strings.Contains(name, "/") {
+		if !ok || tag != procid.Domain(7).Tag() || len(name) > 250 || strings.Contains(name, "/") {
 			t.Errorf("%q: %q %q %t", name, mark, tag, ok)
 		}
-		if g := Recover(run, nil); !g.leafBelongs(name) {
+		if g := Recover(run, 7, nil); !g.leafBelongs(name) {
 			t.Errorf("%q is not found by its run", name)
 		}
-		if g := Recover(run+"x", nil); g.leafBelongs(name) {
+		if g := Recover(run+"x", 7, nil); g.leafBelongs(name) {
 			t.Errorf("%q is found by another run", name)
 		}
-		if !Reopen(procid.Mark(run, 3), nil).leafBelongs(name) || Reopen(procid.Mark(run, 4), nil).leafBelongs(name) {
+		if !Reopen(procid.Mark(run, 3), 7, nil).leafBelongs(name) || Reopen(procid.Mark(run, 4), 7, nil).leafBelongs(name) {
 			t.Errorf("%q: the epoch does not count", name)
 		}
 	}
-	if Recover("", nil).leafBelongs(cgroup.LeafName("")) {
+	if Recover("", 7, nil).leafBelongs(cgroup.LeafName("", 7)) {
 		t.Error("what may outlive its run is found by it")
 	}
 	for _, name := range []string{"flowrun-17-1", "user.slice", "flowrun-"} {
-		if Recover("17", nil).leafBelongs(name) {
+		if Recover("17", 7, nil).leafBelongs(name) {
 			t.Errorf("%q is taken for a leaf", name)
 		}
 	}
@@ -174,27 +169,25 @@ func TestLeafName(t *testing.T) {
 
 // A birthmark distinguishes a living owner from one that has ended, and from any other limit.
 func TestBirthmark(t *testing.T) {
-	procid.ForgetPlace()
-	if procid.Birthmark() != 0 || procid.Orphaned(1) {
-		t.Error("there is a birthmark without a place")
+	if none := procid.Domain(0); none.Birthmark() != 0 || none.Orphaned(1) {
+		t.Error("there is a birthmark without a domain")
 	}
-	procid.SetPlace(t.TempDir())
-	defer procid.ForgetPlace()
-	own := procid.Birthmark()
+	domain := procid.DomainOf(t.TempDir())
+	own := domain.Birthmark()
 	for what, c := range map[string]struct {
 		mark uint64
 		want bool
 	}{
-		"own":           {own, false},
-		"another start": {own ^ 1<<procid.PidBits, true},
-		"no such pid":   {own&^(1<<procid.PidBits-1) | 1<<procid.PidBits - 1, true},
-		"another place": {own ^ 1<<(procid.PidBits+procid.StartBits), false},
-		"another magic": {own ^ 1<<(procid.PidBits+procid.StartBits+procid.PlaceBits), false},
-		"none":          {1<<64 - 1, false},
-		"short":         {200000, false},
-		"zero":          {0, false},
+		"own":            {own, false},
+		"another start":  {own ^ 1<<procid.PidBits, true},
+		"no such pid":    {own&^(1<<procid.PidBits-1) | 1<<procid.PidBits - 1, true},
+		"another domain": {own ^ 1<<(procid.PidBits+procid.StartBits), false},
+		"another magic":  {own ^ 1<<(procid.PidBits+procid.StartBits+procid.DomainBits), false},
+		"none":           {1<<64 - 1, false},
+		"short":          {200000, false},
+		"zero":           {0, false},
 	} {
-		if got := procid.Orphaned(c.mark); got != c.want {
+		if got := domain.Orphaned(c.mark); got != c.want {
 			t.Errorf("%s: %t, want %t", what, got, c.want)
 		}
 	}
@@ -213,10 +206,9 @@ func TestMaxStepProcesses(t *testing.T) {
 }
 
 func BenchmarkSweepNothing(b *testing.B) {
-	procid.SetPlace(b.TempDir())
-	defer procid.ForgetPlace()
+	domain := procid.DomainOf(b.TempDir())
 	for b.Loop() {
-		if _, err := Sweep(context.Background(), time.Second); err != nil {
+		if _, err := Sweep(context.Background(), domain, time.Second); err != nil {
 			b.Fatal(err)
 		}
 	}

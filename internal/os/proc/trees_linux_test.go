@@ -135,7 +135,7 @@ func testTrees(t *testing.T, noLeaf bool) {
 	rounds := sizetest.Of(1, 13, 50)
 	for round := range rounds {
 		run := fmt.Sprintf("run-%d-%d", os.Getpid(), round)
-		g := Open(run)
+		g := Open(run, 0)
 		g.withoutLeaf = noLeaf
 		tag := fmt.Sprintf("%d%04d", os.Getpid(), round)
 		var wg sync.WaitGroup
@@ -203,7 +203,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	if !IsReaper() {
 		t.Skip("runs again as a reaper")
 	}
-	g := Open("orphans")
+	g := Open("orphans", 0)
 	for range 20 {
 		p := start(t, g, "orphans", "s", "(setsid true &); (env -i setsid sleep 0.01 &)")
 		if e, err := p.Wait(context.Background()); err != nil || e.Code != 0 {
@@ -238,7 +238,7 @@ func TestNoSignalAtExit(t *testing.T) {
 func TestForkBomb(t *testing.T) {
 	tag := fmt.Sprintf("7%d", os.Getpid())
 	run := "bomb" + tag
-	g := Open(run)
+	g := Open(run, 0)
 	p := start(t, g, run, "bomb", `f() { i=0; while [ $i -lt 400 ]; do i=$((i+1)); (setsid sleep 200.`+tag+` &) ; done; }; f & f & f & wait`)
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()

@@ -25,19 +25,19 @@ const (
 	magic     = 0b101101 // the highest bit stays 0
 )
 
-// Birthmark returns the mark that the children of this process carry, or 0 if it cannot have one.
-func Birthmark() uint64 {
-	at := uint64(place.Load())
+// Birthmark returns the mark of the children that this process starts in the domain, or 0 if they cannot have one.
+func (d Domain) Birthmark() uint64 {
+	at := uint64(d)
 	if at == 0 || Self().Start == 0 || unsafe.Sizeof(uintptr(0)) < 8 {
 		return 0
 	}
-	return ((magic<<PlaceBits|at)<<StartBits|Self().Start&(1<<StartBits-1))<<PidBits | uint64(Self().PID)
+	return ((magic<<DomainBits|at)<<StartBits|Self().Start&(1<<StartBits-1))<<PidBits | uint64(Self().PID)
 }
 
-// Orphaned reports whether mark, the soft limit of a process, is a birthmark of this place (see
-// SetPlace) whose owner has ended.
-func Orphaned(mark uint64) bool {
-	own := Birthmark()
+// Orphaned reports whether mark, the soft limit of a process, is a birthmark of the domain whose owner
+// has ended.
+func (d Domain) Orphaned(mark uint64) bool {
+	own := d.Birthmark()
 	if own == 0 || mark>>(StartBits+PidBits) != own>>(StartBits+PidBits) {
 		return false
 	}
@@ -77,7 +77,7 @@ type Limit struct {
 
 // ChildLimits returns the limits of a child that differ from those of this process: a birthmark, unless the child may
 // outlive the run, and fewer processes than this process may have.
-func ChildLimits(outlives bool) (list []Limit) {
+func (d Domain) ChildLimits(outlives bool) (list []Limit) {
 	add := func(which int, to func(uint64) uint64) {
 		var now syscall.Rlimit
 		if prlimit(0, which, nil, &now) != nil {
@@ -87,7 +87,7 @@ func ChildLimits(outlives bool) (list []Limit) {
 			list = append(list, Limit{which, syscall.Rlimit{Cur: soft, Max: now.Max}})
 		}
 	}
-	if mark := Birthmark(); mark != 0 && !outlives {
+	if mark := d.Birthmark(); mark != 0 && !outlives {
 		add(rlimitRealTime, func(uint64) uint64 { return mark })
 	}
 	add(rlimitProcesses, MaxStepProcesses)
@@ -96,9 +96,9 @@ func ChildLimits(outlives bool) (list []Limit) {
 
 // SetChildLimits gives this process the limits of a child, for a fork that cannot give it them itself. Call restore
 // after it. Until then this process may have fewer threads than it needs, and other children inherit the limits.
-func SetChildLimits(outlives bool) (restore func()) {
+func (d Domain) SetChildLimits(outlives bool) (restore func()) {
 	var old []Limit
-	for _, l := range ChildLimits(outlives) {
+	for _, l := range d.ChildLimits(outlives) {
 		was := Limit{Resource: l.Resource}
 		if prlimit(0, l.Resource, &l.Rlimit, &was.Rlimit) == nil {
 			old = append(old, was)
@@ -124,10 +124,9 @@ func MaxStepProcesses(limit uint64) uint64 {
 	return limit - min(reservedProcesses, limit/4)
 }
 
-// HasOrphans reports whether any process carries a birthmark of this place whose owner has ended.
-func HasOrphans() bool {
-	own := Birthmark()
-	if own == 0 {
+// HasOrphans reports whether any process carries a birthmark of the domain whose owner has ended.
+func (d Domain) HasOrphans() bool {
+	if d.Birthmark() == 0 {
 		return false
 	}
 	dir, err := os.Open("/proc")
@@ -138,7 +137,7 @@ func HasOrphans() bool {
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err == nil && Orphaned(BirthmarkOf(pid)) {
+		if err == nil && d.Orphaned(BirthmarkOf(pid)) {
 			return true
 		}
 	}

@@ -29,6 +29,7 @@ type Call struct {
 	Dir       string        // working directory; the program's path may be relative to it
 	Input     []byte        // its standard input
 	Step      string        // the step to which its processes belong
+	Domain    procid.Domain // which programs end what is left of it if this one is killed
 	Limit     time.Duration // how long it may take
 	MaxOutput int           // how much it may print to each stream, in bytes
 }
@@ -86,7 +87,7 @@ func (c Call) start(ctx context.Context, files [3]*os.File, begun func()) (exit 
 		return exit, err
 	}
 	mark := procid.Mark(c.Step+rand.Text(), 1) // unique, because the processes to stop are found by the mark
-	host := proc.Open(mark)
+	host := proc.Open(mark, c.Domain)
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
 		err = errors.Join(err, closeErr)

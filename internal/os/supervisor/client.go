@@ -19,6 +19,7 @@ import (
 // together with the first process, so a run without processes costs nothing.
 type Client struct {
 	mark   string
+	domain procid.Domain
 	binary string
 
 	mu            sync.Mutex
@@ -35,9 +36,12 @@ var _ proc.Host = (*Client)(nil)
 
 // New returns the Client of one owner of a run, whose processes carry the mark (see procid.Mark).
 // binary is a program that calls Main; "" means this program.
-func New(mark, binary string) *Client {
-	return &Client{mark: mark, binary: binary, waiting: map[uint64]*remoteProcess{}}
+func New(mark, binary string, d procid.Domain) *Client {
+	return &Client{mark: mark, domain: d, binary: binary, waiting: map[uint64]*remoteProcess{}}
 }
+
+// Domain returns the domain of the run.
+func (c *Client) Domain() procid.Domain { return c.domain }
 
 var errSupervisorGone = errors.New("the supervisor process has ended unexpectedly")
 
@@ -170,7 +174,7 @@ func (c *Client) Close(ctx context.Context, grace time.Duration) (proc.Report, e
 	if errors.Is(err, errSupervisorGone) {
 		// The processes that the supervisor left have lost their reaper, but they still carry their
 		// marks.
-		report, err = proc.Reopen(c.mark, c.detachedSteps).Close(ctx, grace)
+		report, err = proc.Reopen(c.mark, c.domain, c.detachedSteps).Close(ctx, grace)
 	}
 	return report, err
 }

@@ -60,7 +60,7 @@ type managedProcess struct {
 func serve(w *wire, mark string) error {
 	catchSignals()
 	_ = proc.BecomeReaper() // if that fails, process groups can still be ended
-	s := &server{wire: w, group: proc.Open(mark), procs: map[uint64]*managedProcess{}}
+	s := &server{wire: w, group: proc.Open(mark, 0), procs: map[uint64]*managedProcess{}}
 	alive, gone := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
 	closed := false

@@ -55,7 +55,7 @@ func escapes(tag string) []string {
 }
 
 func engine(tag string) {
-	c := New("engine"+tag, "")
+	c := New("engine"+tag, "", 0)
 	for i, script := range escapes(tag) {
 		if _, err := startIn(c, "engine"+tag, fmt.Sprint("s", i), script, false); err != nil {
 			fmt.Println("cannot start:", err)
@@ -112,7 +112,7 @@ func gone(t *testing.T, tag string) {
 // Close ends processes that nobody waits for.
 func TestCloseWithoutWait(t *testing.T) {
 	tag := fmt.Sprint(os.Getpid(), "6")
-	c := New("unwaited"+tag, "")
+	c := New("unwaited"+tag, "", 0)
 	for i := range 8 {
 		if _, err := startIn(c, "unwaited"+tag, fmt.Sprint("s", i), "sleep 300."+tag, false); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestCloseWithoutWait(t *testing.T) {
 }
 
 func TestExitAndOutput(t *testing.T) {
-	c := New("exit", "")
+	c := New("exit", "", 0)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestExitAndOutput(t *testing.T) {
 
 // The rights that a process gives up arrive.
 func TestConfine(t *testing.T) {
-	c := New("confine", "")
+	c := New("confine", "", 0)
 	defer c.Close(context.Background(), 0)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -204,7 +204,7 @@ func TestEnter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	c := New("enter", "")
+	c := New("enter", "", 0)
 	defer c.Close(context.Background(), 0)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -230,7 +230,7 @@ func TestEnter(t *testing.T) {
 }
 
 func TestNothingStarted(t *testing.T) {
-	if _, err := New("none", "").Close(context.Background(), 0); err != nil {
+	if _, err := New("none", "", 0).Close(context.Background(), 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -241,7 +241,7 @@ func TestTrees(t *testing.T) {
 	const grace = 100 * time.Millisecond
 	for round := range rounds {
 		tag := fmt.Sprintf("4%d%03d", os.Getpid(), round)
-		c := New("trees"+tag, "")
+		c := New("trees"+tag, "", 0)
 		var wg sync.WaitGroup
 		for i, script := range escapes(tag) {
 			p, err := startIn(c, "trees"+tag, fmt.Sprint("s", i), script, false)
@@ -276,7 +276,7 @@ func TestTrees(t *testing.T) {
 }
 
 func TestForce(t *testing.T) {
-	c := New("force", "")
+	c := New("force", "", 0)
 	ready := filepath.Join(t.TempDir(), "ready")
 	p, err := startIn(c, "force", "s", "trap '' TERM; : >"+ready+"; while :; do sleep 0.01; done", false)
 	if err != nil {
@@ -298,7 +298,7 @@ func TestForce(t *testing.T) {
 // the grace period ends.
 func TestCloseEndsBackground(t *testing.T) {
 	tag := fmt.Sprintf("5%d", os.Getpid())
-	c := New("bg"+tag, "")
+	c := New("bg"+tag, "", 0)
 	for i, script := range []string{"(trap '' TERM; sleep 300." + tag + ") &", "(setsid sleep 400." + tag + " &)"} {
 		p, err := startIn(c, "bg"+tag, fmt.Sprint("s", i), script, i == 1)
 		if err != nil {
@@ -352,7 +352,7 @@ func TestProgramKilled(t *testing.T) {
 // of the run.
 func TestSupervisorKilled(t *testing.T) {
 	tag := fmt.Sprintf("7%d", os.Getpid())
-	c := New("hk"+tag, "")
+	c := New("hk"+tag, "", 0)
 	p, err := startIn(c, "hk"+tag, "s", "sleep 300."+tag+" & setsid sleep 300."+tag, false)
 	if err != nil {
 		t.Fatal(err)
@@ -369,7 +369,7 @@ func TestSupervisorKilled(t *testing.T) {
 }
 
 func BenchmarkTrue(b *testing.B) {
-	c := New("bench", "")
+	c := New("bench", "", 0)
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	defer null.Close()
 	env := append(os.Environ(), procid.MarkOwner+"=bench")

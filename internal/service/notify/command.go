@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -54,7 +55,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	}
 	defer null.Close()
 	mark := procid.Mark(o.Result.ID+"@notice", 1) // not the run's own mark: resuming the run must not stop this process
-	host := proc.Open(mark)
+	host := proc.Open(mark, procid.DomainOf(engine.DefaultStateDir()))
 	defer func() {
 		_, closeErr := host.Close(context.WithoutCancel(ctx), 0)
 		err = errors.Join(err, closeErr)

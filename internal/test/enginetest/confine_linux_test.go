@@ -218,7 +218,7 @@ steps:
 // of it; nothing is left of its limit.
 func TestMaxMemory(t *testing.T) {
 	t.Parallel()
-	m, err := cgroup.NewLimit("", cgroup.Limits{Memory: 1 << 20})
+	m, err := cgroup.NewLimit("", 0, cgroup.Limits{Memory: 1 << 20})
 	if err != nil {
 		t.Skipf("no memory cgroup here: %v", err)
 	}

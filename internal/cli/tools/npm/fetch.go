@@ -16,10 +16,12 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/js/bundle"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -156,7 +158,7 @@ func npm(ctx context.Context, env *ui.Env, program, command, dir string) error {
 	cmd.Stdout, cmd.Stderr = env.Stderr, env.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	switch err := proc.Run(cmd); {
+	switch err := proc.Run(cmd, procid.DomainOf(engine.DefaultStateDir())); {
 	case ctx.Err() != nil:
 		env.Notef("stopped; nothing was fetched")
 		return ui.CodeError(outcome.ExitInterrupted)
