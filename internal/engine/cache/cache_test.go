@@ -507,6 +507,11 @@ func TestRestoreKilled(t *testing.T) {
 			}
 			return n
 		}
+		for name := range tree(t, dir) {
+			if _, known := want[name]; !known && !strings.Contains(name, tempPrefix) {
+				t.Errorf("killed at %s, it leaves %s, which nothing takes away", at, name)
+			}
+		}
 		step := s.Step("step")
 		if step.Sweep(t.TempDir()); at == "halfway" && left() != 1 || len(temps(t, s)) != 1 {
 			t.Errorf("killed at %s, elsewhere swept: %d files and the notes %v", at, left(), temps(t, s))
@@ -690,6 +695,25 @@ func TestPruneEmpty(t *testing.T) {
 			t.Errorf("empty for %v: %v", c.age, err)
 		}
 	}
+}
+
+// TestNotePlace: the note of a step stays possible while others take away the notes of steps that have no results.
+func TestNotePlace(t *testing.T) {
+	s := open(t)
+	m := &Manifest{Dir: "dir", Outputs: []Item{{}}}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 500 {
+			s.prunePlaces()
+		}
+	}()
+	for i := range 500 {
+		if err := s.Step(fmt.Sprint(i)).notePlace(m); err != nil {
+			t.Error(err)
+		}
+	}
+	<-ended
 }
 
 // TestPrivate: only this user can read a store, and a short value cannot be guessed

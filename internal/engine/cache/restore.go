@@ -94,10 +94,6 @@ func (e *Entry) put(ctx context.Context, root *os.Root, i int, temp string) erro
 	}
 	defer passPoint("restored")
 	file := atomicfile.File{Root: root, Path: item.Path, Mode: item.Mode, Exact: true, Unsynced: true, Temporary: temp}
-	file.Before = func() error {
-		passPoint("halfway")
-		return nil
-	}
 	switch item.Type {
 	case Link:
 		if leadsOut(item.Path, item.Target) {
@@ -140,6 +136,7 @@ func (e *Entry) putFile(ctx context.Context, file atomicfile.File, i int) error 
 		if err == nil && sum(h) != e.Outputs[i].Digest {
 			err = fmt.Errorf("%w: the copy has changed", ErrDamaged)
 		}
+		passPoint("halfway")
 		return err
 	})
 }

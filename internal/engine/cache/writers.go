@@ -34,10 +34,15 @@ func (st *Step) notePlace(m *Manifest) error {
 		return nil
 	}
 	place := filepath.Join(st.store.dir, placesFolder, m.Dir)
-	if err := os.MkdirAll(place, 0o700); err != nil {
-		return err
+	for {
+		if err := os.MkdirAll(place, 0o700); err != nil {
+			return err
+		}
+		err := os.WriteFile(filepath.Join(place, st.name()), nil, 0o600)
+		if !errors.Is(err, fs.ErrNotExist) { // otherwise prunePlaces has removed the folder meanwhile
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(place, st.name()), nil, 0o600)
 }
 
 // last returns the name of the step that last wrote a file in a directory, "" if no stored result holds it.
