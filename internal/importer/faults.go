@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -25,7 +26,7 @@ func (n Node) shape() string {
 		return "a text"
 	case bool:
 		return "true or false"
-	case int64, float64:
+	case int64, float64, json.Number:
 		return "a number"
 	}
 	if n.IsList() {

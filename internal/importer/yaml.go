@@ -1,8 +1,6 @@
 package importer
 
 import (
-	"fmt"
-
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -96,19 +94,7 @@ func (n Node) Quoted() bool { return n.v.Text != nil && n.v.Text.Pos != n.v.Pos 
 // Text is the text of a scalar as it is written.
 func (n Node) Text() string {
 	n.expect("a text", n.v.Scalar != nil)
-	if n.v.Text != nil {
-		return n.v.Text.S
-	}
-	if n.v.Scalar == nil {
-		return ""
-	}
-	if w := n.v.Written(); w != "" {
-		return w
-	}
-	if s, ok := n.v.Scalar.(string); ok {
-		return s
-	}
-	return fmt.Sprint(n.v.Scalar)
+	return n.v.Spelling()
 }
 
 // True reports whether the value is true. Only true and false are booleans: each tool takes other words in its own way.

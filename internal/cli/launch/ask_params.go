@@ -99,10 +99,10 @@ func describeParam(q *ui.Prompter, d *tool.Parameter) {
 	}
 	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Sanitize(d.Description)))
 	for i, v := range d.Validation.Enum {
-		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(ui.ValueText(v)))
+		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(v.Spelling()))
 	}
 	if len(d.Examples) > 0 && len(d.Validation.Enum) == 0 {
-		fmt.Fprintf(q.Env.Stderr, "  for example %s\n", console.Clean(ui.ValueText(d.Examples[0])))
+		fmt.Fprintf(q.Env.Stderr, "  for example %s\n", console.Clean(d.Examples[0].Spelling()))
 	}
 }
 
@@ -110,11 +110,11 @@ func describeParam(q *ui.Prompter, d *tool.Parameter) {
 // by its number, unless that number is a choice itself. Yes and no are booleans.
 func answerValue(d *tool.Parameter, text string) any {
 	enum := d.Validation.Enum
-	if slices.ContainsFunc(enum, func(v tool.Value) bool { return ui.ValueText(v) == text }) {
+	if slices.ContainsFunc(enum, func(v tool.Value) bool { return v.Spelling() == text }) {
 		return text
 	}
 	if n, err := strconv.Atoi(text); err == nil && 1 <= n && n <= len(enum) {
-		return ui.ValueText(enum[n-1])
+		return enum[n-1].Spelling()
 	}
 	if d.Type == "boolean" {
 		switch strings.ToLower(text) {

@@ -22,8 +22,8 @@ type Document struct {
 }
 
 // ReadDocument reads the --params file, which must hold one JSON or YAML object. "-" means stdin,
-// and "" an empty object.
-func ReadDocument(env *ui.Env, name string) (Document, error) {
+// and "" an empty object. takesText reports whether what has the name takes text only: 3.10 in YAML is then this text.
+func ReadDocument(env *ui.Env, name string, takesText func(name string) bool) (Document, error) {
 	if name == "" {
 		return Document{Values: map[string]any{}}, nil
 	}
@@ -41,10 +41,10 @@ func ReadDocument(env *ui.Env, name string) (Document, error) {
 		}
 		return Document{}, fmt.Errorf("cannot read %q: %w", name, err)
 	}
-	return parseDocument(name, text)
+	return parseDocument(name, text, takesText)
 }
 
-func parseDocument(name string, text []byte) (Document, error) {
+func parseDocument(name string, text []byte, takesText func(string) bool) (Document, error) {
 	text = diagnostic.WithoutMark(text)
 	if isJSON(name, text) {
 		if at, err := jsonError(name, text); err != nil {
@@ -53,7 +53,7 @@ func parseDocument(name string, text []byte) (Document, error) {
 	}
 	v, found := keytable.DecodeData(name, text)
 	for _, problem := range found {
-		if problem.Severity == diagnostic.Error && (problem.Code != "integer-range" || !json.Valid(text)) { // JSON has numbers of any size
+		if problem.Severity == diagnostic.Error {
 			return Document{}, fmt.Errorf("cannot read %s: %s", problem.Pos, problem.Message)
 		}
 	}
@@ -62,7 +62,11 @@ func parseDocument(name string, text []byte) (Document, error) {
 	}
 	d := Document{Values: map[string]any{}, written: map[string]keytable.Value{}}
 	for _, e := range v.Map {
-		d.Values[e.Key], d.written[e.Key] = dataOf(e.Value), e.Value
+		d.written[e.Key] = e.Value
+		if takesText(e.Key) {
+			e.Value = e.Value.AsText()
+		}
+		d.Values[e.Key] = e.Value.Data()
 	}
 	if json.Valid(text) {
 		return d, ui.DecodeJSON(text, &d.Values)
@@ -112,29 +116,4 @@ func kind(v keytable.Value) string {
 		return "text"
 	}
 	return v.Written()
-}
-
-// dataOf returns a value as DecodeJSON would: numbers keep their notation.
-func dataOf(v keytable.Value) any {
-	switch {
-	case v.List != nil:
-		list := make([]any, len(v.List))
-		for i, item := range v.List {
-			list[i] = dataOf(item)
-		}
-		return list
-	case v.Map != nil:
-		m := make(map[string]any, len(v.Map))
-		for _, e := range v.Map {
-			m[e.Key] = dataOf(e.Value)
-		}
-		return m
-	}
-	switch v.Scalar.(type) {
-	case int64, float64:
-		if json.Valid([]byte(v.Written())) {
-			return json.Number(v.Written())
-		}
-	}
-	return v.Data()
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/mask"
-	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -45,7 +44,7 @@ func ParseAssignments(c *cobra.Command, words []string) ([]assignment, error) {
 // values, including those that Bind finds, are returned together as a *flowrun.ParamsError.
 func CollectParams(env *ui.Env, p *engine.Plan, w engine.RunEnv, document string, list []assignment) (*Params, error) {
 	bad := &value.ParamsError{Tool: p.Name()}
-	doc, noDocument := ReadDocument(env, document)
+	doc, noDocument := ReadDocument(env, document, func(name string) bool { return typeOf(p, name) == "string" })
 	if noDocument != nil {
 		bad.Problems = append(bad.Problems, value.ParamProblem{Name: "--params", Code: "document", Message: noDocument.Error(),
 			Hint: `give a file with one JSON or YAML object, as in {"NAME": "value"}, or - for stdin`})
@@ -148,20 +147,23 @@ func (as assignment) valueOf(typ string, secret bool) (any, error) {
 }
 
 func typeOf(p *engine.Plan, name string) string {
-	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
-	if i < 0 {
-		return ""
+	if d := p.Definition.Parameter(name); d != nil {
+		return d.Type
 	}
-	return p.Definition.Parameters[i].Type
+	return ""
 }
 
 // FieldValue returns the value of the assignment, converted for the field of a form.
 func (as assignment) FieldValue(q history.Question) (any, error) {
-	typ := "string"
+	return as.valueOf(FieldType(q, as.Name), false)
+}
+
+// FieldType returns the type of a field of a form.
+func FieldType(q history.Question, name string) string {
 	if q.Form != nil {
-		if f := q.Form.Field(as.Name); f != nil {
-			typ = f.Type
+		if f := q.Form.Field(name); f != nil {
+			return f.Type
 		}
 	}
-	return as.valueOf(typ, false)
+	return "string"
 }

@@ -241,7 +241,7 @@ func formValues(env *ui.Env, c *cobra.Command, q history.Question, words []strin
 		return nil, nil
 	}
 	bad := &value.ParamsError{Tool: q.Tool}
-	doc, err := launch.ReadDocument(env, r.params)
+	doc, err := launch.ReadDocument(env, r.params, func(name string) bool { return launch.FieldType(q, name) == "string" })
 	if err != nil {
 		bad.Problems = append(bad.Problems, value.ParamProblem{Name: "--params", Code: "document", Message: err.Error(), Hint: `give a file with one JSON or YAML object, as in {"FIELD": "value"}, or - for stdin`})
 		doc.Values = map[string]any{}

@@ -106,7 +106,7 @@ func valueText(v tool.Value) string {
 	if v.List != nil || v.Map != nil {
 		return ui.ParamText(v.Data())
 	}
-	return ui.ValueText(v)
+	return v.Spelling()
 }
 
 func values(list []tool.Value) string {

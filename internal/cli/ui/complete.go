@@ -73,11 +73,10 @@ func completeParams(p *engine.Plan, given []string, prefix string) ([]string, co
 // completeValue completes the value of a parameter: values that the definition mentions, and files
 // for a path or after @.
 func completeValue(p *engine.Plan, name, value string) ([]string, cobra.ShellCompDirective) {
-	i := slices.IndexFunc(p.Definition.Parameters, func(d *tool.Parameter) bool { return d.Name == name })
-	if i < 0 || p.Secret(name) && !strings.HasPrefix(value, "@") {
+	d := p.Definition.Parameter(name)
+	if d == nil || p.Secret(name) && !strings.HasPrefix(value, "@") {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	d := p.Definition.Parameters[i]
 	if file, ok := strings.CutPrefix(value, "@"); ok {
 		return completeFile(name+"=@", file)
 	}
@@ -184,7 +183,7 @@ func Candidates(p *tool.Parameter) []string {
 	for _, v := range values {
 		word := ""
 		if v.Text != nil || v.Scalar != nil {
-			word = ValueText(v)
+			word = v.Spelling()
 		}
 		if word != "" && word == console.Clean(word) && !strings.Contains(word, "{") && !slices.Contains(words, word) {
 			words = append(words, word)

@@ -13,17 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// ValueText returns a scalar of a definition as a person writes it.
-func ValueText(v tool.Value) string {
-	switch {
-	case v.Text != nil:
-		return v.Text.S
-	case v.Written() != "":
-		return v.Written()
-	}
-	return fmt.Sprint(v.Scalar)
-}
-
 // ParamText returns the value of a parameter: text as it is, anything else as JSON.
 func ParamText(v any) string {
 	if s, ok := v.(string); ok {

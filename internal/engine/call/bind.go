@@ -274,11 +274,11 @@ func Example(def *tool.Parameter) string {
 	case len(def.Validation.Enum) > 0:
 		words := make([]string, len(def.Validation.Enum))
 		for i, e := range def.Validation.Enum {
-			words[i] = plan.Written(e)
+			words[i] = e.Spelling()
 		}
 		return "one of " + strings.Join(words, ", ")
 	case len(def.Examples) > 0:
-		return fmt.Sprintf("for example %s=%s", def.Name, plan.Written(def.Examples[0]))
+		return fmt.Sprintf("for example %s=%s", def.Name, def.Examples[0].Spelling())
 	case def.Description != "":
 		return "description: " + def.Description
 	}

@@ -317,7 +317,9 @@ func descend(v expr.Value, r expr.Ref) (expr.Value, error) {
 		}
 	}
 	if n, ok := v.V.(json.Number); ok {
-		v.V, _ = value.ParseNumber(n.String())
+		if number, err := value.ParseNumber(n.String()); err == nil { // otherwise it is beyond the range of float64
+			v.V = number
+		}
 	}
 	return v, nil
 }

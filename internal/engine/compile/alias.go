@@ -96,7 +96,8 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 			continue
 		}
 		p := *list[at]
-		p.Default = &e.Value
+		given := p.Takes(e.Value)
+		p.Default = &given
 		list[at] = &p
 	}
 	return list

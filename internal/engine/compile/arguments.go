@@ -23,7 +23,7 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 		if prm == nil || w.Value.Broken || len(w.Value.Refs()) > 0 {
 			continue
 		}
-		v, err := w.Value.Value(nil)
+		v, err := w.For(p, nil)
 		if err != nil {
 			continue // reported when it was compiled
 		}
@@ -47,7 +47,7 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 		if w.Value.Broken || len(w.Value.Refs()) > 0 {
 			return
 		}
-		v, err := w.Value.Value(nil)
+		v, err := w.For(p, nil)
 		if err != nil {
 			return // reported when it was compiled
 		}

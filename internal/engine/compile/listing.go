@@ -12,7 +12,7 @@ import (
 func (c *stepCompiler) itemList(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
 	if v.Text == nil || plan.OnePlaceholder(v.Text.S) {
 		c.checkReference(v, key)
-		t := c.valueTemplate(asWritten(v), c.key(key), c.names, note)
+		t := c.valueTemplate(v, c.key(key), c.names, note)
 		return plan.ItemList{ValueTemplate: &t}
 	}
 	over, ps := expr.ParseExpression(v.Text.S, c.names)

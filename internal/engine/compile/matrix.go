@@ -8,7 +8,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
@@ -21,10 +20,10 @@ func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
 		for _, e := range v.Map {
 			m.Names = append(m.Names, e.Key)
 		}
-		m.Include = append(m.Include, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.addReferences))
+		m.Include = append(m.Include, c.valueTemplate(v, c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.addReferences))
 	}
 	for i, v := range def.Exclude {
-		m.Exclude = append(m.Exclude, c.valueTemplate(asWritten(v), c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.addReferences))
+		m.Exclude = append(m.Exclude, c.valueTemplate(v, c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.addReferences))
 	}
 	return m
 }
@@ -55,29 +54,4 @@ func (c *stepCompiler) checkReference(v tool.Value, key string) {
 		c.report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
 			Message: fmt.Sprintf("unknown reference %s", v.Text.S), Hint: "declare the parameter, or use the name of a step; for a list with this text, write [" + expr.Quoted(v.Text.S) + "]"})
 	}
-}
-
-// asWritten keeps the text of a number if formatting it would change it: a version 1.20 must not become 1.2.
-func asWritten(v tool.Value) tool.Value {
-	switch v.Scalar.(type) {
-	case int64, float64:
-		if text := v.Written(); text != "" && text != value.Plain(v.Scalar) {
-			v.Scalar = text
-		}
-	}
-	list := make([]tool.Value, len(v.List))
-	for i, e := range v.List {
-		list[i] = asWritten(e)
-	}
-	if v.List != nil {
-		v.List = list
-	}
-	entries := make([]tool.Entry, len(v.Map))
-	for i, e := range v.Map {
-		entries[i] = tool.Entry{Key: e.Key, Pos: e.Pos, Value: asWritten(e.Value)}
-	}
-	if v.Map != nil {
-		v.Map = entries
-	}
-	return v
 }

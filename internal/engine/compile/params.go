@@ -157,7 +157,7 @@ func (c *compiler) noTransform(at tool.Text, name string) {
 
 // valueTemplate compiles a value. It calls note for each text with its references.
 func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
-	t := plan.ValueTemplate{Scalar: v.Scalar, IsList: v.List != nil, IsMap: v.Map != nil}
+	t := plan.ValueTemplate{IsList: v.List != nil, IsMap: v.Map != nil}
 	switch {
 	case v.Text != nil:
 		if t.Text = c.template(v.Text, path, expr.Plain, n); t.Text != nil {
@@ -172,6 +172,11 @@ func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note f
 		for _, e := range v.Map {
 			t.Keys = append(t.Keys, e.Key)
 			t.Add(c.valueTemplate(e.Value, path+"."+e.Key, n, note))
+		}
+	default:
+		t.Scalar = v.Data()
+		if _, is := t.Scalar.(bool); is {
+			t.Spelling = v.Spelling()
 		}
 	}
 	return t

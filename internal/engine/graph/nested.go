@@ -34,7 +34,7 @@ func withValues(s *plan.Step, sc call.Scope) (map[string]call.Given, error) {
 	raw := make(map[string]call.Given, len(s.With))
 	for _, w := range s.With {
 		watch := &call.CallerWatch{Scope: sc}
-		v, err := w.Value.Value(watch)
+		v, err := w.For(s.Nested, watch)
 		if err != nil {
 			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Frame.Plan.WithKey(), w.Param, err)
 		}

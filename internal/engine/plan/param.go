@@ -13,14 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
-// Written returns a scalar as the author wrote it.
-func Written(v tool.Value) string {
-	if v.Text != nil {
-		return v.Text.S
-	}
-	return value.Plain(v.Scalar)
-}
-
 // Param is a compiled parameter.
 type Param struct {
 	Def        *tool.Parameter
@@ -72,7 +64,7 @@ func (p *Param) validate(v any) error {
 	n := utf8.RuneCountInString(text)
 	_, isText := v.(string)
 	switch {
-	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return Written(e) == text }):
+	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return e.Spelling() == text }):
 		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
 	case isText && rules.MinLength != nil && n < *rules.MinLength:
 		return fmt.Errorf("%s is shorter than %s", expr.Quoted(text), characters(*rules.MinLength))
@@ -116,15 +108,19 @@ func (p *Plan) AcceptsUndeclared(name string) bool {
 		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
 }
 
-// Given converts values of a definition to parameters of a call. A number or boolean for a parameter of type string
-// keeps the text it has in the file, such as 1.10.
+// Value returns a value that a file has for a parameter: text for a parameter of type string.
+func (p *Plan) Value(param string, v tool.Value) tool.Value {
+	if prm := p.Param(param); prm != nil {
+		return prm.Def.Takes(v)
+	}
+	return v
+}
+
+// Given converts values of a definition to parameters of a call.
 func (p *Plan) Given(list []tool.Entry) map[string]any {
 	given := make(map[string]any, len(list))
 	for _, e := range list {
-		given[e.Key] = e.Value.Data()
-		if prm := p.Param(e.Key); prm != nil && prm.Def.Type == "string" && e.Value.Written() != "" {
-			given[e.Key] = e.Value.Written()
-		}
+		given[e.Key] = p.Value(e.Key, e.Value).Data()
 	}
 	return given
 }

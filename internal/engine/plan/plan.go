@@ -112,6 +112,14 @@ type WithValue struct {
 	Value ValueTemplate
 }
 
+// For returns the value as the used tool takes it. nil is an absent value.
+func (w WithValue) For(used *Plan, sc expr.Scope) (any, error) {
+	if prm := used.Param(w.Param); prm != nil && prm.Def.Type == "string" && w.Value.Spelling != "" {
+		return w.Value.Spelling, nil
+	}
+	return w.Value.Value(sc)
+}
+
 // WithKey returns the key under which a step writes the values for the tool that it uses.
 func (p *Plan) WithKey() string {
 	if p.Definition.Format == tool.Markdown {

@@ -7,13 +7,14 @@ import (
 // ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a value under with. Types are
 // kept: a string that is exactly one reference has the type of that reference.
 type ValueTemplate struct {
-	Scalar any
-	Text   *expr.Template
-	list   []ValueTemplate
-	Keys   []string // for a mapping: the keys of list
-	IsList bool
-	IsMap  bool
-	Broken bool // a text in it has errors, which were reported
+	Scalar   any
+	Spelling string // of a boolean, for a parameter that takes text
+	Text     *expr.Template
+	list     []ValueTemplate
+	Keys     []string // for a mapping: the keys of list
+	IsList   bool
+	IsMap    bool
+	Broken   bool // a text in it has errors, which were reported
 }
 
 // Add appends an element.

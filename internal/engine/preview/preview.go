@@ -441,7 +441,7 @@ func knownWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown 
 	raw = map[string]call.Given{}
 	for _, w := range s.With {
 		watch := &call.CallerWatch{Scope: call.Scope{Frame: a}}
-		val, err := w.Value.Value(watch)
+		val, err := w.For(s.Nested, watch)
 		switch {
 		case err != nil:
 			val = writtenWith(s, w.Param)
@@ -458,7 +458,7 @@ func knownWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown 
 func writtenWith(s *plan.Step, param string) string {
 	for _, e := range s.Def.Body.(*tool.ToolUse).With {
 		if e.Key == param {
-			return plan.Written(e.Value)
+			return e.Value.Spelling()
 		}
 	}
 	return ""

@@ -1,9 +1,11 @@
 package taskfile
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -33,7 +35,12 @@ func (b *builder) variable(n importer.Node) (text, why string) {
 		return "", "it is not a text"
 	}
 	switch v := n.Scalar().(type) {
-	case bool, int64, float64:
+	case int64: // to go-task 010 is an octal number
+		if octal, err := strconv.ParseInt(strings.ReplaceAll(n.Text(), "_", ""), 0, 64); err == nil {
+			v = octal
+		}
+		return strconv.FormatInt(v, 10), ""
+	case bool, float64, json.Number:
 		return fmt.Sprint(v), ""
 	}
 	if !n.Quoted() && date().MatchString(n.Text()) {

@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -88,14 +87,11 @@ func pythonDict(m map[string]any) (string, error) {
 	return "{" + strings.Join(items, ", ") + "}", nil
 }
 
-// pythonNumber returns a number as Python literal. A number that was written as a float stays one.
+// pythonNumber returns a number as Python literal.
 func pythonNumber(v any) (string, error) {
 	text, ok := numberText(v)
 	if !ok || !isNumberText(text) {
 		return "", fmt.Errorf("cannot write %T as a Python literal", v)
-	}
-	if n, ok := v.(json.Number); ok && strings.ContainsAny(n.String(), ".eE") && !strings.Contains(text, ".") {
-		text += ".0"
 	}
 	return text, nil
 }

@@ -101,7 +101,7 @@ func TestNumberText(t *testing.T) {
 		want string
 	}{
 		{5, "5"}, {int64(-7), "-7"}, {3.0, "3"}, {1.5, "1.5"}, {1e21, "1000000000000000000000"}, {1e-7, "0.0000001"},
-		{json.Number("1.0"), "1"}, {json.Number("1e3"), "1000"}, {json.Number("123456789012345678901"), "123456789012345678901"},
+		{json.Number("1.0"), "1.0"}, {json.Number("1e3"), "1e3"}, {json.Number("3.10"), "3.10"}, {json.Number("123456789012345678901"), "123456789012345678901"},
 		{true, "true"}, {nil, ""},
 	} {
 		tmpl, _ := expr.ParseTemplate("{P}", expr.Plain, names{})

@@ -36,7 +36,7 @@ type Scope interface {
 // ErrUnknown reports that a reference has no value yet.
 var ErrUnknown = errors.New("not known yet")
 
-// textOf returns a value as text: numbers without exponent or ".0", objects as compact JSON, arrays
+// textOf returns a value as text: numbers as numberText does, objects as compact JSON, arrays
 // joined by the delimiter, nil as "".
 func textOf(v any, delimiter string) string {
 	if elems, ok := v.([]any); ok {
@@ -70,7 +70,7 @@ func elementText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// numberText returns a number without exponent. ok is false for anything that is not a number.
+// numberText returns a number: one that was written as it was written, and a computed one without exponent. ok is false for anything that is not a number.
 func numberText(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case int:
@@ -82,14 +82,7 @@ func numberText(v any) (text string, ok bool) {
 	case float64:
 		return floatText(v), true
 	case json.Number:
-		if _, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return v.String(), true
-		}
-		f, err := v.Float64()
-		if err != nil || !strings.ContainsAny(v.String(), "eE") && (!strings.Contains(v.String(), ".") || !FitsFloat(v.String(), f)) {
-			return v.String(), true // a number that does not fit a machine word stays exact
-		}
-		return floatText(f), true
+		return v.String(), true
 	}
 	return "", false
 }

@@ -1,11 +1,18 @@
 package keytable
 
-import "github.com/flowrun/flowrun/internal/lang/diagnostic"
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+)
 
 // Value is a typed YAML value with its positions and its original text.
 type Value struct {
 	Pos diagnostic.Pos
-	// Scalar is nil, a bool, int64 or float64, or the string if Text is set.
+	// Scalar is nil, a bool, an int64 or float64, a json.Number for a whole number beyond 64 bits, or the string if Text
+	// is set. It is the value that YAML gives; Data has what the author wrote.
 	Scalar any
 	Text   *diagnostic.Text // for strings, except those marked as having no references (!literal in Markdown)
 	List   []Value          // for sequences; not nil, but possibly empty
@@ -28,7 +35,40 @@ type Entry struct {
 // made in Go.
 func (v Value) Written() string { return v.written }
 
-// Data returns the value without positions: nil, bool, int64, float64, string, []any or map[string]any.
+// Spelling returns the text of a scalar as its author wrote it. It is "" for null, a list and a mapping.
+func (v Value) Spelling() string {
+	switch {
+	case v.Text != nil:
+		return v.Text.S
+	case v.Scalar == nil:
+		return ""
+	case v.written != "":
+		return v.written
+	}
+	return fmt.Sprint(v.Scalar)
+}
+
+// AsText returns the value as something that takes only text has it: a number or boolean is the text in the file, as in
+// 3.10, 01234 and True.
+func (v Value) AsText() Value {
+	if v.Scalar != nil && v.Text == nil {
+		v.Scalar, v.Text = v.Spelling(), &diagnostic.Text{S: v.Spelling(), Pos: v.Pos}
+	}
+	return v
+}
+
+// AsNumber returns a number as something that takes only numbers has it: one that JSON does not have in this form, such as
+// 0x10 and 010, is the number that it means.
+func (v Value) AsNumber() Value {
+	if v.Text == nil && !json.Valid([]byte(v.written)) {
+		v.written = ""
+	}
+	return v
+}
+
+// Data returns the value without positions: nil, bool, int64, float64, json.Number, string, []any or map[string]any. A
+// number keeps its spelling: as a json.Number if int64 and float64 would change it, as in 3.10, and as text if JSON has no
+// such number, as in 01234.
 func (v Value) Data() any {
 	switch {
 	case v.List != nil:
@@ -46,5 +86,23 @@ func (v Value) Data() any {
 	case v.Text != nil:
 		return v.Text.S
 	}
+	switch v.Scalar.(type) {
+	case int64, float64:
+		if v.written == "" || v.written == canonical(v.Scalar) {
+			return v.Scalar
+		}
+		if json.Valid([]byte(v.written)) {
+			return json.Number(v.written)
+		}
+		return v.written
+	}
 	return v.Scalar
+}
+
+// canonical returns how a number is written without need for more.
+func canonical(number any) string {
+	if f, ok := number.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(number)
 }

@@ -106,19 +106,12 @@ func removedValue(was, now []tool.Value) string {
 	}
 	left := map[string]bool{}
 	for _, v := range now {
-		left[text(v)] = true
+		left[v.Spelling()] = true
 	}
 	for _, v := range was {
-		if !left[text(v)] {
-			return text(v)
+		if !left[v.Spelling()] {
+			return v.Spelling()
 		}
 	}
 	return ""
-}
-
-func text(v tool.Value) string {
-	if v.Text != nil {
-		return v.Text.S
-	}
-	return v.Written()
 }

@@ -56,27 +56,27 @@ func normalizeField(f *keytable.Field, v Value, typed bool) Value {
 	object := func(v Value) Value { return normalizeObject(f.Of, v) }
 	switch f.Kind {
 	case keytable.KindText, keytable.KindChoice:
-		return asText(v)
+		return v.AsText()
 	case keytable.KindTexts, keytable.KindChoices:
-		return mapList(listOfOne(v), asText)
+		return mapList(listOfOne(v), Value.AsText)
 	case keytable.KindIntegers:
 		return listOfOne(v)
 	case keytable.KindTextMap:
-		return mapEntries(v, func(e Entry) Value { return asText(e.Value) })
+		return mapEntries(v, func(e Entry) Value { return e.Value.AsText() })
 	case keytable.KindObject:
 		return object(v)
 	case keytable.KindTextOrObject:
-		return object(asText(v))
+		return object(v.AsText())
 	case keytable.KindObjects:
 		return mapList(v, object)
 	case keytable.KindChoiceOrObject:
-		return object(asText(v))
+		return object(v.AsText())
 	case keytable.KindTextsOrObjects:
-		return mapList(listOfOne(v), func(v Value) Value { return object(asText(v)) })
+		return mapList(listOfOne(v), func(v Value) Value { return object(v.AsText()) })
 	case keytable.KindObjectMap:
 		return mapEntries(v, func(e Entry) Value { return object(e.Value) })
 	case keytable.KindTextOrObjectMap:
-		return mapEntries(v, func(e Entry) Value { return object(asText(e.Value)) })
+		return mapEntries(v, func(e Entry) Value { return object(e.Value.AsText()) })
 	case keytable.KindEnvironment:
 		if !slices.ContainsFunc(v.Map, func(e Entry) bool { return f.Of.Field(e.Key) != nil }) && v.Map != nil {
 			v = Value{Map: []Entry{{Key: "variables", Value: v}}}
@@ -119,15 +119,6 @@ func mapEntries(v Value, f func(Entry) Value) Value {
 	return Value{Map: entries}
 }
 
-// asText converts a number or boolean to its text in the file.
-func asText(v Value) Value {
-	if v.Text != nil || v.Scalar == nil {
-		return v
-	}
-	t := Plain(v.Written())
-	return Value{Scalar: v.Written(), Text: &t}
-}
-
 // keepWritten keeps the text of values that JSON would change: 0755 is not a valid JSON number, so it becomes a text, unless
 // the value is used as a number anyway (typed).
 func keepWritten(v Value, typed bool) Value {
@@ -137,7 +128,7 @@ func keepWritten(v Value, typed bool) Value {
 	case v.Map != nil:
 		return mapEntries(v, func(e Entry) Value { return keepWritten(e.Value, typed) })
 	case !typed && !json.Valid([]byte(v.Written())):
-		return asText(v)
+		return v.AsText()
 	}
 	return v
 }
@@ -186,7 +177,7 @@ func jsonLiteral(v Value) string {
 	switch s := v.Scalar.(type) {
 	case bool:
 		return strconv.FormatBool(s)
-	case int64, float64:
+	case int64, float64, json.Number:
 		if json.Valid([]byte(v.Written())) {
 			return v.Written()
 		}

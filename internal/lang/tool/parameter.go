@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -106,6 +107,24 @@ func warnUnusedRules(d *keytable.Decoder, p *Parameter) {
 	}
 }
 
+// Parameter returns the parameter of that name, nil if there is none.
+func (d *Definition) Parameter(name string) *Parameter {
+	for _, p := range d.Parameters {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Takes returns a value that a file has for the parameter as the parameter takes it: text if its type is string.
+func (p *Parameter) Takes(v Value) Value {
+	if p.Type == "string" {
+		return v.AsText()
+	}
+	return v
+}
+
 // checkType reports a value that does not have the parameter's type. If the type is string, a number or boolean becomes
 // its text in the file. Texts with a '{' are not checked: they may refer to other parameters and are only known when
 // the tool is called.
@@ -116,13 +135,13 @@ func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) (ok boo
 	scalar := v.List == nil && v.Map == nil
 	switch p.Type {
 	case "string":
-		if ok = scalar && v.Scalar != nil; ok && v.Text == nil {
-			v.Scalar, v.Text = v.Written(), &Text{S: v.Written(), Pos: v.Pos}
+		if ok = scalar && v.Scalar != nil; ok {
+			*v = v.AsText()
 		}
 	case "number":
 		switch v.Scalar.(type) {
-		case int64, float64:
-			ok = true
+		case int64, float64, json.Number:
+			ok, *v = true, v.AsNumber()
 		}
 	case "boolean":
 		_, ok = v.Scalar.(bool)
@@ -168,6 +187,9 @@ func checkRules(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part stri
 		rule = r.numberViolation(float64(s))
 	case float64:
 		rule = r.numberViolation(s)
+	case json.Number:
+		n, _ := s.Float64()
+		rule = r.numberViolation(n)
 	}
 	if rule == "" && v.Scalar != nil && !r.allows(v) {
 		rule = "enum"

@@ -112,7 +112,7 @@ func hasJSONType(typ string, v Value) bool {
 		return typ == "string"
 	case bool:
 		return typ == "boolean"
-	case int64:
+	case int64, json.Number:
 		return typ == "integer" || typ == "number"
 	case float64:
 		return typ == "number" || typ == "integer" && n == float64(int64(n))

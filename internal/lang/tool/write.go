@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -94,6 +95,8 @@ func literalNode(v Value) *yaml.Node {
 		n.Tag, n.Value = "!!bool", strconv.FormatBool(s)
 	case int64:
 		n.Tag, n.Value = "!!int", strconv.FormatInt(s, 10)
+	case json.Number:
+		n.Tag, n.Value = "!!int", s.String()
 	case float64:
 		n.Tag, n.Value = "!!float", strconv.FormatFloat(s, 'g', -1, 64)
 	}

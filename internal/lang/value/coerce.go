@@ -80,7 +80,7 @@ func toText(v any) (any, error) {
 	return nil, fmt.Errorf("expected text, got %s", KindOf(v))
 }
 
-// ToNumber converts a value to an int64 or a float64, or to a json.Number if neither is exact.
+// ToNumber converts a value to an int64 or a float64, or to a json.Number as ParseNumber does.
 func ToNumber(v any) (any, error) {
 	switch v := v.(type) {
 	case int:
@@ -105,42 +105,48 @@ func ToNumber(v any) (any, error) {
 	return nil, fmt.Errorf("expected a number, got %s", KindOf(v))
 }
 
-// ParseNumber parses a decimal number and keeps every digit: a number that fits neither int64 nor float64
-// exactly stays as text in a json.Number.
+// ParseNumber parses a number and keeps every digit: one that an int64 or a float64 would show in another way, as 3.10,
+// 1e3 or a number of 20 digits, is a json.Number. Leading zeros mean nothing. 0x10, 0o20, 0b1 and 1_000 are read as in YAML.
 func ParseNumber(s string) (any, error) {
-	if !decimalPattern().MatchString(s) {
+	digits := s
+	if strings.Contains(s, "_") && !strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_") {
+		digits = strings.ReplaceAll(s, "_", "")
+	}
+	if !decimalPattern().MatchString(digits) {
+		if n, err := strconv.ParseInt(digits, 0, 64); err == nil {
+			return n, nil
+		}
 		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
 	}
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+	number := jsonNumber(digits)
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil && strconv.FormatInt(n, 10) == number {
 		return n, nil
 	}
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		return nil, fmt.Errorf("%s is out of range", expr.Quoted(s))
 	}
-	if !strings.ContainsAny(s, ".eE") {
-		return jsonNumber(s), nil
+	if strings.Contains(number, ".") && strconv.FormatFloat(f, 'f', -1, 64) == number {
+		return f, nil
 	}
-	if !strings.ContainsAny(s, "eE") && !expr.FitsFloat(s, f) {
-		return jsonNumber(s), nil
-	}
-	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
-		return int64(f), nil
-	}
-	return f, nil
+	return json.Number(number), nil
 }
 
-// jsonNumber returns a decimal number without exponent in the spelling of JSON.
-func jsonNumber(s string) json.Number {
+// jsonNumber returns a decimal number in the form of JSON.
+func jsonNumber(s string) string {
 	sign, digits := "", strings.TrimPrefix(s, "+")
 	if rest, minus := strings.CutPrefix(digits, "-"); minus {
 		sign, digits = "-", rest
 	}
-	digits = strings.TrimSuffix(strings.TrimLeft(digits, "0"), ".")
-	if digits == "" || digits[0] == '.' {
-		digits = "0" + digits
+	at := strings.IndexAny(digits, "eE")
+	if at < 0 {
+		at = len(digits)
 	}
-	return json.Number(sign + digits)
+	mantissa := strings.TrimSuffix(strings.TrimLeft(digits[:at], "0"), ".")
+	if mantissa == "" || mantissa[0] == '.' {
+		mantissa = "0" + mantissa
+	}
+	return sign + mantissa + digits[at:]
 }
 
 func toBool(v any) (any, error) {

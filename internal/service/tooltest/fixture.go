@@ -1,6 +1,7 @@
 package tooltest
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -21,7 +22,10 @@ func (c *Case) values(lib *library.Library, w engine.RunEnv) (map[string]any, er
 	def := &tool.Definition{Name: c.Tool, Pos: c.Test.Pos, File: c.Plan.Definition.File, Single: true, Steps: noopStep(c.Tool)}
 	for i := range c.Test.Parameters {
 		e := &c.Test.Parameters[i]
-		v := c.asWritten(e)
+		v := e.Value
+		if p := c.Plan.Definition.Parameter(e.Key); p != nil {
+			v = p.Takes(v)
+		}
 		def.Parameters = append(def.Parameters, &tool.Parameter{Name: e.Key, Pos: e.Pos, Type: typeOf(v), Default: &v})
 	}
 	plan, err := engine.CompileDefinition(lib, def)
@@ -39,18 +43,6 @@ func (c *Case) values(lib *library.Library, w engine.RunEnv) (map[string]any, er
 	return given, nil
 }
 
-// asWritten returns the value of an entry. A number or boolean for a parameter of type
-// string becomes its text in the file, such as 1.10.
-func (c *Case) asWritten(e *tool.Entry) tool.Value {
-	v := e.Value
-	for _, p := range c.Plan.Definition.Parameters {
-		if p.Name == e.Key && p.Type == "string" && v.Text == nil && v.Written() != "" {
-			return tool.Value{Pos: v.Pos, Text: &tool.Text{S: v.Written(), Pos: v.Pos}, Scalar: v.Written()}
-		}
-	}
-	return v
-}
-
 func typeOf(v tool.Value) string {
 	switch {
 	case v.List != nil:
@@ -61,7 +53,7 @@ func typeOf(v tool.Value) string {
 	switch v.Scalar.(type) {
 	case bool:
 		return "boolean"
-	case int64, float64:
+	case int64, float64, json.Number:
 		return "number"
 	}
 	return "string"
