@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,31 +50,79 @@ func (d *server) readBy(w http.ResponseWriter, r *http.Request, all func(io.Read
 	return b, nil
 }
 
-// readObject reads the request's body as a JSON object with the named fields. Without a
-// body it returns nil.
-func (d *server) readObject(w http.ResponseWriter, r *http.Request, fields ...string) (map[string]any, error) {
+// bodyField is a field of a JSON body, and the variable that it is stored in.
+type bodyField struct {
+	name string
+	to   any // *string, *bool, *[]string or *map[string]any
+}
+
+// readFields reads the request's body as a JSON object that has no other fields. The variable of a field that is absent
+// or null keeps its value, as all do without a body.
+func (d *server) readFields(w http.ResponseWriter, r *http.Request, fields ...bodyField) error {
 	b, err := d.read(w, r)
 	if err != nil || len(b) == 0 && r.Header.Get("Content-Type") == "" {
-		return nil, err
+		return err
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, refuse(415, "media-type", "the content type of the body is not application/json", "send the header Content-Type: application/json")
+		return refuse(415, "media-type", "the content type of the body is not application/json", "send the header Content-Type: application/json")
 	}
 	v, err := decode(b)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	o, ok := v.(map[string]any)
 	if !ok {
-		return nil, refuse(400, "not-an-object", "the body is not a JSON object", "")
+		return refuse(400, "not-an-object", "the body is not a JSON object", "")
+	}
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.name)
 	}
 	for name := range o {
-		if !slices.Contains(fields, name) {
-			return nil, refuse(400, "unknown-field", fmt.Sprintf("unknown field %q", clip(name)),
-				didYouMean(tool.Near(name, fields), "the fields are "+strings.Join(fields, ", ")))
+		if !slices.Contains(known, name) {
+			return refuse(400, "unknown-field", fmt.Sprintf("unknown field %q", clip(name)),
+				didYouMean(tool.Near(name, known), "the fields are "+strings.Join(known, ", ")))
 		}
 	}
-	return o, nil
+	for _, f := range fields {
+		if v := o[f.name]; v != nil {
+			err = cmp.Or(err, f.set(v))
+		}
+	}
+	return err
+}
+
+// set stores a value in the variable of the field.
+func (f bodyField) set(v any) error {
+	kind, ok := "", false
+	switch to := f.to.(type) {
+	case *string:
+		kind = "a string"
+		*to, ok = v.(string)
+	case *bool:
+		kind = "true or false"
+		*to, ok = v.(bool)
+	case *map[string]any:
+		kind = "an object"
+		*to, ok = v.(map[string]any)
+	case *[]string:
+		kind = "a list of strings"
+		*to, ok = texts(v)
+	}
+	if !ok {
+		return refuse(400, "wrong-type", fmt.Sprintf("the field %s is not %s", f.name, kind), "")
+	}
+	return nil
+}
+
+// texts returns a value that is a list of strings.
+func texts(v any) (list []string, ok bool) {
+	given, ok := v.([]any)
+	for _, v := range given {
+		s, isText := v.(string)
+		list, ok = append(list, s), ok && isText
+	}
+	return list, ok
 }
 
 // maxLevels is the maximum nesting depth of JSON.
@@ -143,31 +192,6 @@ func readValue(dec *json.Decoder, depth int) (any, error) {
 	}
 	_, err = dec.Token()
 	return o, err
-}
-
-// field returns a field of a body, or the zero value if it is absent or null.
-func field[T any](o map[string]any, name, kind string) (v T, err error) {
-	given, ok := o[name]
-	if !ok || given == nil {
-		return v, nil
-	}
-	if v, ok = given.(T); !ok {
-		return v, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not %s", name, kind), "")
-	}
-	return v, nil
-}
-
-// texts returns a field that is a list of strings.
-func texts(o map[string]any, name string) (list []string, err error) {
-	given, err := field[[]any](o, name, "a list of strings")
-	for _, v := range given {
-		s, ok := v.(string)
-		if !ok {
-			return nil, refuse(400, "wrong-type", fmt.Sprintf("the field %s is not a list of strings", name), "")
-		}
-		list = append(list, s)
-	}
-	return list, err
 }
 
 // writeJSON responds with one JSON document.

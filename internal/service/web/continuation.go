@@ -85,12 +85,8 @@ func (d *server) retryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	o, err := d.readObject(w, r, "from")
-	if err != nil {
-		return err
-	}
-	from, err := texts(o, "from")
-	if err != nil {
+	var from []string
+	if err := d.readFields(w, r, bodyField{"from", &from}); err != nil {
 		return err
 	}
 	retry, err := d.Retry(context.WithoutCancel(r.Context()), id, from)

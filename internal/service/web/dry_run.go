@@ -2,23 +2,20 @@ package web
 
 import (
 	"context"
-	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/preview"
 	"net/http"
 	"path/filepath"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 )
 
 // maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
 const maxPreview = 30 * time.Second
 
 func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
-	o, err := d.readObject(w, r, "params")
-	if err != nil {
-		return err
-	}
-	params, err := field[map[string]any](o, "params", "an object")
-	if err != nil {
+	var params map[string]any
+	if err := d.readFields(w, r, bodyField{"params", &params}); err != nil {
 		return err
 	}
 	p, err := d.planFor(r)

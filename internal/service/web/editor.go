@@ -78,15 +78,8 @@ func (d *server) readSource(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
-	o, err := d.readObject(w, r, "text", "digest")
-	if err != nil {
-		return err
-	}
-	text, err := field[string](o, "text", "a string")
-	if err != nil {
-		return err
-	}
-	digest, err := field[string](o, "digest", "a string")
+	var text, digest string
+	err := d.readFields(w, r, bodyField{"text", &text}, bodyField{"digest", &digest})
 	switch {
 	case err != nil:
 		return err
@@ -103,23 +96,9 @@ func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
-	o, err := d.readObject(w, r, "text", "tool", "kind", "params")
-	if err != nil {
-		return err
-	}
-	text, err := field[string](o, "text", "a string")
-	if err != nil {
-		return err
-	}
-	name, err := field[string](o, "tool", "a string")
-	if err != nil {
-		return err
-	}
-	kind, err := field[string](o, "kind", "a string")
-	if err != nil {
-		return err
-	}
-	params, err := field[map[string]any](o, "params", "an object")
+	var text, name, kind string
+	var params map[string]any
+	err := d.readFields(w, r, bodyField{"text", &text}, bodyField{"tool", &name}, bodyField{"kind", &kind}, bodyField{"params", &params})
 	switch {
 	case err != nil:
 		return err

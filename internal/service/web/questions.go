@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -105,22 +104,14 @@ func (d *server) answer(w http.ResponseWriter, r *http.Request, approve bool) er
 	if err != nil {
 		return err
 	}
-	fields := []string{"step", "comment", "values"}
-	if !approve {
-		fields = fields[:2]
+	step, a := "", service.Answer{Approve: approve}
+	fields := []bodyField{{"step", &step}, {"comment", &a.Comment}}
+	if approve {
+		fields = append(fields, bodyField{"values", &a.Values})
 	}
-	o, err := d.readObject(w, r, fields...)
-	if err != nil {
+	if err := d.readFields(w, r, fields...); err != nil {
 		return err
 	}
-	a := service.Answer{Approve: approve}
-	step, errStep := field[string](o, "step", "a string")
-	comment, errComment := field[string](o, "comment", "a string")
-	values, errValues := field[map[string]any](o, "values", "an object")
-	if err := cmp.Or(errStep, errComment, errValues); err != nil {
-		return err
-	}
-	a.Comment, a.Values = comment, values
 	if err := d.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
 		return err
 	}

@@ -128,18 +128,8 @@ func publicMessage(reason, message string) string {
 }
 
 func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
-	o, err := d.readObject(w, r, "tool", "params", "detach")
-	if err != nil {
-		return err
-	}
-	q := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}
-	if q.Tool, err = field[string](o, "tool", "a string"); err != nil {
-		return err
-	}
-	if q.Params, err = field[map[string]any](o, "params", "an object"); err != nil {
-		return err
-	}
-	detach, err := field[bool](o, "detach", "true or false")
+	q, detach := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}, false
+	err := d.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"detach", &detach})
 	switch {
 	case err != nil:
 		return err
@@ -252,6 +242,5 @@ func (d *server) runOfEmptyRequest(w http.ResponseWriter, r *http.Request) (stri
 	if err != nil {
 		return "", err
 	}
-	_, err = d.readObject(w, r)
-	return id, err
+	return id, d.readFields(w, r)
 }

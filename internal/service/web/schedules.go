@@ -96,7 +96,7 @@ func (d *server) scheduleTimes(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) runSchedule(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.readObject(w, r); err != nil {
+	if err := d.readFields(w, r); err != nil {
 		return err
 	}
 	s, err := d.schedule(r)
@@ -108,7 +108,7 @@ func (d *server) runSchedule(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *server) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
-	if _, err := d.readObject(w, r); err != nil {
+	if err := d.readFields(w, r); err != nil {
 		return err
 	}
 	s, err := d.schedule(r)

@@ -197,7 +197,7 @@ func (d *server) showSession(w http.ResponseWriter, r *http.Request) error {
 
 // createLoginLink creates a link for the owner of the service.
 func (d *server) createLoginLink(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.readObject(w, r); err != nil {
+	if err := d.readFields(w, r); err != nil {
 		return err
 	}
 	switch {
