@@ -91,12 +91,26 @@ type NotEditableError = outcome.NotEditableError
 // API is what entry points may request from a service. Errors are those of package engine
 // (tool.NotFoundError, ParamsError, Diagnostics, ErrNoRun, ErrLive ...) and those above.
 type API interface {
+	RunStarter
+	RunController
+	RunReader
+	ToolReader
+	Editor
+	Health() Health
+}
+
+// RunStarter starts runs.
+type RunStarter interface {
 	// Start starts a run and returns its id once the run is durably recorded. A run that
 	// cannot start is recorded as failed, with the error, except for an API request with an
 	// unknown tool or invalid parameters.
 	Start(ctx context.Context, r Request) (id string, err error)
 	// Failed records a run that could not start for a reason of its entry point.
 	Failed(ctx context.Context, r Request, why error)
+}
+
+// RunController changes what happens to runs.
+type RunController interface {
 	// Cancel requests that a run stops.
 	Cancel(ctx context.Context, id, reason string) error
 	// Resume resumes a run for a person, as flowrun resume does.
@@ -111,6 +125,10 @@ type API interface {
 	// ErrManyQuestions, ErrTooLate, flowrun.ErrAnswered, a *flowrun.ParamsError if the
 	// values do not fit the form.
 	Answer(ctx context.Context, id, step string, a Answer) error
+}
+
+// RunReader reads runs and their events.
+type RunReader interface {
 	// RecordedRun loads a run, live or not.
 	RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error)
 	// Info returns the state of a run without its definition. Events returns its events
@@ -121,6 +139,16 @@ type API interface {
 	Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error)
 	// Queue returns every live run that holds or waits for a lock or a place of its tool.
 	Queue(ctx context.Context) (history.Queue, error)
+	// Watch subscribes to the events of all runs of the state directory: the updates
+	// numbered above after, or if after is 0 those from now on. lost reports that updates
+	// are missing before the first one: the caller must read the state again. Updates that are
+	// there at the same time come together. The channel is closed when ctx ends, or when the
+	// reader is so slow that the service drops it.
+	Watch(ctx context.Context, after uint64) (updates <-chan []*Update, lost bool)
+}
+
+// ToolReader reads tools.
+type ToolReader interface {
 	// State returns the values that a tool keeps between its runs, see flowrun.Store.
 	State(ctx context.Context, id history.StateID) ([]history.StateValue, error)
 	// Tools returns the tools that are offered to callers over the network. Plan compiles
@@ -133,18 +161,13 @@ type API interface {
 	// Preview returns what a run of a plan would do, without starting anything. If secrets of
 	// the tool are missing, the Preview names them.
 	Preview(ctx context.Context, plan *engine.Plan, params map[string]any) (*preview.Preview, error)
-	// Source, Check and Save are for editors of definitions, see Source. Check returns nil
-	// instead of a plan if the text has errors.
+}
+
+// Editor reads, checks and saves definitions, see Source. Check returns nil instead of a plan if the text has errors.
+type Editor interface {
 	Source(ctx context.Context, name string) (*Source, error)
 	Check(ctx context.Context, name, kind string, text []byte) (*engine.Plan, tool.Diagnostics, error)
 	Save(ctx context.Context, name, digest string, text []byte) (*Source, error)
-	// Watch subscribes to the events of all runs of the state directory: the updates
-	// numbered above after, or if after is 0 those from now on. lost reports that updates
-	// are missing before the first one: the caller must read the state again. Updates that are
-	// there at the same time come together. The channel is closed when ctx ends, or when the
-	// reader is so slow that the service drops it.
-	Watch(ctx context.Context, after uint64) (updates <-chan []*Update, lost bool)
-	Health() Health
 }
 
 // Tool is one entry of a list of tools.
