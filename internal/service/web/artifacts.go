@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.
@@ -21,27 +22,28 @@ const artifactPolicy = "default-src 'none'; sandbox; style-src 'unsafe-inline'; 
 
 const anyType = "*/*"
 
-var artifactRoutes = []route{
-	{method: "GET", path: "/api/v1/runs/{id}/artifacts", id: "runArtifacts", summary: "List the artifacts of a run",
-		answers: []answer{{200, "The artifacts that its steps have kept so far.", "", "artifacts"}}, handle: (*server).runArtifacts},
-	{method: "GET", path: "/api/v1/runs/{id}/artifact-files", id: "artifactFiles", summary: "List the files of an artifact",
-		query:   artifactQuery,
-		answers: []answer{{200, "Its files, folders and links.", "", "artifact-files"}}, handle: (*server).artifactFiles},
-	{method: "GET", path: "/api/v1/runs/{id}/artifact", id: "readArtifact", summary: "Read a file of an artifact",
-		doc: "Its type is that of the name. Browsers show it without running scripts. Without `file`, an artifact of several files is a page with links.",
-		query: append([]param{
-			{name: "file", kind: "string", doc: "The path of the file in the artifact. Default: its only file, if the artifact is a file."},
-			{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}}}, artifactQuery...),
-		answers: []answer{{200, "The content of the file.", anyType, ""}}, handle: (*server).readArtifact},
+// artifactHandlers answer requests for the artifacts of runs.
+type artifactHandlers struct{ runs service.RunReader }
+
+func (h artifactHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs/{id}/artifacts", id: "runArtifacts", summary: "List the artifacts of a run",
+			answers: []answer{{200, "The artifacts that its steps have kept so far.", "", "artifacts"}}, handle: h.runArtifacts},
+		{method: "GET", path: "/api/v1/runs/{id}/artifact-files", id: "artifactFiles", summary: "List the files of an artifact",
+			query:   artifactQuery,
+			answers: []answer{{200, "Its files, folders and links.", "", "artifact-files"}}, handle: h.artifactFiles},
+		{method: "GET", path: "/api/v1/runs/{id}/artifact", id: "readArtifact", summary: "Read a file of an artifact",
+			doc: "Its type is that of the name. Browsers show it without running scripts. Without `file`, an artifact of several files is a page with links.",
+			query: append([]param{
+				{name: "file", kind: "string", doc: "The path of the file in the artifact. Default: its only file, if the artifact is a file."},
+				{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}}}, artifactQuery...),
+			answers: []answer{{200, "The content of the file.", anyType, ""}}, handle: h.readArtifact},
+	}
 }
 
 var artifactQuery = []param{
 	{name: "step", kind: "string", doc: "The path of the step."},
 	{name: "name", kind: "string", doc: "The name of the artifact."},
-}
-
-type artifactsJSON struct {
-	Artifacts []artifactJSON `json:"artifacts"`
 }
 
 // artifactJSON is an artifact without its path on the machine of the service.
@@ -51,25 +53,21 @@ type artifactJSON struct {
 	Paths string `json:"paths,omitempty"`
 }
 
-func (d *server) runArtifacts(w http.ResponseWriter, r *http.Request) error {
-	list, err := d.artifacts(r)
+func (h artifactHandlers) runArtifacts(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.artifacts(r)
 	if err != nil {
 		return err
 	}
-	out := artifactsJSON{Artifacts: []artifactJSON{}}
+	out := []artifactJSON{}
 	for _, a := range list {
-		out.Artifacts = append(out.Artifacts, artifactJSON{KeptArtifact: a})
+		out = append(out, artifactJSON{KeptArtifact: a})
 	}
-	return writeJSON(w, 200, out)
+	return writeJSON(w, 200, map[string][]artifactJSON{"artifacts": out})
 }
 
 // artifacts returns the artifacts of the run that a request names.
-func (d *server) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
-	id, err := runID(r)
-	if err != nil {
-		return nil, err
-	}
-	past, err := d.RecordedRun(r.Context(), id)
+func (h artifactHandlers) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
+	past, err := recordedRun(h.runs, r)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +75,8 @@ func (d *server) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
 }
 
 // openArtifact opens the artifact that a request names.
-func (d *server) openArtifact(r *http.Request) (*artifact.Content, error) {
-	list, err := d.artifacts(r)
+func (h artifactHandlers) openArtifact(r *http.Request) (*artifact.Content, error) {
+	list, err := h.artifacts(r)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +92,8 @@ func (d *server) openArtifact(r *http.Request) (*artifact.Content, error) {
 	return c, nil
 }
 
-func (d *server) artifactFiles(w http.ResponseWriter, r *http.Request) error {
-	c, err := d.openArtifact(r)
+func (h artifactHandlers) artifactFiles(w http.ResponseWriter, r *http.Request) error {
+	c, err := h.openArtifact(r)
 	if err != nil {
 		return err
 	}
@@ -103,8 +101,8 @@ func (d *server) artifactFiles(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, 200, map[string][]artifact.File{"files": c.Files})
 }
 
-func (d *server) readArtifact(w http.ResponseWriter, r *http.Request) error {
-	c, err := d.openArtifact(r)
+func (h artifactHandlers) readArtifact(w http.ResponseWriter, r *http.Request) error {
+	c, err := h.openArtifact(r)
 	if err != nil {
 		return err
 	}
@@ -126,11 +124,11 @@ func (d *server) readArtifact(w http.ResponseWriter, r *http.Request) error {
 	if in.Get("download") == "1" {
 		disposition = "attachment"
 	}
-	h := w.Header()
-	h.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": path.Base(name)}))
-	h.Set("Content-Security-Policy", artifactPolicy)
-	h.Set("Content-Type", mediaOf(name))
-	h.Set("ETag", strconv.Quote(f.Digest))
+	header := w.Header()
+	header.Set("Content-Disposition", mime.FormatMediaType(disposition, map[string]string{"filename": path.Base(name)}))
+	header.Set("Content-Security-Policy", artifactPolicy)
+	header.Set("Content-Type", mediaOf(name))
+	header.Set("ETag", strconv.Quote(f.Digest))
 	http.ServeContent(w, r, "", time.Time{}, file)
 	return nil
 }

@@ -19,19 +19,26 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
+// bodyReader reads the bodies of requests within limits of size, time and memory.
+type bodyReader struct {
+	max             int64         // the size of a body in bytes
+	timeout         time.Duration // for reading a body
+	unauthenticated bodyBudget
+}
+
 // read reads the body of a request whose sender is authenticated.
-func (d *server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	return d.readBy(w, r, io.ReadAll)
+func (br *bodyReader) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return br.readBy(w, r, io.ReadAll)
 }
 
 // readBy reads the request's body with all, within the limits of size and time.
-func (d *server) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
-	large := refuse(413, "too-large", fmt.Sprintf("the body is larger than %d bytes", d.MaxBody), "send less data, or the name of a file")
+func (br *bodyReader) readBy(w http.ResponseWriter, r *http.Request, all func(io.Reader) ([]byte, error)) ([]byte, error) {
+	large := refuse(413, "too-large", fmt.Sprintf("the body is larger than %d bytes", br.max), "send less data, or the name of a file")
 	large.header = []string{"Connection", "close"}
-	if r.ContentLength > d.MaxBody {
+	if r.ContentLength > br.max {
 		return nil, large
 	}
-	b, err := all(http.MaxBytesReader(w, r.Body, d.MaxBody))
+	b, err := all(http.MaxBytesReader(w, r.Body, br.max))
 	var over *http.MaxBytesError
 	var refused *problem
 	switch {
@@ -40,7 +47,7 @@ func (d *server) readBy(w http.ResponseWriter, r *http.Request, all func(io.Read
 	case errors.As(err, &over):
 		return nil, large
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		slow := refuse(408, "too-slow", fmt.Sprintf("the body was not received within %v", d.bodyTimeout), "")
+		slow := refuse(408, "too-slow", fmt.Sprintf("the body was not received within %v", br.timeout), "")
 		slow.header = []string{"Connection", "close"}
 		return nil, slow
 	case err != nil:
@@ -58,8 +65,8 @@ type bodyField struct {
 
 // readFields reads the request's body as a JSON object that has no other fields. The variable of a field that is absent
 // or null keeps its value, as all do without a body.
-func (d *server) readFields(w http.ResponseWriter, r *http.Request, fields ...bodyField) error {
-	b, err := d.read(w, r)
+func (br *bodyReader) readFields(w http.ResponseWriter, r *http.Request, fields ...bodyField) error {
+	b, err := br.read(w, r)
 	if err != nil || len(b) == 0 && r.Header.Get("Content-Type") == "" {
 		return err
 	}

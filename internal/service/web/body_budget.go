@@ -3,6 +3,7 @@ package web
 import (
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -93,18 +94,13 @@ func (l *bodyBudget) done(b *body) {
 		l.total -= b.size
 	}
 	b.over = true
-	for i, other := range l.open {
-		if other == b {
-			l.open = append(l.open[:i], l.open[i+1:]...)
-			return
-		}
-	}
+	l.open = slices.DeleteFunc(l.open, func(other *body) bool { return other == b })
 }
 
 // readUnauthenticated reads the body of a request whose sender is authenticated by the body.
-func (d *server) readUnauthenticated(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	return d.readBy(w, r, func(in io.Reader) ([]byte, error) {
-		text, busy, err := d.unauthenticated.read(in, func() {
+func (br *bodyReader) readUnauthenticated(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return br.readBy(w, r, func(in io.Reader) ([]byte, error) {
+		text, busy, err := br.unauthenticated.read(in, func() {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 		})
 		if busy {

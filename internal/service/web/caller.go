@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -18,6 +19,8 @@ type caller struct {
 	token   service.Token  // the token it sent; otherwise the zero Token, which is valid for all tools
 	user    string         // the name of a user of the service; "" for the owner and for others with a token
 	session *users.Session // nil if the request belongs to none
+
+	readOnly bool // it can change nothing, whatever its role
 }
 
 // owner is the user of the service's process, who may do everything.
@@ -40,10 +43,38 @@ func callerFrom(r *http.Request) caller {
 	return c
 }
 
+// authenticator finds out who sent a request.
+type authenticator struct {
+	tokens     []token
+	users      *users.Registry // nil for none
+	sessions   *users.Sessions
+	userHeader string // of a trusted proxy; "" for none
+	readOnly   bool   // callers over the network can change nothing
+}
+
+// token is one of Options.Tokens with its hash, which is compared.
+type token struct {
+	service.Token
+	sum [sha256.Size]byte
+}
+
+// newAuthenticator returns an error for an empty token.
+func newAuthenticator(o Options) (*authenticator, error) {
+	a := &authenticator{users: o.Users, sessions: o.Sessions, userHeader: o.UserHeader, readOnly: o.ReadOnly}
+	for _, t := range o.Tokens {
+		if t.Text == "" {
+			return nil, errors.New("a token is empty, so anybody could use the service")
+		}
+		a.tokens = append(a.tokens, token{t, sha256.Sum256([]byte(t.Text))})
+	}
+	return a, nil
+}
+
 // withCaller authenticates the sender of a request. The request's context says who it is, and ends when
 // the caller's life does: streams need no check of their own. Call end after the request.
-func (d *server) withCaller(r *http.Request) (_ *http.Request, c caller, end func()) {
-	c = d.callerOf(r)
+func (a *authenticator) withCaller(r *http.Request) (_ *http.Request, c caller, end func()) {
+	c = a.callerOf(r)
+	c.readOnly = a.readOnly && !onSocket(r)
 	ctx := context.WithValue(users.WithCaller(r.Context(), c.Caller), callerKey{}, c)
 	if c.user != "" {
 		ctx = history.WithActor(ctx, c.user)
@@ -51,7 +82,7 @@ func (d *server) withCaller(r *http.Request) (_ *http.Request, c caller, end fun
 	ctx, cancel := context.WithCancel(ctx)
 	stop, unused := c.AfterLife(cancel), func() {}
 	if c.session != nil {
-		unused = d.Sessions.Use(c.session)
+		unused = a.sessions.Use(c.session)
 	}
 	return r.WithContext(ctx), c, func() { stop(); cancel(); unused() }
 }
@@ -60,9 +91,12 @@ func (d *server) withCaller(r *http.Request) (_ *http.Request, c caller, end fun
 var errBusy = &problem{status: 503, header: []string{"Retry-After", "5", "Connection", "close"}, Code: "too-many-requests",
 	Message: "too many of your requests are in progress", Hint: "close streams that you do not need, or try again in a moment"}
 
-// enter asks for a place for a request of an authenticated caller, until the request ends.
-func (d *server) enter(r *http.Request, c users.Caller, lasts bool) error {
-	if !d.Enter(r.Context(), c, lasts) {
+// places asks for a place for a request. nil means that there is always one.
+type places func(ctx context.Context, c users.Caller, lasts bool) bool
+
+// take asks for a place for a request of an authenticated caller, until the request ends.
+func (p places) take(r *http.Request, c users.Caller, lasts bool) error {
+	if p != nil && !p(r.Context(), c, lasts) {
 		return errBusy
 	}
 	return nil
@@ -70,46 +104,46 @@ func (d *server) enter(r *http.Request, c users.Caller, lasts bool) error {
 
 // callerOf returns the sender of a request. A name that a trusted proxy sends comes first: it may
 // stand beside credentials that are for the proxy.
-func (d *server) callerOf(r *http.Request) caller {
-	switch names := d.namesByProxy(r); {
+func (a *authenticator) callerOf(r *http.Request) caller {
+	switch names := a.namesByProxy(r); {
 	case len(names) == 1:
-		return d.userNamed(names[0])
+		return a.userNamed(names[0])
 	case len(names) > 1: // one of them is by the client
 		return caller{}
 	case onSocket(r): // its file's permissions have authenticated the caller
 		return owner
 	case r.Header.Get("Authorization") != "":
-		return d.bearer(r.Header.Values("Authorization"))
+		return a.bearer(r.Header.Values("Authorization"))
 	}
-	return d.signedIn(r)
+	return a.signedIn(r)
 }
 
 // namesByProxy returns the names of users that a trusted proxy on this machine sends: one, or none.
-func (d *server) namesByProxy(r *http.Request) []string {
-	if d.UserHeader == "" || !onSocket(r) && !onLoopback(r) {
+func (a *authenticator) namesByProxy(r *http.Request) []string {
+	if a.userHeader == "" || !onSocket(r) && !onLoopback(r) {
 		return nil
 	}
-	return r.Header.Values(d.UserHeader)
+	return r.Header.Values(a.userHeader)
 }
 
 // userNamed returns the user with a name. An unknown name is nobody.
-func (d *server) userNamed(name string) caller {
-	if d.Users == nil {
+func (a *authenticator) userNamed(name string) caller {
+	if a.users == nil {
 		return caller{}
 	}
-	if u, ok := d.Users.ByName(name); ok {
-		return d.callerFor(u)
+	if u, ok := a.users.ByName(name); ok {
+		return a.callerFor(u)
 	}
 	return caller{}
 }
 
 // callerFor returns the caller who is a user of the service.
-func (d *server) callerFor(u users.User) caller {
-	return caller{Caller: users.Caller{Identity: users.IdentityOf(u.Name), Role: u.Role, Life: d.Users.Life(u)}, user: u.Name}
+func (a *authenticator) callerFor(u users.User) caller {
+	return caller{Caller: users.Caller{Identity: users.IdentityOf(u.Name), Role: u.Role, Life: a.users.Life(u)}, user: u.Name}
 }
 
 // bearer returns the holder of the token in a header.
-func (d *server) bearer(header []string) caller {
+func (a *authenticator) bearer(header []string) caller {
 	if len(header) != 1 {
 		return caller{}
 	}
@@ -117,53 +151,53 @@ func (d *server) bearer(header []string) caller {
 	if !strings.EqualFold(scheme, "Bearer") {
 		return caller{}
 	}
-	c, _ := d.holder(given)
+	c, _ := a.holder(given)
 	return c
 }
 
 // holder returns the holder of a token, and the hash of the token.
-func (d *server) holder(token string) (caller, users.Credential) {
+func (a *authenticator) holder(token string) (caller, users.Credential) {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return d.holderOf(sum), sum
+	return a.holderOf(sum), sum
 }
 
 // holderOf returns the holder of the token with a hash. The comparison takes the same time for every
 // token, so that its duration reveals nothing.
-func (d *server) holderOf(sum users.Credential) (c caller) {
-	for _, t := range d.tokens {
+func (a *authenticator) holderOf(sum users.Credential) (c caller) {
+	for _, t := range a.tokens {
 		if subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 {
 			c = caller{Caller: users.Caller{Identity: users.IdentityOfToken(sum), Role: users.Admin}, token: t.Token}
 		}
 	}
-	if c.authenticated() || d.Users == nil {
+	if c.authenticated() || a.users == nil {
 		if !c.allTools() { // who may not see all tools must not define what they do
 			c.Role = users.Operator
 		}
 		return c
 	}
-	if u, ok := d.Users.ByToken(sum); ok {
-		return d.callerFor(u)
+	if u, ok := a.users.ByToken(sum); ok {
+		return a.callerFor(u)
 	}
 	return caller{}
 }
 
 // signedIn returns the person whose browser sent the cookie of a session. The session is as strong
 // as the token that it came from, and ends with it.
-func (d *server) signedIn(r *http.Request) caller {
+func (a *authenticator) signedIn(r *http.Request) caller {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return caller{}
 	}
-	s := d.Sessions.Find(cookie.Value)
+	s := a.sessions.Find(cookie.Value)
 	if s == nil {
 		return caller{}
 	}
 	c := owner
 	if s.Credential != (users.Credential{}) {
-		c = d.holderOf(s.Credential)
+		c = a.holderOf(s.Credential)
 	}
 	if !c.authenticated() {
-		d.Sessions.End(cookie.Value)
+		a.sessions.End(cookie.Value)
 		return caller{}
 	}
 	c.session, c.Life = s, s.Context // which ends with the user, too

@@ -6,26 +6,36 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
-var continuationRoutes = []route{
-	{method: "GET", path: "/api/v1/runs/{id}/resume", id: "previewResume", summary: "Show what resuming a run would do",
-		answers: []answer{{200, "The steps by what happens to them.", "", "continuation"}},
-		handle: func(d *server, w http.ResponseWriter, r *http.Request) error {
-			return d.preview(w, r, d.PreviewResume)
-		}},
-	{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", continuesRun: true, summary: "Resume a run that failed or was interrupted",
-		body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: (*server).resumeRun},
-	{method: "GET", path: "/api/v1/runs/{id}/retry", id: "previewRetry", summary: "Show what retrying a run would do",
-		query:   []param{{name: "from", kind: "string", doc: "Path of a step to run again, whatever its status, together with all downstream steps. May be repeated.", many: true}},
-		answers: []answer{{200, "The steps by what happens to them.", "", "continuation"}},
-		handle: func(d *server, w http.ResponseWriter, r *http.Request) error {
-			return d.preview(w, r, func(ctx context.Context, id string) (*engine.Continuation, error) {
-				return d.PreviewRetry(ctx, id, r.URL.Query()["from"])
-			})
-		}},
-	{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", continuesRun: true, summary: "Start a new run that reuses the successful steps of this one",
-		body: "retry", answers: []answer{accepted}, handle: (*server).retryRun},
+// continuationHandlers answer requests to resume and retry runs.
+type continuationHandlers struct {
+	runs    service.RunReader
+	control service.RunController
+	bodies  *bodyReader
+}
+
+func (h continuationHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs/{id}/resume", id: "previewResume", summary: "Show what resuming a run would do",
+			answers: []answer{{200, "The steps by what happens to them.", "", "continuation"}},
+			handle: func(w http.ResponseWriter, r *http.Request) error {
+				return h.preview(w, r, h.control.PreviewResume)
+			}},
+		{method: "POST", path: "/api/v1/runs/{id}/resume", id: "resumeRun", continuesRun: true, summary: "Resume a run that failed or was interrupted",
+			body: "nothing", answers: []answer{{202, "The run is resumed.", "", "started"}}, handle: h.resumeRun},
+		{method: "GET", path: "/api/v1/runs/{id}/retry", id: "previewRetry", summary: "Show what retrying a run would do",
+			query:   []param{{name: "from", kind: "string", doc: "Path of a step to run again, whatever its status, together with all downstream steps. May be repeated.", many: true}},
+			answers: []answer{{200, "The steps by what happens to them.", "", "continuation"}},
+			handle: func(w http.ResponseWriter, r *http.Request) error {
+				return h.preview(w, r, func(ctx context.Context, id string) (*engine.Continuation, error) {
+					return h.control.PreviewRetry(ctx, id, r.URL.Query()["from"])
+				})
+			}},
+		{method: "POST", path: "/api/v1/runs/{id}/retry", id: "retryRun", continuesRun: true, summary: "Start a new run that reuses the successful steps of this one",
+			body: "retry", answers: []answer{accepted}, handle: h.retryRun},
+	}
 }
 
 // continuation shows what resuming or retrying a run would do. Each list has the paths of steps.
@@ -46,7 +56,7 @@ type cleaned struct {
 	By   dag.ID `json:"by"`
 }
 
-func (d *server) preview(w http.ResponseWriter, r *http.Request, plan func(context.Context, string) (*engine.Continuation, error)) error {
+func (h continuationHandlers) preview(w http.ResponseWriter, r *http.Request, plan func(context.Context, string) (*engine.Continuation, error)) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -62,34 +72,34 @@ func (d *server) preview(w http.ResponseWriter, r *http.Request, plan func(conte
 	return writeJSON(w, 200, doc)
 }
 
-func (d *server) resumeRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := d.runOfEmptyRequest(w, r)
+func (h continuationHandlers) resumeRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := runOfEmptyRequest(h.bodies, w, r)
 	if err != nil {
 		return err
 	}
-	info, err := d.Info(r.Context(), id)
+	info, err := h.runs.Info(r.Context(), id)
 	switch {
 	case err != nil:
 		return err
 	case info.Status == dag.Succeeded:
 		return refuse(409, "finished", "the run succeeded, so there is nothing to resume", "POST /api/v1/runs starts a new one")
 	}
-	if err := d.Resume(context.WithoutCancel(r.Context()), id); err != nil {
+	if err := h.control.Resume(context.WithoutCancel(r.Context()), id); err != nil {
 		return err
 	}
 	return accept(w, id)
 }
 
-func (d *server) retryRun(w http.ResponseWriter, r *http.Request) error {
+func (h continuationHandlers) retryRun(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
 	}
 	var from []string
-	if err := d.readFields(w, r, bodyField{"from", &from}); err != nil {
+	if err := h.bodies.readFields(w, r, bodyField{"from", &from}); err != nil {
 		return err
 	}
-	retry, err := d.Retry(context.WithoutCancel(r.Context()), id, from)
+	retry, err := h.control.Retry(context.WithoutCancel(r.Context()), id, from)
 	if err != nil {
 		return err
 	}

@@ -8,21 +8,22 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
 const maxPreview = 30 * time.Second
 
-func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
+func (h toolHandlers) dryRun(w http.ResponseWriter, r *http.Request) error {
 	var params map[string]any
-	if err := d.readFields(w, r, bodyField{"params", &params}); err != nil {
+	if err := h.bodies.readFields(w, r, bodyField{"params", &params}); err != nil {
 		return err
 	}
-	p, err := d.planFor(r)
+	p, err := planFor(h.tools, r)
 	if err != nil {
 		return err
 	}
-	v, err := d.previewOf(r, p, params)
+	v, err := previewOf(h.tools, r, p, params)
 	if err != nil {
 		return err
 	}
@@ -30,10 +31,10 @@ func (d *server) dryRun(w http.ResponseWriter, r *http.Request) error {
 }
 
 // previewOf returns what a run of a plan would do, without folders of the machine.
-func (d *server) previewOf(r *http.Request, p *engine.Plan, params map[string]any) (*preview.Preview, error) {
+func previewOf(tools service.ToolReader, r *http.Request, p *engine.Plan, params map[string]any) (*preview.Preview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
 	defer cancel()
-	v, err := d.Preview(ctx, p, params)
+	v, err := tools.Preview(ctx, p, params)
 	if err != nil {
 		return nil, err
 	}

@@ -10,15 +10,24 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-var editorRoutes = []route{
-	{method: "GET", path: "/api/v1/tools/{name}/source", id: "getSource", summary: "Read the definition of a tool",
-		answers: []answer{{200, "The text, and whether the caller can change it.", "", "source"}}, handle: (*server).readSource},
-	{method: "PUT", path: "/api/v1/tools/{name}/source", id: "putSource", summary: "Replace the definition of a tool",
-		doc:  "The text replaces the file as a whole, or not at all: it must be valid, and the file must still have the digest that you read (409 otherwise). Runs in progress keep the version that they started with.",
-		body: "edited", answers: []answer{{200, "The saved definition.", "", "source"}}, handle: (*server).writeSource},
-	{method: "POST", path: "/api/v1/validate", id: "validate", summary: "Check the text of a definition",
-		doc:  "With `tool`, the text is checked in the place of that tool; otherwise as a new tool. With `params`, the response has a dry run of a valid text. Nothing is changed.",
-		body: "text", answers: []answer{{200, "What is wrong with it.", "", "validated"}}, handle: (*server).validate},
+// editorHandlers answer requests of editors of definitions.
+type editorHandlers struct {
+	editor service.Editor
+	tools  service.ToolReader
+	bodies *bodyReader
+}
+
+func (h editorHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/tools/{name}/source", id: "getSource", summary: "Read the definition of a tool",
+			answers: []answer{{200, "The text, and whether the caller can change it.", "", "source"}}, handle: h.readSource},
+		{method: "PUT", path: "/api/v1/tools/{name}/source", id: "putSource", summary: "Replace the definition of a tool",
+			doc:  "The text replaces the file as a whole, or not at all: it must be valid, and the file must still have the digest that you read (409 otherwise). Runs in progress keep the version that they started with.",
+			body: "edited", answers: []answer{{200, "The saved definition.", "", "source"}}, handle: h.writeSource},
+		{method: "POST", path: "/api/v1/validate", id: "validate", summary: "Check the text of a definition",
+			doc:  "With `tool`, the text is checked in the place of that tool; otherwise as a new tool. With `params`, the response has a dry run of a valid text. Nothing is changed.",
+			body: "text", answers: []answer{{200, "What is wrong with it.", "", "validated"}}, handle: h.validate},
+	}
 }
 
 var errMayNotEdit = refuse(403, "may-not-edit", "you cannot change definitions", "this needs the role admin, a token that is valid for all tools, and a service without --read-only")
@@ -48,9 +57,9 @@ func diagnosticsOf(found tool.Diagnostics) (json.RawMessage, error) {
 	return doc.Diagnostics, err
 }
 
-func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source, found tool.Diagnostics) (err error) {
+func writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source, found tool.Diagnostics) (err error) {
 	doc := sourceDoc{Name: s.Name, Scope: s.Scope, Kind: s.Kind, File: s.File, Text: string(s.Text), Digest: s.Digest, ReadOnly: s.ReadOnly}
-	if doc.ReadOnly == "" && !d.mayEdit(r) {
+	if doc.ReadOnly == "" && !callerFrom(r).mayEdit() {
 		doc.ReadOnly = errMayNotEdit.Message
 	}
 	if doc.Diagnostics, err = diagnosticsOf(found); err != nil {
@@ -59,53 +68,53 @@ func (d *server) writeSourceDoc(w http.ResponseWriter, r *http.Request, s *servi
 	return writeJSON(w, 200, doc)
 }
 
-func (d *server) readSource(w http.ResponseWriter, r *http.Request) error {
+func (h editorHandlers) readSource(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
 		return &library.NotFoundError{Name: name}
 	}
-	s, err := d.Source(r.Context(), name)
+	s, err := h.editor.Source(r.Context(), name)
 	if err != nil {
 		return err
 	}
 	var found tool.Diagnostics
 	if s.File != "" {
-		if _, found, err = d.Check(r.Context(), name, "", s.Text); err != nil {
+		if _, found, err = h.editor.Check(r.Context(), name, "", s.Text); err != nil {
 			return err
 		}
 	}
-	return d.writeSourceDoc(w, r, s, found)
+	return writeSourceDoc(w, r, s, found)
 }
 
-func (d *server) writeSource(w http.ResponseWriter, r *http.Request) error {
+func (h editorHandlers) writeSource(w http.ResponseWriter, r *http.Request) error {
 	var text, digest string
-	err := d.readFields(w, r, bodyField{"text", &text}, bodyField{"digest", &digest})
+	err := h.bodies.readFields(w, r, bodyField{"text", &text}, bodyField{"digest", &digest})
 	switch {
 	case err != nil:
 		return err
-	case !d.mayEdit(r):
+	case !callerFrom(r).mayEdit():
 		return errMayNotEdit
 	case text == "" || digest == "":
 		return refuse(400, "no-text", "the fields text and digest are required", `send {"text": "...", "digest": "sha256:..."}`)
 	}
-	s, err := d.Save(r.Context(), r.PathValue("name"), digest, []byte(text))
+	s, err := h.editor.Save(r.Context(), r.PathValue("name"), digest, []byte(text))
 	if err != nil {
 		return err
 	}
-	return d.writeSourceDoc(w, r, s, s.Warnings) // its new name may not be known yet
+	return writeSourceDoc(w, r, s, s.Warnings) // its new name may not be known yet
 }
 
-func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
+func (h editorHandlers) validate(w http.ResponseWriter, r *http.Request) error {
 	var text, name, kind string
 	var params map[string]any
-	err := d.readFields(w, r, bodyField{"text", &text}, bodyField{"tool", &name}, bodyField{"kind", &kind}, bodyField{"params", &params})
+	err := h.bodies.readFields(w, r, bodyField{"text", &text}, bodyField{"tool", &name}, bodyField{"kind", &kind}, bodyField{"params", &params})
 	switch {
 	case err != nil:
 		return err
-	case !d.mayEdit(r):
+	case !callerFrom(r).mayEdit():
 		return errMayNotEdit
 	}
-	plan, found, err := d.Check(r.Context(), name, kind, []byte(text))
+	plan, found, err := h.editor.Check(r.Context(), name, kind, []byte(text))
 	if err != nil {
 		return err
 	}
@@ -124,7 +133,7 @@ func (d *server) validate(w http.ResponseWriter, r *http.Request) error {
 		doc.Graph = &g
 	}
 	if plan != nil && params != nil {
-		if doc.Plan, err = d.previewOf(r, plan, params); err != nil {
+		if doc.Plan, err = previewOf(h.tools, r, plan, params); err != nil {
 			return err
 		}
 	}

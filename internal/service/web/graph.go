@@ -6,14 +6,24 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 	"github.com/flowrun/flowrun/internal/screen/layout"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
-var graphRoutes = []route{
-	{method: "GET", path: "/api/v1/tools/{name}/graph", id: "toolGraph", summary: "Show the graph of a tool's steps, with places for a drawing",
-		answers: []answer{{200, "The graph.", "", "graph"}}, handle: (*server).toolGraph},
-	{method: "GET", path: "/api/v1/runs/{id}/graph", id: "runGraph", summary: "Show the graph of a run's steps, with places for a drawing",
-		doc:     "It is made of the definitions that the run was started with, and does not change while the run continues. The items of a loop are one node.",
-		answers: []answer{{200, "The graph.", "", "graph"}}, handle: (*server).runGraph},
+// graphHandlers answer requests for the graphs of tools and runs.
+type graphHandlers struct {
+	tools   service.ToolReader
+	runs    service.RunReader
+	encoded encodedDocs[engine.Plan]
+}
+
+func (h *graphHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/tools/{name}/graph", id: "toolGraph", summary: "Show the graph of a tool's steps, with places for a drawing",
+			answers: []answer{{200, "The graph.", "", "graph"}}, handle: h.toolGraph},
+		{method: "GET", path: "/api/v1/runs/{id}/graph", id: "runGraph", summary: "Show the graph of a run's steps, with places for a drawing",
+			doc:     "It is made of the definitions that the run was started with, and does not change while the run continues. The items of a loop are one node.",
+			answers: []answer{{200, "The graph.", "", "graph"}}, handle: h.runGraph},
+	}
 }
 
 // graphDoc is a graph with places.
@@ -46,28 +56,24 @@ type graphEdge struct {
 	Points []int  `json:"points"`
 }
 
-func (d *server) toolGraph(w http.ResponseWriter, r *http.Request) error {
-	p, err := d.planFor(r)
+func (h *graphHandlers) toolGraph(w http.ResponseWriter, r *http.Request) error {
+	p, err := planFor(h.tools, r)
 	if err != nil {
 		return err
 	}
-	return d.writeGraph(w, p)
+	return h.writeGraph(w, p)
 }
 
-func (d *server) runGraph(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
+func (h *graphHandlers) runGraph(w http.ResponseWriter, r *http.Request) error {
+	p, err := recordedRun(h.runs, r)
 	if err != nil {
 		return err
 	}
-	p, err := d.RecordedRun(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	return d.writeGraph(w, p.Plan)
+	return h.writeGraph(w, p.Plan)
 }
 
-func (d *server) writeGraph(w http.ResponseWriter, p *engine.Plan) error {
-	doc, err := d.graphs.of(p, func() ([]byte, error) { return encodeJSON(graphOf(p)) })
+func (h *graphHandlers) writeGraph(w http.ResponseWriter, p *engine.Plan) error {
+	doc, err := h.encoded.of(p, func() ([]byte, error) { return encodeJSON(graphOf(p)) })
 	if err != nil {
 		return err
 	}

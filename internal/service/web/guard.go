@@ -3,7 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"github.com/flowrun/flowrun/history"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // response records whether the response has begun.
@@ -42,28 +45,41 @@ var answerHeaders = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 }
 
-func (d *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+// guard makes the checks of every request. See the package comment.
+type guard struct {
+	hosts    map[string]bool
+	auth     *authenticator
+	places   places
+	throttle *throttle
+	bodies   *bodyReader
+	runs     service.RunReader
+	tools    service.ToolReader
+	log      *slog.Logger
+	mux      *http.ServeMux
+}
+
+func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	w := &response{ResponseWriter: rw}
 	for name, value := range answerHeaders {
 		w.Header().Set(name, value)
 	}
-	defer d.recoverPanic(w, r)
+	defer g.recoverPanic(w, r)
 	// The writer may not support deadlines, as in tests; then there are none.
 	ctl := http.NewResponseController(rw)
 	_ = ctl.SetWriteDeadline(time.Now().Add(answerTime))
 	if r.ContentLength != 0 { // also for a body that no handler reads
-		_ = ctl.SetReadDeadline(time.Now().Add(d.bodyTimeout))
+		_ = ctl.SetReadDeadline(time.Now().Add(g.bodies.timeout))
 	}
-	if err := d.admit(r); err != nil {
-		d.fail(w, r, err)
+	if err := g.admit(r); err != nil {
+		g.fail(w, r, err)
 		return
 	}
-	d.mux.ServeHTTP(w, r)
+	g.mux.ServeHTTP(w, r)
 }
 
 // admit makes the checks that are the same for every route.
-func (d *server) admit(r *http.Request) error {
-	if !d.isOwnHost(r) {
+func (g *guard) admit(r *http.Request) error {
+	if !g.isOwnHost(r) {
 		return refuse(403, "foreign-host", fmt.Sprintf("this service does not accept the host name %q", clip(r.Host)),
 			"use localhost, its IP address, or a name given to flowrun serve")
 	}
@@ -86,29 +102,29 @@ func (d *server) admit(r *http.Request) error {
 }
 
 // handler returns the handler of a route with its remaining checks.
-func (d *server) handler(rt route) http.Handler {
+func (g *guard) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
-		r, c, end := d.withCaller(r)
+		r, c, end := g.auth.withCaller(r)
 		defer end()
-		err := d.authorize(rt, r, c)
+		err := authorize(rt, r, c)
 		if err == nil && c.authenticated() && rt.auth != openToAll {
-			err = d.enter(r, c.Caller, rt.lasts(r))
+			err = g.places.take(r, c.Caller, rt.lasts(r))
 		}
 		if err == errToken && r.Header.Get("Authorization") != "" {
-			d.delayResponse(r)
+			g.throttle.delay(r)
 		}
 		if err == nil {
-			err = d.checkRunAccess(rt, r, c)
+			err = g.checkRunAccess(rt, r, c)
 		}
 		if err == nil {
 			err = rt.checkQuery(r)
 		}
 		if err == nil {
-			err = rt.handle(d, w, r)
+			err = rt.handle(w, r)
 		}
 		if err != nil {
-			d.fail(w, r, err)
+			g.fail(w, r, err)
 		}
 	})
 }
@@ -123,12 +139,12 @@ const (
 )
 
 // authorize checks that the caller may make requests of a route.
-func (d *server) authorize(rt route, r *http.Request, c caller) error {
+func authorize(rt route, r *http.Request, c caller) error {
 	open := rt.auth == openToAll || rt.auth == openOnLoopback && onLoopback(r)
 	switch {
 	case !c.authenticated() && !open:
 		return errToken
-	case d.isReadOnly(r) && changes(r.Method) && !rt.signsIn:
+	case c.readOnly && changes(r.Method) && !rt.signsIn:
 		return errReadOnly
 	case c.authenticated() && !open && !c.Role.Includes(rt.role()):
 		return errRole(c.Role, rt.role())
@@ -138,7 +154,7 @@ func (d *server) authorize(rt route, r *http.Request, c caller) error {
 
 // checkRunAccess checks the run that a route names against the caller's token. A run of a tool
 // that the service does not offer is not continued or retried over the network.
-func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
+func (g *guard) checkRunAccess(rt route, r *http.Request, c caller) error {
 	if !strings.Contains(rt.path, "/runs/{id}") || c.allTools() && (!rt.continuesRun || onSocket(r)) {
 		return nil
 	}
@@ -147,15 +163,15 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 		return err
 	}
 	if !c.allTools() {
-		if info, err := d.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
+		if info, err := g.runs.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
 			return cmp.Or(err, history.ErrNoRun)
 		}
 	}
-	p, err := d.RecordedRun(r.Context(), id)
+	p, err := g.runs.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	if err := d.Offered(r.Context(), p); err != nil && !c.allTools() {
+	if err := g.tools.Offered(r.Context(), p); err != nil && !c.allTools() {
 		return history.ErrNoRun // of another file, whose tool only has the name of one that the caller may use
 	} else if err != nil && rt.continuesRun && !onSocket(r) {
 		return err
@@ -165,9 +181,9 @@ func (d *server) checkRunAccess(rt route, r *http.Request, c caller) error {
 
 // isOwnHost reports whether the request's Host is a name of this service. Without this check, a
 // foreign page could point its own name to this machine and be of the same origin.
-func (d *server) isOwnHost(r *http.Request) bool {
+func (g *guard) isOwnHost(r *http.Request) bool {
 	host := strings.ToLower(strings.TrimSuffix(hostname(r.Host), "."))
-	if onSocket(r) || host == "localhost" || d.hosts[host] || r.TLS != nil && len(d.hosts) == 0 {
+	if onSocket(r) || host == "localhost" || g.hosts[host] || r.TLS != nil && len(g.hosts) == 0 {
 		return true
 	}
 	ip, err := netip.ParseAddr(host)

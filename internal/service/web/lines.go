@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // logPart are the query parameters that choose the log of a step.
@@ -19,21 +20,30 @@ var logPart = []param{
 	{name: "stream", kind: "string", doc: "The stream. Default: stdout, or stderr if only that has output.", enum: []string{"stdout", "stderr"}},
 }
 
-var lineRoutes = []route{
-	{method: "GET", path: "/api/v1/runs/{id}/lines", id: "logLines", summary: "Read lines of the output of one attempt of a step",
-		doc: "Lines are numbered from 1 and can be read from any place of the log, whatever its size. Very long lines are shortened, and a page has at most about 1 MiB. " +
-			"If the log does not end with a line break, its last line may continue: read it again.",
-		query: append([]param{
-			{name: "from", kind: "integer", doc: "The first line. 0 is the last line of the log, -9 the tenth from its end. Default: -499."},
-			{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
-		answers: []answer{{200, "The lines; secrets are shown as ***.", "", "lines"}}, handle: (*server).logLines},
-	{method: "GET", path: "/api/v1/runs/{id}/search", id: "searchLog", summary: "Search the output of one attempt of a step",
-		doc: "Finds the lines that contain the text; the letters A to Z match in both cases. One request reads at most 32 MiB: while the response has `next`, continue from that line.",
-		query: append([]param{
-			{name: "text", kind: "string", doc: "The text."},
-			{name: "from", kind: "integer", doc: "The line to begin with. Default: 1."},
-			{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
-		answers: []answer{{200, "The lines that contain the text.", "", "matches"}}, handle: (*server).searchLog},
+// lineHandlers answer requests for lines of the logs of steps.
+type lineHandlers struct {
+	runs     service.RunReader
+	stateDir string
+	indexes  lineIndexes
+}
+
+func (h *lineHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs/{id}/lines", id: "logLines", summary: "Read lines of the output of one attempt of a step",
+			doc: "Lines are numbered from 1 and can be read from any place of the log, whatever its size. Very long lines are shortened, and a page has at most about 1 MiB. " +
+				"If the log does not end with a line break, its last line may continue: read it again.",
+			query: append([]param{
+				{name: "from", kind: "integer", doc: "The first line. 0 is the last line of the log, -9 the tenth from its end. Default: -499."},
+				{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
+			answers: []answer{{200, "The lines; secrets are shown as ***.", "", "lines"}}, handle: h.logLines},
+		{method: "GET", path: "/api/v1/runs/{id}/search", id: "searchLog", summary: "Search the output of one attempt of a step",
+			doc: "Finds the lines that contain the text; the letters A to Z match in both cases. One request reads at most 32 MiB: while the response has `next`, continue from that line.",
+			query: append([]param{
+				{name: "text", kind: "string", doc: "The text."},
+				{name: "from", kind: "integer", doc: "The line to begin with. Default: 1."},
+				{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
+			answers: []answer{{200, "The lines that contain the text.", "", "matches"}}, handle: h.searchLog},
+	}
 }
 
 // partJSON describes one log of a step.
@@ -63,7 +73,7 @@ type linesJSON struct {
 	Cut   []int64  `json:"cut"`
 }
 
-func (d *server) logLines(w http.ResponseWriter, r *http.Request) error {
+func (h *lineHandlers) logLines(w http.ResponseWriter, r *http.Request) error {
 	from, err := queryNumber(r, "from", -499, -1<<53, 1<<53)
 	if err != nil {
 		return err
@@ -72,7 +82,7 @@ func (d *server) logLines(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	parts, chosen, err := d.logParts(r)
+	parts, chosen, err := h.logParts(r)
 	if err != nil {
 		return err
 	}
@@ -88,7 +98,7 @@ func (d *server) logLines(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer log.Close()
-	page, err := runlog.ReadPage(r.Context(), log, log.Size(), d.lineIndexes.of(chosen.Key()), from, int(limit))
+	page, err := runlog.ReadPage(r.Context(), log, log.Size(), h.indexes.of(chosen.Key()), from, int(limit))
 	if err != nil {
 		return err
 	}
@@ -104,7 +114,7 @@ type matchJSON struct {
 	Text string `json:"text"`
 }
 
-func (d *server) searchLog(w http.ResponseWriter, r *http.Request) error {
+func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("text")
 	if text == "" || strings.Contains(text, "\n") {
 		return refuse(400, "wrong-query", "the query parameter text is not a part of a line", "")
@@ -121,7 +131,7 @@ func (d *server) searchLog(w http.ResponseWriter, r *http.Request) error {
 		Matches []matchJSON `json:"matches"`
 		Next    int64       `json:"next,omitempty"`
 	}{Matches: []matchJSON{}}
-	_, chosen, err := d.logParts(r)
+	_, chosen, err := h.logParts(r)
 	if err != nil {
 		return err
 	}
@@ -133,7 +143,7 @@ func (d *server) searchLog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer log.Close()
-	found, next, err := runlog.Search(r.Context(), log, log.Size(), d.lineIndexes.of(chosen.Key()), text, from, int(limit))
+	found, next, err := runlog.Search(r.Context(), log, log.Size(), h.indexes.of(chosen.Key()), text, from, int(limit))
 	if err != nil {
 		return err
 	}
@@ -146,7 +156,7 @@ func (d *server) searchLog(w http.ResponseWriter, r *http.Request) error {
 
 // logParts returns the logs of the step that a request names, and the one that it chooses, nil if
 // there is none. The run is compiled only for a step without log files.
-func (d *server) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
+func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
 	id, err := runID(r)
 	if err != nil {
 		return nil, nil, err
@@ -156,11 +166,11 @@ func (d *server) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.
 	if err != nil {
 		return nil, nil, err
 	}
-	if parts, err = runlog.Parts(rundir.LogFolder(d.StateDir, id), dag.ID(step)); err != nil {
+	if parts, err = runlog.Parts(rundir.LogFolder(h.stateDir, id), dag.ID(step)); err != nil {
 		return nil, nil, err
 	}
 	if len(parts) == 0 {
-		if parts, err = d.resultParts(r.Context(), id, step); err != nil {
+		if parts, err = h.resultParts(r.Context(), id, step); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -175,8 +185,8 @@ func (d *server) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.
 }
 
 // resultParts returns the logs of a step that has no log files.
-func (d *server) resultParts(ctx context.Context, id, step string) (parts []runlog.Part, err error) {
-	past, err := d.RecordedRun(ctx, id)
+func (h *lineHandlers) resultParts(ctx context.Context, id, step string) (parts []runlog.Part, err error) {
+	past, err := h.runs.RecordedRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -14,22 +14,32 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
-var logRoutes = []route{
-	{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
-		doc: "Each line is prefixed with its step, unless you ask for a single step.",
-		query: []param{
-			{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
-			{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
-			{name: "attempt", kind: "integer", doc: "Only this attempt. Default: all."},
-			{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}},
-			{name: follow, kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: (*server).runLogs},
+// logHandlers answer requests for the output of runs.
+type logHandlers struct {
+	runs      service.RunReader
+	stateDir  string
+	streaming *streaming
+}
+
+func (h logHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs/{id}/logs", id: "runLogs", summary: "Read the output of a run's steps",
+			doc: "Each line is prefixed with its step, unless you ask for a single step.",
+			query: []param{
+				{name: "step", kind: "string", doc: "The path of a step. A step that uses a tool includes the tool's steps, a loop its items."},
+				{name: "stream", kind: "string", doc: "Only this stream. Default: both.", enum: []string{"stdout", "stderr"}},
+				{name: "attempt", kind: "integer", doc: "Only this attempt. Default: all."},
+				{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}},
+				{name: follow, kind: "string", doc: "With 1, the response continues until the run ends.", enum: []string{"0", "1"}}},
+			answers: []answer{{200, "The output; secrets are shown as ***.", asText, ""}}, handle: h.runLogs},
+	}
 }
 
 // runLogs streams the output of the steps of a run.
-func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
+func (h logHandlers) runLogs(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -39,11 +49,11 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	past, err := d.RecordedRun(r.Context(), id)
+	past, err := h.runs.RecordedRun(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	l := &logs{reader: runlog.New(rundir.LogFolder(d.StateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
+	l := &logs{reader: runlog.New(rundir.LogFolder(h.stateDir, id), past.Plan, in.Get("step")), only: in.Get("stream")}
 	l.reader.Attempt = int(attempt)
 	var names []string
 	for _, s := range past.Result().Steps {
@@ -55,12 +65,12 @@ func (d *server) runLogs(w http.ResponseWriter, r *http.Request) error {
 	if in.Get("download") == "1" {
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": logFileName(id, in)}))
 	}
-	s, err := d.begin(w, asText)
+	s, err := h.streaming.begin(w, asText)
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
 	l.bare, l.lines = s, console.NewPrefixer(s, names, console.PrefixOptions{})
-	return d.copyLogs(r, s, l, past, in.Get(follow) == "1")
+	return h.copyLogs(r, s, l, past, in.Get(follow) == "1")
 }
 
 // logFileName returns the name under which a browser saves a log.
@@ -75,42 +85,42 @@ func logFileName(id string, in url.Values) string {
 }
 
 // copyLogs sends the logs of a run. If toEnd is set, it continues until the run ends.
-func (d *server) copyLogs(r *http.Request, s *stream, l *logs, past *engine.RecordedRun, toEnd bool) error {
+func (h logHandlers) copyLogs(r *http.Request, s *stream, l *logs, past *engine.RecordedRun, toEnd bool) error {
 	info, events := past.Info, past.Events
 	for {
 		if err := l.reader.Copy(events, l.to); err != nil {
 			return err
 		}
-		if !toEnd || info.Status.Settled() || d.stopping() {
+		if !toEnd || info.Status.Settled() || h.streaming.stopped() {
 			return l.lines.Flush()
 		}
 		if err := s.flush(); err != nil {
 			return err
 		}
 		select {
-		case <-time.After(d.pollInterval):
-		case <-d.Stopping:
+		case <-time.After(h.streaming.pollInterval):
+		case <-h.streaming.stopping:
 		case <-r.Context().Done():
 			return nil
 		}
 		var err error
-		if info, err = d.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
+		if info, err = h.runs.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
 			return err
 		}
-		if events, err = d.appendNew(r, info.ID, events); err != nil {
+		if events, err = h.appendNew(r, info.ID, events); err != nil {
 			return err
 		}
 	}
 }
 
 // appendNew appends the new events of a run to events.
-func (d *server) appendNew(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
+func (h logHandlers) appendNew(r *http.Request, id string, events []dag.Event) ([]dag.Event, error) {
 	for {
 		after := uint64(0)
 		if len(events) > 0 {
 			after = events[len(events)-1].Seq
 		}
-		list, err := d.Events(r.Context(), id, after)
+		list, err := h.runs.Events(r.Context(), id, after)
 		if err != nil || len(list) == 0 {
 			return events, err
 		}
@@ -127,12 +137,8 @@ type logs struct {
 }
 
 func (l *logs) to(s rundir.Stream, path dag.ID, _ int) io.Writer {
-	name := "stdout"
-	if s == rundir.Stderr {
-		name = "stderr"
-	}
 	switch {
-	case l.only != "" && l.only != name:
+	case l.only != "" && l.only != streamName(s):
 		return io.Discard
 	case l.reader.Exactly(path):
 		return l.bare

@@ -5,27 +5,34 @@ import (
 	"time"
 )
 
-// mcpRoutes are the routes of the Model Context Protocol. Its messages are described by the
-// protocol, not by the OpenAPI document.
-var mcpRoutes = []route{
-	{method: "POST", path: "/mcp", id: "mcpSend", summary: "Send a message of the Model Context Protocol", anyBody: true,
-		doc:     "The streamable HTTP transport of the protocol. A token that is limited to some tools is not accepted.",
-		answers: []answer{{200, "The answer, or a stream of messages that ends with it.", asStream, ""}, {202, "The message was accepted.", "text/plain", ""}}, handle: (*server).serveMCP},
-	{method: "GET", path: "/mcp", id: "mcpListen", summary: "Receive messages of the Model Context Protocol",
-		answers: []answer{{200, "A stream of messages.", asStream, ""}}, handle: (*server).serveMCP},
-	{method: "DELETE", path: "/mcp", id: "mcpEnd", summary: "End a session of the Model Context Protocol",
-		answers: []answer{{204, "The session has ended.", "text/plain", ""}}, handle: (*server).serveMCP},
+// mcpHandlers pass requests on to the server of the Model Context Protocol.
+type mcpHandlers struct {
+	server    http.Handler
+	streaming *streaming
+}
+
+// routes returns the routes. The messages are described by the protocol, not by the OpenAPI document.
+func (h mcpHandlers) routes() []route {
+	return []route{
+		{method: "POST", path: "/mcp", id: "mcpSend", summary: "Send a message of the Model Context Protocol", anyBody: true,
+			doc:     "The streamable HTTP transport of the protocol. A token that is limited to some tools is not accepted.",
+			answers: []answer{{200, "The answer, or a stream of messages that ends with it.", asStream, ""}, {202, "The message was accepted.", "text/plain", ""}}, handle: h.serveMCP},
+		{method: "GET", path: "/mcp", id: "mcpListen", summary: "Receive messages of the Model Context Protocol",
+			answers: []answer{{200, "A stream of messages.", asStream, ""}}, handle: h.serveMCP},
+		{method: "DELETE", path: "/mcp", id: "mcpEnd", summary: "End a session of the Model Context Protocol",
+			answers: []answer{{204, "The session has ended.", "text/plain", ""}}, handle: h.serveMCP},
+	}
 }
 
 // serveMCP passes a request on. The handler describes and calls all tools, so a token that is
 // limited to some of them is refused.
-func (d *server) serveMCP(w http.ResponseWriter, r *http.Request) error {
+func (h mcpHandlers) serveMCP(w http.ResponseWriter, r *http.Request) error {
 	if !callerFrom(r).allTools() {
 		return refuse(403, "limited-token", "the Model Context Protocol gives access to all tools, and this token is limited to some of them", "use a token without patterns")
 	}
 	ctl := http.NewResponseController(w)
 	_ = ctl.SetWriteDeadline(time.Time{}) // replaced before each write
-	d.MCP.ServeHTTP(&slowWriter{ResponseWriter: w, ctl: ctl, limit: d.writeTimeout}, r)
+	h.server.ServeHTTP(&slowWriter{ResponseWriter: w, ctl: ctl, limit: h.streaming.writeTimeout}, r)
 	return nil
 }
 

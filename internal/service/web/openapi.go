@@ -29,6 +29,9 @@ func document(routes []route, version string) ([]byte, error) {
 	}
 	paths := object{}
 	for _, rt := range routes {
+		if rt.signsIn {
+			continue
+		}
 		item, ok := paths[rt.path].(object)
 		if !ok {
 			item = object{}

@@ -95,10 +95,10 @@ func clip(s string) string {
 
 // fail responds with an error. An error that is not the caller's fault is logged, with the
 // pattern of the route instead of the URL, which the caller chose.
-func (d *server) fail(w *response, r *http.Request, err error) {
+func (g *guard) fail(w *response, r *http.Request, err error) {
 	p, gone := problemOf(err), r.Context().Err() != nil
 	if !gone && p.cause != nil && (p.status >= 500 || p.status == 403 || p.status == 422 && p.Code != outcome.CodeParams) {
-		d.Log.Warn("request refused", "route", r.Pattern, "status", p.status, "code", p.Code, "error", p.cause.Error())
+		g.log.Warn("request refused", "route", r.Pattern, "status", p.status, "code", p.Code, "error", p.cause.Error())
 	}
 	if w.started {
 		return // the stream just ends
@@ -109,13 +109,11 @@ func (d *server) fail(w *response, r *http.Request, err error) {
 	if p.status == http.StatusUnauthorized && r.ContentLength != 0 {
 		w.Header().Set("Connection", "close") // the body stays unread
 	}
-	writeJSON(w, p.status, struct {
-		Error *problem `json:"error"`
-	}{p})
+	writeJSON(w, p.status, map[string]*problem{"error": p})
 }
 
 // recoverPanic responds to a panic of a handler.
-func (d *server) recoverPanic(w *response, r *http.Request) {
+func (g *guard) recoverPanic(w *response, r *http.Request) {
 	what := recover()
 	switch what {
 	case nil:
@@ -123,9 +121,9 @@ func (d *server) recoverPanic(w *response, r *http.Request) {
 	case http.ErrAbortHandler: // intended by the handler
 		panic(what)
 	}
-	d.Log.Error("internal error", "route", r.Pattern, "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
+	g.log.Error("internal error", "route", r.Pattern, "panic", fmt.Sprint(what), "stack", string(debug.Stack()))
 	if w.started {
 		panic(http.ErrAbortHandler) // the client must notice that the response is incomplete
 	}
-	d.fail(w, r, &problem{status: 500, Code: "bug", Message: "internal error in flowrun", Hint: "please report it with the error in the service's log"})
+	g.fail(w, r, &problem{status: 500, Code: "bug", Message: "internal error in flowrun", Hint: "please report it with the error in the service's log"})
 }

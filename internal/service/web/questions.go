@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -13,17 +14,28 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
-var questionRoutes = []route{
-	{method: "GET", path: "/api/v1/questions", id: "listAllQuestions", summary: "List the questions of all runs, newest run first",
-		query:   []param{{name: "before", kind: "string", doc: "The next of the previous page: only the questions of the runs that follow."}},
-		answers: []answer{{200, "The questions that are waiting for an answer. If there may be more, next has the value of before for the next page.", "", "allQuestions"}}, handle: (*server).allQuestions},
-	{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List the questions of a run",
-		answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: (*server).questions},
-	{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", continuesRun: true, summary: "Approve a waiting step",
-		doc:  "The run continues with the values of the form.",
-		body: "approve", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, true) }},
-	{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", continuesRun: true, summary: "Reject a waiting step",
-		body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(d *server, w http.ResponseWriter, r *http.Request) error { return d.answer(w, r, false) }},
+// questionHandlers answer requests for the questions of runs.
+type questionHandlers struct {
+	runs    service.RunReader
+	list    runList
+	control service.RunController
+	bodies  *bodyReader
+	log     *slog.Logger
+}
+
+func (h questionHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/questions", id: "listAllQuestions", summary: "List the questions of all runs, newest run first",
+			query:   []param{{name: "before", kind: "string", doc: "The next of the previous page: only the questions of the runs that follow."}},
+			answers: []answer{{200, "The questions that are waiting for an answer. If there may be more, next has the value of before for the next page.", "", "allQuestions"}}, handle: h.allQuestions},
+		{method: "GET", path: "/api/v1/runs/{id}/questions", id: "listQuestions", summary: "List the questions of a run",
+			answers: []answer{{200, "The questions that are waiting for an answer.", "", "questions"}}, handle: h.questions},
+		{method: "POST", path: "/api/v1/runs/{id}/approve", id: "approve", continuesRun: true, summary: "Approve a waiting step",
+			doc:  "The run continues with the values of the form.",
+			body: "approve", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(w http.ResponseWriter, r *http.Request) error { return h.answer(w, r, true) }},
+		{method: "POST", path: "/api/v1/runs/{id}/reject", id: "reject", continuesRun: true, summary: "Reject a waiting step",
+			body: "reject", answers: []answer{{202, "The answer is recorded.", "", "started"}}, handle: func(w http.ResponseWriter, r *http.Request) error { return h.answer(w, r, false) }},
+	}
 }
 
 // question is a question of a step as JSON.
@@ -35,12 +47,8 @@ type question struct {
 	Until  time.Time  `json:"until,omitzero"`
 }
 
-func (d *server) questions(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
-	p, err := d.RecordedRun(r.Context(), id)
+func (h questionHandlers) questions(w http.ResponseWriter, r *http.Request) error {
+	p, err := recordedRun(h.runs, r)
 	if err != nil {
 		return err
 	}
@@ -48,9 +56,7 @@ func (d *server) questions(w http.ResponseWriter, r *http.Request) error {
 	for _, q := range p.Questions() {
 		list = append(list, questionOf(q))
 	}
-	return writeJSON(w, 200, struct {
-		Questions []question `json:"questions"`
-	}{list})
+	return writeJSON(w, 200, map[string][]question{"questions": list})
 }
 
 func questionOf(q history.Question) question {
@@ -71,20 +77,20 @@ const maxAskingRuns = 100
 
 // allQuestions lists the questions of active runs. One that is running can ask while its other steps
 // run.
-func (d *server) allQuestions(w http.ResponseWriter, r *http.Request) error {
-	f, err := d.runFilter(r, url.Values{"before": r.URL.Query()["before"], "status": {dag.Waiting.String(), dag.Running.String()}, "limit": {strconv.Itoa(maxAskingRuns)}})
+func (h questionHandlers) allQuestions(w http.ResponseWriter, r *http.Request) error {
+	f, err := h.list.filter(r, url.Values{"before": r.URL.Query()["before"], "status": {dag.Waiting.String(), dag.Running.String()}, "limit": {strconv.Itoa(maxAskingRuns)}})
 	if err != nil {
 		return err
 	}
-	runs, next, err := d.pageOfRuns(r.Context(), f)
+	runs, next, err := h.list.page(r.Context(), f)
 	if err != nil {
 		return err
 	}
 	list := []openQuestion{}
 	for _, run := range runs {
-		p, err := d.RecordedRun(r.Context(), run.ID)
+		p, err := h.runs.RecordedRun(r.Context(), run.ID)
 		if err != nil { // one run that cannot be read must not hide the questions of the others
-			d.Log.Warn("cannot read the questions of a run", "run", run.ID, "error", err.Error())
+			h.log.Warn("cannot read the questions of a run", "run", run.ID, "error", err.Error())
 			continue
 		}
 		for _, q := range p.Questions() {
@@ -99,7 +105,7 @@ func (d *server) allQuestions(w http.ResponseWriter, r *http.Request) error {
 
 // answer passes a decision to a run. The step is named in the body, because its path may
 // contain any text: it includes the items of loops.
-func (d *server) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
+func (h questionHandlers) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -109,10 +115,10 @@ func (d *server) answer(w http.ResponseWriter, r *http.Request, approve bool) er
 	if approve {
 		fields = append(fields, bodyField{"values", &a.Values})
 	}
-	if err := d.readFields(w, r, fields...); err != nil {
+	if err := h.bodies.readFields(w, r, fields...); err != nil {
 		return err
 	}
-	if err := d.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
+	if err := h.control.Answer(context.WithoutCancel(r.Context()), id, step, a); err != nil {
 		return err
 	}
 	return accept(w, id)

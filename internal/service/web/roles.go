@@ -41,20 +41,12 @@ func (rt route) role() users.Role {
 // changes reports whether requests with a method can change something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
-// mayEdit reports whether the caller of a request may change definitions. A definition can run
-// anything, so a token for some tools is not enough.
-func (d *server) mayEdit(r *http.Request) bool {
-	c := callerFrom(r)
-	return c.Role.Includes(users.Admin) && c.allTools() && !d.isReadOnly(r)
-}
+// mayEdit reports whether the caller may change definitions. A definition can run anything, so a token
+// for some tools is not enough.
+func (c caller) mayEdit() bool { return c.Role.Includes(users.Admin) && c.allTools() && !c.readOnly }
 
-// mayRun reports whether the caller of a request may start and stop runs, and answer questions.
-func (d *server) mayRun(r *http.Request) bool {
-	return callerFrom(r).Role.Includes(users.Operator) && !d.isReadOnly(r)
-}
-
-// isReadOnly reports whether the caller of a request can change nothing, whatever the role.
-func (d *server) isReadOnly(r *http.Request) bool { return d.ReadOnly && !onSocket(r) }
+// mayRun reports whether the caller may start and stop runs, and answer questions.
+func (c caller) mayRun() bool { return c.Role.Includes(users.Operator) && !c.readOnly }
 
 var errReadOnly = refuse(403, "read-only", "this service is read-only over the network", "use the commands of flowrun on the machine of the service, or start it without --read-only")
 

@@ -5,8 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 // route is one row of the table: a request and its responses.
@@ -20,10 +24,10 @@ type route struct {
 	headers      []param
 	body         string // schema of the request's body, "" for none
 	continuesRun bool   // continues or retries an existing run
-	signsIn      bool   // signs in or out, which a read-only service allows
+	signsIn      bool   // a page to sign in or out, which a read-only service allows; not a part of the API
 	anyBody      bool   // the body may have any format
 	answers      []answer
-	handle       func(d *server, w http.ResponseWriter, r *http.Request) error
+	handle       func(w http.ResponseWriter, r *http.Request) error
 }
 
 // param is a query parameter or a header. Its kind is a type of JSON Schema.
@@ -55,38 +59,55 @@ var (
 	accepted = answer{202, "The run's id. The run is durably recorded; the header Location contains its URL path.", "", "started"}
 )
 
-// routes returns the table of routes.
-func (d *server) routes() []route {
-	if d.API == nil {
-		return mcpRoutes
+// group is a group of handlers, with its rows of the table.
+type group interface{ routes() []route }
+
+// newGroups gives each group of handlers what it needs.
+func newGroups(s service.API, o Options, g *guard) (groups []group, err error) {
+	hooks, err := hooksByName(o.Webhooks)
+	if err != nil {
+		return nil, err
 	}
-	list := slices.Concat(sessionRoutes, listRoutes, runRoutes, logRoutes, lineRoutes, artifactRoutes, continuationRoutes, []route{definitionRoute}, questionRoutes, toolRoutes, graphRoutes, editorRoutes, []route{
-		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
-			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
-				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
-			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
-			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: (*server).watch},
-		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", auth: openOnLoopback,
-			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: (*server).describe},
-		{method: "GET", path: "/healthz", id: "health", summary: "Check that the service is alive", auth: openToAll,
-			answers: []answer{{200, "The service is alive.", "", "health"}}, handle: (*server).healthz},
-		{method: "GET", path: "/readyz", id: "ready", summary: "Check that the service accepts requests", auth: openToAll,
-			answers: []answer{{200, "The service is ready.", "", "health"}, {503, "It is not ready: it is stopping, or cannot write the history.", "", "health"}}, handle: (*server).readyz},
-	})
-	if d.Metrics != nil {
-		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", auth: openOnLoopback,
-			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: (*server).metrics})
+	limits := &streaming{stopping: o.Stopping, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second,
+		pollInterval: 250 * time.Millisecond}
+	if s == nil {
+		return []group{mcpHandlers{o.MCP, limits}}, nil
 	}
-	if d.Schedules != nil {
-		list = append(list, scheduleRoutes...)
+	list, start := runList{s, s}, starter{s, s}
+	openAPI := sync.OnceValues(func() ([]byte, error) { return document(tableOf(groups), o.Version) })
+	groups = []group{
+		sessionHandlers{o.Sessions, g.auth, g.bodies, g.throttle, o.URL, o.Version},
+		list,
+		&runHandlers{start, s, s, g.bodies, encodedDocs[engine.RecordedRun]{max: maxBriefBytes}},
+		logHandlers{s, o.StateDir, limits},
+		&lineHandlers{runs: s, stateDir: o.StateDir},
+		artifactHandlers{s},
+		continuationHandlers{s, s, g.bodies},
+		questionHandlers{s, list, s, g.bodies, o.Log},
+		toolHandlers{s, s, g.bodies, o.StateDir},
+		&graphHandlers{s, s, encodedDocs[engine.Plan]{max: maxGraphBytes}},
+		editorHandlers{s, s, g.bodies},
+		eventHandlers{s, limits},
+		serviceHandlers{s.Health, o.Metrics, openAPI},
 	}
-	if len(d.hooks) > 0 {
-		list = append(list, hookRoutes...)
+	if o.Schedules != nil {
+		groups = append(groups, scheduleHandlers{o.Schedules, start, g.bodies})
 	}
-	if d.MCP != nil {
-		list = append(list, mcpRoutes...)
+	if len(hooks) > 0 {
+		groups = append(groups, webhookHandlers{hooks, start, g.bodies, g.places, g.throttle, o.Log})
 	}
-	return list
+	if o.MCP != nil {
+		groups = append(groups, mcpHandlers{o.MCP, limits})
+	}
+	return groups, nil
+}
+
+// tableOf returns the table of routes.
+func tableOf(groups []group) (table []route) {
+	for _, g := range groups {
+		table = append(table, g.routes()...)
+	}
+	return table
 }
 
 // lasts reports whether the response to a request can last as long as the client likes.
@@ -123,33 +144,55 @@ func (rt route) checkQuery(r *http.Request) error {
 	return nil
 }
 
-func (d *server) describe(w http.ResponseWriter, _ *http.Request) error {
-	return writeDocument(w, 200, d.openAPI)
+// serviceHandlers answer requests about the service itself.
+type serviceHandlers struct {
+	health  func() service.Health
+	metrics http.Handler // nil for no such route
+	openAPI func() ([]byte, error)
 }
 
-func (d *server) metrics(w http.ResponseWriter, r *http.Request) error {
+func (h serviceHandlers) routes() []route {
+	list := []route{
+		{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "This document", auth: openOnLoopback,
+			answers: []answer{{200, "An OpenAPI 3.1 document.", "", "openapi"}}, handle: h.describe},
+		{method: "GET", path: "/healthz", id: "health", summary: "Check that the service is alive", auth: openToAll,
+			answers: []answer{{200, "The service is alive.", "", "health"}}, handle: h.healthz},
+		{method: "GET", path: "/readyz", id: "ready", summary: "Check that the service accepts requests", auth: openToAll,
+			answers: []answer{{200, "The service is ready.", "", "health"}, {503, "It is not ready: it is stopping, or cannot write the history.", "", "health"}}, handle: h.readyz},
+	}
+	if h.metrics != nil {
+		list = append(list, route{method: "GET", path: "/metrics", id: "metrics", summary: "Metrics for Prometheus", auth: openOnLoopback,
+			answers: []answer{{200, "The metrics.", "text/plain", ""}}, handle: h.showMetrics})
+	}
+	return list
+}
+
+func (h serviceHandlers) describe(w http.ResponseWriter, _ *http.Request) error {
+	doc, err := h.openAPI()
+	if err != nil {
+		return err
+	}
+	return writeDocument(w, 200, doc)
+}
+
+func (h serviceHandlers) showMetrics(w http.ResponseWriter, r *http.Request) error {
 	if !callerFrom(r).allTools() && !onLoopback(r) {
 		return errToken // metrics name every tool
 	}
-	d.Metrics.ServeHTTP(w, r)
+	h.metrics.ServeHTTP(w, r)
 	return nil
 }
 
-// health is the part of the health that anyone may see.
-type health struct {
-	Status string `json:"status"`
+func (h serviceHandlers) healthz(w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, 200, map[string]string{"status": "ok"})
 }
 
-func (d *server) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return writeJSON(w, 200, health{"ok"})
-}
-
-func (d *server) readyz(w http.ResponseWriter, _ *http.Request) error {
-	switch h := d.Health(); {
-	case h.Draining:
-		return writeJSON(w, 503, health{"draining"})
-	case !h.Ready:
-		return writeJSON(w, 503, health{"not-ready"})
+func (h serviceHandlers) readyz(w http.ResponseWriter, _ *http.Request) error {
+	switch now := h.health(); {
+	case now.Draining:
+		return writeJSON(w, 503, map[string]string{"status": "draining"})
+	case !now.Ready:
+		return writeJSON(w, 503, map[string]string{"status": "not-ready"})
 	}
-	return writeJSON(w, 200, health{"ok"})
+	return writeJSON(w, 200, map[string]string{"status": "ok"})
 }

@@ -13,25 +13,34 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
-var listRoutes = []route{
-	{method: "GET", path: "/api/v1/runs", id: "listRuns", summary: "List runs, newest first",
-		doc: "A run is listed if it matches all filters. If there may be more runs, `next` has the value of `before` for the next page. " +
-			"A request does a limited amount of work: a filter that matches few runs can give a page that is not full, even an empty one, although `next` is there.",
-		query: []param{
-			{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: statuses(), many: true},
-			{name: "tool", kind: "string", doc: "Only runs of this tool."},
-			{name: "tag", kind: "string", doc: "Only runs of tools that have this tag now. May be repeated: the tool must have all of them.", many: true},
-			{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, webhook, file or after, or cli for runs that were started directly."},
-			{name: "param", kind: "string", doc: "Only runs whose parameter has this value, written as NAME=VALUE. May be repeated. Secret values are not recorded and never match.", many: true},
-			{name: "id", kind: "string", doc: "Only runs whose id begins with this text."},
-			{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
-			{name: "until", kind: "string", doc: "Only runs started before this time (RFC 3339)."},
-			{name: "before", kind: "string", doc: "The next of the previous page: only the runs that follow."},
-			{name: "limit", kind: "integer", doc: "The maximum number of runs, 1 to 1000. Default: 100."},
-			{name: "params", kind: "string", doc: "With 1, each run has its parameters as text, long ones shortened.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "The runs.", "", "runs"}}, handle: (*server).listRuns},
+// runList lists runs.
+type runList struct {
+	runs  service.RunReader
+	tools service.ToolReader
+}
+
+func (h runList) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs", id: "listRuns", summary: "List runs, newest first",
+			doc: "A run is listed if it matches all filters. If there may be more runs, `next` has the value of `before` for the next page. " +
+				"A request does a limited amount of work: a filter that matches few runs can give a page that is not full, even an empty one, although `next` is there.",
+			query: []param{
+				{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: statuses(), many: true},
+				{name: "tool", kind: "string", doc: "Only runs of this tool."},
+				{name: "tag", kind: "string", doc: "Only runs of tools that have this tag now. May be repeated: the tool must have all of them.", many: true},
+				{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, webhook, file or after, or cli for runs that were started directly."},
+				{name: "param", kind: "string", doc: "Only runs whose parameter has this value, written as NAME=VALUE. May be repeated. Secret values are not recorded and never match.", many: true},
+				{name: "id", kind: "string", doc: "Only runs whose id begins with this text."},
+				{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
+				{name: "until", kind: "string", doc: "Only runs started before this time (RFC 3339)."},
+				{name: "before", kind: "string", doc: "The next of the previous page: only the runs that follow."},
+				{name: "limit", kind: "integer", doc: "The maximum number of runs, 1 to 1000. Default: 100."},
+				{name: "params", kind: "string", doc: "With 1, each run has its parameters as text, long ones shortened.", enum: []string{"0", "1"}}},
+			answers: []answer{{200, "The runs.", "", "runs"}}, handle: h.listRuns},
+	}
 }
 
 func statuses() (words []string) {
@@ -47,14 +56,14 @@ type runFilter struct {
 	conditions []func(history.RunInfo) bool
 }
 
-func (d *server) listRuns(w http.ResponseWriter, r *http.Request) error {
+func (h runList) listRuns(w http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
-	f, err := d.runFilter(r, in)
+	f, err := h.filter(r, in)
 	if err != nil {
 		return err
 	}
 	f.query.WithParams = f.query.WithParams || in.Get("params") == "1"
-	found, next, err := d.pageOfRuns(r.Context(), f)
+	found, next, err := h.page(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -75,16 +84,16 @@ const (
 	examineTime    = 30 * time.Millisecond
 )
 
-// pageOfRuns returns at most query.Limit runs, and the id after which the list continues, "" at its
+// page returns at most query.Limit runs, and the id after which the list continues, "" at its
 // end.
-func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []history.RunInfo, next string, err error) {
+func (h runList) page(ctx context.Context, f runFilter) (page []history.RunInfo, next string, err error) {
 	limit, q, deadline := f.query.Limit, f.query, time.Now().Add(examineTime)
 	q.Limit++ // shows whether there are more
 	if len(f.conditions) > 0 {
 		q.Limit = max(q.Limit, examinedAtOnce)
 	}
 	for {
-		list, err := d.Runs(ctx, q)
+		list, err := h.runs.Runs(ctx, q)
 		if err != nil {
 			return nil, "", err
 		}
@@ -106,8 +115,8 @@ func (d *server) pageOfRuns(ctx context.Context, f runFilter) (page []history.Ru
 	}
 }
 
-// runFilter reads the query of a request.
-func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err error) {
+// filter reads the query of a request.
+func (h runList) filter(r *http.Request, in url.Values) (f runFilter, err error) {
 	f.query = history.Query{Tool: in.Get("tool"), Prefix: in.Get("id"), Before: in.Get("before"), Limit: 100}
 	for _, word := range in["status"] {
 		s, err := dag.ParseStatus(word)
@@ -130,7 +139,7 @@ func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err err
 		}
 	}
 	if f.query.Before != "" {
-		if _, err := d.Info(r.Context(), f.query.Before); err != nil {
+		if _, err := h.runs.Info(r.Context(), f.query.Before); err != nil {
 			return f, err
 		}
 	}
@@ -141,7 +150,7 @@ func (d *server) runFilter(r *http.Request, in url.Values) (f runFilter, err err
 	if err := f.addParams(in["param"]); err != nil {
 		return f, err
 	}
-	return f, d.addTags(r.Context(), &f, in["tag"])
+	return f, h.addTags(r.Context(), &f, in["tag"])
 }
 
 // setOrigin limits the filter to an origin, or to a kind of origins.
@@ -173,11 +182,11 @@ func (f *runFilter) addParams(list []string) error {
 }
 
 // addTags limits the filter to the runs of tools that have all these tags.
-func (d *server) addTags(ctx context.Context, f *runFilter, tags []string) error {
+func (h runList) addTags(ctx context.Context, f *runFilter, tags []string) error {
 	if len(tags) == 0 {
 		return nil
 	}
-	tools, err := d.Tools(ctx)
+	tools, err := h.tools.Tools(ctx)
 	if err != nil {
 		return err
 	}

@@ -21,45 +21,49 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-var runRoutes = []route{
-	{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List active runs, locks and queues",
-		answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: (*server).ps},
-	{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
-		doc: "The response is sent once the run is durably recorded, before the run ends. With an `Idempotency-Key` you can repeat the request if the response was lost: " +
-			"the same key returns the same run, as long as it is in the history.",
-		headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A unique string of up to 255 characters."}, trace},
-		body:    "start", answers: []answer{accepted}, handle: (*server).startRun},
-	{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show the state of a run and its steps",
-		query:   []param{{name: "brief", kind: "string", doc: "With 1, the outputs of the run and its steps are omitted.", enum: []string{"0", "1"}}},
-		answers: []answer{{200, "The run.", "", "run"}}, handle: (*server).showRun},
-	{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
-		doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
-		body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: (*server).cancelRun},
-	{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
-		doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
-			"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
-		query: []param{after}, headers: []param{lastID},
-		answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: (*server).runEvents},
+// runHandlers answer requests to start, show and cancel runs.
+type runHandlers struct {
+	starter starter
+	control service.RunController
+	runs    service.RunReader
+	bodies  *bodyReader
+	brief   encodedDocs[engine.RecordedRun]
 }
 
-// started is the response to a request that starts or continues a run.
-type started struct {
-	ID string `json:"id"`
+func (h *runHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/ps", id: "ps", summary: "List active runs, locks and queues",
+			answers: []answer{{200, "Active runs, locks with their holders and queues, and tools with a limit of active runs.", "", "ps"}}, handle: h.ps},
+		{method: "POST", path: "/api/v1/runs", id: "startRun", summary: "Start a run of a tool",
+			doc: "The response is sent once the run is durably recorded, before the run ends. With an `Idempotency-Key` you can repeat the request if the response was lost: " +
+				"the same key returns the same run, as long as it is in the history.",
+			headers: []param{{name: "Idempotency-Key", kind: "string", doc: "A unique string of up to 255 characters."}, trace},
+			body:    "start", answers: []answer{accepted}, handle: h.startRun},
+		{method: "GET", path: "/api/v1/runs/{id}", id: "getRun", summary: "Show the state of a run and its steps",
+			query:   []param{{name: "brief", kind: "string", doc: "With 1, the outputs of the run and its steps are omitted.", enum: []string{"0", "1"}}},
+			answers: []answer{{200, "The run.", "", "run"}}, handle: h.showRun},
+		{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
+			doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
+			body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: h.cancelRun},
+		{method: "GET", path: "/api/v1/runs/{id}/definition", id: "getDefinition", summary: "Show the definitions that a run used",
+			doc:     "These are the texts as they were when the run started, with secrets masked. The first one is that of the run's tool, the others are of the tools that it uses.",
+			answers: []answer{{200, "The definitions.", "", "definition"}}, handle: h.definition},
+	}
 }
 
 // accept responds with the id of a run.
 func accept(w http.ResponseWriter, id string) error {
 	w.Header().Set("Location", "/api/v1/runs/"+url.PathEscape(id))
-	return writeJSON(w, http.StatusAccepted, started{id})
+	return writeJSON(w, http.StatusAccepted, map[string]string{"id": id})
 }
 
 // ps lists active runs, locks and queues.
-func (d *server) ps(w http.ResponseWriter, r *http.Request) error {
-	line, err := d.Queue(r.Context())
+func (h *runHandlers) ps(w http.ResponseWriter, r *http.Request) error {
+	line, err := h.runs.Queue(r.Context())
 	if err != nil {
 		return err
 	}
-	runs, err := d.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
+	runs, err := h.runs.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}
@@ -85,22 +89,26 @@ func runID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-func (d *server) showRun(w http.ResponseWriter, r *http.Request) error {
+// recordedRun loads the run that the URL names.
+func recordedRun(runs service.RunReader, r *http.Request) (*engine.RecordedRun, error) {
 	id, err := runID(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p, err := d.RecordedRun(r.Context(), id)
+	return runs.RecordedRun(r.Context(), id)
+}
+
+func (h *runHandlers) showRun(w http.ResponseWriter, r *http.Request) error {
+	p, err := recordedRun(h.runs, r)
 	if err != nil {
 		return err
 	}
-	encode := func() ([]byte, error) { return publicResult(p).MarshalJSON() } // writeJSON would read what it returns once more
+	var doc []byte
 	if r.URL.Query().Get("brief") == "1" {
-		encode = func() ([]byte, error) {
-			return d.briefRuns.of(p, func() ([]byte, error) { return publicResult(p).Brief(0).MarshalJSON() })
-		}
+		doc, err = h.brief.of(p, func() ([]byte, error) { return publicResult(p).Brief(0).MarshalJSON() })
+	} else {
+		doc, err = publicResult(p).MarshalJSON() // writeJSON would read what it returns once more
 	}
-	doc, err := encode()
 	if err != nil {
 		return err
 	}
@@ -127,9 +135,9 @@ func publicMessage(reason, message string) string {
 	return message
 }
 
-func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
+func (h *runHandlers) startRun(w http.ResponseWriter, r *http.Request) error {
 	q, detach := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}, false
-	err := d.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"detach", &detach})
+	err := h.bodies.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"detach", &detach})
 	switch {
 	case err != nil:
 		return err
@@ -146,7 +154,13 @@ func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
 		}
 		q.ID = derivedID("key", keys[0])
 	}
-	return d.start(w, r, q, "Idempotency-Key")
+	return h.starter.start(w, r, q, "Idempotency-Key")
+}
+
+// starter starts runs for requests.
+type starter struct {
+	service.RunStarter
+	runs service.RunReader
 }
 
 // start starts a run even if the caller disconnects: a caller that repeats the request must
@@ -154,11 +168,11 @@ func (d *server) startRun(w http.ResponseWriter, r *http.Request) error {
 //
 // The request is compared with the record of the run afterwards, because of two different
 // requests at once with one key both could be the first until one has started.
-func (d *server) start(w http.ResponseWriter, r *http.Request, q service.Request, key string) error {
+func (s starter) start(w http.ResponseWriter, r *http.Request, q service.Request, key string) error {
 	ctx := context.WithoutCancel(r.Context())
-	id, err := d.Start(ctx, q)
+	id, err := s.Start(ctx, q)
 	if err == nil && q.ID != "" {
-		err = d.sameRequest(ctx, q, key)
+		err = s.sameRequest(ctx, q, key)
 	}
 	if err != nil {
 		return err
@@ -168,8 +182,8 @@ func (d *server) start(w http.ResponseWriter, r *http.Request, q service.Request
 
 // sameRequest rejects a key that was used for a different request. Secret parameters of the
 // earlier request were not recorded and are not compared.
-func (d *server) sameRequest(ctx context.Context, q service.Request, key string) error {
-	p, err := d.RecordedRun(ctx, q.ID)
+func (s starter) sameRequest(ctx context.Context, q service.Request, key string) error {
+	p, err := s.runs.RecordedRun(ctx, q.ID)
 	if err != nil {
 		return err
 	}
@@ -218,29 +232,29 @@ func traceparent(r *http.Request) string {
 	return t
 }
 
-func (d *server) cancelRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := d.runOfEmptyRequest(w, r)
+func (h *runHandlers) cancelRun(w http.ResponseWriter, r *http.Request) error {
+	id, err := runOfEmptyRequest(h.bodies, w, r)
 	if err != nil {
 		return err
 	}
-	info, err := d.Info(r.Context(), id)
+	info, err := h.runs.Info(r.Context(), id)
 	switch {
 	case err != nil:
 		return err
 	case info.Status.Settled() && info.Status != dag.Interrupted:
 		return refuse(409, "ended", fmt.Sprintf("the run has already ended: %s", info.Status.With(info.Notes...)), "")
 	}
-	if err := d.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
+	if err := h.control.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
 		return err
 	}
 	return accept(w, id)
 }
 
 // runOfEmptyRequest returns the run of a request that has an empty body.
-func (d *server) runOfEmptyRequest(w http.ResponseWriter, r *http.Request) (string, error) {
+func runOfEmptyRequest(bodies *bodyReader, w http.ResponseWriter, r *http.Request) (string, error) {
 	id, err := runID(r)
 	if err != nil {
 		return "", err
 	}
-	return id, d.readFields(w, r)
+	return id, bodies.readFields(w, r)
 }

@@ -11,33 +11,41 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/service/ui"
+	"github.com/flowrun/flowrun/internal/service/users"
 )
 
-// signInRoutes are the pages on which people sign in. They work without JavaScript, and are not part
-// of the API.
+// sessionHandlers answer requests to sign in and out, and about sessions.
+type sessionHandlers struct {
+	sessions *users.Sessions
+	auth     *authenticator
+	bodies   *bodyReader
+	throttle *throttle
+	url      string // of the service for browsers; "" if they cannot reach it
+	version  string
+}
+
+// routes returns the routes of sessions, and of the pages on which people sign in. These work without JavaScript.
 //
 // A sign-in link only shows a page whose form sends the code. Reading the link uses nothing up, so a
 // program that fetches links in advance cannot consume it, and the cookie is set by a request of our
 // own page, so the browser sends it with the next one although its mode is SameSite=Strict.
-var signInRoutes = []route{
-	{method: "GET", path: "/login", id: "login", auth: openToAll, signsIn: true, handle: (*server).loginPage,
-		query: []param{{name: "code", kind: "string"}, {name: "next", kind: "string"}}},
-	{method: "POST", path: "/login", id: "signIn", auth: openToAll, signsIn: true, handle: (*server).signIn},
-	{method: "POST", path: "/logout", id: "logout", signsIn: true, handle: (*server).signOut},
-	{method: "GET", path: "/login.js", id: "loginScript", auth: openToAll, signsIn: true, handle: func(_ *server, w http.ResponseWriter, _ *http.Request) error {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		_, _ = w.Write(loginScript)
-		return nil
-	}},
-}
-
-// sessionRoutes are the routes of the API about sessions.
-var sessionRoutes = []route{
-	{method: "GET", path: "/api/v1/session", id: "getSession", summary: "Show who you are and what you may do",
-		answers: []answer{{200, "The caller and the service.", "", "session"}}, handle: (*server).showSession},
-	{method: "POST", path: "/api/v1/login-link", id: "createLoginLink", summary: "Create a sign-in link for the web UI",
-		doc:  "The link works once and for 5 minutes. Only on the Unix socket of the service.",
-		body: "nothing", answers: []answer{{200, "The link.", "", "login-link"}}, handle: (*server).createLoginLink},
+func (h sessionHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/session", id: "getSession", summary: "Show who you are and what you may do",
+			answers: []answer{{200, "The caller and the service.", "", "session"}}, handle: h.showSession},
+		{method: "POST", path: "/api/v1/login-link", id: "createLoginLink", summary: "Create a sign-in link for the web UI",
+			doc:  "The link works once and for 5 minutes. Only on the Unix socket of the service.",
+			body: "nothing", answers: []answer{{200, "The link.", "", "login-link"}}, handle: h.createLoginLink},
+		{method: "GET", path: "/login", id: "login", auth: openToAll, signsIn: true, handle: h.loginPage,
+			query: []param{{name: "code", kind: "string"}, {name: "next", kind: "string"}}},
+		{method: "POST", path: "/login", id: "signIn", auth: openToAll, signsIn: true, handle: h.signIn},
+		{method: "POST", path: "/logout", id: "logout", signsIn: true, handle: h.signOut},
+		{method: "GET", path: "/login.js", id: "loginScript", auth: openToAll, signsIn: true, handle: func(w http.ResponseWriter, _ *http.Request) error {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			_, _ = w.Write(loginScript)
+			return nil
+		}},
+	}
 }
 
 var (
@@ -49,19 +57,19 @@ var (
 
 // page serves the pages of the web UI with a pattern to those who have signed in, and sends others to
 // sign in. The assets are the same for everyone, and public: the form is made of them too.
-func (d *server) page(pattern string, pages http.Handler) http.Handler {
+func (g *guard) page(pattern string, pages http.Handler) http.Handler {
 	public := strings.HasSuffix(pattern, "/assets/")
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := rw.(*response)
-		r, c, end := d.withCaller(r)
+		r, c, end := g.auth.withCaller(r)
 		defer end()
 		if !public {
 			if !c.authenticated() {
 				http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 				return
 			}
-			if err := d.enter(r, c.Caller, false); err != nil {
-				d.fail(w, r, err)
+			if err := g.places.take(r, c.Caller, false); err != nil {
+				g.fail(w, r, err)
 				return
 			}
 			w.Header().Set("Referrer-Policy", "same-origin")
@@ -71,7 +79,7 @@ func (d *server) page(pattern string, pages http.Handler) http.Handler {
 }
 
 // loginPage shows the form. With the code of a link, the form sends that.
-func (d *server) loginPage(w http.ResponseWriter, r *http.Request) error {
+func (h sessionHandlers) loginPage(w http.ResponseWriter, r *http.Request) error {
 	in := r.URL.Query()
 	next := localPath(in.Get("next"))
 	if !in.Has("code") && callerFrom(r).session != nil {
@@ -98,35 +106,35 @@ func writeLogin(w http.ResponseWriter, status int, code, next, message string) e
 }
 
 // signIn starts a session for the sender of a valid code or token.
-func (d *server) signIn(w http.ResponseWriter, r *http.Request) error {
-	form, err := d.readForm(w, r)
+func (h sessionHandlers) signIn(w http.ResponseWriter, r *http.Request) error {
+	form, err := h.bodies.readForm(w, r)
 	if err != nil {
 		return err
 	}
 	next := localPath(form.Get("next"))
 	secret, ok, message := "", false, "This token is not valid."
 	if code := strings.TrimSpace(form.Get("code")); code != "" {
-		secret, ok = d.Sessions.Redeem(code)
+		secret, ok = h.sessions.Redeem(code)
 		message = "This link was already used or has expired. For a new link, run: flowrun ui"
-	} else if c, sum := d.holder(form.Get("token")); c.authenticated() {
-		secret, ok = d.Sessions.Start(c.Life, sum), true
+	} else if c, sum := h.auth.holder(form.Get("token")); c.authenticated() {
+		secret, ok = h.sessions.Start(c.Life, sum), true
 	}
 	if !ok {
-		d.delayResponse(r)
+		h.throttle.delay(r)
 		return writeLogin(w, http.StatusUnauthorized, "", next, message)
 	}
-	d.endSession(r)
+	h.endSession(r)
 	http.SetCookie(w, sessionCookie(r, secret, 0))
 	http.Redirect(w, r, next, http.StatusSeeOther)
 	return nil
 }
 
 // readForm reads the fields of a form.
-func (d *server) readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+func (br *bodyReader) readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, refuse(415, "media-type", "the content type of the body is not application/x-www-form-urlencoded", "")
 	}
-	b, err := d.readUnauthenticated(w, r)
+	b, err := br.readUnauthenticated(w, r)
 	if err != nil {
 		return nil, err
 	}
@@ -138,17 +146,17 @@ func (d *server) readForm(w http.ResponseWriter, r *http.Request) (url.Values, e
 }
 
 // signOut ends the session of the browser.
-func (d *server) signOut(w http.ResponseWriter, r *http.Request) error {
-	d.endSession(r)
+func (h sessionHandlers) signOut(w http.ResponseWriter, r *http.Request) error {
+	h.endSession(r)
 	http.SetCookie(w, sessionCookie(r, "", -1))
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 	return nil
 }
 
 // endSession ends the session that a request belongs to, if any.
-func (d *server) endSession(r *http.Request) {
+func (h sessionHandlers) endSession(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {
-		d.Sessions.End(c.Value)
+		h.sessions.End(c.Value)
 	}
 }
 
@@ -190,23 +198,21 @@ type session struct {
 	Version  string `json:"version"`
 }
 
-func (d *server) showSession(w http.ResponseWriter, r *http.Request) error {
+func (h sessionHandlers) showSession(w http.ResponseWriter, r *http.Request) error {
 	c := callerFrom(r)
-	return writeJSON(w, 200, session{User: c.user, Role: string(c.Role), ReadOnly: d.isReadOnly(r), MayRun: d.mayRun(r), MayEdit: d.mayEdit(r), SignedIn: c.session != nil, Version: d.Version})
+	return writeJSON(w, 200, session{User: c.user, Role: string(c.Role), ReadOnly: c.readOnly, MayRun: c.mayRun(), MayEdit: c.mayEdit(), SignedIn: c.session != nil, Version: h.version})
 }
 
 // createLoginLink creates a link for the owner of the service.
-func (d *server) createLoginLink(w http.ResponseWriter, r *http.Request) error {
-	if err := d.readFields(w, r); err != nil {
+func (h sessionHandlers) createLoginLink(w http.ResponseWriter, r *http.Request) error {
+	if err := h.bodies.readFields(w, r); err != nil {
 		return err
 	}
 	switch {
 	case !onSocket(r) || callerFrom(r).user != "":
 		return errNoRoute
-	case d.URL == "":
+	case h.url == "":
 		return refuse(409, "no-address", "this service has no address for browsers", "start flowrun serve with --listen HOST:PORT")
 	}
-	return writeJSON(w, 200, struct {
-		URL string `json:"url"`
-	}{d.URL + "/login?code=" + d.Sessions.Link()})
+	return writeJSON(w, 200, map[string]string{"url": h.url + "/login?code=" + h.sessions.Link()})
 }

@@ -11,13 +11,19 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 )
 
+// streaming holds what all streams have in common.
+type streaming struct {
+	stopping          <-chan struct{} // closed when the service begins to stop
+	writeTimeout      time.Duration   // for one write of a stream; a whole document has answerTime
+	keepAliveInterval time.Duration   // between keep-alive comments of a stream
+	pollInterval      time.Duration   // between polls of the logs of a live run
+}
+
 // stream is a response that is sent in parts. Each write has a deadline: a client that does
 // not read is disconnected.
 type stream struct {
-	w     http.ResponseWriter
-	ctl   *http.ResponseController
-	limit time.Duration // for one write
-	buf   []byte        // what was not written yet
+	slowWriter
+	buf []byte // what was not written yet
 }
 
 // maxUnwritten bounds the events that are written at once. A system call for each event and reader
@@ -25,18 +31,12 @@ type stream struct {
 const maxUnwritten = 32 << 10
 
 // begin sends the header of the response, so that the client receives it at once.
-func (d *server) begin(w http.ResponseWriter, media string) (*stream, error) {
+func (o *streaming) begin(w http.ResponseWriter, media string) (*stream, error) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("X-Accel-Buffering", "no") // a buffering proxy would hold back the stream
 	w.WriteHeader(http.StatusOK)
-	s := &stream{w: w, ctl: http.NewResponseController(w), limit: d.writeTimeout}
+	s := &stream{slowWriter: slowWriter{w, http.NewResponseController(w), o.writeTimeout}}
 	return s, s.flush()
-}
-
-// Write sends bytes unchanged.
-func (s *stream) Write(b []byte) (int, error) {
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(s.limit))
-	return s.w.Write(b)
 }
 
 // event sends an encoded event with the next flush, or before.
@@ -106,6 +106,27 @@ func (s *stream) keepAlive(id uint64) error {
 	return s.flush()
 }
 
+// eventHandlers answer requests to follow events.
+type eventHandlers struct {
+	runs      service.RunReader
+	streaming *streaming
+}
+
+func (h eventHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
+			doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
+				"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
+			query: []param{after}, headers: []param{lastID},
+			answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: h.runEvents},
+		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
+			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
+				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
+			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
+			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: h.watch},
+	}
+}
+
 // position returns the number of the last event that the client has, 0 for none.
 func position(r *http.Request) (uint64, error) {
 	word := r.Header.Get("Last-Event-ID")
@@ -122,9 +143,10 @@ func position(r *http.Request) (uint64, error) {
 	return n, nil
 }
 
-func (d *server) stopping() bool {
+// stopped reports whether the service has begun to stop.
+func (o *streaming) stopped() bool {
 	select {
-	case <-d.Stopping:
+	case <-o.stopping:
 		return true
 	default:
 		return false
@@ -132,17 +154,17 @@ func (d *server) stopping() bool {
 }
 
 // watch streams the events of all runs.
-func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
+func (h eventHandlers) watch(w http.ResponseWriter, r *http.Request) error {
 	at, err := position(r)
 	if err != nil {
 		return err
 	}
-	if d.stopping() {
+	if h.streaming.stopped() {
 		return service.ErrDraining
 	}
 	run, tool := r.URL.Query().Get("run"), r.URL.Query().Get("tool")
-	updates, lost := d.Watch(r.Context(), at)
-	s, err := d.begin(w, asStream)
+	updates, lost := h.runs.Watch(r.Context(), at)
+	s, err := h.streaming.begin(w, asStream)
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
@@ -151,7 +173,7 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	c, beat := callerFrom(r), time.NewTicker(d.keepAliveInterval)
+	c, beat := callerFrom(r), time.NewTicker(h.streaming.keepAliveInterval)
 	defer beat.Stop()
 	skipped := uint64(0)
 	for {
@@ -177,7 +199,7 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 			if err := s.keepAlive(skipped); err != nil {
 				return err
 			}
-		case <-d.Stopping:
+		case <-h.streaming.stopping:
 			return nil
 		case <-r.Context().Done():
 			return nil
@@ -187,7 +209,7 @@ func (d *server) watch(w http.ResponseWriter, r *http.Request) error {
 
 // runEvents streams the events of one run: those in its history, then new ones. New events
 // arrive from the feed, but the history decides, because the feed may omit events.
-func (d *server) runEvents(w http.ResponseWriter, r *http.Request) error {
+func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 	id, err := runID(r)
 	if err != nil {
 		return err
@@ -196,19 +218,19 @@ func (d *server) runEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.Info(r.Context(), id); err != nil {
+	if _, err := h.runs.Info(r.Context(), id); err != nil {
 		return err
 	}
-	s, err := d.begin(w, asStream)
+	s, err := h.streaming.begin(w, asStream)
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
-	f := follower{server: d, stream: s, run: id, at: at}
-	f.updates, _ = d.Watch(r.Context(), 0) // before the history is read, so that no event is missed
-	beat := time.NewTicker(d.keepAliveInterval)
+	f := follower{stream: s, runs: h.runs, streaming: h.streaming, run: id, at: at}
+	f.updates, _ = h.runs.Watch(r.Context(), 0) // before the history is read, so that no event is missed
+	beat := time.NewTicker(h.streaming.keepAliveInterval)
 	defer beat.Stop()
 	for {
-		info, err := d.Info(r.Context(), id) // before the events: the run was live when those in between were written
+		info, err := h.runs.Info(r.Context(), id) // before the events: the run was live when those in between were written
 		if err != nil {
 			return err
 		}
@@ -227,19 +249,20 @@ func (d *server) runEvents(w http.ResponseWriter, r *http.Request) error {
 
 // follower sends the events of one run to one client.
 type follower struct {
-	*server
 	*stream
-	run     string
-	at      uint64   // number of the last event sent
-	kind    dag.Kind // kind of that event
-	ended   bool     // the run had ended according to the Store
-	updates <-chan []*service.Update
+	runs      service.RunReader
+	streaming *streaming
+	run       string
+	at        uint64   // number of the last event sent
+	kind      dag.Kind // kind of that event
+	ended     bool     // the run had ended according to the Store
+	updates   <-chan []*service.Update
 }
 
 // history sends the recorded events that were not sent yet.
 func (f *follower) history(r *http.Request) error {
 	for {
-		list, err := f.Events(r.Context(), f.run, f.at)
+		list, err := f.runs.Events(r.Context(), f.run, f.at)
 		if err != nil {
 			return err
 		}
@@ -282,7 +305,7 @@ func (f *follower) sendNew(updates []*service.Update) (all bool, err error) {
 func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, err error) {
 	var soon <-chan time.Time
 	if f.ended || f.kind == dag.RunFinished { // the Store is about to record the end too
-		soon = time.After(f.pollInterval)
+		soon = time.After(f.streaming.pollInterval)
 	}
 	for {
 		select {
@@ -296,12 +319,12 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 			}
 		case <-soon:
 			if f.updates == nil {
-				f.updates, _ = f.Watch(r.Context(), 0)
+				f.updates, _ = f.runs.Watch(r.Context(), 0)
 			}
 			return false, nil
 		case <-beat:
 			return false, f.keepAlive(0)
-		case <-f.Stopping:
+		case <-f.streaming.stopping:
 			return true, nil
 		case <-r.Context().Done():
 			return true, nil
@@ -311,7 +334,5 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 
 // end reports that no more events will come unless the run is resumed.
 func (f *follower) end(info history.RunInfo) error {
-	return f.control("end", struct {
-		Status dag.Status `json:"status"`
-	}{info.Status})
+	return f.control("end", map[string]dag.Status{"status": info.Status})
 }

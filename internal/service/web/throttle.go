@@ -23,8 +23,9 @@ const (
 // throttle slows down addresses that send wrong tokens. It never delays a request with a valid
 // token, because tokens are checked first. Safe for concurrent use.
 type throttle struct {
-	mu  sync.Mutex
-	who map[netip.Prefix]guesses
+	stopping <-chan struct{} // closed when the service begins to stop
+	mu       sync.Mutex
+	who      map[netip.Prefix]guesses
 }
 
 type guesses struct {
@@ -48,8 +49,8 @@ func (b *throttle) wait(from netip.Prefix, now time.Time) time.Duration {
 	return max(0, min(time.Duration(g.wrong-freeGuesses)*guessStep, maxGuessWait))
 }
 
-// delayResponse delays the response to a request with a wrong token or proof.
-func (d *server) delayResponse(r *http.Request) {
+// delay delays the response to a request with a wrong token or proof, until the service stops.
+func (b *throttle) delay(r *http.Request) {
 	var from netip.Prefix
 	if a, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		ip := a.Addr().Unmap().WithZone("")
@@ -59,11 +60,11 @@ func (d *server) delayResponse(r *http.Request) {
 		}
 		from, _ = ip.Prefix(bits)
 	}
-	t := time.NewTimer(d.throttle.wait(from, time.Now()))
+	t := time.NewTimer(b.wait(from, time.Now()))
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-r.Context().Done():
-	case <-d.Stopping:
+	case <-b.stopping:
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
+func (h toolHandlers) toolStats(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
 		return &library.NotFoundError{Name: name}
@@ -24,15 +24,15 @@ func (d *server) toolStats(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 100", "")
 		}
 	}
-	runs, err := d.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
+	runs, err := h.runs.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
 	if err != nil {
 		return err
 	}
-	s, err := runstats.Of(r.Context(), name, runs, d.Events)
+	s, err := runstats.Of(r.Context(), name, runs, h.runs.Events)
 	if err != nil {
 		return err
 	}
-	if p, err := d.Plan(r.Context(), name); err == nil {
+	if p, err := h.tools.Plan(r.Context(), name); err == nil {
 		s.History.Sort(stepOrder(p, ""))
 	}
 	return writeJSON(w, 200, s)

@@ -17,23 +17,33 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-var toolRoutes = []route{
-	{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
-		answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: (*server).listTools},
-	{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
-		answers: []answer{{200, "The tool.", "", "tool"}}, handle: (*server).showTool},
-	{method: "GET", path: "/api/v1/tools/{name}/function", id: "getFunction", summary: "Show a tool as models see it",
-		query:   []param{{name: "format", kind: "string", doc: "The form of the declaration. Default: mcp.", enum: funcschema.Formats()}},
-		answers: []answer{{200, "The declaration of the function.", "", "function"}}, handle: (*server).showFunction},
-	{method: "POST", path: "/api/v1/tools/{name}/dry-run", id: "dryRun", summary: "Show what a run would do, without starting anything",
-		body: "params", answers: []answer{{200, "The steps with their commands. Secrets are shown as ***.", "", "plan"}}, handle: (*server).dryRun},
-	{method: "GET", path: "/api/v1/tools/{name}/stats", id: "toolStats", summary: "Show success rates, durations and how each step ended",
-		doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
-		query:   []param{{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."}},
-		answers: []answer{{200, "The statistics.", "", "stats"}}, handle: (*server).toolStats},
-	{method: "GET", path: "/api/v1/tools/{name}/state", id: "toolState", summary: "Show the values that a tool keeps between its runs",
-		doc:     "The values that the next run reads: what runs and people have set, else the defaults.",
-		answers: []answer{{200, "The values.", "", "state"}}, handle: (*server).toolState},
+// toolHandlers answer requests about tools.
+type toolHandlers struct {
+	tools    service.ToolReader
+	runs     service.RunReader
+	bodies   *bodyReader
+	stateDir string
+}
+
+func (h toolHandlers) routes() []route {
+	return []route{
+		{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
+			answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: h.listTools},
+		{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
+			answers: []answer{{200, "The tool.", "", "tool"}}, handle: h.showTool},
+		{method: "GET", path: "/api/v1/tools/{name}/function", id: "getFunction", summary: "Show a tool as models see it",
+			query:   []param{{name: "format", kind: "string", doc: "The form of the declaration. Default: mcp.", enum: funcschema.Formats()}},
+			answers: []answer{{200, "The declaration of the function.", "", "function"}}, handle: h.showFunction},
+		{method: "POST", path: "/api/v1/tools/{name}/dry-run", id: "dryRun", summary: "Show what a run would do, without starting anything",
+			body: "params", answers: []answer{{200, "The steps with their commands. Secrets are shown as ***.", "", "plan"}}, handle: h.dryRun},
+		{method: "GET", path: "/api/v1/tools/{name}/stats", id: "toolStats", summary: "Show success rates, durations and how each step ended",
+			doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
+			query:   []param{{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."}},
+			answers: []answer{{200, "The statistics.", "", "stats"}}, handle: h.toolStats},
+		{method: "GET", path: "/api/v1/tools/{name}/state", id: "toolState", summary: "Show the values that a tool keeps between its runs",
+			doc:     "The values that the next run reads: what runs and people have set, else the defaults.",
+			answers: []answer{{200, "The values.", "", "state"}}, handle: h.toolState},
+	}
 }
 
 // listedTool is one entry of the list of tools.
@@ -51,19 +61,17 @@ type listedTool struct {
 	Broken      bool     `json:"broken,omitempty"`
 }
 
-func (d *server) listTools(w http.ResponseWriter, r *http.Request) error {
-	tools, err := d.listed(r)
+func (h toolHandlers) listTools(w http.ResponseWriter, r *http.Request) error {
+	tools, err := h.listed(r)
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, 200, struct {
-		Tools []listedTool `json:"tools"`
-	}{tools})
+	return writeJSON(w, 200, map[string][]listedTool{"tools": tools})
 }
 
 // listed returns the tools that the caller may use.
-func (d *server) listed(r *http.Request) ([]listedTool, error) {
-	found, err := d.Tools(r.Context())
+func (h toolHandlers) listed(r *http.Request) ([]listedTool, error) {
+	found, err := h.tools.Tools(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +106,12 @@ func nonNil[T any](list []T) []T {
 }
 
 // planFor compiles the tool that a request names, if its caller may use it.
-func (d *server) planFor(r *http.Request) (*engine.Plan, error) {
+func planFor(tools service.ToolReader, r *http.Request) (*engine.Plan, error) {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
 		return nil, &library.NotFoundError{Name: name}
 	}
-	return d.Plan(r.Context(), name)
+	return tools.Plan(r.Context(), name)
 }
 
 // shownTool is the document of one tool.
@@ -135,8 +143,8 @@ type shownTest struct {
 	Changed     bool      `json:"changed,omitempty"` // the definition has changed since
 }
 
-func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
-	p, err := d.planFor(r)
+func (h toolHandlers) showTool(w http.ResponseWriter, r *http.Request) error {
+	p, err := planFor(h.tools, r)
 	if err != nil {
 		return err
 	}
@@ -144,9 +152,9 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 	if err := found.Err(); err != nil {
 		return err
 	}
-	t := d.describeTool(p)
+	t := h.describeTool(p)
 	t.Parameters = declared.Parameters
-	listed, err := d.listed(r)
+	listed, err := h.listed(r)
 	if err != nil {
 		return err
 	}
@@ -159,7 +167,7 @@ func (d *server) showTool(w http.ResponseWriter, r *http.Request) error {
 }
 
 // describeTool returns what the definition of a tool says, without paths of the machine.
-func (d *server) describeTool(p *engine.Plan) shownTool {
+func (h toolHandlers) describeTool(p *engine.Plan) shownTool {
 	def := p.Definition
 	t := shownTool{listedTool: listedTool{Name: p.Name(), Description: def.Description, Tags: nonNil(def.Tags)}, DisplayName: def.DisplayName, Author: def.Author, DeprecatedMessage: def.DeprecatedMessage, Platforms: def.Platforms,
 		Privilege: def.Security.ExecutionPrivilege, Isolation: def.Security.Isolation, Justification: def.Security.Justification,
@@ -174,7 +182,7 @@ func (d *server) describeTool(p *engine.Plan) shownTool {
 		t.Uses = append(t.Uses, u.Definition.Name)
 	}
 	if len(def.Tests) > 0 {
-		last, digest := tooltest.LastResults(d.StateDir, def.File), tool.DigestOf(def.Source)
+		last, digest := tooltest.LastResults(h.stateDir, def.File), tool.DigestOf(def.Source)
 		for _, test := range def.Tests {
 			l, ran := last[test.Name]
 			t.Tests = append(t.Tests, shownTest{test.Name, test.Description, string(l.Status), l.At, ran && l.Digest != digest})
@@ -183,8 +191,8 @@ func (d *server) describeTool(p *engine.Plan) shownTool {
 	return t
 }
 
-func (d *server) showFunction(w http.ResponseWriter, r *http.Request) error {
-	p, err := d.planFor(r)
+func (h toolHandlers) showFunction(w http.ResponseWriter, r *http.Request) error {
+	p, err := planFor(h.tools, r)
 	if err != nil {
 		return err
 	}

@@ -3,15 +3,11 @@ package web
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/ui"
@@ -66,107 +62,60 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// timeouts holds the timeouts and intervals of the handler.
-type timeouts struct {
-	bodyTimeout       time.Duration // for reading a request's body
-	writeTimeout      time.Duration // for one write of a stream; a whole document has answerTime
-	keepAliveInterval time.Duration // between keep-alive comments of a stream
-	pollInterval      time.Duration // between polls of the logs of a live run
-}
-
 // answerTime is the time limit for writing one document.
 const answerTime = time.Minute
 
-// token is one of Options.Tokens with its hash, which is compared.
-type token struct {
-	service.Token
-	sum [sha256.Size]byte
-}
-
-// server is the handler.
+// server is the handler: the guard of all requests, and the handlers behind it.
 type server struct {
-	service.API
-	Options
-	timeouts
-	tokens          []token
-	hosts           map[string]bool
-	hooks           map[string]config.Webhook
-	mux             *http.ServeMux
-	unauthenticated bodyBudget
-	throttle        throttle
-	lineIndexes     lineIndexes
-	graphs          encodedDocs[engine.Plan]
-	briefRuns       encodedDocs[engine.RecordedRun]
-	openAPI         []byte
+	*guard
+	groups []group
 }
 
 // New makes the HTTP handler of a service. Safe for concurrent use. The http.Server that
 // uses it should limit the time and size of headers (ReadHeaderTimeout, MaxHeaderBytes) and
-// idle connections; the handler limits everything else. If s is nil, /mcp is the only route. It returns an error for an empty
-// token and for a webhook without a secret.
+// idle connections; the handler limits everything else. If s is nil, /mcp is the only route. It
+// returns an error for an empty token and for a webhook without a secret.
 func New(s service.API, o Options) (http.Handler, error) {
-	d := &server{API: s, Options: o, hosts: map[string]bool{}, hooks: map[string]config.Webhook{},
-		unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}, graphs: encodedDocs[engine.Plan]{max: maxGraphBytes}, briefRuns: encodedDocs[engine.RecordedRun]{max: maxBriefBytes},
-		timeouts: timeouts{bodyTimeout: 10 * time.Second, writeTimeout: 10 * time.Second, keepAliveInterval: 15 * time.Second, pollInterval: 250 * time.Millisecond}}
-	if d.Enter == nil {
-		d.Enter = func(context.Context, users.Caller, bool) bool { return true }
-	}
-	d.MaxBody = cmp.Or(d.MaxBody, 1<<20)
-	if d.Sessions == nil {
-		d.Sessions = users.NewSessions()
-	}
-	if d.Log == nil {
-		d.Log = slog.New(slog.DiscardHandler)
-	}
-	for _, t := range o.Tokens {
-		if t.Text == "" {
-			return nil, errors.New("a token is empty, so anybody could use the service")
-		}
-		d.tokens = append(d.tokens, token{t, sha256.Sum256([]byte(t.Text))})
-	}
-	for _, h := range o.Hosts {
-		d.hosts[strings.ToLower(h)] = true
-	}
-	for _, h := range o.Webhooks {
-		if len(h.Secret) == 0 {
-			return nil, fmt.Errorf("webhook %s has no secret, so anybody could call it", h.Name)
-		}
-		d.hooks[h.Name] = h
-	}
-	routes := d.routes()
-	var err error
-	if d.openAPI, err = document(routes, o.Version); err != nil {
+	o.Sessions, o.Log = cmp.Or(o.Sessions, users.NewSessions()), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	auth, err := newAuthenticator(o)
+	if err != nil {
 		return nil, err
 	}
-	if s != nil {
-		routes = append(routes, signInRoutes...)
+	bodies := &bodyReader{max: cmp.Or(o.MaxBody, 1<<20), timeout: 10 * time.Second, unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}}
+	g := &guard{hosts: map[string]bool{}, auth: auth, places: o.Enter, throttle: &throttle{stopping: o.Stopping}, bodies: bodies,
+		runs: s, tools: s, log: o.Log}
+	for _, h := range o.Hosts {
+		g.hosts[strings.ToLower(h)] = true
 	}
-	d.mux = d.register(routes)
-	return d, nil
+	groups, err := newGroups(s, o, g)
+	if err != nil {
+		return nil, err
+	}
+	g.register(tableOf(groups))
+	if s != nil {
+		for _, p := range ui.Patterns() {
+			g.mux.Handle(p, g.page(p, ui.Handler()))
+		}
+		for _, p := range docPatterns() {
+			g.mux.Handle(p, g.page(p, http.HandlerFunc(serveDocs)))
+		}
+	}
+	return &server{g, groups}, nil
 }
 
 // register makes the mux of a table. Requests without a route get the handler's own error
 // format.
-func (d *server) register(routes []route) *http.ServeMux {
-	mux := http.NewServeMux()
+func (g *guard) register(routes []route) {
+	g.mux = http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, rt := range routes {
-		mux.Handle(rt.method+" "+rt.path, d.handler(rt))
+		g.mux.Handle(rt.method+" "+rt.path, g.handler(rt))
 		allowed[rt.path] = append(allowed[rt.path], rt.method)
 	}
 	for path, methods := range allowed {
-		mux.Handle(path, d.handler(route{auth: openToAll, handle: func(_ *server, w http.ResponseWriter, r *http.Request) error {
+		g.mux.Handle(path, g.handler(route{auth: openToAll, handle: func(_ http.ResponseWriter, r *http.Request) error {
 			return wrongMethod(r.Method, methods)
 		}}))
 	}
-	if d.API != nil {
-		for _, p := range ui.Patterns() {
-			mux.Handle(p, d.page(p, ui.Handler()))
-		}
-		for _, p := range docPatterns() {
-			mux.Handle(p, d.page(p, http.HandlerFunc(serveDocs)))
-		}
-	}
-	mux.Handle("/", d.handler(route{handle: func(_ *server, w http.ResponseWriter, r *http.Request) error { return errNoRoute }}))
-	return mux
+	g.mux.Handle("/", g.handler(route{handle: func(http.ResponseWriter, *http.Request) error { return errNoRoute }}))
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"maps"
 	"mime"
 	"net/http"
@@ -21,11 +22,35 @@ import (
 	"github.com/flowrun/flowrun/internal/service/users"
 )
 
-var hookRoutes = []route{
-	{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", auth: openToAll, anyBody: true,
-		doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started; with other parameters it is rejected (409).",
-		headers: []param{trace},
-		answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: (*server).hook},
+// webhookHandlers answer requests to webhooks.
+type webhookHandlers struct {
+	hooks    map[string]config.Webhook
+	starter  starter
+	bodies   *bodyReader
+	places   places
+	throttle *throttle
+	log      *slog.Logger
+}
+
+func (hs webhookHandlers) routes() []route {
+	return []route{
+		{method: "POST", path: "/hooks/{name}", id: "webhook", summary: "Start the tool of a webhook", auth: openToAll, anyBody: true,
+			doc:     "The caller authenticates as the webhook's configuration requires: with a token in a header or a signature of the body. A repeated delivery returns the run that the first one started; with other parameters it is rejected (409).",
+			headers: []param{trace},
+			answers: []answer{accepted, {200, "A ping by GitHub. No run is started.", "", "ping"}}, handle: hs.hook},
+	}
+}
+
+// hooksByName returns an error for a webhook without a secret.
+func hooksByName(list []config.Webhook) (map[string]config.Webhook, error) {
+	hooks := map[string]config.Webhook{}
+	for _, h := range list {
+		if len(h.Secret) == 0 {
+			return nil, fmt.Errorf("webhook %s has no secret, so anybody could call it", h.Name)
+		}
+		hooks[h.Name] = h
+	}
+	return hooks, nil
 }
 
 // errHook does not reveal whether the proof is wrong or missing, or the webhook does not
@@ -34,34 +59,32 @@ var errHook = refuse(401, "unauthorized", "the webhook's token or signature is m
 
 // hook starts the tool of a webhook. The caller's data become parameters and are validated
 // like those of any caller.
-func (d *server) hook(w http.ResponseWriter, r *http.Request) error {
-	h, ok := d.hooks[r.PathValue("name")]
+func (hs webhookHandlers) hook(w http.ResponseWriter, r *http.Request) error {
+	h, ok := hs.hooks[r.PathValue("name")]
 	if !ok {
-		h = d.decoy(r.PathValue("name"))
+		h = hs.decoy(r.PathValue("name"))
 	}
-	body, err := d.verifiedBody(w, r, h)
+	body, err := hs.verifiedBody(w, r, h)
 	if err == errHook { // also without a proof: its header depends on the webhook
-		d.delayResponse(r)
+		hs.throttle.delay(r)
 	}
 	if err != nil {
 		return err
 	}
 	if h.Scheme == config.HMAC && r.Header.Get("X-GitHub-Event") == "ping" { // GitHub sends a ping when a webhook is set up; it starts nothing
-		return writeJSON(w, 200, struct {
-			Ping string `json:"ping"`
-		}{"ok"})
+		return writeJSON(w, 200, map[string]string{"ping": "ok"})
 	}
 	q := service.Request{Tool: h.Tool, Origin: "webhook:" + h.Name, Unlisted: true, Parent: traceparent(r)}
 	if q.Params, err = hookParams(h, r, body); err != nil {
-		d.Failed(r.Context(), q, err)
+		hs.starter.Failed(r.Context(), q, err)
 		return err
 	}
 	if delivery := r.Header.Get(h.DeliveryHeader); h.DeliveryHeader != "" && delivery != "" {
 		q.ID = derivedID("webhook", h.Name, delivery)
 	}
-	err = d.start(w, r, q, h.DeliveryHeader)
+	err = hs.starter.start(w, r, q, h.DeliveryHeader)
 	if err != nil {
-		d.Log.Warn("webhook did not start a run", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
+		hs.log.Warn("webhook did not start a run", "webhook", h.Name, "tool", h.Tool, "error", service.Loggable(err))
 	}
 	return err
 }
@@ -69,16 +92,16 @@ func (d *server) hook(w http.ResponseWriter, r *http.Request) error {
 // decoy returns a webhook in place of one that does not exist. It requires the same kind of
 // proof as an existing one and accepts none, so that names of webhooks cannot be found by
 // guessing. A name has the same decoy as long as the set of webhooks does not change.
-func (d *server) decoy(name string) config.Webhook {
-	names := slices.Sorted(maps.Keys(d.hooks))
+func (hs webhookHandlers) decoy(name string) config.Webhook {
+	names := slices.Sorted(maps.Keys(hs.hooks))
 	key := sha256.New()
 	for _, n := range names {
-		key.Write(d.hooks[n].Secret)
+		key.Write(hs.hooks[n].Secret)
 	}
 	mac := hmac.New(sha256.New, key.Sum(nil))
 	mac.Write([]byte(name))
 	sum := mac.Sum(nil)
-	h := d.hooks[names[binary.BigEndian.Uint64(sum)%uint64(len(names))]]
+	h := hs.hooks[names[binary.BigEndian.Uint64(sum)%uint64(len(names))]]
 	h.Secret = sum
 	return h
 }
@@ -86,22 +109,22 @@ func (d *server) decoy(name string) config.Webhook {
 // verifiedBody reads the body of a request and verifies that the sender knows the webhook's
 // secret. The body is also read if the proof is wrong or missing: otherwise the answer to a large body
 // would tell strangers which webhooks exist.
-func (d *server) verifiedBody(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
+func (hs webhookHandlers) verifiedBody(w http.ResponseWriter, r *http.Request, h config.Webhook) ([]byte, error) {
 	given, sender := r.Header.Values(h.Header), users.Caller{Identity: users.IdentityOfWebhook(h.Name), Role: users.Operator}
 	if h.Scheme == config.Token && len(given) == 1 && isSecret(h, given[0]) {
-		if err := d.enter(r, sender, false); err != nil {
+		if err := hs.places.take(r, sender, false); err != nil {
 			return nil, err
 		}
-		return d.read(w, r)
+		return hs.bodies.read(w, r)
 	}
-	body, err := d.readUnauthenticated(w, r)
+	body, err := hs.bodies.readUnauthenticated(w, r)
 	if err != nil {
 		return nil, err
 	}
 	if h.Scheme == config.Token || len(given) != 1 || !isSignature(h, given[0], body) {
 		return nil, errHook
 	}
-	return body, d.enter(r, sender, false)
+	return body, hs.places.take(r, sender, false)
 }
 
 // isSecret reports whether a text is the secret of a webhook.
