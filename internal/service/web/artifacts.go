@@ -67,7 +67,7 @@ func (h artifactHandlers) runArtifacts(w http.ResponseWriter, r *http.Request) e
 
 // artifacts returns the artifacts of the run that a request names.
 func (h artifactHandlers) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
-	past, err := recordedRun(h.runs, r)
+	past, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

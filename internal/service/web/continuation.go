@@ -57,11 +57,7 @@ type cleaned struct {
 }
 
 func (h continuationHandlers) preview(w http.ResponseWriter, r *http.Request, plan func(context.Context, string) (*engine.Continuation, error)) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
-	g, err := plan(r.Context(), id)
+	g, err := plan(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -73,8 +69,8 @@ func (h continuationHandlers) preview(w http.ResponseWriter, r *http.Request, pl
 }
 
 func (h continuationHandlers) resumeRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := runOfEmptyRequest(h.bodies, w, r)
-	if err != nil {
+	id := r.PathValue("id")
+	if err := h.bodies.readFields(w, r); err != nil {
 		return err
 	}
 	info, err := h.runs.Info(r.Context(), id)
@@ -91,15 +87,11 @@ func (h continuationHandlers) resumeRun(w http.ResponseWriter, r *http.Request) 
 }
 
 func (h continuationHandlers) retryRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
 	var from []string
 	if err := h.bodies.readFields(w, r, bodyField{"from", &from}); err != nil {
 		return err
 	}
-	retry, err := h.control.Retry(context.WithoutCancel(r.Context()), id, from)
+	retry, err := h.control.Retry(context.WithoutCancel(r.Context()), r.PathValue("id"), from)
 	if err != nil {
 		return err
 	}

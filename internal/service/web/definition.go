@@ -14,7 +14,7 @@ type definitionFile struct {
 }
 
 func (h *runHandlers) definition(w http.ResponseWriter, r *http.Request) error {
-	past, err := recordedRun(h.runs, r)
+	past, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ var onePlace = map[string][]string{
 	"http.HandlerFunc(":  {"guard.go", "signin.go", "web.go"},
 	"r.RemoteAddr":       {"throttle.go"},
 	"http.NewServeMux(":  {"web.go"},
-	".Enter":             {"web.go"}, // which passes it to the type places
+	"runID(":             {"guard.go"}, // before each handler
+	".Enter":             {"web.go"},   // which passes it to the type places
 	".places(":           nil,
 }
 

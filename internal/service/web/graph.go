@@ -65,7 +65,7 @@ func (h *graphHandlers) toolGraph(w http.ResponseWriter, r *http.Request) error 
 }
 
 func (h *graphHandlers) runGraph(w http.ResponseWriter, r *http.Request) error {
-	p, err := recordedRun(h.runs, r)
+	p, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,10 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/history"
@@ -120,6 +122,9 @@ func (g *guard) handler(rt route) http.Handler {
 		if err == nil {
 			err = rt.checkQuery(r)
 		}
+		if err == nil && strings.Contains(rt.path, "{id}") {
+			_, err = runID(r)
+		}
 		if err == nil {
 			err = rt.handle(w, r)
 		}
@@ -150,6 +155,18 @@ func authorize(rt route, r *http.Request, c caller) error {
 		return errRole(c.Role, rt.role())
 	}
 	return nil
+}
+
+// runIDs returns the pattern of run ids. Ids are also names of folders.
+var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`) })
+
+// runID returns the run that the URL names.
+func runID(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	if !runIDs().MatchString(id) {
+		return "", history.ErrNoRun
+	}
+	return id, nil
 }
 
 // checkRunAccess checks the run that a route names against the caller's token. A run of a tool

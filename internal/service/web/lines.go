@@ -157,11 +157,7 @@ func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
 // logParts returns the logs of the step that a request names, and the one that it chooses, nil if
 // there is none. The run is compiled only for a step without log files.
 func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
-	id, err := runID(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	step, only := r.URL.Query().Get("step"), r.URL.Query().Get("stream")
+	id, step, only := r.PathValue("id"), r.URL.Query().Get("step"), r.URL.Query().Get("stream")
 	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
 	if err != nil {
 		return nil, nil, err

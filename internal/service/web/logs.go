@@ -40,11 +40,7 @@ func (h logHandlers) routes() []route {
 
 // runLogs streams the output of the steps of a run.
 func (h logHandlers) runLogs(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
-	in := r.URL.Query()
+	id, in := r.PathValue("id"), r.URL.Query()
 	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ type question struct {
 }
 
 func (h questionHandlers) questions(w http.ResponseWriter, r *http.Request) error {
-	p, err := recordedRun(h.runs, r)
+	p, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -106,10 +106,7 @@ func (h questionHandlers) allQuestions(w http.ResponseWriter, r *http.Request) e
 // answer passes a decision to a run. The step is named in the body, because its path may
 // contain any text: it includes the items of loops.
 func (h questionHandlers) answer(w http.ResponseWriter, r *http.Request, approve bool) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	step, a := "", service.Answer{Approve: approve}
 	fields := []bodyField{{"step", &step}, {"comment", &a.Comment}}
 	if approve {

@@ -77,29 +77,8 @@ func (h *runHandlers) ps(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, 200, rundocs.PsOf(line, runs).WithoutFiles())
 }
 
-// runIDs returns the pattern of run ids. Ids are also names of folders.
-var runIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`) })
-
-// runID returns the run that the URL names.
-func runID(r *http.Request) (string, error) {
-	id := r.PathValue("id")
-	if !runIDs().MatchString(id) {
-		return "", history.ErrNoRun
-	}
-	return id, nil
-}
-
-// recordedRun loads the run that the URL names.
-func recordedRun(runs service.RunReader, r *http.Request) (*engine.RecordedRun, error) {
-	id, err := runID(r)
-	if err != nil {
-		return nil, err
-	}
-	return runs.RecordedRun(r.Context(), id)
-}
-
 func (h *runHandlers) showRun(w http.ResponseWriter, r *http.Request) error {
-	p, err := recordedRun(h.runs, r)
+	p, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -233,8 +212,8 @@ func traceparent(r *http.Request) string {
 }
 
 func (h *runHandlers) cancelRun(w http.ResponseWriter, r *http.Request) error {
-	id, err := runOfEmptyRequest(h.bodies, w, r)
-	if err != nil {
+	id := r.PathValue("id")
+	if err := h.bodies.readFields(w, r); err != nil {
 		return err
 	}
 	info, err := h.runs.Info(r.Context(), id)
@@ -248,13 +227,4 @@ func (h *runHandlers) cancelRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return accept(w, id)
-}
-
-// runOfEmptyRequest returns the run of a request that has an empty body.
-func runOfEmptyRequest(bodies *bodyReader, w http.ResponseWriter, r *http.Request) (string, error) {
-	id, err := runID(r)
-	if err != nil {
-		return "", err
-	}
-	return id, bodies.readFields(w, r)
 }

@@ -210,10 +210,7 @@ func (h eventHandlers) watch(w http.ResponseWriter, r *http.Request) error {
 // runEvents streams the events of one run: those in its history, then new ones. New events
 // arrive from the feed, but the history decides, because the feed may omit events.
 func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
-	id, err := runID(r)
-	if err != nil {
-		return err
-	}
+	id := r.PathValue("id")
 	at, err := position(r)
 	if err != nil {
 		return err
