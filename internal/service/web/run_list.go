@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -125,13 +126,8 @@ func (h runList) filter(r *http.Request, in url.Values) (f runFilter, err error)
 		}
 		f.query.Status = append(f.query.Status, s)
 	}
-	for name, to := range map[string]*time.Time{"since": &f.query.Since, "until": &f.query.Until} {
-		if in.Get(name) == "" {
-			continue
-		}
-		if *to, err = time.Parse(time.RFC3339, in.Get(name)); err != nil {
-			return f, refuse(400, "wrong-query", "the query parameter "+name+" is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
-		}
+	if err := cmp.Or(queryTime(in, "since", &f.query.Since), queryTime(in, "until", &f.query.Until)); err != nil {
+		return f, err
 	}
 	if in.Has("limit") {
 		if f.query.Limit, err = strconv.Atoi(in.Get("limit")); err != nil || f.query.Limit < 1 || f.query.Limit > 1000 {
@@ -151,6 +147,16 @@ func (h runList) filter(r *http.Request, in url.Values) (f runFilter, err error)
 		return f, err
 	}
 	return f, h.addTags(r.Context(), &f, in["tag"])
+}
+
+// queryTime reads a query parameter that is a time. Without it, the time stays as it is.
+func queryTime(in url.Values, name string, to *time.Time) (err error) {
+	if text := in.Get(name); text != "" {
+		if *to, err = time.Parse(time.RFC3339, text); err != nil {
+			return refuse(400, "wrong-query", "the query parameter "+name+" is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
+		}
+	}
+	return nil
 }
 
 // setOrigin limits the filter to an origin, or to a kind of origins.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -76,15 +77,8 @@ func (h scheduleHandlers) scheduleTimes(w http.ResponseWriter, r *http.Request) 
 	}
 	in := r.URL.Query()
 	from, to, limit := time.Now(), time.Time{}, 10
-	for _, q := range []struct {
-		name string
-		to   *time.Time
-	}{{"from", &from}, {"to", &to}} {
-		if text := in.Get(q.name); text != "" {
-			if *q.to, err = time.Parse(time.RFC3339, text); err != nil {
-				return refuse(400, "wrong-query", "the query parameter "+q.name+" is not a time", "write it as 2026-11-21T08:00:00Z, and escape + as %2B")
-			}
-		}
+	if err := cmp.Or(queryTime(in, "from", &from), queryTime(in, "to", &to)); err != nil {
+		return err
 	}
 	if text := in.Get("limit"); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 1000 {
