@@ -186,9 +186,10 @@ func (b *binder) param(prm *plan.Param) {
 			return
 		}
 		v.Caller, v.Author = watch.Caller, !watch.Caller
-	default:
+	}
+	if !ok && g.V == nil { // no value and no default, or a default that is one reference without a value
 		v.Absent = true
-		if def.Required {
+		if def.Required && !b.reported(prm) {
 			b.problem(def.Name, "missing", b.missingHint(def), "is required")
 		}
 		return
@@ -210,6 +211,14 @@ func (b *binder) param(prm *plan.Param) {
 		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.Value(bound)
 	}
 	v.V = bound
+}
+
+// reported reports whether a parameter in the default of this one has a problem, from which the absence of this one
+// follows.
+func (b *binder) reported(prm *plan.Param) bool {
+	return prm.Initial != nil && slices.ContainsFunc(prm.Initial.Refs(), func(r expr.Ref) bool {
+		return slices.ContainsFunc(b.problems, func(p value.ParamProblem) bool { return p.Parameter() == r.Root })
+	})
 }
 
 // emptyValue returns a value with the properties of the parameter.

@@ -51,7 +51,7 @@ func (b *binder) initialValue(prm *plan.Param) (v any, given bool, err error) {
 	g, given := b.raw[prm.Def.Name]
 	if !given && prm.Initial != nil {
 		g.V, err = prm.Initial.Value(Scope{Frame: b.frame})
-		given = true
+		given = err != nil || g.V != nil // a default that is one reference may have no value
 	}
 	if !given || err != nil {
 		return nil, given, err

@@ -67,6 +67,37 @@ func TestRefusedValues(t *testing.T) {
 	}
 }
 
+// TestAbsentDefault: a default that is one reference without a value is no default, and no second problem follows from a
+// missing parameter.
+func TestAbsentDefault(t *testing.T) {
+	const optional, required = "parameters:\n  A: {description: a}\n", "parameters:\n  A: {description: a, required: true}\n"
+	for _, c := range []struct{ text, problems string }{
+		{optional + "  B: {description: b, default: '{A}'}\n", ""},
+		{optional + "  B: {description: b, default: '{A:uppercase}'}\n", ""},
+		{optional + "  B: {description: b, default: '{RAW:A}'}\n", ""},
+		{optional + "  B: {description: b, default: '{env.NOT_SET_ANYWHERE}'}\n", ""},
+		{optional + "  B: {description: b, default: '{A}', type: number}\n", ""},
+		{optional + "  B: {description: b, default: '{A}'}\n  C: {description: c, default: '{B}', type: array}\n", ""},
+		{optional + "  B: {description: b, default: '{A}', required: true}\n", "B is required"},
+		{required + "  B: {description: b, default: '{A}'}\n", "A is required"},
+		{required + "  B: {description: b, default: '{A}', required: true}\n", "A is required"},
+		{required + "  B: {description: b, default: 'x{A}'}\n", "A is required"},
+	} {
+		var found []string
+		err := bind(planOf(t, c.text+"bash: echo {A} {B}\n"))(nil)
+		if problems, ok := err.(*value.ParamsError); ok {
+			for _, p := range problems.Problems {
+				found = append(found, p.Name+" "+p.Message)
+			}
+		} else if err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(found, "; "); got != c.problems {
+			t.Errorf("%s: %q, want %q", c.text, got, c.problems)
+		}
+	}
+}
+
 // TestProblemsHideSecrets: the messages about the values of a call contain no secret, also where another value repeats it.
 func TestProblemsHideSecrets(t *testing.T) {
 	const text = "parameters:\n  A: {description: a}\n  B: {description: b, validation: {enum: [x]}}\nenvironment: {secrets: [A, S]}\nbash: echo {A} {B}\n"

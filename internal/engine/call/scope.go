@@ -197,7 +197,7 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 		return expr.Value{V: r.Status.String(), Author: true}, nil
 	}
 	if !Began(r) {
-		return expr.Value{Author: true}, nil
+		return expr.Value{Author: true, Absent: true}, nil
 	}
 	switch field {
 	case "exit-code":

@@ -16,7 +16,7 @@ import (
 type Value struct {
 	V         any     // nil, string, bool, an integer, float64, json.Number, []any or map[string]any
 	Text      bool    // text that may be compared with a number (output, error, env)
-	Absent    bool    // a parameter that was not given and has no default
+	Absent    bool    // a parameter without a value, a variable that is not set, or a field of a step that did not run
 	Author    bool    // a literal or default of the author, or the output of a step
 	Caller    bool    // a value of the caller: it must not begin with '-' at the start of a word
 	AllowDash bool    // the caller's value may begin with '-' (allow-dash, number, enum)
