@@ -19,14 +19,9 @@ func (d *parser) bracelessObject(end int) (node, bool) {
 	if !d.space() {
 		return node{}, false
 	}
-	n := node{kind: object, off: d.at(d.pos)}
 	d.fix("bracket", d.pos)
-	if !d.push('}', d.root, false) {
-		return n, false
-	}
-	defer d.pop()
-	var ok bool
-	if n.children, ok = d.members(); ok && d.pos < end {
+	n, ok := d.members(d.pos, frame{closer: '}', schema: d.root})
+	if ok && d.pos < end {
 		return n, d.failAt("ambiguous", d.pos, "the object has no opening brace, and text follows it")
 	}
 	return n, ok

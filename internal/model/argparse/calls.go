@@ -84,14 +84,9 @@ func (s *scanner) wrapped(start int) int {
 // pairs reads names and values in the brackets at pos: (p=10, d=100).
 func (s *scanner) pairs(closer byte) bool {
 	start := s.pos
-	n := node{kind: object, off: s.at(start)}
 	s.pos++
-	if !s.push(closer, s.root, false) {
-		return false
-	}
-	defer s.pop()
-	var ok bool
-	if n.children, ok = s.members(); ok {
+	n, ok := s.members(start, frame{closer: closer, schema: s.root})
+	if ok {
 		s.add(n, start, "bracket")
 	}
 	return ok
@@ -184,20 +179,15 @@ func (s *scanner) addressed(start, end int) bool {
 
 // parenthesis reads the arguments of a call: name=value pairs, or one object.
 func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
-	n := node{kind: object, off: s.at(s.pos)}
+	start := s.pos
 	s.pos++
-	if !s.space() {
-		return n, false
-	}
-	if dispatcher && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) {
-		if !s.callee() {
-			return n, false
-		}
+	if !s.space() || dispatcher && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) && !s.callee() {
+		return node{}, false
 	}
 	if s.has(s.pos, "**") {
 		s.pos += 2
 		if s.byteAt(s.pos) != '{' {
-			return n, s.failAt("code", s.pos-2, "** is code, which is not evaluated; write names and values")
+			return node{}, s.failAt("code", s.pos-2, "** is code, which is not evaluated; write names and values")
 		}
 	}
 	switch q := s.quoteAt(s.pos); {
@@ -206,23 +196,17 @@ func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
 	case q != nil && !s.isKey(s.pos):
 		inner := s.skipSpaces(s.pos + len(q.open))
 		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {
-			return n, s.failAt("positional", s.pos, "a value has no name; write name=value")
+			return node{}, s.failAt("positional", s.pos, "a value has no name; write name=value")
 		}
 		return s.single(func() (node, bool) { return s.quotedText(textSchema, q) })
 	}
-	if !s.push(')', s.root, false) {
-		return n, false
-	}
-	defer s.pop()
-	var ok bool
-	n.children, ok = s.members()
-	return n, ok
+	return s.members(start, frame{closer: ')', schema: s.root})
 }
 
 // callee reads the tool name that is the first argument of a dispatcher.
 func (s *scanner) callee() bool {
 	off := s.at(s.pos)
-	if !s.push(')', textSchema, true) {
+	if !s.push(frame{closer: ')', schema: textSchema, list: true}) {
 		return false
 	}
 	defer s.pop()
@@ -235,7 +219,7 @@ func (s *scanner) callee() bool {
 
 // single reads the only argument of a call, and the closing parenthesis.
 func (s *scanner) single(read func() (node, bool)) (node, bool) {
-	if !s.push(')', s.root, true) {
+	if !s.push(frame{closer: ')', schema: s.root, list: true}) {
 		return node{}, false
 	}
 	defer s.pop()

@@ -29,21 +29,20 @@ func (s *scanner) fence() bool {
 		s.pos = k
 	}
 	s.fix("fence", start)
-	return s.fencedLines(mark)
+	return s.linesUpTo(strings.Repeat(string(mark), 3))
 }
 
 func isWordByte(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// fencedLines reads lines of names and values up to the closing fence.
-func (s *scanner) fencedLines(mark byte) bool {
+// linesUpTo reads lines of names and values up to the end of their fence or tag.
+func (s *scanner) linesUpTo(shut string) bool {
 	k, ok := s.linesAt(s.skipSpaces(s.pos))
 	if !ok {
 		return true
 	}
-	fence := strings.Repeat(string(mark), 3)
-	end := strings.Index(s.text[k:], fence)
+	end := strings.Index(s.text[k:], shut)
 	if end < 0 {
 		return s.truncated()
 	}
@@ -52,11 +51,7 @@ func (s *scanner) fencedLines(mark byte) bool {
 
 // region reads lines of names and values from start to end.
 func (s *scanner) region(start, end int) bool {
-	part := source{text: s.text[start:end], base: s.base + start, shift: s.shift}
-	if s.shift {
-		part.base = s.base
-	}
-	n, ok := s.descend(part).lines()
+	n, ok := s.descend(source{text: s.text[start:end], base: int(s.at(start)), shift: s.shift}).lines()
 	if !ok {
 		return false
 	}

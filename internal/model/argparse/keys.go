@@ -9,7 +9,7 @@ import (
 // key reads a name, with or without quotes.
 func (d *parser) key(more bool) (string, bool) {
 	i := d.pos
-	if d.has(i, "...") || d.has(i, "…") {
+	if d.dots(i) {
 		return "", d.failAt("ellipsis", i, "the object contains ... in place of omitted content; write every name and value")
 	}
 	if j := d.symbol(i); j > i {

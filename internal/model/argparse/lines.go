@@ -5,15 +5,8 @@ import "strings"
 // lines reads names and values without brackets: p=10, d=100 on one line, or name: value on
 // separate lines.
 func (d *parser) lines() (node, bool) {
-	n := node{kind: object, off: d.at(d.pos)}
 	d.fix("lines", d.pos)
-	if !d.push('\n', d.root, false) {
-		return n, false
-	}
-	defer d.pop()
-	var ok bool
-	n.children, ok = d.members()
-	return n, ok
+	return d.members(d.pos, frame{closer: '\n', schema: d.root})
 }
 
 // lineValue reads the value after a separator, on the same line or below it.
@@ -35,6 +28,14 @@ func (d *parser) lineValue(s *Schema) (node, bool) {
 		return n, d.failAt("syntax", d.pos, "%s: unexpected text after the value", d.here())
 	}
 	return n, ok
+}
+
+// endOfLine returns the end of the line of i.
+func (d *parser) endOfLine(i int) int {
+	for !d.lineEnd(i) {
+		i++
+	}
+	return i
 }
 
 func (d *parser) lineEnd(i int) bool {
@@ -121,11 +122,7 @@ func (d *parser) item(s *Schema, i, dash int) (node, bool) {
 		return d.indented(s, d.column(d.pos))
 	}
 	if d.quoteAt(d.pos) == nil && !strings.ContainsRune("{[(", rune(d.text[d.pos])) {
-		start := d.pos
-		end := start
-		for !d.lineEnd(end) {
-			end++
-		}
+		start, end := d.pos, d.endOfLine(d.pos)
 		text := strings.TrimRightFunc(d.text[start:end], invisible)
 		if strings.Contains(text, " #") || strings.ContainsAny(text, "\"`{}[]") || ellipsis(text) {
 			return node{}, d.failAt("ambiguous", start, "%s: it is not clear where the text ends; put it in quotes", d.here())

@@ -1,7 +1,6 @@
 package argparse
 
 import (
-	"encoding/json"
 	"strings"
 )
 
@@ -78,14 +77,8 @@ func (n *node) literal() node {
 // untyped converts a node without a schema.
 func (r *state) untyped(n *node) (any, bool) {
 	switch n.kind {
-	case quoted:
-		return n.text, true
-	case number:
-		return json.Number(n.text), true
-	case truth:
-		return n.text == "true", true
-	case null:
-		return nil, true
+	case quoted, number, truth, null:
+		return scalar(n), true
 	case array:
 		list := make([]any, len(n.children))
 		for i := range n.children {
@@ -138,7 +131,7 @@ func mayRepeat(children []node) bool {
 // put sets a member. The same name may appear twice with the same value.
 func (r *state) put(m map[string]any, name string, v any, k *node) bool {
 	if old, again := m[name]; again {
-		return equal(old, v) || r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
+		return equal(old, v) || r.twice(k)
 	}
 	m[name] = v
 	return true

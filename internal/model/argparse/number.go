@@ -91,54 +91,37 @@ func withoutUnderscores(s string) string {
 
 // integral reports whether a JSON number is whole, such as 10, 10.0 and 1e3.
 func integral(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	mantissa, exp := s, 0
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		var err error
-		if exp, err = strconv.Atoi(s[i+1:]); err != nil {
-			return false
-		}
-		mantissa = s[:i]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	fraction = strings.TrimRight(fraction, "0")
-	if exp >= 0 {
-		return len(fraction) <= exp
-	}
-	zeros := len(whole) - len(strings.TrimRight(whole, "0"))
-	return fraction == "" && (strings.Trim(whole, "0") == "" || zeros >= -exp)
+	_, exp, ok := decimal(s)
+	return ok && exp >= 0
 }
 
 // sameNumber reports whether two JSON numbers have the same value.
 func sameNumber(a, b string) bool {
-	if a == b {
-		return true
-	}
-	am, ae := decimal(a)
-	bm, be := decimal(b)
-	return am == bm && ae == be
+	am, ae, _ := decimal(a)
+	bm, be, _ := decimal(b)
+	return a == b || am == bm && ae == be
 }
 
 // decimal returns a number as its digits without leading and trailing zeros, and an exponent
-// of ten.
-func decimal(s string) (mantissa string, exp int) {
+// of ten. ok is false if the exponent is too large.
+func decimal(s string) (mantissa string, exp int, ok bool) {
 	sign := ""
 	if rest, minus := strings.CutPrefix(s, "-"); minus {
 		sign, s = "-", rest
 	}
+	ok = true
 	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		exp, _ = strconv.Atoi(s[i+1:])
-		s = s[:i]
+		var err error
+		exp, err = strconv.Atoi(s[i+1:])
+		s, ok = s[:i], err == nil
 	}
 	whole, fraction, _ := strings.Cut(s, ".")
 	all := strings.TrimLeft(whole+fraction, "0")
-	exp -= len(fraction)
 	short := strings.TrimRight(all, "0")
-	exp += len(all) - len(short)
 	if short == "" {
-		return "", 0
+		return "", 0, ok
 	}
-	return sign + short, exp
+	return sign + short, exp - len(fraction) + len(all) - len(short), ok
 }
 
 // notPlain explains why a text is not a value of another type: it is code, a number with a

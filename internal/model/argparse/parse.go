@@ -1,7 +1,6 @@
 package argparse
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -76,7 +75,7 @@ func badByte(b []byte) int {
 func (r *state) json(src source) (n node, done, ok bool) {
 	n, end, code, ok := readJSON(src, 0)
 	switch {
-	case ok && strings.Trim(src.text[end:], " \t\r\n") == "":
+	case ok && isSpaces(src.text[end:]):
 		return n, true, true
 	case code == "too-deep":
 		return n, true, r.fail(code, int(src.at(end)), "objects and arrays are nested more than %d levels deep", maxDepth)

@@ -54,12 +54,15 @@ func (d *parser) has(i int, prefix string) bool {
 	return i <= len(d.text) && strings.HasPrefix(d.text[i:], prefix)
 }
 
+// dots reports whether dots at i replace omitted content.
+func (d *parser) dots(i int) bool { return d.has(i, "...") || d.has(i, "…") }
+
 // push opens a frame.
-func (d *parser) push(closer byte, s *Schema, list bool) bool {
+func (d *parser) push(f frame) bool {
 	if len(d.open) >= maxDepth {
 		return d.failAt("too-deep", d.pos, "objects and arrays are nested more than %d levels deep", maxDepth)
 	}
-	d.open = append(d.open, frame{closer: closer, schema: s, list: list})
+	d.open = append(d.open, f)
 	return true
 }
 
@@ -102,7 +105,7 @@ func (d *parser) value(s *Schema) (node, bool) {
 func (d *parser) inParentheses(s *Schema) (node, bool) {
 	d.fix("bracket", d.pos)
 	d.pos++
-	if !d.push(')', s, true) {
+	if !d.push(frame{closer: ')', schema: s, list: true}) {
 		return node{}, false
 	}
 	defer d.pop()
@@ -122,22 +125,22 @@ func (d *parser) inParentheses(s *Schema) (node, bool) {
 
 // object reads the members of an object, starting at its opening bracket.
 func (d *parser) object(s *Schema) (node, bool) {
-	n := node{kind: object, off: d.at(d.pos)}
+	start := d.pos
 	d.pos++
-	if !d.push('}', s, false) {
+	return d.members(start, frame{closer: '}', schema: s})
+}
+
+// members reads the members of an object that starts at start, up to the closer of its frame.
+func (d *parser) members(start int, f frame) (node, bool) {
+	n := node{kind: object, off: d.at(start)}
+	if !d.push(f) {
 		return n, false
 	}
 	defer d.pop()
-	var ok bool
-	n.children, ok = d.members()
-	return n, ok
-}
-
-// members reads the members of the innermost frame, and its closing bracket.
-func (d *parser) members() ([]node, bool) {
 	first := len(d.shelf.nodes)
 	ok := d.readMembers(first)
-	return d.shelf.take(first), ok
+	n.children = d.shelf.take(first)
+	return n, ok
 }
 
 func (d *parser) readMembers(first int) bool {
@@ -255,7 +258,7 @@ func (d *parser) list(s *Schema, closer byte) (node, bool) {
 		d.fix("tuple", d.pos)
 	}
 	d.pos++
-	if !d.push(closer, s.items(), true) {
+	if !d.push(frame{closer: closer, schema: s.items(), list: true}) {
 		return n, false
 	}
 	defer d.pop()

@@ -192,7 +192,7 @@ func (d *parser) continues(i int) bool {
 			k = d.escapedSpace(k)
 		}
 		c := d.byteAt(k)
-		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.has(k, "...") || d.has(k, "…") || d.isKey(k) || d.cutKey(k)
+		return k >= len(d.text) || c == f.closer || c == ',' || c == '*' || d.dots(k) || d.isKey(k) || d.cutKey(k)
 	}
 	if j := d.escapedSpace(k); j > k {
 		return d.isKey(j) || d.byteAt(j) == f.closer && len(d.open) == 1 && d.lastQuote < j

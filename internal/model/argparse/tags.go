@@ -84,7 +84,7 @@ func (s *scanner) tag() bool {
 		s.pos = end
 		s.marked++
 		s.fix("tag", start)
-		return s.taggedLines(name)
+		return s.linesUpTo("</" + name + ">")
 	case !shut && s.isToolTag(name):
 		return s.toolTag(start)
 	default:
@@ -157,19 +157,6 @@ func (s *scanner) thinking(name string, end int, shut bool) bool {
 	return true
 }
 
-// taggedLines reads lines of names and values up to the closing tag.
-func (s *scanner) taggedLines(name string) bool {
-	k, ok := s.linesAt(s.skipSpaces(s.pos))
-	if !ok {
-		return true
-	}
-	end := strings.Index(s.text[k:], "</"+name+">")
-	if end < 0 {
-		return s.truncated()
-	}
-	return s.region(k, k+end)
-}
-
 // taggedCall reads <function=NAME> with an object, lines, or a tag for each parameter.
 func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	if !s.calls(callee, int(s.at(start))) {
@@ -183,7 +170,7 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	}
 	if _, lines := s.linesAt(s.pos); lines {
 		s.fix("tag", start)
-		return s.taggedLines(tag)
+		return s.linesUpTo("</" + tag + ">")
 	}
 	n := node{kind: object, off: s.at(start)}
 	for {

@@ -30,7 +30,7 @@ func (s *scanner) toolTag(start int) bool {
 		if _, lines := s.linesAt(s.skipSpaces(s.pos)); lines && s.bad == nil && len(n.children) == 0 {
 			s.marked++
 			s.fix("tag", start)
-			return s.taggedLines(tag)
+			return s.linesUpTo("</" + tag + ">")
 		}
 		return s.bad == nil // other text: prose
 	}

@@ -180,10 +180,7 @@ func (d *parser) bareText(i int) (int, bool) {
 			if end || !ok {
 				return i, ok
 			}
-			i = k
-			if i > len(d.text) {
-				i = len(d.text)
-			}
+			i = min(k, len(d.text))
 			continue
 		}
 		i++
@@ -242,10 +239,7 @@ func (d *parser) spacedColons() bool {
 
 // pairsInLine reports whether the quotes in the rest of a line are paired.
 func (d *parser) pairsInLine(i int) bool {
-	end := i
-	for !d.lineEnd(end) {
-		end++
-	}
+	end := d.endOfLine(i)
 	return d.spend(end-i, i) && !d.oddQuotes(i, end)
 }
 
@@ -254,9 +248,7 @@ func (d *parser) comma(i int) (end, ok bool) {
 	f := d.top()
 	k := d.skipSpaces(i + 1)
 	switch {
-	case k >= len(d.text), d.byteAt(k) == f.closer, d.byteAt(k) == ',', d.isKey(k):
-		return true, true
-	case d.has(k, "...") || d.has(k, "…"):
+	case k >= len(d.text), d.byteAt(k) == f.closer, d.byteAt(k) == ',', d.isKey(k), d.dots(k):
 		return true, true
 	case strings.ContainsRune(d.text[i:k], '\n') && f.closer == '\n':
 		return true, true

@@ -51,7 +51,7 @@ func (d *parser) listOfOne(i int) bool {
 // oneInList reads such a list. It must be the whole text.
 func (d *parser) oneInList() (node, bool) {
 	d.fix("lines", d.pos)
-	if !d.push('\n', d.root, true) {
+	if !d.push(frame{closer: '\n', schema: d.root, list: true}) {
 		return node{}, false
 	}
 	defer d.pop()
@@ -67,10 +67,7 @@ func (d *parser) oneInList() (node, bool) {
 func (d *parser) linesEnvelope(i int, name string) bool {
 	after := d.skipSpaces(d.bareKey(i))
 	value := d.skipLineSpaces(after + 1)
-	end := value
-	for !d.lineEnd(end) {
-		end++
-	}
+	end := d.endOfLine(value)
 	d.budget -= end - i
 	below := d.skipSpaces(end)
 	next, ok := d.keyAt(below)
@@ -136,15 +133,7 @@ func (d *parser) below(s *Schema) (node, bool) {
 
 // indented reads the lines of an object, starting at pos.
 func (d *parser) indented(s *Schema, indent int) (node, bool) {
-	n := node{kind: object, off: d.at(d.pos)}
-	if !d.push('\n', s, false) {
-		return n, false
-	}
-	defer d.pop()
-	d.top().indent = indent
-	var ok bool
-	n.children, ok = d.members()
-	return n, ok
+	return d.members(d.pos, frame{closer: '\n', schema: s, indent: indent})
 }
 
 // block reads the text below a name: | keeps line breaks, > joins lines. The last line break
