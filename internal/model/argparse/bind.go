@@ -6,10 +6,13 @@ import (
 	"strings"
 )
 
+// binder converts a node to the arguments of a call.
+type binder struct{ *Reading }
+
 // bind converts the members of an object to the arguments of the call: it resolves their
 // names, fits their values, and adds defaults. It reports all wrong names and values in one
 // refusal.
-func (r *state) bind(n *node) (*Result, bool) {
+func (r *binder) bind(n *node) (*Result, bool) {
 	s := r.root
 	value := make(map[string]any, max(len(n.children), len(s.Properties)))
 	given := make([]*node, len(s.Properties))
@@ -42,7 +45,7 @@ func (r *state) bind(n *node) (*Result, bool) {
 		if ok {
 			continue
 		}
-		if !r.bad.aboutValue() || r.budget < 0 {
+		if !r.bad.aboutValue() || r.Exhausted() {
 			return nil, false
 		}
 		if failed == nil {
@@ -87,7 +90,7 @@ func (r *Refusal) aboutValue() bool {
 
 // also adds the problems of values to the problem of names, if there is one. It reports
 // whether there is any problem.
-func (r *state) also(wrong []*Refusal) bool {
+func (r *binder) also(wrong []*Refusal) bool {
 	for _, w := range wrong {
 		if r.bad == nil {
 			r.bad = w
@@ -121,7 +124,7 @@ func clone(v any) any {
 }
 
 // argument fits the value of a declared parameter.
-func (r *state) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
+func (r *binder) argument(value map[string]any, given []*node, p int, exact bool, k *node) bool {
 	prop := &r.root.Properties[p]
 	if prev := given[p]; prev != nil && prev.name != k.name {
 		return r.fail("duplicate-key", int(k.nameOff), "%s and %s are both the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
@@ -146,7 +149,7 @@ func (r *state) argument(value map[string]any, given []*node, p int, exact bool,
 
 // again handles a parameter that appears a second time under the same name. Both values must
 // be equal.
-func (r *state) again(value map[string]any, prop *Property, k *node) bool {
+func (r *binder) again(value map[string]any, prop *Property, k *node) bool {
 	old, had := value[prop.Name]
 	absent := isAbsent(k) && !prop.Schema.allows("null")
 	if !had || absent {
@@ -156,7 +159,7 @@ func (r *state) again(value map[string]any, prop *Property, k *node) bool {
 	return ok && (equal(old, v) || r.twice(k))
 }
 
-func (r *state) twice(k *node) bool {
+func (r *binder) twice(k *node) bool {
 	return r.fail("duplicate-key", int(k.nameOff), "%s appears twice, with different values", r.here())
 }
 
@@ -166,7 +169,7 @@ func isAbsent(n *node) bool {
 }
 
 // misnamed refuses a call because of unknown and missing parameters. It reports all of them.
-func (r *state) misnamed(unknown, missing []string, off, callOff int) bool {
+func (r *binder) misnamed(unknown, missing []string, off, callOff int) bool {
 	var said []string
 	if len(unknown) > 0 {
 		said = append(said, "unknown "+parameters(unknown))

@@ -5,17 +5,17 @@ import "strings"
 // hasBracelessObject reports whether the text from i on is an object without its opening
 // brace: it starts with a declared name in quotes, ends with a closing brace, and has one
 // closing brace too many.
-func (d *parser) hasBracelessObject(i, end int) bool {
+func (d *documents) hasBracelessObject(i, end int) bool {
 	if d.quoteAt(i) == nil || d.text[end-1] != '}' {
 		return false
 	}
 	name, ok := d.keyAt(i)
-	d.budget -= end - i
+	d.Use(end - i)
 	return ok && d.inputName(name) && strings.Count(d.text, "}") == strings.Count(d.text, "{")+1
 }
 
 // bracelessObject reads such an object. It must be the whole text.
-func (d *parser) bracelessObject(end int) (node, bool) {
+func (d *documents) bracelessObject(end int) (node, bool) {
 	if !d.space() {
 		return node{}, false
 	}

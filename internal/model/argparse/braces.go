@@ -70,7 +70,7 @@ func (s *scanner) placeholder(i int) int {
 	for end < len(s.text) && end-i < 80 && !strings.ContainsRune("{}[]()\n\r:=,\"'`\\", rune(s.text[end])) {
 		end++
 	}
-	s.budget -= end - i
+	s.Use(end - i)
 	if end == words || strings.TrimSpace(s.text[words:end]) == "" || !s.has(end, "}}}"[:braces]) || strings.Contains(s.text[words:end], "...") || strings.Contains(s.text[words:end], "…") {
 		return 0
 	}
@@ -159,7 +159,7 @@ func (s *scanner) stray() bool {
 	}
 	last := &s.found[len(s.found)-1]
 	gap := s.text[last.end:s.pos]
-	s.budget -= len(gap)
+	s.Use(len(gap))
 	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.byteAt(s.back(last.start)))) {
 		return true
 	}

@@ -33,8 +33,8 @@ func (s *scanner) word() bool {
 		s.noteLoose(s.assigned(name, end))
 		return s.addressed(start, end)
 	}
-	dispatcher := slices.Contains(dispatchers, lastPart(name)) && (s.tool == "" || !sameTool(name, s.tool))
-	ours := s.tool != "" && sameTool(name, s.tool) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
+	dispatcher := slices.Contains(dispatchers, lastPart(name)) && !s.isTool(name)
+	ours := s.isTool(name) || slices.Contains(wrappers, name) && s.arguments(open, atStart)
 	s.pos = open
 	if !ours && !dispatcher {
 		if !s.arguments(open, atStart) {
@@ -61,7 +61,7 @@ func (s *scanner) word() bool {
 
 // wrapped returns the start of the list or print around the call from start to pos, as in
 // [call()] and print(call()). It returns start if there is none.
-func (s *scanner) wrapped(start int) int {
+func (s *callReader) wrapped(start int) int {
 	before := s.text[:start]
 	switch s.byteAt(s.pos) {
 	case ']':
@@ -115,7 +115,7 @@ func (s *scanner) isPairs() bool {
 // spacedPairs reports whether the text starts with the name of the tool and names with values
 // follow: search query="cats" limit=5.
 func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
-	if start != s.first || s.tool == "" || !sameTool(name, s.tool) || s.byteAt(after) == '(' {
+	if start != s.first || !s.isTool(name) || s.byteAt(after) == '(' {
 		return 0, false
 	}
 	if s.byteAt(after) == ':' {
@@ -126,7 +126,7 @@ func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 }
 
 // alone refuses a call that is part of a larger expression.
-func (s *scanner) alone(start int) bool {
+func (s *callReader) alone(start int) bool {
 	before, after := byte(0), s.byteAt(s.pos)
 	if start > 0 {
 		before = s.text[start-1]
@@ -139,7 +139,7 @@ func (s *scanner) alone(start int) bool {
 
 // arguments reports whether the content of parentheses looks like arguments. In prose, only an
 // object and declared names do.
-func (s *scanner) arguments(open int, atStart bool) bool {
+func (s *callReader) arguments(open int, atStart bool) bool {
 	k := s.skipSpaces(open + 1)
 	c := s.byteAt(k)
 	if !atStart {
@@ -150,7 +150,7 @@ func (s *scanner) arguments(open int, atStart bool) bool {
 }
 
 // assigned reports whether a value follows the declared name that ends at end.
-func (s *scanner) assigned(name string, end int) bool {
+func (s *callReader) assigned(name string, end int) bool {
 	if c := s.byteAt(end); c != ':' && c != '=' && c != ' ' || !s.inputName(name) {
 		return false
 	}
@@ -178,7 +178,7 @@ func (s *scanner) addressed(start, end int) bool {
 }
 
 // parenthesis reads the arguments of a call: name=value pairs, or one object.
-func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
+func (s *callReader) parenthesis(dispatcher bool) (node, bool) {
 	start := s.pos
 	s.pos++
 	if !s.space() || dispatcher && s.quoteAt(s.pos) != nil && !s.isKey(s.pos) && !s.callee() {
@@ -204,7 +204,7 @@ func (s *scanner) parenthesis(dispatcher bool) (node, bool) {
 }
 
 // callee reads the tool name that is the first argument of a dispatcher.
-func (s *scanner) callee() bool {
+func (s *callReader) callee() bool {
 	off := s.at(s.pos)
 	if !s.push(frame{closer: ')', schema: textSchema, list: true}) {
 		return false
@@ -218,7 +218,7 @@ func (s *scanner) callee() bool {
 }
 
 // single reads the only argument of a call, and the closing parenthesis.
-func (s *scanner) single(read func() (node, bool)) (node, bool) {
+func (s *callReader) single(read func() (node, bool)) (node, bool) {
 	if !s.push(frame{closer: ')', schema: s.root, list: true}) {
 		return node{}, false
 	}
@@ -238,7 +238,7 @@ func (s *scanner) single(read func() (node, bool)) (node, bool) {
 }
 
 // optionalComma skips the comma after an argument of a call, if there is one.
-func (s *scanner) optionalComma() bool {
+func (s *callReader) optionalComma() bool {
 	if !s.space() {
 		return false
 	}

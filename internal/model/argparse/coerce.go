@@ -7,7 +7,7 @@ import (
 
 // convert converts a scalar to a declared type. If more than one declared type can represent
 // it, the value is ambiguous.
-func (r *state) convert(s *Schema, n *node) (any, bool) {
+func (r *binder) convert(s *Schema, n *node) (any, bool) {
 	var found []any
 	kind := ""
 	for _, t := range s.types() {
@@ -73,7 +73,7 @@ func asBoolean(s string) (any, bool) {
 }
 
 // compose converts a scalar to a declared array or object.
-func (r *state) compose(s *Schema, n *node) (any, bool) {
+func (r *binder) compose(s *Schema, n *node) (any, bool) {
 	text := strings.TrimSpace(n.text)
 	written := n.kind == quoted || n.kind == bare
 	switch {
@@ -87,7 +87,7 @@ func (r *state) compose(s *Schema, n *node) (any, bool) {
 }
 
 // fitList converts a comma-separated list, or a single value, to an array.
-func (r *state) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
+func (r *binder) fitList(s *Schema, n *node, text string, written bool) (any, bool) {
 	items := s.items()
 	doubt := func() bool {
 		return r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
@@ -137,7 +137,7 @@ func looksTyped(word string) bool {
 }
 
 // unpack reads the array or object that a text contains.
-func (r *state) unpack(s *Schema, n *node) (any, bool) {
+func (r *binder) unpack(s *Schema, n *node) (any, bool) {
 	inner, ok := r.whole(n.inner(), s)
 	if !ok {
 		return nil, false

@@ -5,7 +5,7 @@ import "strings"
 // looseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":,
 // "name"":. It returns the name and the position after it. It does not accept a name with one
 // quote on each side, or without any.
-func (d *parser) looseKey(i int) (name string, end int, ok bool) {
+func (d *Names) looseKey(i int) (name string, end int, ok bool) {
 	if name, end, ok = d.mixedKey(i); ok {
 		return name, end, true
 	}
@@ -40,7 +40,7 @@ func (d *parser) looseKey(i int) (name string, end int, ok bool) {
 
 // strayQuotes returns the number of equal quotes at i, at most two, and the position after
 // them.
-func (d *parser) strayQuotes(i int) (end, count int) {
+func (d *Text) strayQuotes(i int) (end, count int) {
 	c := d.byteAt(i)
 	if c != '"' && c != '\'' && c != '`' {
 		return i, 0
@@ -53,26 +53,24 @@ func (d *parser) strayQuotes(i int) (end, count int) {
 
 // colonLost reports whether a quoted name without a separator is declared and followed by a
 // value at i.
-func (d *parser) colonLost(name string, i int) bool {
+func (d *Names) colonLost(name string, i int) bool {
 	return len(d.open) > 0 && d.top().closer == '}' && d.declaredHere(name) && d.definite(i)
 }
 
 // declaredHere reports whether the innermost open object declares exactly this name.
-func (d *parser) declaredHere(name string) bool {
-	if len(d.open) == 0 {
-		p, exact := d.property(d.root, name)
-		return p >= 0 && exact
+func (d *Nesting) declaredHere(name string) bool {
+	s := d.root
+	if len(d.open) > 0 {
+		if s = d.top().schema; d.top().list {
+			return false
+		}
 	}
-	s := d.top().schema
-	if s == nil || d.top().list {
-		return false
-	}
-	p, exact := d.property(s, name)
-	return p >= 0 && exact
+	_, exact := d.property(s, name)
+	return exact
 }
 
 // symbol skips the colon of a Ruby symbol at i, as in :name =>.
-func (d *parser) symbol(i int) int {
+func (d *Text) symbol(i int) int {
 	if d.byteAt(i) != ':' {
 		return i
 	}
@@ -85,7 +83,7 @@ func (d *parser) symbol(i int) int {
 
 // doubledQuotes returns the doubled quotes of a text at i, as in ""name"": ""text"". The name
 // before it must have them too. It returns nil for an empty text.
-func (d *parser) doubledQuotes(i int) *quotes {
+func (d *Ends) doubledQuotes(i int) *quotes {
 	if d.doubled == "" || !d.has(i, d.doubled) {
 		return nil
 	}
@@ -102,7 +100,7 @@ func (d *parser) doubledQuotes(i int) *quotes {
 // nameLost reads a declared name without its closing quote, before a value that has no quotes:
 // "limit: 5. It returns the position of the separator. Everything after the name must be plain
 // JSON to the end of the text, so that no later quote can close the name.
-func (d *parser) nameLost(i int) (name string, end int, ok bool) {
+func (d *Names) nameLost(i int) (name string, end int, ok bool) {
 	if d.byteAt(i) != '"' || len(d.open) != 1 {
 		return "", 0, false
 	}
@@ -116,8 +114,8 @@ func (d *parser) nameLost(i int) (name string, end int, ok bool) {
 }
 
 // plainRest reports whether head and the text from i on are JSON together.
-func (d *parser) plainRest(head string, i int) bool {
-	if d.budget -= 4 * (len(d.text) - i); d.budget < 0 {
+func (d *Names) plainRest(head string, i int) bool {
+	if d.Use(4 * (len(d.text) - i)); d.Exhausted() {
 		return false
 	}
 	rest := head + d.text[i:]

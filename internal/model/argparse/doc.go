@@ -22,7 +22,7 @@
 //   - Names are resolved, defaults are added (bind.go, names.go), and values are converted to
 //     the declared types (fit.go, coerce.go).
 //
-// Lookahead is limited by state.budget, so the cost is linear in the length of the text.
+// Lookahead is limited by Budget, so the cost is linear in the length of the text.
 //
 // # Kinds of repairs
 //

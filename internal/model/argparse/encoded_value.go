@@ -2,7 +2,7 @@ package argparse
 
 // encoded reports whether the text at body is JSON in a string with unescaped quotes, where
 // the schema declares an array or object: "["a", "b"]".
-func (d *parser) encoded(s *Schema, body int) bool {
+func (d *Ends) encoded(s *Schema, body int) bool {
 	if s.free() || s.allows("string") {
 		return false
 	}

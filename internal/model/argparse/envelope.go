@@ -23,7 +23,7 @@ func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
 
 // argumentsOf removes envelopes until only the object with the arguments is left. level counts
 // the strings around it.
-func (r *state) argumentsOf(n node, level int) (node, bool) {
+func (r *finder) argumentsOf(n node, level int) (node, bool) {
 	for range maxEnvelopes {
 		inner, kind, ok := r.opened(&n, level)
 		if !ok {
@@ -42,7 +42,7 @@ func (r *state) argumentsOf(n node, level int) (node, bool) {
 }
 
 // opened returns the content of an envelope and its kind, "" if n is not an envelope.
-func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
+func (r *finder) opened(n *node, level int) (inner node, kind string, ok bool) {
 	switch n.kind {
 	case array:
 		switch {
@@ -74,18 +74,18 @@ func (r *state) opened(n *node, level int) (inner node, kind string, ok bool) {
 }
 
 // envelope returns the arguments in an object such as {"name": "search", "arguments": {...}}.
-func (r *state) envelope(n *node) (inner node, is, ok bool) {
+func (r *finder) envelope(n *node) (inner node, is, ok bool) {
 	if rest, is := r.namedBeside(n); is {
 		return rest, true, true
 	}
 	var name, args *node
 	for i := range n.children {
 		k := &n.children[i]
-		if p, _ := r.property(r.root, k.name); p >= 0 {
+		if r.inputName(k.name) {
 			return *n, false, true
 		}
 		switch {
-		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, r.tool != "" && len(n.children) == 1 && sameTool(k.name, r.tool) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
+		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, len(n.children) == 1 && r.isTool(k.name) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}
@@ -106,9 +106,9 @@ func (r *state) envelope(n *node) (inner node, is, ok bool) {
 		}
 	}
 	switch {
-	case args == nil && name == nil, args == nil && (r.tool == "" || !sameTool(name.text, r.tool)):
+	case args == nil && name == nil, args == nil && !r.isTool(name.text):
 		return *n, false, true
-	case r.root.open() && (name == nil || r.tool == "" || !sameTool(name.text, r.tool)):
+	case r.root.open() && (name == nil || !r.isTool(name.text)):
 		return *n, false, true
 	case name != nil && !r.calls(name.text, int(name.off)):
 		return *n, false, false
@@ -122,16 +122,16 @@ func (r *state) envelope(n *node) (inner node, is, ok bool) {
 
 // namedBeside removes the name of the tool from an object with the arguments next to it:
 // {"tool": "search", "query": "cats"}.
-func (r *state) namedBeside(n *node) (node, bool) {
+func (r *finder) namedBeside(n *node) (node, bool) {
 	if r.tool == "" || r.root.open() || len(n.children) < 2 {
 		return *n, false
 	}
 	at := -1
 	for i := range n.children {
 		k := &n.children[i]
-		switch p, _ := r.property(r.root, k.name); {
-		case p >= 0:
-		case at < 0 && isToolWord(k.name) && k.kind == quoted && sameTool(k.text, r.tool):
+		switch {
+		case r.inputName(k.name):
+		case at < 0 && isToolWord(k.name) && k.kind == quoted && r.isTool(k.text):
 			at = i
 		default:
 			return *n, false
@@ -146,18 +146,18 @@ func (r *state) namedBeside(n *node) (node, bool) {
 }
 
 // sameTwice refuses an envelope key that appears twice.
-func (r *state) sameTwice(a, b *node) bool {
+func (r *finder) sameTwice(a, b *node) bool {
 	return a.name != b.name || r.fail("duplicate-key", int(b.nameOff), "%s appears twice", quote(b.name))
 }
 
 // calls reports whether a name is that of the called tool. Otherwise it refuses the text.
-func (r *state) calls(name string, off int) bool {
+func (r *Report) calls(name string, off int) bool {
 	if r.tool == "" || sameTool(name, r.tool) {
 		return true
 	}
 	return r.fail("wrong-tool", off, "this calls %s, not %s", quote(name), quote(r.tool))
 }
 
-func (r *state) notArguments(off int) bool {
+func (r *finder) notArguments(off int) bool {
 	return r.fail("not-arguments", off, "expected an object with the arguments")
 }

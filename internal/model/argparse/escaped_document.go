@@ -7,7 +7,7 @@ import (
 
 // escapedObject reads an object with escaped quotes but no string around it, {\"p\": 10}, or
 // with HTML entities as quotes, {&quot;p&quot;: 10}.
-func (d *parser) escapedObject(start, end int) (n node, done, ok bool) {
+func (d *documents) escapedObject(start, end int) (n node, done, ok bool) {
 	raw := d.text[start:end]
 	if raw[0] != '{' && raw[0] != '[' {
 		return n, false, false
@@ -17,7 +17,7 @@ func (d *parser) escapedObject(start, end int) (n node, done, ok bool) {
 		inside = strings.TrimLeft(inside[2:], " \t\r\n")
 	}
 	n = node{kind: quoted, off: d.at(start)}
-	d.budget -= len(raw)
+	d.Use(len(raw))
 	switch {
 	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw), strings.HasPrefix(inside, `\'`) && !strings.Contains(raw, `"`):
 		text, ok := d.unescape(&allQuotes[0], start, end)

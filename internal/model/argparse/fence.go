@@ -51,7 +51,7 @@ func (s *scanner) linesUpTo(shut string) bool {
 
 // region reads lines of names and values from start to end.
 func (s *scanner) region(start, end int) bool {
-	n, ok := s.descend(source{text: s.text[start:end], base: int(s.at(start)), shift: s.shift}).lines()
+	n, ok := s.finder.descend(source{text: s.text[start:end], base: int(s.at(start)), shift: s.shift}).lines()
 	if !ok {
 		return false
 	}

@@ -7,7 +7,7 @@ import (
 
 // fit converts a node to the type that its schema declares. It uses the characters of the
 // input, and refuses values with more than one meaning.
-func (r *state) fit(s *Schema, n *node) (any, bool) {
+func (r *binder) fit(s *Schema, n *node) (any, bool) {
 	if s.free() {
 		return r.untyped(n)
 	}
@@ -32,7 +32,7 @@ func (r *state) fit(s *Schema, n *node) (any, bool) {
 
 // literalFor interprets an unquoted value under a schema: as text if only text is declared,
 // otherwise as the number or literal that it looks like.
-func (r *state) literalFor(s *Schema, n *node) node {
+func (r *binder) literalFor(s *Schema, n *node) node {
 	lit := n.literal()
 	if !s.allows("string") {
 		if strings.EqualFold(n.text, "null") || strings.EqualFold(n.text, "none") || n.text == "nil" {
@@ -100,7 +100,7 @@ func scalar(n *node) any {
 
 // checkEnum compares a scalar with the enum of its schema, ignoring case and word separators
 // if only one value matches.
-func (r *state) checkEnum(s *Schema, n *node, v any) (any, bool) {
+func (r *binder) checkEnum(s *Schema, n *node, v any) (any, bool) {
 	if len(s.Enum) == 0 {
 		return v, true
 	}
@@ -139,7 +139,7 @@ func (r *state) checkEnum(s *Schema, n *node, v any) (any, bool) {
 }
 
 // values formats the values of an enum for a message.
-func (r *state) values(enum []any) string {
+func (r *binder) values(enum []any) string {
 	var all []string
 	for _, e := range enum[:min(len(enum), 12)] {
 		b, _ := json.Marshal(e)
@@ -152,7 +152,7 @@ func (r *state) values(enum []any) string {
 }
 
 // fitObject fits the members of an object. Undeclared members are kept.
-func (r *state) fitObject(s *Schema, n *node) (any, bool) {
+func (r *binder) fitObject(s *Schema, n *node) (any, bool) {
 	if !s.allows("object") {
 		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
 			return r.wrapped(s, n)
@@ -172,7 +172,7 @@ func (r *state) fitObject(s *Schema, n *node) (any, bool) {
 	return m, true
 }
 
-func (r *state) member(s *Schema, m map[string]any, from map[string]string, k *node) bool {
+func (r *binder) member(s *Schema, m map[string]any, from map[string]string, k *node) bool {
 	name, inner := k.name, (*Schema)(nil)
 	p, exact := r.property(s, name)
 	if p >= 0 {
@@ -192,7 +192,7 @@ func (r *state) member(s *Schema, m map[string]any, from map[string]string, k *n
 }
 
 // fitArray fits the items of an array.
-func (r *state) fitArray(s *Schema, n *node) (any, bool) {
+func (r *binder) fitArray(s *Schema, n *node) (any, bool) {
 	if !s.allows("array") {
 		return nil, r.wrongType(s, n)
 	}
@@ -210,7 +210,7 @@ func (r *state) fitArray(s *Schema, n *node) (any, bool) {
 }
 
 // wrapped converts a single value to an array.
-func (r *state) wrapped(s *Schema, n *node) (any, bool) {
+func (r *binder) wrapped(s *Schema, n *node) (any, bool) {
 	r.coerced("array", n.off)
 	r.enterItem(0)
 	defer r.leave()
@@ -221,7 +221,7 @@ func (r *state) wrapped(s *Schema, n *node) (any, bool) {
 	return []any{v}, true
 }
 
-func (r *state) wrongType(s *Schema, n *node) bool {
+func (r *binder) wrongType(s *Schema, n *node) bool {
 	if n.kind == bare || n.kind == quoted {
 		if code, why := notPlain(n.text); code != "" && !s.allows("string") {
 			return r.fail(code, int(n.off), "%s: %s", r.here(), why)

@@ -31,19 +31,19 @@ func (d *parser) lineValue(s *Schema) (node, bool) {
 }
 
 // endOfLine returns the end of the line of i.
-func (d *parser) endOfLine(i int) int {
+func (d *Text) endOfLine(i int) int {
 	for !d.lineEnd(i) {
 		i++
 	}
 	return i
 }
 
-func (d *parser) lineEnd(i int) bool {
+func (d *Text) lineEnd(i int) bool {
 	return i >= len(d.text) || d.text[i] == '\n' || d.text[i] == '\r'
 }
 
 // lineContinues reports whether a line may continue after the value that ends at i.
-func (d *parser) lineContinues(i int) bool {
+func (d *Ends) lineContinues(i int) bool {
 	k := d.skipLineSpaces(i)
 	if d.lineEnd(k) || d.byteAt(k) == '#' && k > i {
 		return true
@@ -56,7 +56,7 @@ func (d *parser) lineContinues(i int) bool {
 }
 
 // afterInLine classifies the text after a quote, as after does, inside a line.
-func (d *parser) afterInLine(i int) follow {
+func (d *Ends) afterInLine(i int) follow {
 	k := d.skipLineSpaces(i)
 	switch {
 	case d.lineEnd(k):

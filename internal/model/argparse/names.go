@@ -15,18 +15,37 @@ type index struct {
 // maxUnindexed is the number of properties that are searched without an index.
 const maxUnindexed = 12
 
+// Call is what is declared for a call.
+type Call struct {
+	root    *Schema
+	tool    string // "" if it is not known
+	indexes map[*Schema]*index
+}
+
+// isTool reports whether a name is that of the called tool, if it is known.
+func (r *Call) isTool(name string) bool { return r.tool != "" && sameTool(name, r.tool) }
+
+// inputName reports whether a name is that of a parameter.
+func (r *Call) inputName(name string) bool { return r.declares(r.root, name) }
+
+// declares reports whether an object declares a name, in any spelling.
+func (r *Call) declares(s *Schema, name string) bool {
+	p, _ := r.property(s, name)
+	return p >= 0
+}
+
 // property returns the index of the property that a name refers to, exactly or as its only
 // folded match, or -1.
-func (r *state) property(s *Schema, key string) (i int, exact bool) {
+func (r *Call) property(s *Schema, key string) (i int, exact bool) {
+	if s == nil || len(s.Properties) == 0 {
+		return -1, false
+	}
 	if len(s.Properties) <= maxUnindexed {
 		for i := range s.Properties {
 			if s.Properties[i].Name == key {
 				return i, true
 			}
 		}
-	}
-	if len(s.Properties) == 0 {
-		return -1, false
 	}
 	x := r.indexes[s]
 	if x == nil {

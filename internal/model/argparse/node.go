@@ -75,7 +75,7 @@ func (n *node) literal() node {
 }
 
 // untyped converts a node without a schema.
-func (r *state) untyped(n *node) (any, bool) {
+func (r *binder) untyped(n *node) (any, bool) {
 	switch n.kind {
 	case quoted, number, truth, null:
 		return scalar(n), true
@@ -129,7 +129,7 @@ func mayRepeat(children []node) bool {
 }
 
 // put sets a member. The same name may appear twice with the same value.
-func (r *state) put(m map[string]any, name string, v any, k *node) bool {
+func (r *binder) put(m map[string]any, name string, v any, k *node) bool {
 	if old, again := m[name]; again {
 		return equal(old, v) || r.twice(k)
 	}
@@ -138,7 +138,7 @@ func (r *state) put(m map[string]any, name string, v any, k *node) bool {
 }
 
 // untypedWord converts an unquoted word without a schema.
-func (r *state) untypedWord(n *node) (any, bool) {
+func (r *binder) untypedWord(n *node) (any, bool) {
 	lit := n.literal()
 	if lit.kind != bare {
 		return r.untyped(&lit)

@@ -33,30 +33,31 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
 	}
-	r := newState(s, tool, len(input))
-	r.shelf = nodeStacks.Get().(*nodeStack)
-	defer r.shelf.put()
-	if res, ok := r.parse(input); ok {
+	shelf := nodeStacks.Get().(*nodeStack)
+	defer shelf.put()
+	r := &Reading{Report: &Report{Call: &Call{root: s, tool: tool}}, Budget: newBudget(len(input)), shelf: shelf}
+	if res, ok := parse(r, input); ok {
 		return res, nil
 	}
 	return nil, r.bad.finish(s)
 }
 
-func (r *state) parse(input []byte) (*Result, bool) {
+func parse(r *Reading, input []byte) (*Result, bool) {
 	if len(input) > maxInput {
 		return nil, r.fail("too-large", maxInput, "the arguments are larger than 1 MiB")
 	}
 	if !utf8.Valid(input) {
 		return nil, r.fail("encoding", badByte(input), "the arguments are not valid UTF-8")
 	}
-	n, ok := r.call(source{text: string(input)}, 0)
+	f := &finder{r}
+	n, ok := f.call(source{text: string(input)}, 0)
 	if !ok {
 		return nil, false
 	}
-	if n, ok = r.argumentsOf(n, 0); !ok {
+	if n, ok = f.argumentsOf(n, 0); !ok {
 		return nil, false
 	}
-	return r.bind(&n)
+	return (&binder{r}).bind(&n)
 }
 
 func badByte(b []byte) int {
@@ -68,39 +69,4 @@ func badByte(b []byte) int {
 		i += size
 	}
 	return 0
-}
-
-// json reads a text that is only JSON. done reports whether the result is final, because the
-// text is JSON or cannot be anything else.
-func (r *state) json(src source) (n node, done, ok bool) {
-	n, end, code, ok := readJSON(src, 0)
-	switch {
-	case ok && isSpaces(src.text[end:]):
-		return n, true, true
-	case code == "too-deep":
-		return n, true, r.fail(code, int(src.at(end)), "objects and arrays are nested more than %d levels deep", maxDepth)
-	case code == "encoding":
-		return n, true, r.fail(code, int(src.at(end)), "a string contains an invalid escape: half of a surrogate pair")
-	}
-	return n, false, false
-}
-
-// whole reads a text that contains one value and nothing else.
-func (r *state) whole(src source, s *Schema) (node, bool) {
-	if n, done, ok := r.json(src); done {
-		return n, ok
-	}
-	d := r.descend(src)
-	if !d.space() {
-		return node{}, false
-	}
-	n, ok := d.value(s)
-	if !ok || !d.space() {
-		return n, false
-	}
-	if d.pos < len(d.text) {
-		return n, d.failAt("syntax", d.pos, "%s: unexpected text after the value", d.here())
-	}
-	d.unlike()
-	return n, true
 }

@@ -8,18 +8,38 @@ import (
 // parser is a recursive descent parser for a superset of JSON. It reads from left to right
 // without backtracking. Where JSON would be unambiguous but the text is not JSON, the schema
 // decides: the declared names and types determine where a value ends and whether digits are
-// text. Lookahead is limited by the budget of the state.
+// text. Lookahead is limited by Budget.
 type parser struct {
-	*state
-	source
-	pos  int
-	open []frame
-
-	lastQuote, lastCloser int // their last position in the text, -1 for none
-
+	Ends
+	pos      int
+	shelf    *nodeStack
 	document bool // the lines start with ---, so ... may end them
+}
 
+// Text looks at the characters of a text, at any position.
+type Text struct {
+	source
+	*Budget
+}
+
+// Nesting is the open objects, arrays and calls around a position.
+type Nesting struct {
+	*Call
+	open []frame
+}
+
+// Names finds the names of members, and what is declared for them.
+type Names struct {
+	Text
+	Nesting
 	doubled string // the doubled quotes of the last name, "" for none
+}
+
+// Ends decides where values end.
+type Ends struct {
+	Names
+	*Report
+	lastQuote, lastCloser int // their last position in the text, -1 for none
 }
 
 // frame is an open object, array or call.
@@ -30,32 +50,40 @@ type frame struct {
 	indent int // column of the lines of an indented object; 0 for any column
 }
 
-func (r *state) descend(src source) *parser {
-	return &parser{state: r, source: src, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
+func (r *Reading) descend(src source) *parser {
+	names := Names{Text: Text{src, r.Budget}, Nesting: Nesting{Call: r.Call}}
+	ends := Ends{Names: names, Report: r.Report, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
+	return &parser{Ends: ends, shelf: r.shelf}
 }
 
-func (d *parser) failAt(code string, i int, format string, args ...any) bool {
+// spend subtracts n from the budget, and refuses the text if the budget is exhausted.
+func (d *Ends) spend(n, off int) bool {
+	d.Use(n)
+	return !d.Exhausted() || d.fail("ambiguous", off, "the text has too many possible readings")
+}
+
+func (d *Ends) failAt(code string, i int, format string, args ...any) bool {
 	return d.fail(code, int(d.at(min(i, len(d.text)))), format, args...)
 }
 
-func (d *parser) fix(kind string, i int) { d.addRepair(kind, d.at(i)) }
+func (d *Ends) fix(kind string, i int) { d.addRepair(kind, d.at(i)) }
 
-func (d *parser) top() *frame { return &d.open[len(d.open)-1] }
+func (d *Nesting) top() *frame { return &d.open[len(d.open)-1] }
 
 // byteAt returns the byte at i, or 0 after the end.
-func (d *parser) byteAt(i int) byte {
+func (d *Text) byteAt(i int) byte {
 	if i < len(d.text) {
 		return d.text[i]
 	}
 	return 0
 }
 
-func (d *parser) has(i int, prefix string) bool {
+func (d *Text) has(i int, prefix string) bool {
 	return i <= len(d.text) && strings.HasPrefix(d.text[i:], prefix)
 }
 
 // dots reports whether dots at i replace omitted content.
-func (d *parser) dots(i int) bool { return d.has(i, "...") || d.has(i, "…") }
+func (d *Text) dots(i int) bool { return d.has(i, "...") || d.has(i, "…") }
 
 // push opens a frame.
 func (d *parser) push(f frame) bool {
@@ -66,10 +94,10 @@ func (d *parser) push(f frame) bool {
 	return true
 }
 
-func (d *parser) pop() { d.open = d.open[:len(d.open)-1] }
+func (d *Nesting) pop() { d.open = d.open[:len(d.open)-1] }
 
 // truncated refuses a text that ends inside an open value.
-func (d *parser) truncated() bool {
+func (d *Ends) truncated() bool {
 	return d.failAt("truncated", len(d.text), "the text ends before %s is complete", d.here())
 }
 
@@ -228,7 +256,7 @@ func (d *parser) member(s *Schema, more bool) (node, bool) {
 
 // under returns the schema of a member. The keys of envelopes have schemas too, because they
 // contain an object of arguments.
-func (d *parser) under(s *Schema, name string) *Schema {
+func (d *Nesting) under(s *Schema, name string) *Schema {
 	if s == nil {
 		return nil
 	}
@@ -241,7 +269,7 @@ func (d *parser) under(s *Schema, name string) *Schema {
 	switch {
 	case name == callsWord:
 		return &Schema{Types: arrayType, Items: d.root}
-	case isArgsWord(name), slices.Contains(callWords, name), d.tool != "" && sameTool(name, d.tool):
+	case isArgsWord(name), slices.Contains(callWords, name), d.isTool(name):
 		return d.root
 	case isToolWord(name):
 		return textSchema
@@ -309,7 +337,7 @@ func (d *parser) readItems(s *Schema, closer byte, first int) bool {
 
 // commaAt returns the length of the separator between members at i, or 0: a comma, a fullwidth
 // comma or a semicolon.
-func (d *parser) commaAt(i int) int {
+func (d *Text) commaAt(i int) int {
 	switch c := d.byteAt(i); {
 	case c == ',' || c == ';':
 		return 1

@@ -4,7 +4,7 @@ import "strings"
 
 // quotedWhole reads a text that is one string with quotes that JSON does not have, or with
 // unescaped quotes inside: '{"p": 10}'.
-func (d *parser) quotedWhole(start, end int) (n node, done, ok bool) {
+func (d *documents) quotedWhole(start, end int) (n node, done, ok bool) {
 	q := d.quoteAt(start)
 	if q == nil || d.has(start, "```") || d.has(start, "'''") || d.has(start, `"""`) {
 		return n, false, false
@@ -29,7 +29,7 @@ func (d *parser) quotedWhole(start, end int) (n node, done, ok bool) {
 
 // escapedWhole decides whether the backslashes in a quoted document escape its quotes or are
 // part of its content.
-func (d *parser) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
+func (d *documents) escapedWhole(n node, q *quotes, body, end int) (node, bool, bool) {
 	asIs, _, code, plain := readJSON(source{text: n.text}, 0)
 	text, ok := d.unescape(q, body, end)
 	if code != "" || !ok {

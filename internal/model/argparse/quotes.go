@@ -35,7 +35,7 @@ var yamlQuotes = quotes{open: "'", close: "'", python: true, yaml: true}
 const gemmaQuote = `<|"|>`
 
 // quoteAt returns the quotes that open at i, or nil.
-func (d *parser) quoteAt(i int) *quotes {
+func (d *Text) quoteAt(i int) *quotes {
 	switch d.byteAt(i) {
 	case '"':
 		return &allQuotes[0]
@@ -58,7 +58,7 @@ func (d *parser) quoteAt(i int) *quotes {
 }
 
 // closesAt returns the length of the closing quote at i, or 0.
-func (d *parser) closesAt(q *quotes, i int) int {
+func (d *Text) closesAt(q *quotes, i int) int {
 	switch {
 	case d.text[i] != q.close[0] && (q.other == "" || d.text[i] != q.other[0]):
 		return 0
@@ -72,7 +72,7 @@ func (d *parser) closesAt(q *quotes, i int) int {
 
 // nextClose returns the position and length of the first closing quote from i on that is not
 // escaped. The length is 0 if there is none.
-func (d *parser) nextClose(q *quotes, i int) (at, size int) {
+func (d *Text) nextClose(q *quotes, i int) (at, size int) {
 	for i < len(d.text) {
 		if d.text[i] == '\\' {
 			i += 2
@@ -168,7 +168,7 @@ func (d *parser) quotedText(s *Schema, q *quotes) (node, bool) {
 
 // continues reports whether the call can continue after a value that ends at i: with a comma
 // and a member, a closing bracket, or the next name.
-func (d *parser) continues(i int) bool {
+func (d *Ends) continues(i int) bool {
 	if len(d.open) == 0 {
 		return true
 	}
@@ -201,7 +201,7 @@ func (d *parser) continues(i int) bool {
 }
 
 // cutKey reports whether the text ends inside or right after the name at i.
-func (d *parser) cutKey(i int) bool {
+func (d *Text) cutKey(i int) bool {
 	if len(d.text)-i > maxKey {
 		return false
 	}
@@ -215,7 +215,7 @@ func (d *parser) cutKey(i int) bool {
 
 // itemContinues reports whether an array can continue after an item that ends at i. k is the
 // position after spaces and comments.
-func (d *parser) itemContinues(i, k int) bool {
+func (d *Ends) itemContinues(i, k int) bool {
 	f := d.top()
 	if d.text[k] == ',' {
 		k = d.skip(k + 1)
@@ -227,7 +227,7 @@ func (d *parser) itemContinues(i, k int) bool {
 // plainItem reports whether the comma between two simple words in double quotes is missing:
 // "red" "dark-green". The first ends at i and the second starts at k. Other texts may be one
 // text with quotes in it; in single quotes, Python would join them.
-func (d *parser) plainItem(i, k int) bool {
+func (d *Text) plainItem(i, k int) bool {
 	if d.text[i-1] != '"' || d.text[k] != '"' {
 		return false
 	}
@@ -239,7 +239,7 @@ func (d *parser) plainItem(i, k int) bool {
 	for to < len(d.text) && isPlainByte(d.text[to]) {
 		to++
 	}
-	d.budget -= i - from + to - k
+	d.Use(i - from + to - k)
 	if from == i-2 || to == k+1 || from < 0 || d.text[from] != '"' || d.byteAt(to) != '"' {
 		return false
 	}
@@ -250,14 +250,14 @@ func (d *parser) plainItem(i, k int) bool {
 func isPlainByte(c byte) bool { return isWordByte(c) || c == '-' || c == '.' || c == '/' }
 
 // isKey reports whether a name and a separator are at i.
-func (d *parser) isKey(i int) bool {
+func (d *Names) isKey(i int) bool {
 	_, ok := d.keyAt(i)
 	return ok
 }
 
 // keyAt returns the name at i if a separator follows it.
-func (d *parser) keyAt(i int) (string, bool) {
-	if d.budget < 0 || i >= len(d.text) {
+func (d *Names) keyAt(i int) (string, bool) {
+	if d.Exhausted() || i >= len(d.text) {
 		return "", false
 	}
 	i = d.symbol(i)
@@ -274,7 +274,7 @@ func (d *parser) keyAt(i int) (string, bool) {
 				end++
 			}
 		}
-		d.budget -= end - i
+		d.Use(end - i)
 		if size == 0 {
 			name, _, ok := d.looseKey(i)
 			return name, ok
@@ -297,7 +297,7 @@ func (d *parser) keyAt(i int) (string, bool) {
 }
 
 // apostrophe reports whether the quote at i is between two letters.
-func (d *parser) apostrophe(i, size int) bool {
+func (d *Text) apostrophe(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return unicode.IsLetter(before) && unicode.IsLetter(after)

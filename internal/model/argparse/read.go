@@ -57,7 +57,7 @@ func readProperty(n *node) (Property, error) {
 		}
 		p.Required = v.text == "true"
 	}
-	plain := newState(nil, "", 0)
+	plain := &binder{&Reading{Report: new(Report)}}
 	if v := n.member("default"); v != nil && v.kind != null {
 		p.HasDefault = true
 		p.Default, _ = plain.untyped(v)

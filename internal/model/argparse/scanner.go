@@ -15,6 +15,10 @@ type candidate struct {
 // scanner finds candidates in a text, from left to right. It does not look inside a candidate.
 type scanner struct {
 	*parser
+	documents
+	tagReader
+	callReader
+	finder      *finder
 	first       int // position of the first character that is not a space
 	found       []candidate
 	marked      int // number of open fences and tags
@@ -25,12 +29,24 @@ type scanner struct {
 	sloppy      bool // an object was not strict JSON
 }
 
+// finder finds the call in a text, and removes its envelopes.
+type finder struct{ *Reading }
+
+// documents reads texts that are one call as a whole.
+type documents struct{ *parser }
+
+// tagReader reads values between tags.
+type tagReader struct{ *parser }
+
+// callReader reads the arguments of a function call.
+type callReader struct{ *parser }
+
 // call reads a text that contains one call, or none. level counts the strings around it.
-func (r *state) call(src source, level int) (node, bool) {
+func (r *finder) call(src source, level int) (node, bool) {
 	if n, done, ok := r.json(src); done {
 		return n, ok
 	}
-	d := r.descend(src)
+	d := documents{r.descend(src)}
 	start := d.skipSpaces(0)
 	end := len(strings.TrimRightFunc(src.text, invisible))
 	if start >= end || src.text[start:end] == "None" {
@@ -43,7 +59,7 @@ func (r *state) call(src source, level int) (node, bool) {
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
-	s := &scanner{parser: d, first: start}
+	s := &scanner{parser: d.parser, documents: d, tagReader: tagReader{d.parser}, callReader: callReader{d.parser}, finder: r, first: start}
 	if !s.thoughts(start) {
 		return node{}, false
 	}
@@ -71,12 +87,6 @@ func (r *state) call(src source, level int) (node, bool) {
 }
 
 func isSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
-
-// inputName reports whether a name is that of a parameter.
-func (d *parser) inputName(name string) bool {
-	p, _ := d.property(d.root, name)
-	return p >= 0
-}
 
 // run scans the text. It returns false if the text is refused.
 func (s *scanner) run() bool {
@@ -184,7 +194,7 @@ func (s *scanner) choose(level int) (node, bool) {
 	for i := range s.found {
 		c := &s.found[i]
 		kept := len(s.repairs)
-		n, ok := s.argumentsOf(c.node, level)
+		n, ok := s.finder.argumentsOf(c.node, level)
 		if !ok {
 			return n, false
 		}

@@ -16,12 +16,12 @@ func invisible(c rune) bool {
 }
 
 // skipSpaces returns the first position from i on that is not a space.
-func (d *parser) skipSpaces(i int) int { return d.spacesEnd(i, false) }
+func (d *Text) skipSpaces(i int) int { return d.spacesEnd(i, false) }
 
 // skipLineSpaces is like skipSpaces, but stops at the end of the line.
-func (d *parser) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
+func (d *Text) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
 
-func (d *parser) spacesEnd(i int, line bool) int {
+func (d *Text) spacesEnd(i int, line bool) int {
 	start := i
 	for i < len(d.text) {
 		c, size := rune(d.text[i]), 1
@@ -33,37 +33,37 @@ func (d *parser) spacesEnd(i int, line bool) int {
 		}
 		i += size
 	}
-	d.budget -= i - start
+	d.Use(i - start)
 	return i
 }
 
 // comment returns the end of the comment at i, or i.
-func (d *parser) comment(i int) int {
+func (d *Text) comment(i int) int {
 	switch {
 	case d.has(i, "/*"):
 		if n := strings.Index(d.text[i+2:], "*/"); n >= 0 {
-			d.budget -= n
+			d.Use(n)
 			return i + 2 + n + 2
 		}
-		d.budget -= len(d.text) - i
+		d.Use(len(d.text) - i)
 		return len(d.text)
 	case d.has(i, "//"), d.byteAt(i) == '#':
 		n := strings.IndexByte(d.text[i:], '\n')
 		if n < 0 {
 			n = len(d.text) - i
 		}
-		d.budget -= n
+		d.Use(n)
 		return i + n
 	}
 	return i
 }
 
 // skip returns the first position from i on that is neither a space nor in a comment.
-func (d *parser) skip(i int) int {
+func (d *Text) skip(i int) int {
 	for {
 		i = d.skipSpaces(i)
 		j := d.comment(i)
-		if j == i || d.budget < 0 {
+		if j == i || d.Exhausted() {
 			return i
 		}
 		i = j
@@ -101,7 +101,7 @@ func (d *parser) unlike() {
 
 // escapedSpace returns the end of escaped spaces from i on that are written between tokens, as
 // in {\n"p": 1}. It returns i if there are none, or if what follows cannot be a token.
-func (d *parser) escapedSpace(i int) int {
+func (d *Text) escapedSpace(i int) int {
 	end := i
 	for d.byteAt(end) == '\\' && (d.byteAt(end+1) == 'n' || d.byteAt(end+1) == 't' || d.byteAt(end+1) == 'r') {
 		end = d.skipSpaces(end + 2)
@@ -113,7 +113,7 @@ func (d *parser) escapedSpace(i int) int {
 }
 
 // oddQuotes reports whether a part of the text has unpaired quotes.
-func (d *parser) oddQuotes(i, end int) bool {
+func (d *Text) oddQuotes(i, end int) bool {
 	double, single := 0, 0
 	for ; i < end; i++ {
 		switch {

@@ -28,7 +28,7 @@ func (s *scanner) thoughts(start int) bool {
 
 // tagAt returns the name of the tag at i, the text after the name, and the end of the tag, 0
 // if there is no tag.
-func (d *parser) tagAt(i int) (name, rest string, end int) {
+func (d *tagReader) tagAt(i int) (name, rest string, end int) {
 	if d.byteAt(i) != '<' {
 		return "", "", 0
 	}
@@ -41,7 +41,7 @@ func (d *parser) tagAt(i int) (name, rest string, end int) {
 		k++
 	}
 	shut := strings.IndexByte(d.text[k:min(len(d.text), k+300)], '>')
-	d.budget -= 40
+	d.Use(40)
 	if k == j || shut < 0 {
 		return "", "", 0
 	}
@@ -63,7 +63,7 @@ func (s *scanner) tag() bool {
 	switch {
 	case slices.Contains(thinkingTags, name) && rest == "":
 		return s.thinking(name, end, shut)
-	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isToolTag(name)):
+	case shut && (slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isTool(name)):
 		s.marked = max(s.marked-1, 0)
 		s.pos = end
 	case shut && name != "parameter":
@@ -85,7 +85,7 @@ func (s *scanner) tag() bool {
 		s.marked++
 		s.fix("tag", start)
 		return s.linesUpTo("</" + name + ">")
-	case !shut && s.isToolTag(name):
+	case !shut && s.isTool(name):
 		return s.toolTag(start)
 	default:
 		s.pos++
@@ -112,7 +112,7 @@ func (s *scanner) sign() bool {
 
 // inKnownTag refuses an object inside a tag that is not part of a call: it may be the value of
 // something else.
-func (s *scanner) inKnownTag(start, shut int) bool {
+func (s *tagReader) inKnownTag(start, shut int) bool {
 	from := max(0, shut-300)
 	open := strings.LastIndexByte(s.text[from:shut], '<')
 	if open < 0 {
@@ -120,7 +120,7 @@ func (s *scanner) inKnownTag(start, shut int) bool {
 	}
 	name, _, end := s.tagAt(from + open)
 	name = strings.ToLower(name[strings.LastIndexByte(name, ':')+1:])
-	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isToolTag(name) || s.byteAt(from+open+1) == '/' {
+	if end != shut+1 || slices.Contains(thinkingTags, name) || slices.Contains(callTags, name) || name == "function" || name == "invoke" || s.isTool(name) || s.byteAt(from+open+1) == '/' {
 		return true
 	}
 	return s.failAt("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
@@ -201,7 +201,7 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 
 // taggedValue reads the value of a parameter whose opening tag ends at end. mayFollow reports
 // which tags may follow it.
-func (s *scanner) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
+func (s *tagReader) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node, bool) {
 	start := s.pos
 	n := node{name: name, nameOff: s.at(start), off: s.at(end)}
 	shut := "</" + tag + ">"
@@ -240,7 +240,7 @@ func (s *scanner) taggedValue(tag, name string, end int, mayFollow func(string) 
 // unindented removes the indentation of a one-line text between tags that are indented on
 // lines of their own. start is the position of the opening tag. ok is false for several lines,
 // where the indentation may be part of the text.
-func (s *scanner) unindented(text string, start int) (_ string, ok bool) {
+func (s *tagReader) unindented(text string, start int) (_ string, ok bool) {
 	line, broken := strings.CutPrefix(text, "\n")
 	i := strings.LastIndexByte(line, '\n')
 	if !broken || i < 0 {
@@ -254,7 +254,7 @@ func (s *scanner) unindented(text string, start int) (_ string, ok bool) {
 }
 
 // schemaOf returns the schema of a parameter, or nil.
-func (s *scanner) schemaOf(name string) *Schema {
+func (s *tagReader) schemaOf(name string) *Schema {
 	if p, _ := s.property(s.root, name); p >= 0 {
 		return s.root.Properties[p].Schema
 	}
@@ -263,7 +263,7 @@ func (s *scanner) schemaOf(name string) *Schema {
 
 // childTags reads a value written as tags: the items of an array in tags with the same name,
 // or the members of an object. from is the position of the text.
-func (s *scanner) childTags(n node, from int, text string) (node, bool) {
+func (s *tagReader) childTags(n node, from int, text string) (node, bool) {
 	inner := s.schemaOf(n.name)
 	n.kind = array
 	if inner.allows("object") {
@@ -275,7 +275,7 @@ func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 		if !ok || !closed || rest[0] != '<' || strings.ContainsAny(name, " /<=") || strings.ContainsAny(value, "<\n") || n.kind == array && len(n.children) > 0 && name != n.children[0].name {
 			return n, s.failAt("ambiguous", from, "%s: it is not clear what the tags inside the value mean; send JSON", quote(n.name))
 		}
-		s.budget -= len(rest)
+		s.Use(len(rest))
 		n.children = append(n.children, node{kind: quoted, name: name, nameOff: n.off, off: n.off, text: value})
 		rest = next
 	}
@@ -284,7 +284,7 @@ func (s *scanner) childTags(n node, from int, text string) (node, bool) {
 
 // rawValue returns the node for the raw text between the tags of a parameter. A text loses one
 // line break at each end; other types are parsed later.
-func (s *scanner) rawValue(n node, text string) node {
+func (s *tagReader) rawValue(n node, text string) node {
 	if s.schemaOf(n.name).allows("string") {
 		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
 			text = strings.TrimSuffix(strings.TrimSuffix(rest, "\n"), "\r")
@@ -300,7 +300,7 @@ func (s *scanner) rawValue(n node, text string) node {
 }
 
 // cdata returns the content of the CDATA section at i.
-func (s *scanner) cdata(i int) (string, bool) {
+func (s *tagReader) cdata(i int) (string, bool) {
 	rest, ok := strings.CutPrefix(s.text[s.skipSpaces(i):], "<![CDATA[")
 	if !ok {
 		return "", false

@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// isToolTag reports whether a tag is named after the called tool.
-func (s *scanner) isToolTag(name string) bool {
-	return s.tool != "" && sameTool(name, s.tool)
-}
-
 // toolTag reads a tag named after the tool, <search>, with a tag or an attribute for each
 // parameter.
 func (s *scanner) toolTag(start int) bool {
@@ -40,7 +35,7 @@ func (s *scanner) toolTag(start int) bool {
 
 // attributes reads the attributes of a tag up to its end. closed reports whether it ends with
 // />.
-func (s *scanner) attributes(n *node) (closed, ok bool) {
+func (s *tagReader) attributes(n *node) (closed, ok bool) {
 	for {
 		s.pos = s.skipSpaces(s.pos)
 		switch {
@@ -118,7 +113,7 @@ func (s *scanner) parameterTags(n *node, tag string, start int) bool {
 
 // parameterTag returns the parameter that a tag stands for, by its own name or its attribute,
 // or "".
-func (s *scanner) parameterTag(name, rest string) string {
+func (s *tagReader) parameterTag(name, rest string) string {
 	switch {
 	case name == "parameter" || name == "param" || name == "arg":
 		return attribute(rest)
@@ -129,7 +124,7 @@ func (s *scanner) parameterTag(name, rest string) string {
 }
 
 // holdsParameters reports whether the tag that ends at end contains parameter tags.
-func (s *scanner) holdsParameters(end int) bool {
+func (s *tagReader) holdsParameters(end int) bool {
 	k := s.skipSpaces(end)
 	name, rest, inner := s.tagAt(k)
 	return inner > 0 && s.byteAt(k+1) != '/' && s.parameterTag(name, rest) != ""

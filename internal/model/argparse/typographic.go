@@ -9,7 +9,7 @@ import (
 // mixedClose finds the end of a text with two kinds of quotes: "text” or “text". It is the
 // first quote of the other kind, if the next member follows and the text has no closing quote
 // of its own kind. n is 0 for none.
-func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
+func (d *Ends) mixedClose(q *quotes, body, end, size int) (at, n int) {
 	other := ""
 	switch {
 	case q.open == `"`:
@@ -22,7 +22,7 @@ func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
 	if len(d.open) == 0 || d.top().closer == '\n' || size > 0 && d.continues(end+size) {
 		return 0, 0
 	}
-	d.budget -= end - body
+	d.Use(end - body)
 	text, _, found := strings.Cut(d.text[body:end], other)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	if !found || strings.Contains(text, "“") || strings.Contains(text, "„") || !unicode.IsLetter(last) && !unicode.IsDigit(last) {
@@ -35,7 +35,7 @@ func (d *parser) mixedClose(q *quotes, body, end, size int) (at, n int) {
 }
 
 // curlyName reports whether the name before the value at i has typographic quotes.
-func (d *parser) curlyName(i int) bool {
+func (d *Text) curlyName(i int) bool {
 	sep := d.back(i)
 	before := strings.TrimRight(d.text[max(0, sep-maxKey):sep], " ")
 	if !d.isSeparator(sep) || strings.HasSuffix(before, "”") {
@@ -47,7 +47,7 @@ func (d *parser) curlyName(i int) bool {
 }
 
 // mixedKey reads a declared name with two kinds of quotes, “name" or "name”.
-func (d *parser) mixedKey(i int) (name string, end int, ok bool) {
+func (d *Names) mixedKey(i int) (name string, end int, ok bool) {
 	open := d.has(i, "“")
 	start, shut := i+1, "”"
 	switch {
@@ -65,7 +65,7 @@ func (d *parser) mixedKey(i int) (name string, end int, ok bool) {
 }
 
 // memberFollows reports whether a declared name follows the value that ends at i.
-func (d *parser) memberFollows(i int) bool {
+func (d *Names) memberFollows(i int) bool {
 	k := d.skipSpaces(i)
 	if n := d.commaAt(k); n > 0 && !d.top().list {
 		name, ok := d.keyAt(d.skipSpaces(k + n))
@@ -76,7 +76,7 @@ func (d *parser) memberFollows(i int) bool {
 
 // nestedClose returns the closing quote that balances the opening one, in a text with nested
 // typographic quotes.
-func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
+func (d *Text) nestedClose(q *quotes, body int) (at, size int) {
 	if q.open == q.close || len(q.open) == 1 {
 		return 0, 0
 	}
@@ -85,7 +85,7 @@ func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
 		switch n := d.closesAt(q, i); {
 		case n > 0:
 			if depth--; depth == 0 {
-				d.budget -= i - body
+				d.Use(i - body)
 				return i, n
 			}
 			i += n
@@ -96,7 +96,7 @@ func (d *parser) nestedClose(q *quotes, body int) (at, size int) {
 			i++
 		}
 	}
-	d.budget -= len(d.text) - body
+	d.Use(len(d.text) - body)
 	return 0, 0
 }
 

@@ -14,7 +14,7 @@ import (
 //   - it contains an odd number of quotes, apart from apostrophes and inch signs, or a quote
 //     that should open a pair but looks like a closing one;
 //   - a later quote could close it as well.
-func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
+func (d *Ends) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 	first := end
 	if code, why := d.notInner(s, end+size); code != "" {
 		d.failAt(code, first, "%s: %s", d.here(), why)
@@ -56,13 +56,13 @@ func (d *parser) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 }
 
 // doubtful refuses a text whose end is not clear.
-func (d *parser) doubtful(i int) (int, int) {
+func (d *Ends) doubtful(i int) (int, int) {
 	d.failAt("ambiguous", i, `%s: it is not clear where the text ends; write quotes inside it as \"`, d.here())
 	return 0, 0
 }
 
 // notInner returns the error for text after a closing quote that rules out unescaped quotes.
-func (d *parser) notInner(s *Schema, i int) (code, why string) {
+func (d *Ends) notInner(s *Schema, i int) (code, why string) {
 	k := d.skipSpaces(i)
 	c := d.byteAt(k)
 	closer := c == '}' || c == ']' || c == ')'
@@ -94,7 +94,7 @@ const (
 )
 
 // after classifies the text after a quote at i.
-func (d *parser) after(i int) follow {
+func (d *Ends) after(i int) follow {
 	f := d.top()
 	if f.closer == '\n' {
 		return d.afterInLine(i)
@@ -125,13 +125,13 @@ func (d *parser) after(i int) follow {
 }
 
 // twoTexts reports whether a quote at k, after another one, may open a text of its own.
-func (d *parser) twoTexts(k int) bool {
+func (d *Ends) twoTexts(k int) bool {
 	q := d.quoteAt(k)
 	return q != nil && !d.continues(k+len(q.open))
 }
 
 // startsMember reports whether a name of the call is at k, with or without its separator.
-func (d *parser) startsMember(k int) bool {
+func (d *Ends) startsMember(k int) bool {
 	if name, ok := d.keyAt(k); ok {
 		return d.mayBeName(name)
 	}
@@ -144,7 +144,7 @@ func (d *parser) startsMember(k int) bool {
 }
 
 // afterComma classifies the text after a quote and a comma.
-func (d *parser) afterComma(k int) follow {
+func (d *Ends) afterComma(k int) follow {
 	if d.comment(k) > k {
 		return doubt
 	}
@@ -158,25 +158,18 @@ func (d *parser) afterComma(k int) follow {
 	if !ok && d.startsMember(k) {
 		return doubt
 	}
-	switch p, _ := d.property(d.schemaHere(), name); {
+	switch {
 	case !ok:
 		return nothing
-	case p >= 0 || d.top().schema == d.root && (isArgsWord(name) || isToolWord(name)):
+	case d.declares(d.top().schema, name) || d.top().schema == d.root && (isArgsWord(name) || isToolWord(name)):
 		return nextName
 	}
 	return doubt
 }
 
-func (d *parser) schemaHere() *Schema {
-	if s := d.top().schema; s != nil {
-		return s
-	}
-	return &Schema{}
-}
-
 // closesWell reports whether the closing brackets at k match the open ones, and the text can
 // continue after them.
-func (d *parser) closesWell(k int) follow {
+func (d *Ends) closesWell(k int) follow {
 	for level := len(d.open) - 1; level >= 0; level-- {
 		c := d.byteAt(k)
 		if c != d.open[level].closer {
@@ -194,7 +187,7 @@ func (d *parser) closesWell(k int) follow {
 }
 
 // later reports whether a quote after i could close the text as well.
-func (d *parser) later(q *quotes, i int) bool {
+func (d *Ends) later(q *quotes, i int) bool {
 	for {
 		end, size := d.nextClose(q, i)
 		if !d.spend(end-i+1, i) {
@@ -215,7 +208,7 @@ func (d *parser) later(q *quotes, i int) bool {
 
 // mayBeName reports whether a name inside a text may be one of the call: a declared parameter,
 // or any name in an open object.
-func (d *parser) mayBeName(name string) bool {
+func (d *Nesting) mayBeName(name string) bool {
 	for i := len(d.open) - 1; i >= 0; i-- {
 		f := d.open[i]
 		if f.list {
@@ -224,7 +217,7 @@ func (d *parser) mayBeName(name string) bool {
 		if f.schema != d.root || f.schema.open() {
 			return true
 		}
-		if p, _ := d.property(f.schema, strings.TrimSpace(name)); p >= 0 || isArgsWord(name) || isToolWord(name) {
+		if d.declares(f.schema, strings.TrimSpace(name)) || isArgsWord(name) || isToolWord(name) {
 			return true
 		}
 	}
@@ -232,21 +225,21 @@ func (d *parser) mayBeName(name string) bool {
 }
 
 // opens reports whether the quote at i looks like the first of a pair.
-func (d *parser) opens(i, size int) bool {
+func (d *Text) opens(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
 }
 
 // ends reports whether the quote at i looks like the second of a pair.
-func (d *parser) ends(i, size int) bool {
+func (d *Text) ends(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
 }
 
 // inch reports whether the quote at i is an inch sign, as in 5" wide.
-func (d *parser) inch(i, size int) bool {
+func (d *Text) inch(i, size int) bool {
 	after, _ := utf8.DecodeRuneInString(d.text[min(i+size+1, len(d.text)):])
 	return i > 0 && d.text[i-1] >= '0' && d.text[i-1] <= '9' && d.byteAt(i+size) == ' ' && unicode.IsLetter(after)
 }

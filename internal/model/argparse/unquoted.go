@@ -70,13 +70,13 @@ func (d *parser) noValue(i int) bool {
 	return d.failAt("syntax", i, "%s: a value cannot start with %q", d.here(), c)
 }
 
-func (d *parser) isCloser(i int) bool {
+func (d *Text) isCloser(i int) bool {
 	c := d.byteAt(i)
 	return c == '}' || c == ']' || c == ')'
 }
 
 // bareWord returns the end of a value that is not text.
-func (d *parser) bareWord(i int) (int, bool) {
+func (d *Ends) bareWord(i int) (int, bool) {
 	for i < len(d.text) {
 		switch c := d.text[i]; {
 		case c == ',' || c == '\n' || d.isCloser(i):
@@ -113,14 +113,14 @@ func (d *parser) bareWord(i int) (int, bool) {
 }
 
 // inItems reports whether another item may start at k without a comma.
-func (d *parser) inItems(k int) bool {
+func (d *Ends) inItems(k int) bool {
 	c := d.byteAt(k)
 	return d.top().list && (c >= '0' && c <= '9' || c == '"' || c == '{' || c == '[')
 }
 
 // bareText returns the end of an unquoted text: a comma before a name, the closing bracket, or
 // the end of the line. It refuses a text with more than one possible end.
-func (d *parser) bareText(i int) (int, bool) {
+func (d *Ends) bareText(i int) (int, bool) {
 	f := d.top()
 	doubt := func(i int, why string) (int, bool) {
 		return i, d.failAt("ambiguous", i, "%s: it is not clear where the unquoted text ends, because it contains %s; put the text in quotes", d.here(), why)
@@ -192,7 +192,7 @@ func (d *parser) bareText(i int) (int, bool) {
 // start is the start of the text. The name before it must have such quotes, the text must not
 // contain others, and the next declared name or the end of the object must follow. A quote
 // after a digit may be an inch sign.
-func (d *parser) openingLost(start, i int) bool {
+func (d *Ends) openingLost(start, i int) bool {
 	if d.top().list {
 		return d.itemOpeningLost(start, i)
 	}
@@ -214,7 +214,7 @@ func (d *parser) openingLost(start, i int) bool {
 }
 
 // itemOpeningLost is openingLost for an item of an array.
-func (d *parser) itemOpeningLost(start, i int) bool {
+func (d *Ends) itemOpeningLost(start, i int) bool {
 	if d.text[i] != '"' || d.text[i-1] >= '0' && d.text[i-1] <= '9' || invisible(rune(d.text[i-1])) || strings.IndexByte(d.text[start:i], '\\') >= 0 {
 		return false
 	}
@@ -231,20 +231,20 @@ func (d *parser) itemOpeningLost(start, i int) bool {
 
 // spacedColons reports whether one space follows every colon after a name, and there are at
 // least two.
-func (d *parser) spacedColons() bool {
-	d.budget -= len(d.text)
+func (d *Text) spacedColons() bool {
+	d.Use(len(d.text))
 	all := strings.Count(d.text, `":`)
 	return all > 1 && all == strings.Count(d.text, `": `)
 }
 
 // pairsInLine reports whether the quotes in the rest of a line are paired.
-func (d *parser) pairsInLine(i int) bool {
+func (d *Ends) pairsInLine(i int) bool {
 	end := d.endOfLine(i)
 	return d.spend(end-i, i) && !d.oddQuotes(i, end)
 }
 
 // comma reports whether an unquoted text ends at the comma at i.
-func (d *parser) comma(i int) (end, ok bool) {
+func (d *Ends) comma(i int) (end, ok bool) {
 	f := d.top()
 	k := d.skipSpaces(i + 1)
 	switch {
@@ -255,7 +255,7 @@ func (d *parser) comma(i int) (end, ok bool) {
 	}
 	if word := d.bareKey(k); word > k && f.schema != nil {
 		next := d.byteAt(d.skipSpaces(word))
-		if p, _ := d.property(f.schema, d.text[k:word]); p >= 0 && (next == ',' || next == f.closer) {
+		if d.declares(f.schema, d.text[k:word]) && (next == ',' || next == f.closer) {
 			return false, d.failAt("ambiguous", k, "%s: %s may be text or a name without a value; put the text in quotes", d.here(), quote(d.text[k:word]))
 		}
 	}
@@ -263,7 +263,7 @@ func (d *parser) comma(i int) (end, ok bool) {
 }
 
 // gap reports whether an unquoted text ends at the spaces before k.
-func (d *parser) gap(k int, broken bool) (end, ok bool) {
+func (d *Ends) gap(k int, broken bool) (end, ok bool) {
 	f := d.top()
 	c := d.byteAt(k)
 	if broken && f.closer == '\n' {
@@ -288,12 +288,6 @@ func (d *parser) gap(k int, broken bool) (end, ok bool) {
 }
 
 // declared reports whether a name is declared by the open object or the tool.
-func (d *parser) declared(name string) bool {
-	if s := d.top().schema; s != nil && !d.top().list {
-		if p, _ := d.property(s, name); p >= 0 {
-			return true
-		}
-	}
-	p, _ := d.property(d.root, name)
-	return p >= 0
+func (d *Nesting) declared(name string) bool {
+	return !d.top().list && d.declares(d.top().schema, name) || d.inputName(name)
 }

@@ -7,12 +7,12 @@ import (
 // linesAt reports whether lines of names and values start at i, and returns the position of
 // the first one. They may follow a --- line or the name of the tool, and may be inside an
 // envelope.
-func (d *parser) linesAt(i int) (int, bool) {
+func (d *documents) linesAt(i int) (int, bool) {
 	if d.has(i, "---") && d.lineEnd(d.skipLineSpaces(i+3)) {
 		d.document = true
 		i = d.skip(i + 3)
 	}
-	if word := d.bareKey(i); d.tool != "" && d.lineEnd(word) && sameTool(d.text[i:word], d.tool) {
+	if word := d.bareKey(i); d.lineEnd(word) && d.isTool(d.text[i:word]) {
 		below := d.skip(word)
 		if name, ok := d.keyAt(below); ok && d.inputName(name) && d.quoteAt(below) == nil {
 			return below, true // after the name of the tool
@@ -27,12 +27,12 @@ func (d *parser) linesAt(i int) (int, bool) {
 
 // linesAfterProse returns the position of lines of names and values after a sentence that ends
 // with a colon.
-func (d *parser) linesAfterProse(i int) (int, bool) {
+func (d *documents) linesAfterProse(i int) (int, bool) {
 	colon := strings.Index(d.text[i:], ":\n")
 	if colon < 0 || strings.ContainsAny(d.text[i:i+colon], "{}[]()<>=`\n\"") {
 		return i, false
 	}
-	d.budget -= colon
+	d.Use(colon)
 	below := d.skipSpaces(i + colon + 1)
 	name, ok := d.keyAt(below)
 	return below, ok && d.column(below) == 0 && d.inputName(name) && d.quoteAt(below) == nil && d.byteAt(d.bareKey(below)) == ':'
@@ -40,7 +40,7 @@ func (d *parser) linesAfterProse(i int) (int, bool) {
 
 // listOfOne reports whether the text starts with a dash and a declared name: a list with one
 // object.
-func (d *parser) listOfOne(i int) bool {
+func (d *documents) listOfOne(i int) bool {
 	if !d.has(i, "- ") {
 		return false
 	}
@@ -49,7 +49,7 @@ func (d *parser) listOfOne(i int) bool {
 }
 
 // oneInList reads such a list. It must be the whole text.
-func (d *parser) oneInList() (node, bool) {
+func (d *documents) oneInList() (node, bool) {
 	d.fix("lines", d.pos)
 	if !d.push(frame{closer: '\n', schema: d.root, list: true}) {
 		return node{}, false
@@ -64,17 +64,17 @@ func (d *parser) oneInList() (node, bool) {
 
 // linesEnvelope reports whether the name at i starts an envelope: the tool or a key for
 // arguments with indented parameters below, or a key for the tool followed by such a key.
-func (d *parser) linesEnvelope(i int, name string) bool {
+func (d *documents) linesEnvelope(i int, name string) bool {
 	after := d.skipSpaces(d.bareKey(i))
 	value := d.skipLineSpaces(after + 1)
 	end := d.endOfLine(value)
-	d.budget -= end - i
+	d.Use(end - i)
 	below := d.skipSpaces(end)
 	next, ok := d.keyAt(below)
 	switch {
 	case !ok || d.byteAt(after) != ':' || d.quoteAt(below) != nil:
 		return false
-	case isArgsWord(name), d.tool != "" && sameTool(name, d.tool):
+	case isArgsWord(name), d.isTool(name):
 		return value == end && d.inputName(next) && d.column(below) > d.column(i)
 	case isToolWord(name) && isArgsWord(next) && value < end:
 		return d.linesEnvelope(below, next)
@@ -83,9 +83,9 @@ func (d *parser) linesEnvelope(i int, name string) bool {
 }
 
 // column returns the distance of i from the start of its line.
-func (d *parser) column(i int) int {
+func (d *Text) column(i int) int {
 	column := i - (strings.LastIndexByte(d.text[:i], '\n') + 1)
-	d.budget -= column
+	d.Use(column)
 	return column
 }
 

@@ -6,22 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// state is the state of one call of Parse.
-type state struct {
-	root    *Schema
-	tool    string
-	indexes map[*Schema]*index
-
-	shelf     *nodeStack
+// Report is what is known about one call while it is read: what is declared for it, the path of
+// the current value, the repairs, and the refusal.
+type Report struct {
+	*Call
 	path      []step
 	repairs   []Repair
 	coercions []Repair
 	repaired  bool // the text was not a JSON object with the parameters
 	bad       *Refusal
-
-	// budget is the number of characters that lookahead may still visit. It keeps the cost
-	// linear in the length of the input, however searches are nested.
-	budget int
 }
 
 // step is one part of a path.
@@ -36,30 +29,20 @@ const (
 	maxString  = 3   // levels of JSON in a string
 )
 
-func newState(s *Schema, tool string, size int) *state {
-	return &state{root: s, tool: tool, shelf: new(nodeStack), budget: 32*size + 4096}
-}
-
 // fail refuses the text. Only the first refusal counts. It returns false.
-func (r *state) fail(code string, off int, format string, args ...any) bool {
+func (r *Report) fail(code string, off int, format string, args ...any) bool {
 	if r.bad == nil {
 		r.bad = &Refusal{Code: code, Offset: off, Message: fmt.Sprintf(format, args...)}
 	}
 	return false
 }
 
-// spend subtracts n from the budget, and refuses the text if the budget is exhausted.
-func (r *state) spend(n int, off int) bool {
-	r.budget -= n
-	return r.budget >= 0 || r.fail("ambiguous", off, "the text has too many possible readings")
-}
-
-func (r *state) enter(name string) { r.path = append(r.path, step{name, -1}) }
-func (r *state) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
-func (r *state) leave()            { r.path = r.path[:len(r.path)-1] }
+func (r *Report) enter(name string) { r.path = append(r.path, step{name, -1}) }
+func (r *Report) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
+func (r *Report) leave()            { r.path = r.path[:len(r.path)-1] }
 
 // where returns the path of the current value.
-func (r *state) where() string {
+func (r *Report) where() string {
 	var b []byte
 	for _, s := range r.path {
 		if s.item >= 0 {
@@ -78,7 +61,7 @@ func (r *state) where() string {
 }
 
 // here returns the path of the current value for a message.
-func (r *state) here() string {
+func (r *Report) here() string {
 	if p := r.where(); p != "" {
 		return p
 	}
@@ -86,7 +69,7 @@ func (r *state) here() string {
 }
 
 // addRepair records a repair of the text.
-func (r *state) addRepair(kind string, off int32) {
+func (r *Report) addRepair(kind string, off int32) {
 	r.repaired = true
 	if len(r.repairs) < maxRepairs {
 		r.repairs = append(r.repairs, Repair{kind, r.where(), int(off)})
@@ -94,7 +77,7 @@ func (r *state) addRepair(kind string, off int32) {
 }
 
 // coerced records that a value had another type, or a name another spelling.
-func (r *state) coerced(kind string, off int32) bool {
+func (r *Report) coerced(kind string, off int32) bool {
 	if len(r.coercions) < maxRepairs {
 		r.coercions = append(r.coercions, Repair{kind, r.where(), int(off)})
 	}
