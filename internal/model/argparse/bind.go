@@ -9,6 +9,15 @@ import (
 // binder converts a node to the arguments of a call.
 type binder struct{ *Reading }
 
+// arguments converts the members of an object to the arguments of the call.
+func arguments(r *Reading, n *node) (*Result, bool) { return (&binder{r}).bind(n) }
+
+// untyped converts a value without a schema. It returns nil if it has no single meaning.
+func untyped(n *node) any {
+	v, _ := (&binder{&Reading{Report: new(Report)}}).untyped(n)
+	return v
+}
+
 // bind converts the members of an object to the arguments of the call: it resolves their
 // names, fits their values, and adds defaults. It reports all wrong names and values in one
 // refusal.
@@ -45,7 +54,7 @@ func (r *binder) bind(n *node) (*Result, bool) {
 		if ok {
 			continue
 		}
-		if !r.bad.aboutValue() || r.Exhausted() {
+		if !aboutValue(r.bad.Code) || r.Exhausted() {
 			return nil, false
 		}
 		if failed == nil {
@@ -82,10 +91,10 @@ func (r *binder) bind(n *node) (*Result, bool) {
 	return &Result{Value: value, Repaired: r.repaired, Repairs: r.repairs, Coercions: r.coercions, Defaults: defaults}, true
 }
 
-// aboutValue reports whether a refusal is about a single value, so that the other values can
+// aboutValue reports whether a code is about a single value, so that the other values can
 // still be checked.
-func (r *Refusal) aboutValue() bool {
-	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, r.Code)
+func aboutValue(code string) bool {
+	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, code)
 }
 
 // also adds the problems of values to the problem of names, if there is one. It reports
@@ -129,7 +138,7 @@ func (r *binder) argument(value map[string]any, given []*node, p int, exact bool
 	if prev := given[p]; prev != nil && prev.name != k.name {
 		return r.fail("duplicate-key", int(k.nameOff), "%s and %s are both the parameter %s", quote(prev.name), quote(k.name), quote(prop.Name))
 	}
-	r.path[len(r.path)-1].name = prop.Name
+	r.rename(prop.Name)
 	if given[p] != nil {
 		return r.again(value, prop, k)
 	}
@@ -137,7 +146,7 @@ func (r *binder) argument(value map[string]any, given []*node, p int, exact bool
 	if !exact {
 		r.coerced("name", k.nameOff)
 	}
-	if (isAbsent(k) || k.kind == bare && r.literalFor(prop.Schema, k).kind == null) && !prop.Schema.allows("null") {
+	if (isAbsent(k) || k.kind == bare && literalFor(prop.Schema, k).kind == null) && !prop.Schema.allows("null") {
 		return true
 	}
 	v, ok := r.fit(prop.Schema, k)

@@ -87,7 +87,7 @@ func (s *scanner) bracket() bool {
 	if !s.unnamed(start) {
 		return false
 	}
-	n, ok := s.exactOr(func() (node, bool) { return s.list(&Schema{Types: arrayType, Items: s.root}, ']') })
+	n, ok := s.exactOr(func() (node, bool) { return s.list(arrayOf(s.root), ']') })
 	if ok {
 		s.add(n, start, "")
 	}
@@ -174,7 +174,7 @@ func (s *scanner) brokenQuotes(i int) bool {
 			if s.text[at] != q || s.apostrophe(at, 1) {
 				continue
 			}
-			if count%2 == 0 && !s.opens(at, 1) {
+			if count%2 == 0 && !s.opensPair(at, 1) {
 				return true
 			}
 			count++

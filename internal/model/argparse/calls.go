@@ -198,7 +198,7 @@ func (s *callReader) parenthesis(dispatcher bool) (node, bool) {
 		if s.byteAt(inner) != '{' && s.byteAt(inner) != '\\' {
 			return node{}, s.failAt("positional", s.pos, "a value has no name; write name=value")
 		}
-		return s.single(func() (node, bool) { return s.quotedText(textSchema, q) })
+		return s.single(func() (node, bool) { return s.quotedText(textSchema(), q) })
 	}
 	return s.members(start, frame{closer: ')', schema: s.root})
 }
@@ -206,11 +206,11 @@ func (s *callReader) parenthesis(dispatcher bool) (node, bool) {
 // callee reads the tool name that is the first argument of a dispatcher.
 func (s *callReader) callee() bool {
 	off := s.at(s.pos)
-	if !s.push(frame{closer: ')', schema: textSchema, list: true}) {
+	if !s.push(frame{closer: ')', schema: textSchema(), list: true}) {
 		return false
 	}
 	defer s.pop()
-	name, ok := s.quotedText(textSchema, s.quoteAt(s.pos))
+	name, ok := s.quotedText(textSchema(), s.quoteAt(s.pos))
 	if !ok || !s.calls(name.text, int(off)) {
 		return false
 	}

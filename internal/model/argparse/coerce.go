@@ -93,7 +93,7 @@ func (r *binder) fitList(s *Schema, n *node, text string, written bool) (any, bo
 		return r.fail("ambiguous", int(n.off), "%s: %s may be one text or several; write an array", r.here(), quote(n.text))
 	}
 	switch {
-	case len(r.path) > 0 && r.path[len(r.path)-1].item >= 0:
+	case r.inItem():
 		return nil, r.wrongType(s, n) // a single cell is not a row
 	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
 		return nil, doubt()

@@ -40,7 +40,7 @@ func (d *Names) looseKey(i int) (name string, end int, ok bool) {
 
 // strayQuotes returns the number of equal quotes at i, at most two, and the position after
 // them.
-func (d *Text) strayQuotes(i int) (end, count int) {
+func (d *View) strayQuotes(i int) (end, count int) {
 	c := d.byteAt(i)
 	if c != '"' && c != '\'' && c != '`' {
 		return i, 0
@@ -70,7 +70,7 @@ func (d *Nesting) declaredHere(name string) bool {
 }
 
 // symbol skips the colon of a Ruby symbol at i, as in :name =>.
-func (d *Text) symbol(i int) int {
+func (d *View) symbol(i int) int {
 	if d.byteAt(i) != ':' {
 		return i
 	}

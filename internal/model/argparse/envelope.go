@@ -10,14 +10,21 @@ import (
 var (
 	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
 	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput", "function_args", "tool_args", "tool_arguments", "tool_parameters"}
-	sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning", "reason", "confidence", "role", "content"}
 	// callWords are the keys of an object with one call.
 	callWords = []string{"function", "function_call", "functionCall", "tool_call", "toolCall"}
-	callsWord = "tool_calls"
 )
+
+// sideWords are other keys of an envelope.
+var sideWords = []string{"id", "type", "index", "call_id", "tool_call_id", "tool_use_id", "jsonrpc", "method", "thought", "thoughts", "reasoning", "reason", "confidence", "role", "content"}
 
 const maxEnvelopes = 6
 
+const maxString = 3 // levels of JSON in a string
+
+// callsWord is the key of a list of calls.
+const callsWord = "tool_calls"
+
+func isCallWord(s string) bool { return slices.Contains(callWords, s) }
 func isArgsWord(s string) bool { return slices.Contains(argsWords, s) }
 func isToolWord(s string) bool { return slices.Contains(toolWords, s) }
 
@@ -85,7 +92,7 @@ func (r *finder) envelope(n *node) (inner node, is, ok bool) {
 			return *n, false, true
 		}
 		switch {
-		case k.name == callsWord && k.kind == array, (slices.Contains(callWords, k.name) || isToolWord(k.name)) && k.kind == object, len(n.children) == 1 && r.isTool(k.name) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
+		case k.name == callsWord && k.kind == array, (isCallWord(k.name) || isToolWord(k.name)) && k.kind == object, len(n.children) == 1 && r.isTool(k.name) && (k.kind == object || k.kind == quoted && strings.HasPrefix(k.text, "{")):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}

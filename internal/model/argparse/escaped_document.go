@@ -20,7 +20,7 @@ func (d *documents) escapedObject(start, end int) (n node, done, ok bool) {
 	d.Use(len(raw))
 	switch {
 	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw), strings.HasPrefix(inside, `\'`) && !strings.Contains(raw, `"`):
-		text, ok := d.unescape(&allQuotes[0], start, end)
+		text, ok := d.unescape(doubleQuotes(), start, end)
 		n.text = text
 		d.fix("escape", start)
 		return n, true, ok

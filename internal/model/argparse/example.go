@@ -6,12 +6,10 @@ import (
 	"strings"
 )
 
-// Example returns a valid call as a JSON object, which refusals show as the expected format.
-func Example(s *Schema) string { return example(s) }
-
-// example returns a valid call as a JSON object. It has all parameters if they fit into a
-// refusal, otherwise the required ones, or as many of these as fit.
-func example(s *Schema) string {
+// Example returns a valid call as a JSON object, which refusals show as the expected format. It
+// has all parameters if they fit into a refusal, otherwise the required ones, or as many of
+// these as fit.
+func Example(s *Schema) string {
 	all := exampleOf(s, func(*Property) bool { return true })
 	if small(all) {
 		return all
@@ -60,7 +58,7 @@ func exampleOf(s *Schema, with func(*Property) bool) string {
 }
 
 func member(p *Property) string {
-	return compact(p.Name) + ":" + compact(p.example(3))
+	return compact(p.Name) + ":" + compact(p.sample(3))
 }
 
 func compact(v any) string {
@@ -71,18 +69,18 @@ func compact(v any) string {
 	return string(bytes.TrimSpace(b))
 }
 
-func (p *Property) example(depth int) any {
+func (p *Property) sample(depth int) any {
 	switch {
 	case p.Example != nil:
 		return p.Example
 	case p.HasDefault && p.Default != nil:
 		return p.Default
 	}
-	return p.Schema.example(depth)
+	return p.Schema.sample(depth)
 }
 
-// example returns a valid value, with at most depth levels of objects and arrays.
-func (s *Schema) example(depth int) any {
+// sample returns a valid value, with at most depth levels of objects and arrays.
+func (s *Schema) sample(depth int) any {
 	if s != nil && len(s.Enum) > 0 {
 		return s.Enum[0]
 	}
@@ -103,12 +101,12 @@ func (s *Schema) example(depth int) any {
 		if depth == 0 {
 			return []any{}
 		}
-		return []any{s.items().example(depth - 1)}
+		return []any{s.items().sample(depth - 1)}
 	case "object":
 		o := map[string]any{}
 		if depth > 0 {
 			for i := range s.Properties[:min(len(s.Properties), 12)] {
-				o[s.Properties[i].Name] = s.Properties[i].example(depth - 1)
+				o[s.Properties[i].Name] = s.Properties[i].sample(depth - 1)
 			}
 		}
 		return o

@@ -17,7 +17,7 @@ func (r *binder) fit(s *Schema, n *node) (any, bool) {
 	case array:
 		return r.fitArray(s, n)
 	case bare:
-		if lit := r.literalFor(s, n); lit.kind != bare {
+		if lit := literalFor(s, n); lit.kind != bare {
 			return r.fit(s, &lit)
 		}
 		return r.convert(s, n)
@@ -32,7 +32,7 @@ func (r *binder) fit(s *Schema, n *node) (any, bool) {
 
 // literalFor interprets an unquoted value under a schema: as text if only text is declared,
 // otherwise as the number or literal that it looks like.
-func (r *binder) literalFor(s *Schema, n *node) node {
+func literalFor(s *Schema, n *node) node {
 	lit := n.literal()
 	if !s.allows("string") {
 		if strings.EqualFold(n.text, "null") || strings.EqualFold(n.text, "none") || n.text == "nil" {
@@ -129,7 +129,7 @@ func (r *binder) checkEnum(s *Schema, n *node, v any) (any, bool) {
 	case 1:
 		return folded[0], r.coerced("enum", n.off)
 	case 0:
-		r.fail("enum", int(n.off), "%s: %s is not one of %s", r.here(), quote(n.text), r.values(s.Enum))
+		r.fail("enum", int(n.off), "%s: %s is not one of %s", r.here(), quote(n.text), values(s.Enum))
 		for _, w := range suggest(given, known) {
 			r.bad.suggest(w)
 		}
@@ -139,7 +139,7 @@ func (r *binder) checkEnum(s *Schema, n *node, v any) (any, bool) {
 }
 
 // values formats the values of an enum for a message.
-func (r *binder) values(enum []any) string {
+func values(enum []any) string {
 	var all []string
 	for _, e := range enum[:min(len(enum), 12)] {
 		b, _ := json.Marshal(e)
@@ -154,7 +154,7 @@ func (r *binder) values(enum []any) string {
 // fitObject fits the members of an object. Undeclared members are kept.
 func (r *binder) fitObject(s *Schema, n *node) (any, bool) {
 	if !s.allows("object") {
-		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && r.path[len(r.path)-1].item < 0 {
+		if s.allows("array") && (s.Items.free() || s.Items.allows("object")) && !r.inItem() {
 			return r.wrapped(s, n)
 		}
 		return nil, r.wrongType(s, n)

@@ -22,7 +22,7 @@ type jsonReader struct {
 // readJSON reads the JSON value at src.text[pos:] and returns the position after it. code is
 // set if no other reading is possible either.
 func readJSON(src source, pos int) (n node, end int, code string, ok bool) {
-	sh := nodeStacks.Get().(*nodeStack)
+	sh := newNodeStack()
 	defer sh.put()
 	s := jsonReader{source: src, pos: pos, shelf: sh}
 	s.space()

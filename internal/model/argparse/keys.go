@@ -67,7 +67,7 @@ func (d *parser) noKey(i int, more bool) bool {
 }
 
 // back returns the position of the last character before i that is not a space.
-func (d *Text) back(i int) int {
+func (d *View) back(i int) int {
 	for i--; i > 0 && (d.text[i] == ' ' || d.text[i] == '\n' || d.text[i] == '\t' || d.text[i] == '\r'); i-- {
 		d.Use(1)
 	}
@@ -95,7 +95,7 @@ func (d *parser) noSeparator(i, end, j int, more bool) bool {
 }
 
 // bareKey returns the end of the unquoted name at i, or i.
-func (d *Text) bareKey(i int) int {
+func (d *View) bareKey(i int) int {
 	end := i
 	for end < len(d.text) && end-i < maxKey {
 		c, size := utf8.DecodeRuneInString(d.text[end:])
@@ -113,11 +113,11 @@ const maxKey = 256
 
 // isSeparator reports whether a separator between a name and its value is at i. The colon of a
 // URL and the operators of code are not separators.
-func (d *Text) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
+func (d *View) isSeparator(i int) bool { return d.separatorAt(i) > 0 }
 
 // separatorAt returns the length of the separator at i, or 0. A doubled separator (::, := or
 // ": :") requires a value that cannot be unquoted text.
-func (d *Text) separatorAt(i int) int {
+func (d *View) separatorAt(i int) int {
 	switch c := d.byteAt(i); c {
 	case ':':
 		next := d.byteAt(i + 1)
@@ -152,7 +152,7 @@ func (d *Text) separatorAt(i int) int {
 
 // definite reports whether a value that cannot be unquoted text starts at i: a quote, a
 // bracket, a digit or a literal.
-func (d *Text) definite(i int) bool {
+func (d *View) definite(i int) bool {
 	switch c := d.byteAt(i); {
 	case c == '{' || c == '[' || c >= '0' && c <= '9' || c == '-' && digits(d.text[i+1:]) > 0:
 		return true

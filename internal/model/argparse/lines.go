@@ -31,14 +31,14 @@ func (d *parser) lineValue(s *Schema) (node, bool) {
 }
 
 // endOfLine returns the end of the line of i.
-func (d *Text) endOfLine(i int) int {
+func (d *View) endOfLine(i int) int {
 	for !d.lineEnd(i) {
 		i++
 	}
 	return i
 }
 
-func (d *Text) lineEnd(i int) bool {
+func (d *View) lineEnd(i int) bool {
 	return i >= len(d.text) || d.text[i] == '\n' || d.text[i] == '\r'
 }
 

@@ -4,7 +4,7 @@ import "strings"
 
 // prefixAt returns the prefix of a Python string at i: r"\d", u"x", f"x". It returns 0 for
 // none. Bytes (b"x") are not text.
-func (d *Text) prefixAt(i int) byte {
+func (d *View) prefixAt(i int) byte {
 	c := d.byteAt(i) | 0x20
 	if q := d.byteAt(i + 1); (c == 'r' || c == 'u' || c == 'f') && (q == '"' || q == '\'') {
 		return c

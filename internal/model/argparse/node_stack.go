@@ -7,6 +7,9 @@ type nodeStack struct{ nodes []node }
 
 var nodeStacks = sync.Pool{New: func() any { return new(nodeStack) }}
 
+// newNodeStack returns an empty stack.
+func newNodeStack() *nodeStack { return nodeStacks.Get().(*nodeStack) }
+
 // maxKeptNodes limits the size of a stack that is returned to the pool.
 const maxKeptNodes = 1 << 19
 

@@ -33,9 +33,8 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
 	}
-	shelf := nodeStacks.Get().(*nodeStack)
-	defer shelf.put()
-	r := &Reading{Report: &Report{Call: &Call{root: s, tool: tool}}, Budget: newBudget(len(input)), shelf: shelf}
+	r := newReading(s, tool, len(input))
+	defer r.end()
 	if res, ok := parse(r, input); ok {
 		return res, nil
 	}
@@ -49,15 +48,11 @@ func parse(r *Reading, input []byte) (*Result, bool) {
 	if !utf8.Valid(input) {
 		return nil, r.fail("encoding", badByte(input), "the arguments are not valid UTF-8")
 	}
-	f := &finder{r}
-	n, ok := f.call(source{text: string(input)}, 0)
+	n, ok := findCall(r, string(input))
 	if !ok {
 		return nil, false
 	}
-	if n, ok = f.argumentsOf(n, 0); !ok {
-		return nil, false
-	}
-	return (&binder{r}).bind(&n)
+	return arguments(r, &n)
 }
 
 func badByte(b []byte) int {

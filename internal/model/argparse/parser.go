@@ -1,7 +1,6 @@
 package argparse
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -16,11 +15,13 @@ type parser struct {
 	document bool // the lines start with ---, so ... may end them
 }
 
-// Text looks at the characters of a text, at any position.
-type Text struct {
+// View looks at the characters of a text, at any position.
+type View struct {
 	source
 	*Budget
 }
+
+func newView(src source, b *Budget) View { return View{src, b} }
 
 // Nesting is the open objects, arrays and calls around a position.
 type Nesting struct {
@@ -30,7 +31,7 @@ type Nesting struct {
 
 // Names finds the names of members, and what is declared for them.
 type Names struct {
-	Text
+	View
 	Nesting
 	doubled string // the doubled quotes of the last name, "" for none
 }
@@ -51,9 +52,12 @@ type frame struct {
 }
 
 func (r *Reading) descend(src source) *parser {
-	names := Names{Text: Text{src, r.Budget}, Nesting: Nesting{Call: r.Call}}
-	ends := Ends{Names: names, Report: r.Report, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
-	return &parser{Ends: ends, shelf: r.shelf}
+	return &parser{Ends: newEnds(src, r.Report, r.Budget), shelf: r.shelf}
+}
+
+func newEnds(src source, r *Report, b *Budget) Ends {
+	names := Names{View: newView(src, b), Nesting: Nesting{Call: r.Call}}
+	return Ends{Names: names, Report: r, lastQuote: strings.LastIndexAny(src.text, "\"'"), lastCloser: strings.LastIndexAny(src.text, "}]")}
 }
 
 // spend subtracts n from the budget, and refuses the text if the budget is exhausted.
@@ -71,19 +75,19 @@ func (d *Ends) fix(kind string, i int) { d.addRepair(kind, d.at(i)) }
 func (d *Nesting) top() *frame { return &d.open[len(d.open)-1] }
 
 // byteAt returns the byte at i, or 0 after the end.
-func (d *Text) byteAt(i int) byte {
+func (d *View) byteAt(i int) byte {
 	if i < len(d.text) {
 		return d.text[i]
 	}
 	return 0
 }
 
-func (d *Text) has(i int, prefix string) bool {
+func (d *View) has(i int, prefix string) bool {
 	return i <= len(d.text) && strings.HasPrefix(d.text[i:], prefix)
 }
 
 // dots reports whether dots at i replace omitted content.
-func (d *Text) dots(i int) bool { return d.has(i, "...") || d.has(i, "…") }
+func (d *View) dots(i int) bool { return d.has(i, "...") || d.has(i, "…") }
 
 // push opens a frame.
 func (d *parser) push(f frame) bool {
@@ -268,16 +272,14 @@ func (d *Nesting) under(s *Schema, name string) *Schema {
 	}
 	switch {
 	case name == callsWord:
-		return &Schema{Types: arrayType, Items: d.root}
-	case isArgsWord(name), slices.Contains(callWords, name), d.isTool(name):
+		return arrayOf(d.root)
+	case isArgsWord(name), isCallWord(name), d.isTool(name):
 		return d.root
 	case isToolWord(name):
-		return textSchema
+		return textSchema()
 	}
 	return nil
 }
-
-var textSchema = &Schema{Types: []string{"string"}}
 
 // list reads the items of an array, or of a tuple in parentheses.
 func (d *parser) list(s *Schema, closer byte) (node, bool) {
@@ -337,7 +339,7 @@ func (d *parser) readItems(s *Schema, closer byte, first int) bool {
 
 // commaAt returns the length of the separator between members at i, or 0: a comma, a fullwidth
 // comma or a semicolon.
-func (d *Text) commaAt(i int) int {
+func (d *View) commaAt(i int) int {
 	switch c := d.byteAt(i); {
 	case c == ',' || c == ';':
 		return 1

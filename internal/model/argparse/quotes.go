@@ -34,8 +34,11 @@ var yamlQuotes = quotes{open: "'", close: "'", python: true, yaml: true}
 // gemmaQuote is the token that Gemma writes around texts.
 const gemmaQuote = `<|"|>`
 
+// doubleQuotes returns the quotes of JSON.
+func doubleQuotes() *quotes { return &allQuotes[0] }
+
 // quoteAt returns the quotes that open at i, or nil.
-func (d *Text) quoteAt(i int) *quotes {
+func (d *View) quoteAt(i int) *quotes {
 	switch d.byteAt(i) {
 	case '"':
 		return &allQuotes[0]
@@ -58,7 +61,7 @@ func (d *Text) quoteAt(i int) *quotes {
 }
 
 // closesAt returns the length of the closing quote at i, or 0.
-func (d *Text) closesAt(q *quotes, i int) int {
+func (d *View) closesAt(q *quotes, i int) int {
 	switch {
 	case d.text[i] != q.close[0] && (q.other == "" || d.text[i] != q.other[0]):
 		return 0
@@ -72,7 +75,7 @@ func (d *Text) closesAt(q *quotes, i int) int {
 
 // nextClose returns the position and length of the first closing quote from i on that is not
 // escaped. The length is 0 if there is none.
-func (d *Text) nextClose(q *quotes, i int) (at, size int) {
+func (d *View) nextClose(q *quotes, i int) (at, size int) {
 	for i < len(d.text) {
 		if d.text[i] == '\\' {
 			i += 2
@@ -201,7 +204,7 @@ func (d *Ends) continues(i int) bool {
 }
 
 // cutKey reports whether the text ends inside or right after the name at i.
-func (d *Text) cutKey(i int) bool {
+func (d *View) cutKey(i int) bool {
 	if len(d.text)-i > maxKey {
 		return false
 	}
@@ -227,7 +230,7 @@ func (d *Ends) itemContinues(i, k int) bool {
 // plainItem reports whether the comma between two simple words in double quotes is missing:
 // "red" "dark-green". The first ends at i and the second starts at k. Other texts may be one
 // text with quotes in it; in single quotes, Python would join them.
-func (d *Text) plainItem(i, k int) bool {
+func (d *View) plainItem(i, k int) bool {
 	if d.text[i-1] != '"' || d.text[k] != '"' {
 		return false
 	}
@@ -297,7 +300,7 @@ func (d *Names) keyAt(i int) (string, bool) {
 }
 
 // apostrophe reports whether the quote at i is between two letters.
-func (d *Text) apostrophe(i, size int) bool {
+func (d *View) apostrophe(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return unicode.IsLetter(before) && unicode.IsLetter(after)

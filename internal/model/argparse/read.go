@@ -57,16 +57,15 @@ func readProperty(n *node) (Property, error) {
 		}
 		p.Required = v.text == "true"
 	}
-	plain := &binder{&Reading{Report: new(Report)}}
 	if v := n.member("default"); v != nil && v.kind != null {
 		p.HasDefault = true
-		p.Default, _ = plain.untyped(v)
+		p.Default = untyped(v)
 	}
 	if v := n.member("example"); v != nil {
-		p.Example, _ = plain.untyped(v)
+		p.Example = untyped(v)
 	}
 	if v := n.member("examples"); v != nil && v.kind == array && len(v.children) > 0 && p.Example == nil {
-		p.Example, _ = plain.untyped(&v.children[0])
+		p.Example = untyped(&v.children[0])
 	}
 	return p, nil
 }

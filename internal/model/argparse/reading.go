@@ -7,6 +7,14 @@ type Reading struct {
 	shelf *nodeStack
 }
 
+// newReading starts reading an input of this size.
+func newReading(s *Schema, tool string, size int) *Reading {
+	return &Reading{Report: &Report{Call: &Call{root: s, tool: tool}}, Budget: newBudget(size), shelf: newNodeStack()}
+}
+
+// end releases what the reading used.
+func (r *Reading) end() { r.shelf.put() }
+
 // json reads a text that is only JSON. done reports whether the result is final, because the
 // text is JSON or cannot be anything else.
 func (r *Reading) json(src source) (n node, done, ok bool) {

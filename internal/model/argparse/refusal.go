@@ -74,7 +74,7 @@ func (r *Refusal) suggest(name string) {
 
 // finish completes the refusal with an example and a hint.
 func (r *Refusal) finish(s *Schema) *Refusal {
-	r.Message, r.ExpectedFormat = cut(r.Message, maxMessage), example(s)
+	r.Message, r.ExpectedFormat = cut(r.Message, maxMessage), Example(s)
 	if r.Hint == "" {
 		r.Hint = hints[r.Code]
 	}

@@ -26,7 +26,6 @@ type step struct {
 const (
 	maxRepairs = 100 // that are reported; a text with more of them is repaired too
 	maxPath    = 120 // bytes of a path
-	maxString  = 3   // levels of JSON in a string
 )
 
 // fail refuses the text. Only the first refusal counts. It returns false.
@@ -40,6 +39,12 @@ func (r *Report) fail(code string, off int, format string, args ...any) bool {
 func (r *Report) enter(name string) { r.path = append(r.path, step{name, -1}) }
 func (r *Report) enterItem(i int)   { r.path = append(r.path, step{"", i}) }
 func (r *Report) leave()            { r.path = r.path[:len(r.path)-1] }
+
+// rename replaces the name of the current value.
+func (r *Report) rename(name string) { r.path[len(r.path)-1].name = name }
+
+// inItem reports whether the current value is an item of an array.
+func (r *Report) inItem() bool { return len(r.path) > 0 && r.path[len(r.path)-1].item >= 0 }
 
 // where returns the path of the current value.
 func (r *Report) where() string {

@@ -41,6 +41,16 @@ type tagReader struct{ *parser }
 // callReader reads the arguments of a function call.
 type callReader struct{ *parser }
 
+// findCall returns the object with the arguments of the call in a text.
+func findCall(r *Reading, text string) (node, bool) {
+	f := &finder{r}
+	n, ok := f.call(source{text: text}, 0)
+	if !ok {
+		return n, false
+	}
+	return f.argumentsOf(n, 0)
+}
+
 // call reads a text that contains one call, or none. level counts the strings around it.
 func (r *finder) call(src source, level int) (node, bool) {
 	if n, done, ok := r.json(src); done {
@@ -142,7 +152,7 @@ func (s *scanner) isQuotedCall() bool {
 // quotedCall reads such an object. The end of the fence or tag must follow.
 func (s *scanner) quotedCall() bool {
 	start := s.pos
-	n, ok := s.quotedText(textSchema, s.quoteAt(start))
+	n, ok := s.quotedText(textSchema(), s.quoteAt(start))
 	if !ok {
 		return false
 	}

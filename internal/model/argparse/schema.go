@@ -36,6 +36,14 @@ var (
 	arrayType  = []string{"array"}
 )
 
+var textOnly = Schema{Types: []string{"string"}}
+
+// textSchema returns the schema of a text.
+func textSchema() *Schema { return &textOnly }
+
+// arrayOf returns the schema of an array.
+func arrayOf(items *Schema) *Schema { return &Schema{Types: arrayType, Items: items} }
+
 // types returns the declared types, or those implied by the other keywords. It is empty for
 // any type.
 func (s *Schema) types() []string {

@@ -16,12 +16,12 @@ func invisible(c rune) bool {
 }
 
 // skipSpaces returns the first position from i on that is not a space.
-func (d *Text) skipSpaces(i int) int { return d.spacesEnd(i, false) }
+func (d *View) skipSpaces(i int) int { return d.spacesEnd(i, false) }
 
 // skipLineSpaces is like skipSpaces, but stops at the end of the line.
-func (d *Text) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
+func (d *View) skipLineSpaces(i int) int { return d.spacesEnd(i, true) }
 
-func (d *Text) spacesEnd(i int, line bool) int {
+func (d *View) spacesEnd(i int, line bool) int {
 	start := i
 	for i < len(d.text) {
 		c, size := rune(d.text[i]), 1
@@ -38,7 +38,7 @@ func (d *Text) spacesEnd(i int, line bool) int {
 }
 
 // comment returns the end of the comment at i, or i.
-func (d *Text) comment(i int) int {
+func (d *View) comment(i int) int {
 	switch {
 	case d.has(i, "/*"):
 		if n := strings.Index(d.text[i+2:], "*/"); n >= 0 {
@@ -59,7 +59,7 @@ func (d *Text) comment(i int) int {
 }
 
 // skip returns the first position from i on that is neither a space nor in a comment.
-func (d *Text) skip(i int) int {
+func (d *View) skip(i int) int {
 	for {
 		i = d.skipSpaces(i)
 		j := d.comment(i)
@@ -101,7 +101,7 @@ func (d *parser) unlike() {
 
 // escapedSpace returns the end of escaped spaces from i on that are written between tokens, as
 // in {\n"p": 1}. It returns i if there are none, or if what follows cannot be a token.
-func (d *Text) escapedSpace(i int) int {
+func (d *View) escapedSpace(i int) int {
 	end := i
 	for d.byteAt(end) == '\\' && (d.byteAt(end+1) == 'n' || d.byteAt(end+1) == 't' || d.byteAt(end+1) == 'r') {
 		end = d.skipSpaces(end + 2)
@@ -113,7 +113,7 @@ func (d *Text) escapedSpace(i int) int {
 }
 
 // oddQuotes reports whether a part of the text has unpaired quotes.
-func (d *Text) oddQuotes(i, end int) bool {
+func (d *View) oddQuotes(i, end int) bool {
 	double, single := 0, 0
 	for ; i < end; i++ {
 		switch {

@@ -35,7 +35,7 @@ func (d *Ends) mixedClose(q *quotes, body, end, size int) (at, n int) {
 }
 
 // curlyName reports whether the name before the value at i has typographic quotes.
-func (d *Text) curlyName(i int) bool {
+func (d *View) curlyName(i int) bool {
 	sep := d.back(i)
 	before := strings.TrimRight(d.text[max(0, sep-maxKey):sep], " ")
 	if !d.isSeparator(sep) || strings.HasSuffix(before, "”") {
@@ -76,7 +76,7 @@ func (d *Names) memberFollows(i int) bool {
 
 // nestedClose returns the closing quote that balances the opening one, in a text with nested
 // typographic quotes.
-func (d *Text) nestedClose(q *quotes, body int) (at, size int) {
+func (d *View) nestedClose(q *quotes, body int) (at, size int) {
 	if q.open == q.close || len(q.open) == 1 {
 		return 0, 0
 	}

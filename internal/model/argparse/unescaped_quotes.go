@@ -40,8 +40,8 @@ func (d *Ends) inner(s *Schema, q *quotes, body, end, size int) (int, int) {
 			}
 			return end, size
 		}
-		if !d.apostrophe(end, size) && !d.inch(end, size) && !(openTypographic(d.text[previous:end]) && d.ends(end, size)) {
-			if count%2 == 0 && !d.opens(end, size) || count%2 == 1 && !d.ends(end, size) {
+		if !d.apostrophe(end, size) && !d.inch(end, size) && !(openTypographic(d.text[previous:end]) && d.closesPair(end, size)) {
+			if count%2 == 0 && !d.opensPair(end, size) || count%2 == 1 && !d.closesPair(end, size) {
 				return d.doubtful(first)
 			}
 			count++
@@ -224,22 +224,22 @@ func (d *Nesting) mayBeName(name string) bool {
 	return false
 }
 
-// opens reports whether the quote at i looks like the first of a pair.
-func (d *Text) opens(i, size int) bool {
+// opensPair reports whether the quote at i looks like the first of a pair.
+func (d *View) opensPair(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !unicode.IsLetter(before) && !unicode.IsDigit(before) && !invisible(after) && !strings.ContainsRune(",;.:=}])", after)
 }
 
-// ends reports whether the quote at i looks like the second of a pair.
-func (d *Text) ends(i, size int) bool {
+// closesPair reports whether the quote at i looks like the second of a pair.
+func (d *View) closesPair(i, size int) bool {
 	before, _ := utf8.DecodeLastRuneInString(d.text[:i])
 	after, _ := utf8.DecodeRuneInString(d.text[i+size:])
 	return !invisible(before) && !strings.ContainsRune(",([{:=", before) && !unicode.IsLetter(after) && !unicode.IsDigit(after)
 }
 
 // inch reports whether the quote at i is an inch sign, as in 5" wide.
-func (d *Text) inch(i, size int) bool {
+func (d *View) inch(i, size int) bool {
 	after, _ := utf8.DecodeRuneInString(d.text[min(i+size+1, len(d.text)):])
 	return i > 0 && d.text[i-1] >= '0' && d.text[i-1] <= '9' && d.byteAt(i+size) == ' ' && unicode.IsLetter(after)
 }

@@ -70,7 +70,7 @@ func (d *parser) noValue(i int) bool {
 	return d.failAt("syntax", i, "%s: a value cannot start with %q", d.here(), c)
 }
 
-func (d *Text) isCloser(i int) bool {
+func (d *View) isCloser(i int) bool {
 	c := d.byteAt(i)
 	return c == '}' || c == ']' || c == ')'
 }
@@ -231,7 +231,7 @@ func (d *Ends) itemOpeningLost(start, i int) bool {
 
 // spacedColons reports whether one space follows every colon after a name, and there are at
 // least two.
-func (d *Text) spacedColons() bool {
+func (d *View) spacedColons() bool {
 	d.Use(len(d.text))
 	all := strings.Count(d.text, `":`)
 	return all > 1 && all == strings.Count(d.text, `": `)

@@ -55,7 +55,7 @@ func (d *documents) oneInList() (node, bool) {
 		return node{}, false
 	}
 	defer d.pop()
-	n, ok := d.dashes(&Schema{Types: arrayType, Items: d.root})
+	n, ok := d.dashes(arrayOf(d.root))
 	if k := d.skip(d.pos); ok && k < len(d.text) {
 		return n, d.failAt("syntax", k, "unexpected text after the list")
 	}
@@ -83,7 +83,7 @@ func (d *documents) linesEnvelope(i int, name string) bool {
 }
 
 // column returns the distance of i from the start of its line.
-func (d *Text) column(i int) int {
+func (d *View) column(i int) int {
 	column := i - (strings.LastIndexByte(d.text[:i], '\n') + 1)
 	d.Use(column)
 	return column
