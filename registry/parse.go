@@ -6,10 +6,11 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/model/argparse"
+	"github.com/flowrun/flowrun/internal/model/argparse/report"
 )
 
 // Repair is one correction of what a model wrote: of the text, or of the type of a value.
-type Repair = argparse.Repair
+type Repair = report.Repair
 
 // Parse parses the text that a model wrote as arguments, and checks it against all rules for the tool's parameters.
 // "" is a call without arguments. If there is not exactly one valid reading, Parse returns a Refusal.

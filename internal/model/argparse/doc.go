@@ -4,25 +4,17 @@
 // do harm. A text is therefore accepted only if it has exactly one reading under the declared
 // parameters. Values are never rewritten.
 //
-// A text is parsed in these steps:
+// A text is parsed in these steps, each in a package below:
 //
-//   - Strict JSON is read in one pass (json_reader.go). Numbers keep their digits.
-//   - Otherwise the call is found in the text (scanner.go). Around it there may be prose
-//     (braces.go), code fences (fence.go), tags and thinking sections (tags.go, tool_tags.go),
-//     a function call (calls.go), or quotes (quoted_document.go, escaped_document.go). Equal
-//     objects count as one; different objects are refused.
-//   - A recursive descent parser for a superset of JSON reads it (parser.go): names (keys.go,
-//     damaged_key.go), quotes (quotes.go, typographic.go, unescaped_quotes.go), Python strings
-//     (literals.go), escapes (escape.go), unquoted values (unquoted.go), spaces and comments
-//     (space.go), and lines as in YAML (lines.go, yaml.go). The declared names and types
-//     determine where a value ends.
-//   - Envelopes are removed (envelope.go): {"name": ..., "arguments": ...}, [one call], and up
-//     to three levels of JSON in strings. A key that is a declared parameter is never part of
-//     an envelope.
-//   - Names are resolved, defaults are added (bind.go, names.go), and values are converted to
-//     the declared types (fit.go, coerce.go).
+//   - find finds the call in the text, with node for strict JSON and grammar for all other
+//     values, and removes its envelopes: {"name": ..., "arguments": ...}, [one call], and up to
+//     three levels of JSON in strings. A key that is a declared parameter is never part of an
+//     envelope.
+//   - bind resolves the names, adds defaults, and converts values to the declared types.
 //
-// Lookahead is limited by Budget, so the cost is linear in the length of the text.
+// The declared names and types determine where a value ends (lookahead, with token for single
+// characters). Lookahead is limited by a budget, so the cost is linear in the length of the
+// text.
 //
 // # Kinds of repairs
 //

@@ -2,25 +2,25 @@ package argparse
 
 import (
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/bind"
+	"github.com/flowrun/flowrun/internal/model/argparse/find"
+	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
+	"github.com/flowrun/flowrun/internal/model/argparse/report"
+	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value
-// (Result.Coercions).
-type Repair struct {
-	Kind   string `json:"kind"`
-	Path   string `json:"path"`   // opts[0].name; "" for the whole text
-	Offset int    `json:"offset"` // of its start in the input, in bytes
-}
+// The types of Parse.
+type (
+	Schema   = schema.Schema
+	Property = schema.Property
+	Repair   = report.Repair
+	Refusal  = report.Refusal
+	Result   = bind.Result
+)
 
-// Result is the arguments of a call. Values are string, bool, nil, json.Number with the digits
-// of the input, []any and map[string]any.
-type Result struct {
-	Value     map[string]any
-	Repaired  bool     // the text was not a JSON object with the parameters
-	Repairs   []Repair // of the text, at most 100
-	Coercions []Repair // of values, such as "10" for a number
-	Defaults  []string // parameters that got their default, in declared order
-}
+// Example returns a valid call as a JSON object, which refusals show as the expected format.
+func Example(s *Schema) string { return report.Example(s) }
 
 // maxInput limits the input, in bytes.
 const maxInput = 1 << 20
@@ -33,26 +33,26 @@ func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}
 	}
-	r := newReading(s, tool, len(input))
-	defer r.end()
+	r := grammar.NewReading(s, tool, len(input))
+	defer r.End()
 	if res, ok := parse(r, input); ok {
 		return res, nil
 	}
-	return nil, r.bad.finish(s)
+	return nil, r.Bad.Finish(s)
 }
 
-func parse(r *Reading, input []byte) (*Result, bool) {
+func parse(r *grammar.Reading, input []byte) (*Result, bool) {
 	if len(input) > maxInput {
-		return nil, r.fail("too-large", maxInput, "the arguments are larger than 1 MiB")
+		return nil, r.Fail("too-large", maxInput, "the arguments are larger than 1 MiB")
 	}
 	if !utf8.Valid(input) {
-		return nil, r.fail("encoding", badByte(input), "the arguments are not valid UTF-8")
+		return nil, r.Fail("encoding", badByte(input), "the arguments are not valid UTF-8")
 	}
-	n, ok := findCall(r, string(input))
+	n, ok := find.Call(r, string(input))
 	if !ok {
 		return nil, false
 	}
-	return arguments(r, &n)
+	return bind.Arguments(r, &n)
 }
 
 func badByte(b []byte) int {

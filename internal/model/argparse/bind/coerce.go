@@ -1,0 +1,151 @@
+package bind
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/node"
+	"github.com/flowrun/flowrun/internal/model/argparse/report"
+	"github.com/flowrun/flowrun/internal/model/argparse/schema"
+)
+
+// convert converts a scalar to a declared type. If more than one declared type can represent
+// it, the value is ambiguous.
+func (r *binder) convert(s *schema.Schema, n *node.Node) (any, bool) {
+	var found []any
+	kind := ""
+	for _, t := range s.TypeNames() {
+		if v, ok := as(t, n); ok && (len(found) == 0 || !node.Equal(found[0], v)) {
+			found, kind = append(found, v), conversions[t]
+		}
+	}
+	switch {
+	case len(found) > 1:
+		return nil, r.Fail("ambiguous", int(n.Off), "%s: %s could be a %s", r.Here(), report.Quote(n.Text), strings.Join(s.TypeNames(), " or a "))
+	case len(found) == 1:
+		r.Coerced(kind, n.Off)
+		return r.checkEnum(s, n, found[0])
+	}
+	if inner, ok := stringInString(n); ok && !s.Allows("string") {
+		r.Coerced("json-text", n.Off)
+		return r.fit(s, &inner)
+	}
+	return r.compose(s, n)
+}
+
+// stringInString decodes a text that is itself a JSON string: "\"5\"".
+func stringInString(n *node.Node) (node.Node, bool) {
+	text := strings.TrimSpace(n.Text)
+	if n.Kind != node.Quoted && n.Kind != node.Bare || len(text) < 2 || text[0] != '"' {
+		return node.Node{}, false
+	}
+	inner, end, _, ok := node.ReadJSON(node.Source{Text: text}, 0)
+	inner.Off, inner.Exact = n.Off, false
+	return inner, ok && end == len(text)
+}
+
+// conversions are the kinds of coercions, by their target type.
+var conversions = map[string]string{"string": "text", "number": "number", "integer": "number", "boolean": "boolean"}
+
+// as converts the characters of a scalar to one type.
+func as(t string, n *node.Node) (any, bool) {
+	switch t {
+	case "string":
+		if n.Kind == node.Number || n.Kind == node.Truth {
+			return n.Text, true
+		}
+	case "number", "integer":
+		if n.Kind == node.Quoted || n.Kind == node.Bare {
+			if s, ok := asNumber(n.Text); ok && (t == "number" || node.Integral(s)) {
+				return json.Number(s), true
+			}
+		}
+	case "boolean":
+		return asBoolean(n.Text)
+	}
+	return nil, false
+}
+
+func asBoolean(s string) (any, bool) {
+	switch strings.ToLower(strings.TrimSpace(report.Clip(s, 20))) {
+	case "true", "yes", "y", "1":
+		return true, true
+	case "false", "no", "n", "0":
+		return false, true
+	}
+	return nil, false
+}
+
+// compose converts a scalar to a declared array or object.
+func (r *binder) compose(s *schema.Schema, n *node.Node) (any, bool) {
+	text := strings.TrimSpace(n.Text)
+	written := n.Kind == node.Quoted || n.Kind == node.Bare
+	switch {
+	case written && strings.HasPrefix(text, "{") && s.Allows("object"),
+		written && strings.HasPrefix(text, "[") && s.Allows("array"):
+		return r.unpack(s, n)
+	case s.Allows("array"):
+		return r.fitList(s, n, text, written)
+	}
+	return nil, r.wrongType(s, n)
+}
+
+// fitList converts a comma-separated list, or a single value, to an array.
+func (r *binder) fitList(s *schema.Schema, n *node.Node, text string, written bool) (any, bool) {
+	items := s.ItemSchema()
+	doubt := func() bool {
+		return r.Fail("ambiguous", int(n.Off), "%s: %s may be one text or several; write an array", r.Here(), report.Quote(n.Text))
+	}
+	switch {
+	case r.InItem():
+		return nil, r.wrongType(s, n) // a single cell is not a row
+	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
+		return nil, doubt()
+	case !written || !strings.Contains(text, ","):
+		return r.wrapped(s, n)
+	case !items.Free() && (items.Allows("object") || items.Allows("array")):
+		return nil, doubt()
+	}
+	tokens := items.Free() || items.Allows("string") && len(items.Enum) == 0
+	list := make([]any, 0, strings.Count(text, ",")+1)
+	r.Coerced("list", n.Off)
+	item := node.Node{Kind: node.Bare, Off: n.Off}
+	for piece := range strings.SplitSeq(text, ",") {
+		item.Text = strings.TrimSpace(piece)
+		if item.Text == "" || tokens && strings.ContainsAny(item.Text, " \t\"'`()[]{}“”‘’") {
+			return nil, doubt()
+		}
+		if items.Free() {
+			if looksTyped(item.Text) {
+				return nil, doubt()
+			}
+			list = append(list, item.Text)
+			continue
+		}
+		r.EnterItem(len(list))
+		v, ok := r.fit(items, &item)
+		r.Leave()
+		if !ok {
+			return nil, false
+		}
+		list = append(list, v)
+	}
+	return list, true
+}
+
+// looksTyped reports whether a word may be meant as a number, boolean or null.
+func looksTyped(word string) bool {
+	_, isNumber := asNumber(word)
+	low := strings.ToLower(word)
+	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
+}
+
+// unpack reads the array or object that a text contains.
+func (r *binder) unpack(s *schema.Schema, n *node.Node) (any, bool) {
+	inner, ok := r.Whole(n.Inner(), s)
+	if !ok {
+		return nil, false
+	}
+	r.Coerced("json-text", n.Off)
+	return r.fit(s, &inner)
+}

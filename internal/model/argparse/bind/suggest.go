@@ -1,0 +1,68 @@
+package bind
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/schema"
+)
+
+// suggest returns the names that were probably meant, most similar first.
+func suggest(word string, known []string) []string {
+	type near struct {
+		name string
+		far  int
+	}
+	if len(word) > 64 {
+		return nil
+	}
+	var found []near
+	given := schema.Fold(word)
+	for _, name := range known[:min(len(known), 500)] {
+		if len(name) > 64 {
+			continue
+		}
+		f := schema.Fold(name)
+		far := distance(given, f)
+		switch most := max(len(given), len(f)); {
+		case far <= max(1, most/3):
+		case len(given) > 1 && len(f) > 1 && (strings.Contains(given, f) || strings.Contains(f, given)):
+			far = most
+		case len(given) == 1 && strings.HasPrefix(f, given), len(f) == 1 && strings.HasPrefix(given, f):
+			far = most
+		default:
+			continue
+		}
+		found = append(found, near{name, far})
+	}
+	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.far, b.far) })
+	var names []string
+	for _, n := range found[:min(len(found), 3)] {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// distance returns the number of letters to change, add, remove or swap.
+func distance(a, b string) int {
+	row, last, prior := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prior, last, row = last, row, prior
+		row[0] = i + 1
+		for j := range len(b) {
+			miss := 1
+			if a[i] == b[j] {
+				miss = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+miss)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], prior[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,103 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
+	"github.com/flowrun/flowrun/internal/model/argparse/node"
+	"github.com/flowrun/flowrun/internal/model/argparse/report"
+)
+
+// Untyped converts a value without a schema. It returns nil if it has no single meaning.
+func Untyped(n *node.Node) any {
+	v, _ := (&binder{&grammar.Reading{Report: new(report.Report)}}).untyped(n)
+	return v
+}
+
+// untyped converts a node without a schema.
+func (r *binder) untyped(n *node.Node) (any, bool) {
+	switch n.Kind {
+	case node.Quoted, node.Number, node.Truth, node.Null:
+		return node.Scalar(n), true
+	case node.Array:
+		list := make([]any, len(n.Children))
+		for i := range n.Children {
+			r.EnterItem(i)
+			v, ok := r.untyped(&n.Children[i])
+			r.Leave()
+			if !ok {
+				return nil, false
+			}
+			list[i] = v
+		}
+		return list, true
+	case node.Object:
+		m := make(map[string]any, len(n.Children))
+		doubt := mayRepeat(n.Children)
+		for i := range n.Children {
+			k := &n.Children[i]
+			r.Enter(k.Name)
+			v, ok := r.untyped(k)
+			if ok && doubt {
+				ok = r.put(m, k.Name, v, k)
+			} else if ok {
+				m[k.Name] = v
+			}
+			r.Leave()
+			if !ok {
+				return nil, false
+			}
+		}
+		return m, true
+	}
+	return r.untypedWord(n)
+}
+
+// mayRepeat reports whether a name may appear twice. It does not search long lists.
+func mayRepeat(children []node.Node) bool {
+	if len(children) > 8 {
+		return true
+	}
+	for i := range children {
+		for j := range i {
+			if children[i].Name == children[j].Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// put sets a member. The same name may appear twice with the same value.
+func (r *binder) put(m map[string]any, name string, v any, k *node.Node) bool {
+	if old, again := m[name]; again {
+		return node.Equal(old, v) || r.twice(k)
+	}
+	m[name] = v
+	return true
+}
+
+// untypedWord converts an unquoted word without a schema.
+func (r *binder) untypedWord(n *node.Node) (any, bool) {
+	lit := n.Literal()
+	if lit.Kind != node.Bare {
+		return r.untyped(&lit)
+	}
+	if code, why := notPlain(n.Text); code != "" {
+		return nil, r.Fail(code, int(n.Off), "%s: %s", r.Here(), why)
+	}
+	if !plainWord(n.Text) {
+		return nil, r.Fail("ambiguous", int(n.Off), "%s: the unquoted text %q has more than one meaning; put it in quotes", r.Here(), report.Clip(n.Text, 60))
+	}
+	return n.Text, true
+}
+
+// plainWord reports whether an unquoted word without a declared type can only be text.
+func plainWord(s string) bool {
+	for _, lit := range []string{"true", "false", "null", "True", "False", "None"} {
+		if strings.HasPrefix(s, lit) {
+			return false
+		}
+	}
+	return s != "" && !(s[0] >= '0' && s[0] <= '9') && !strings.ContainsAny(s, "+*=<>%&|!?^~`$@#;:'\"\\(){}[]")
+}

@@ -1,0 +1,193 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
+	"github.com/flowrun/flowrun/internal/model/argparse/node"
+	"github.com/flowrun/flowrun/internal/model/argparse/schema"
+	"github.com/flowrun/flowrun/internal/model/argparse/token"
+)
+
+// candidate is a part of a text that may be the call.
+type candidate struct {
+	node.Node
+	start, end int
+	marked     bool // inside a fence or tag
+}
+
+// scanner finds candidates in a text, from left to right. It does not look inside a candidate.
+type scanner struct {
+	*grammar.Parser
+	documents
+	tagReader
+	callReader
+	finder      *finder
+	first       int // position of the first character that is not a space
+	found       []candidate
+	marked      int // number of open fences and tags
+	sawThinking bool
+	loose       bool // a parameter with a value is outside of all candidates
+	within      bool // and inside a fence or tag
+	fenced      bool // a fence is open
+	sloppy      bool // an object was not strict JSON
+}
+
+// run scans the text. It returns false if the text is refused.
+func (s *scanner) run() bool {
+	for s.Pos < len(s.Text) {
+		if !s.Spend(0, s.Pos) {
+			return false
+		}
+		if s.QuoteAt(s.Pos) != nil && !s.within {
+			name, ok := s.KeyAt(s.Pos)
+			s.noteLoose(ok && s.InputName(name))
+		}
+		ok := true
+		switch c := s.Text[s.Pos]; {
+		case c == '`' && s.Has(s.Pos, "```"), c == '~' && s.Has(s.Pos, "~~~"):
+			ok = s.fence()
+		case s.isQuotedCall():
+			ok = s.quotedCall()
+		case c == '<':
+			ok = s.tag()
+		case c == '{':
+			ok = s.brace()
+		case c == '[' && s.isPairs():
+			ok = s.pairs(']')
+		case c == '(' && s.isPairs():
+			ok = s.pairs(')')
+		case c == '[':
+			ok = s.bracket()
+		case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80:
+			ok = s.word()
+		default:
+			if c == '}' || c == ']' {
+				ok = s.stray()
+			}
+			s.Pos++
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isQuotedCall reports whether a fence or tag contains an object in quotes at pos.
+func (s *scanner) isQuotedCall() bool {
+	c := s.Text[s.Pos]
+	if c != '"' && c != '\'' || s.marked == 0 || len(s.found) > 0 || s.ByteAt(s.SkipSpaces(s.Pos+1)) != '{' {
+		return false
+	}
+	before := s.ByteAt(s.Back(s.Pos))
+	return before == '>' || before == '`' || s.Text[s.Back(s.Pos)+1:s.Pos] != "" && strings.Contains(s.Text[s.Back(s.Pos)+1:s.Pos], "\n")
+}
+
+// quotedCall reads such an object. The end of the fence or tag must follow.
+func (s *scanner) quotedCall() bool {
+	start := s.Pos
+	n, ok := s.QuotedText(schema.Text(), s.QuoteAt(start))
+	if !ok {
+		return false
+	}
+	if c := s.ByteAt(s.SkipSpaces(s.Pos)); c != '`' && c != '<' && c != '~' {
+		return s.FailAt("ambiguous", start, "this object is inside quotes: it may be the text of another value")
+	}
+	s.add(n, start, "")
+	return true
+}
+
+// noteLoose records that a parameter with a value is outside of all candidates.
+func (s *scanner) noteLoose(is bool) {
+	s.loose = s.loose || is
+	s.within = s.within || is && s.marked > 0
+}
+
+// add adds a candidate. An equal candidate is a repetition.
+func (s *scanner) add(n node.Node, start int, kind string) {
+	if kind != "" {
+		s.Fix(kind, start)
+	}
+	c := candidate{n, start, s.Pos, s.marked > 0}
+	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && node.Equal(node.Shape(&s.found[last].Node), node.Shape(&n)) {
+		s.found[last].end = c.end
+		s.Fix("repeated", start)
+		return
+	}
+	s.found = append(s.found, c)
+}
+
+// choose returns the only candidate that is left after removing repetitions.
+func (s *scanner) choose(level int) (node.Node, bool) {
+	if len(s.found) == 0 {
+		return node.Node{}, s.nothingFound()
+	}
+	if s.fenced && s.sloppy {
+		return node.Node{}, s.Truncated() // the fence, and perhaps a text with unescaped quotes
+	}
+	if s.loose && (s.within || !s.found[0].marked) {
+		return node.Node{}, s.FailAt("ambiguous", s.found[0].start, "a parameter with a value is outside of the object: it may be part of it")
+	}
+	if last := s.found[len(s.found)-1].end; s.brokenQuotes(last) {
+		return node.Node{}, s.FailAt("ambiguous", last, "an unmatched quote follows the object: its last text may extend to it")
+	}
+	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
+		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.hasKnownName(&c.Node) })
+	}
+	var first node.Node
+	for i := range s.found {
+		c := &s.found[i]
+		kept := len(s.Repairs)
+		n, ok := s.finder.argumentsOf(c.Node, level)
+		if !ok {
+			return n, false
+		}
+		if i == 0 {
+			first = n
+			continue
+		}
+		s.Repairs = s.Repairs[:kept]
+		if !node.Equal(node.Shape(&first), node.Shape(&n)) {
+			return n, s.FailAt("several-calls", c.start, "the text contains %d different objects, and it is not clear which one is the call", len(s.found))
+		}
+		s.Fix("repeated", c.start)
+	}
+	s.proseAround()
+	return first, true
+}
+
+// hasKnownName reports whether an object has a key that a call can have.
+func (s *scanner) hasKnownName(n *node.Node) bool {
+	if n.Kind != node.Object {
+		return true
+	}
+	for i := range n.Children {
+		k := n.Children[i].Name
+		if s.InputName(k) || schema.IsArgsWord(k) || schema.IsToolWord(k) || k == schema.CallsWord {
+			return true
+		}
+	}
+	return false
+}
+
+// proseAround reports the text around the candidates as a repair.
+func (s *scanner) proseAround() {
+	if len(s.found) == 0 {
+		return
+	}
+	first, last := &s.found[0], &s.found[len(s.found)-1]
+	if !node.IsSpaces(s.Text[:first.start]) && !first.marked {
+		s.Fix("prose", 0)
+	} else if rest := strings.TrimRightFunc(s.Text[last.end:], token.Invisible); rest != "" && !last.marked {
+		s.Fix("prose", last.end)
+	}
+}
+
+func (s *scanner) nothingFound() bool {
+	if s.Has(s.first, "...") {
+		return s.FailAt("ellipsis", s.first, "the text contains ... in place of omitted content; send the whole call")
+	}
+	return s.FailAt("not-arguments", s.first, "the text contains no call: expected an object with the arguments")
+}

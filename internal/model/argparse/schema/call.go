@@ -1,0 +1,79 @@
+package schema
+
+// Call is what is declared for a call.
+type Call struct {
+	Root    *Schema
+	Tool    string // "" if it is not known
+	indexes map[*Schema]*index
+}
+
+// IsTool reports whether a name is that of the called tool, if it is known.
+func (r *Call) IsTool(name string) bool { return r.Tool != "" && SameTool(name, r.Tool) }
+
+// InputName reports whether a name is that of a parameter.
+func (r *Call) InputName(name string) bool { return r.Declares(r.Root, name) }
+
+// Declares reports whether an object declares a name, in any spelling.
+func (r *Call) Declares(s *Schema, name string) bool {
+	p, _ := r.Property(s, name)
+	return p >= 0
+}
+
+// Property returns the index of the property that a name refers to, exactly or as its only
+// folded match, or -1.
+func (r *Call) Property(s *Schema, key string) (i int, exact bool) {
+	if s == nil || len(s.Properties) == 0 {
+		return -1, false
+	}
+	if len(s.Properties) <= maxUnindexed {
+		for i := range s.Properties {
+			if s.Properties[i].Name == key {
+				return i, true
+			}
+		}
+	}
+	x := r.indexes[s]
+	if x == nil {
+		x = newIndex(s)
+		if r.indexes == nil {
+			r.indexes = map[*Schema]*index{}
+		}
+		r.indexes[s] = x
+	}
+	if i, ok := x.exact[key]; ok {
+		return i, true
+	}
+	if len(key) > MaxFoldedName {
+		return -1, false
+	}
+	if i, ok := x.folded[Fold(key)]; ok {
+		return i, false
+	}
+	return -1, false
+}
+
+// index finds the properties of a schema by their exact and folded names.
+type index struct {
+	exact  map[string]int
+	folded map[string]int // -1 if several names fold to it
+}
+
+// maxUnindexed is the number of properties that are searched without an index.
+const maxUnindexed = 12
+
+// MaxFoldedName limits the length of names that are folded.
+const MaxFoldedName = 1 << 10
+
+func newIndex(s *Schema) *index {
+	x := &index{exact: make(map[string]int, len(s.Properties)), folded: make(map[string]int, len(s.Properties))}
+	for i := range s.Properties {
+		name := s.Properties[i].Name
+		x.exact[name] = i
+		f := Fold(name)
+		if _, taken := x.folded[f]; taken {
+			i = -1
+		}
+		x.folded[f] = i
+	}
+	return x
+}

@@ -1,0 +1,134 @@
+package token
+
+// Quotes is a pair of quotes, and the language whose escapes are used between them.
+type Quotes struct {
+	Open, Close string
+	other       string // another closing quote
+	Python      bool
+	Yaml        bool // a doubled quote stands for one
+}
+
+var allQuotes = []Quotes{
+	{Open: `"`, Close: `"`},
+	{Open: `'`, Close: `'`, Python: true},
+	{Open: "`", Close: "`", other: "´"},
+	{Open: "“", Close: "”"},
+	{Open: "”", Close: "”"},
+	{Open: "‘", Close: "’"},
+	{Open: "’", Close: "’"},
+	{Open: "„", Close: "“", other: "”"},
+	{Open: "«", Close: "»"},
+	{Open: "＂", Close: "＂"},
+	{Open: gemmaQuote, Close: gemmaQuote},
+}
+
+// gemmaQuote is the token that Gemma writes around texts.
+const gemmaQuote = `<|"|>`
+
+// DoubleQuotes returns the quotes of JSON.
+func DoubleQuotes() *Quotes { return &allQuotes[0] }
+
+// QuoteAt returns the quotes that open at i, or nil.
+func (d *View) QuoteAt(i int) *Quotes {
+	switch d.ByteAt(i) {
+	case '"':
+		return &allQuotes[0]
+	case '\'':
+		return &allQuotes[1]
+	case '`':
+		return &allQuotes[2]
+	case '<':
+		if d.Has(i, gemmaQuote) {
+			return &allQuotes[len(allQuotes)-1]
+		}
+	case 0xe2, 0xc2, 0xef:
+		for k := 3; k < len(allQuotes); k++ {
+			if d.Has(i, allQuotes[k].Open) {
+				return &allQuotes[k]
+			}
+		}
+	}
+	return nil
+}
+
+// ClosesAt returns the length of the closing quote at i, or 0.
+func (d *View) ClosesAt(q *Quotes, i int) int {
+	switch {
+	case d.Text[i] != q.Close[0] && (q.other == "" || d.Text[i] != q.other[0]):
+		return 0
+	case d.Has(i, q.Close):
+		return len(q.Close)
+	case q.other != "" && d.Has(i, q.other):
+		return len(q.other)
+	}
+	return 0
+}
+
+// NextClose returns the position and length of the first closing quote from i on that is not
+// escaped. The length is 0 if there is none.
+func (d *View) NextClose(q *Quotes, i int) (at, size int) {
+	for i < len(d.Text) {
+		if d.Text[i] == '\\' {
+			i += 2
+			continue
+		}
+		if n := d.ClosesAt(q, i); n > 0 {
+			if q.Yaml && d.ByteAt(i+1) == '\'' {
+				i += 2
+				continue
+			}
+			return i, n
+		}
+		i++
+	}
+	return len(d.Text), 0
+}
+
+// NestedClose returns the closing quote that balances the opening one, in a text with nested
+// typographic quotes.
+func (d *View) NestedClose(q *Quotes, body int) (at, size int) {
+	if q.Open == q.Close || len(q.Open) == 1 {
+		return 0, 0
+	}
+	depth := 1
+	for i := body; i < len(d.Text); {
+		switch n := d.ClosesAt(q, i); {
+		case n > 0:
+			if depth--; depth == 0 {
+				d.Use(i - body)
+				return i, n
+			}
+			i += n
+		case d.Has(i, q.Open):
+			depth++
+			i += len(q.Open)
+		default:
+			i++
+		}
+	}
+	d.Use(len(d.Text) - body)
+	return 0, 0
+}
+
+// StrayQuotes returns the number of equal quotes at i, at most two, and the position after
+// them.
+func (d *View) StrayQuotes(i int) (end, count int) {
+	c := d.ByteAt(i)
+	if c != '"' && c != '\'' && c != '`' {
+		return i, 0
+	}
+	if d.ByteAt(i+1) == c {
+		return i + 2, 2
+	}
+	return i + 1, 1
+}
+
+// PrefixAt returns the prefix of a Python string at i: r"\d", u"x", f"x". It returns 0 for
+// none. Bytes (b"x") are not text.
+func (d *View) PrefixAt(i int) byte {
+	c := d.ByteAt(i) | 0x20
+	if q := d.ByteAt(i + 1); (c == 'r' || c == 'u' || c == 'f') && (q == '"' || q == '\'') {
+		return c
+	}
+	return 0
+}
