@@ -26,9 +26,6 @@ type Result struct {
 	Defaults  []string        // parameters that got their default, in declared order
 }
 
-// binder converts a node to the arguments of a call.
-type binder struct{ *grammar.Reading }
-
 // Arguments converts the members of an object to the arguments of the call.
 func Arguments(r *grammar.Reading, n *node.Node) (*Result, bool) { return (&binder{r}).bind(n) }
 
@@ -180,10 +177,6 @@ func (r *binder) again(value map[string]any, prop *schema.Property, k *node.Node
 	}
 	v, ok := r.fit(prop.Schema, k)
 	return ok && (node.Equal(old, v) || r.twice(k))
-}
-
-func (r *binder) twice(k *node.Node) bool {
-	return r.Fail("duplicate-key", int(k.NameOff), "%s appears twice, with different values", r.Here())
 }
 
 // misnamed refuses a call because of unknown and missing parameters. It reports all of them.

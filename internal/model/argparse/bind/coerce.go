@@ -149,3 +149,42 @@ func (r *binder) unpack(s *schema.Schema, n *node.Node) (any, bool) {
 	r.Coerced("json-text", n.Off)
 	return r.fit(s, &inner)
 }
+
+// asNumber converts a text to a JSON number with the same digits. It accepts surrounding
+// spaces, a plus sign, underscores between digits, and a point without digits on one side.
+func asNumber(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	sign := ""
+	if rest, plus := strings.CutPrefix(s, "+"); plus {
+		s = rest
+	} else if rest, minus := strings.CutPrefix(s, "-"); minus {
+		sign, s = "-", rest
+	} else if rest, minus := strings.CutPrefix(s, "\u2212"); minus { // the minus sign of typography
+		sign, s = "-", rest
+	}
+	s = withoutUnderscores(s)
+	if whole, point := strings.CutSuffix(s, "."); point && node.Digits(whole) == len(whole) {
+		s = whole
+	}
+	if strings.HasPrefix(s, ".") {
+		s = "0" + s
+	}
+	if s == "" || s[0] < '0' || s[0] > '9' || !node.IsNumber(s) {
+		return "", false
+	}
+	return sign + s, true
+}
+
+// withoutUnderscores removes the underscores between the digits of a number, as in 1_000. A
+// text with an underscore elsewhere is returned unchanged.
+func withoutUnderscores(s string) string {
+	if strings.IndexByte(s, '_') < 0 {
+		return s
+	}
+	for i := range len(s) {
+		if s[i] == '_' && (i == 0 || i+1 == len(s) || node.Digits(s[i-1:]) == 0 || node.Digits(s[i+1:]) == 0) {
+			return s
+		}
+	}
+	return strings.ReplaceAll(s, "_", "")
+}

@@ -8,6 +8,13 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/report"
 )
 
+// binder converts a node to the arguments of a call.
+type binder struct{ *grammar.Reading }
+
+func (r *binder) twice(k *node.Node) bool {
+	return r.Fail("duplicate-key", int(k.NameOff), "%s appears twice, with different values", r.Here())
+}
+
 // Untyped converts a value without a schema. It returns nil if it has no single meaning.
 func Untyped(n *node.Node) any {
 	v, _ := (&binder{&grammar.Reading{Report: new(report.Report)}}).untyped(n)
@@ -100,4 +107,30 @@ func plainWord(s string) bool {
 		}
 	}
 	return s != "" && !(s[0] >= '0' && s[0] <= '9') && !strings.ContainsAny(s, "+*=<>%&|!?^~`$@#;:'\"\\(){}[]")
+}
+
+// notPlain explains why a text is not a value of another type: it is code, a number with a
+// unit, or an ellipsis. code is "" if it has no explanation.
+func notPlain(s string) (code, why string) {
+	s = strings.TrimSpace(s)
+	low := strings.ToLower(strings.TrimLeft(s, "+-"))
+	body := strings.TrimLeft(s, "+-$€£¥ ")
+	digit := body != "" && body[0] >= '0' && body[0] <= '9' || len(body) > 1 && body[0] == '.' && body[1] >= '0' && body[1] <= '9'
+	switch {
+	case strings.Contains(s, "...") || strings.Contains(s, "…"):
+		return "ellipsis", "the value contains ... in place of omitted content; write the whole value"
+	case low == "nan" || low == "inf" || low == "infinity":
+		return "number", s + " is not a number that JSON can represent"
+	case low == "undefined":
+		return "code", "undefined is not a value; omit the name"
+	case strings.Contains(s, "${") || strings.ContainsAny(s, "(") || strings.HasPrefix(s, "lambda") || strings.HasPrefix(s, "new ") || strings.HasPrefix(s, "await "):
+		return "code", "this is code, which is not evaluated; write its value"
+	case strings.HasPrefix(low, "0x") || strings.HasPrefix(low, "0b") || strings.HasPrefix(low, "0o"):
+		return "number", report.Clip(s, 40) + " is not a decimal number"
+	case digit && strings.ContainsAny(body, "+*/^") && !node.IsNumber(body), digit && strings.Contains(strings.TrimLeft(body, "0123456789. "), "- "):
+		return "code", "expressions are not evaluated; write the number"
+	case digit:
+		return "number", report.Clip(s, 40) + " is not a plain number; write digits and a decimal point, without a unit or thousands separators"
+	}
+	return "", ""
 }

@@ -159,20 +159,6 @@ func (s *scanner) checkAfterObject() bool {
 	return true
 }
 
-// stray refuses an unmatched closing bracket after an object: the object may extend to it.
-func (s *scanner) stray() bool {
-	if len(s.found) == 0 {
-		return true
-	}
-	last := &s.found[len(s.found)-1]
-	gap := s.Text[last.end:s.Pos]
-	s.Use(len(gap))
-	if strings.Trim(gap, " \t\r\n}])`") == "" && !strings.ContainsRune(",[(:=", rune(s.ByteAt(s.Back(last.start)))) {
-		return true
-	}
-	return s.FailAt("ambiguous", s.Pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
-}
-
 // brokenQuotes reports whether the quotes after i are unpaired, unlike quotes in prose.
 func (s *scanner) brokenQuotes(i int) bool {
 	for _, q := range []byte{'"', '\''} {

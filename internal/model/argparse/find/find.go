@@ -14,9 +14,6 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// finder finds the call in a text, and removes its envelopes.
-type finder struct{ *grammar.Reading }
-
 // Call returns the object with the arguments of the call in a text.
 func Call(r *grammar.Reading, text string) (node.Node, bool) {
 	f := &finder{r}

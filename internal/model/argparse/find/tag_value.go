@@ -11,6 +11,19 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
+// attribute returns the name in a tag: =NAME or name="NAME".
+func attribute(rest string) string {
+	_, v, _ := strings.Cut(rest, "=")
+	v, _, _ = strings.Cut(strings.TrimSpace(v), " ")
+	return strings.Trim(v, `"'/ `)
+}
+
+// These tags surround thinking sections and calls.
+var (
+	thinkingTags = []string{"think", "thinking", "reasoning", "thought", "reflection", "analysis"}
+	callTags     = []string{"tool_call", "tool_calls", "tool_use", "tool", "function_call", "function_calls", "arguments", "parameters", "args", "input", "json", "call"}
+)
+
 // tagReader reads values between tags.
 type tagReader struct{ *grammar.Parser }
 

@@ -9,12 +9,6 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// These tags surround thinking sections and calls.
-var (
-	thinkingTags = []string{"think", "thinking", "reasoning", "thought", "reflection", "analysis"}
-	callTags     = []string{"tool_call", "tool_calls", "tool_use", "tool", "function_call", "function_calls", "arguments", "parameters", "args", "input", "json", "call"}
-)
-
 // thoughts skips the thinking sections at the start of a text.
 func (s *scanner) thoughts(start int) bool {
 	s.Pos = start
@@ -90,13 +84,6 @@ func (s *scanner) sign() bool {
 		return s.Truncated()
 	}
 	return true
-}
-
-// attribute returns the name in a tag: =NAME or name="NAME".
-func attribute(rest string) string {
-	_, v, _ := strings.Cut(rest, "=")
-	v, _, _ = strings.Cut(strings.TrimSpace(v), " ")
-	return strings.Trim(v, `"'/ `)
 }
 
 // thinking skips a thinking section. A closing tag without an opening one discards everything

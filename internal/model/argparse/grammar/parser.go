@@ -10,27 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/lookahead"
 	"github.com/flowrun/flowrun/internal/model/argparse/node"
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
+	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
-
-// Parser is a recursive descent parser for a superset of JSON. It reads from left to right
-// without backtracking. Where JSON would be unambiguous but the text is not JSON, the schema
-// decides: the declared names and types determine where a value ends and whether digits are
-// text. Lookahead is limited by Budget.
-type Parser struct {
-	lookahead.Ends
-	Pos      int
-	shelf    *node.Stack
-	Document bool // the lines start with ---, so ... may end them
-}
-
-// Push opens a frame.
-func (d *Parser) Push(f lookahead.Frame) bool {
-	if len(d.Open) >= node.MaxDepth {
-		return d.FailAt("too-deep", d.Pos, "objects and arrays are nested more than %d levels deep", node.MaxDepth)
-	}
-	d.Open = append(d.Open, f)
-	return true
-}
 
 // value reads the value at pos.
 func (d *Parser) value(s *schema.Schema) (node.Node, bool) {
@@ -266,4 +247,43 @@ func (d *Parser) mayFollow(last *node.Node) bool {
 		return d.FailAt("syntax", d.Pos, "unexpected %q after an item of an array", c)
 	}
 	return d.FailAt("ambiguous", d.Pos, "it is not clear whether a new item starts here; add the missing comma")
+}
+
+// encodedValue reads such a text, starting at its opening quote.
+func (d *Parser) encodedValue(s *schema.Schema, q *token.Quotes) (node.Node, bool) {
+	d.Fix("json-text", d.Pos)
+	d.Pos = d.SkipSpaces(d.Pos + len(q.Open))
+	n, ok := d.value(s)
+	if !ok || !d.Space() {
+		return n, false
+	}
+	size := 0
+	if d.Pos < len(d.Text) {
+		size = d.ClosesAt(q, d.Pos)
+	}
+	if size == 0 {
+		return n, d.FailAt("ambiguous", d.Pos, "%s: it is not clear where the text ends; send %s without quotes", d.Here(), n.TypeName())
+	}
+	d.Pos += size
+	return n, true
+}
+
+// Whole reads a text that contains one value and nothing else.
+func (r *Reading) Whole(src node.Source, s *schema.Schema) (node.Node, bool) {
+	if n, done, ok := r.JSON(src); done {
+		return n, ok
+	}
+	d := r.NewParser(src)
+	if !d.Space() {
+		return node.Node{}, false
+	}
+	n, ok := d.value(s)
+	if !ok || !d.Space() {
+		return n, false
+	}
+	if d.Pos < len(d.Text) {
+		return n, d.FailAt("syntax", d.Pos, "%s: unexpected text after the value", d.Here())
+	}
+	d.Unlike()
+	return n, true
 }

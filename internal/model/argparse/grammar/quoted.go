@@ -57,25 +57,6 @@ func (d *Parser) QuotedText(s *schema.Schema, q *token.Quotes) (node.Node, bool)
 	return n, ok && d.Spend(0, start)
 }
 
-// encodedValue reads such a text, starting at its opening quote.
-func (d *Parser) encodedValue(s *schema.Schema, q *token.Quotes) (node.Node, bool) {
-	d.Fix("json-text", d.Pos)
-	d.Pos = d.SkipSpaces(d.Pos + len(q.Open))
-	n, ok := d.value(s)
-	if !ok || !d.Space() {
-		return n, false
-	}
-	size := 0
-	if d.Pos < len(d.Text) {
-		size = d.ClosesAt(q, d.Pos)
-	}
-	if size == 0 {
-		return n, d.FailAt("ambiguous", d.Pos, "%s: it is not clear where the text ends; send %s without quotes", d.Here(), n.TypeName())
-	}
-	d.Pos += size
-	return n, true
-}
-
 // yamlQuotes are single quotes in lines, where a doubled quote stands for a single one.
 var yamlQuotes = token.Quotes{Open: "'", Close: "'", Python: true, Yaml: true}
 

@@ -8,6 +8,26 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
+// Parser is a recursive descent parser for a superset of JSON. It reads from left to right
+// without backtracking. Where JSON would be unambiguous but the text is not JSON, the schema
+// decides: the declared names and types determine where a value ends and whether digits are
+// text. Lookahead is limited by Budget.
+type Parser struct {
+	lookahead.Ends
+	Pos      int
+	shelf    *node.Stack
+	Document bool // the lines start with ---, so ... may end them
+}
+
+// Push opens a frame.
+func (d *Parser) Push(f lookahead.Frame) bool {
+	if len(d.Open) >= node.MaxDepth {
+		return d.FailAt("too-deep", d.Pos, "objects and arrays are nested more than %d levels deep", node.MaxDepth)
+	}
+	d.Open = append(d.Open, f)
+	return true
+}
+
 // Reading is what all readers of one input share.
 type Reading struct {
 	*report.Report
@@ -38,26 +58,61 @@ func (r *Reading) JSON(src node.Source) (n node.Node, done, ok bool) {
 	return n, false, false
 }
 
-// Whole reads a text that contains one value and nothing else.
-func (r *Reading) Whole(src node.Source, s *schema.Schema) (node.Node, bool) {
-	if n, done, ok := r.JSON(src); done {
-		return n, ok
-	}
-	d := r.NewParser(src)
-	if !d.Space() {
-		return node.Node{}, false
-	}
-	n, ok := d.value(s)
-	if !ok || !d.Space() {
-		return n, false
-	}
-	if d.Pos < len(d.Text) {
-		return n, d.FailAt("syntax", d.Pos, "%s: unexpected text after the value", d.Here())
-	}
-	d.Unlike()
-	return n, true
-}
-
 func (r *Reading) NewParser(src node.Source) *Parser {
 	return &Parser{Ends: lookahead.New(src, r.Report, r.Budget), shelf: r.shelf}
+}
+
+// Space skips spaces and comments between tokens. It refuses a comment with an unpaired quote,
+// which may be the rest of a text.
+func (d *Parser) Space() bool {
+	for {
+		d.Pos = d.SkipSpaces(d.Pos)
+		if j := d.EscapedSpace(d.Pos); j > d.Pos {
+			d.Fix("escape", d.Pos)
+			d.Pos = j
+			continue
+		}
+		j := d.Comment(d.Pos)
+		if j == d.Pos {
+			return true
+		}
+		if d.OddQuotes(d.Pos, j) {
+			return d.FailAt("ambiguous", d.Pos, "it is not clear whether this is a comment or the rest of a text")
+		}
+		d.Fix("comment", d.Pos)
+		d.Pos = j
+	}
+}
+
+// valueSpace skips spaces between a separator and its value. A comment there may also be text.
+func (d *Parser) valueSpace(s *schema.Schema) bool {
+	if d.Top().Closer == '\n' {
+		d.Pos = d.SkipLineSpaces(d.Pos)
+	} else {
+		d.Pos = d.SkipSpaces(d.Pos)
+	}
+	if j := d.EscapedSpace(d.Pos); j > d.Pos && (!s.Allows("string") || d.QuoteAt(j) != nil) {
+		d.Fix("escape", d.Pos)
+		d.Pos = j
+	}
+	if d.Comment(d.Pos) == d.Pos {
+		return d.Spend(0, d.Pos)
+	}
+	if j := d.Comment(d.Pos); d.Has(d.Pos, "/*") && d.Has(j-2, "*/") && d.QuoteAt(d.SkipSpaces(j)) != nil && d.Top().Closer != '\n' {
+		return d.Space()
+	}
+	if s.Allows("string") {
+		return d.FailAt("ambiguous", d.Pos, "%s may be text or a comment; put the text in quotes", d.Here())
+	}
+	if d.Top().Closer == '\n' {
+		return d.FailAt("syntax", d.Pos, "%s has no value", d.Here())
+	}
+	return d.Space()
+}
+
+// Unlike records a repair if only spaces differ from JSON.
+func (d *Parser) Unlike() {
+	if !d.Repaired {
+		d.Fix("blank", 0)
+	}
 }

@@ -4,35 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
 	"github.com/flowrun/flowrun/internal/model/argparse/node"
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
-
-// candidate is a part of a text that may be the call.
-type candidate struct {
-	node.Node
-	start, end int
-	marked     bool // inside a fence or tag
-}
-
-// scanner finds candidates in a text, from left to right. It does not look inside a candidate.
-type scanner struct {
-	*grammar.Parser
-	documents
-	tagReader
-	callReader
-	finder      *finder
-	first       int // position of the first character that is not a space
-	found       []candidate
-	marked      int // number of open fences and tags
-	sawThinking bool
-	loose       bool // a parameter with a value is outside of all candidates
-	within      bool // and inside a fence or tag
-	fenced      bool // a fence is open
-	sloppy      bool // an object was not strict JSON
-}
 
 // run scans the text. It returns false if the text is refused.
 func (s *scanner) run() bool {
@@ -97,26 +72,6 @@ func (s *scanner) quotedCall() bool {
 	}
 	s.add(n, start, "")
 	return true
-}
-
-// noteLoose records that a parameter with a value is outside of all candidates.
-func (s *scanner) noteLoose(is bool) {
-	s.loose = s.loose || is
-	s.within = s.within || is && s.marked > 0
-}
-
-// add adds a candidate. An equal candidate is a repetition.
-func (s *scanner) add(n node.Node, start int, kind string) {
-	if kind != "" {
-		s.Fix(kind, start)
-	}
-	c := candidate{n, start, s.Pos, s.marked > 0}
-	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && node.Equal(node.Shape(&s.found[last].Node), node.Shape(&n)) {
-		s.found[last].end = c.end
-		s.Fix("repeated", start)
-		return
-	}
-	s.found = append(s.found, c)
 }
 
 // choose returns the only candidate that is left after removing repetitions.
