@@ -25,7 +25,7 @@ func Misspelt(word string, names iter.Seq[string]) []string {
 		if len(name)-len(word) > limit || len(word)-len(name) > limit || shape(name) != shape(word) {
 			continue
 		}
-		switch n := distance(word, name); {
+		switch n := Distance(word, name); {
 		case n < limit:
 			limit, found = n, []string{name}
 		case n == limit && !slices.Contains(found, name):

@@ -27,7 +27,7 @@ func Near(word string, candidates []string) []string {
 		if c == "" || c == word || len(c)-len(word) > limit || len(word)-len(c) > limit || len(word) > 64 {
 			continue
 		}
-		if n := distance(strings.ToLower(word), strings.ToLower(c)); n <= limit && n < max(len(word), len(c)) {
+		if n := Distance(strings.ToLower(word), strings.ToLower(c)); n <= limit && n < max(len(word), len(c)) {
 			found = append(found, match{c, n})
 		}
 	}
@@ -57,9 +57,9 @@ func Suggestion(names []string) string {
 	return "did you mean " + strings.Join(quoted, " or ") + "?"
 }
 
-// distance returns the Damerau-Levenshtein distance of two words: an insertion, a deletion, a replacement and a swap of
+// Distance returns the Damerau-Levenshtein distance of two words: an insertion, a deletion, a replacement and a swap of
 // neighbors each cost 1.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

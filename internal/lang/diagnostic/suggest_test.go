@@ -7,8 +7,8 @@ func TestDistance(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"abc", "abc", 0}, {"tiemout", "timeout", 1}, {"bsh", "bash", 1}, {"kitten", "sitting", 3}, {"ab", "ba", 1}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != got {
-			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		if got := Distance(c.a, c.b); got != c.want || Distance(c.b, c.a) != got {
+			t.Errorf("Distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
 	}
 	if got := Near("ax", []string{"ab", "ac", "ad", "ae"}); len(got) != maxSuggestions {

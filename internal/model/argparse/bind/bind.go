@@ -7,6 +7,7 @@
 package bind
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -176,7 +177,7 @@ func (r *binder) again(value map[string]any, prop *schema.Property, k *node.Node
 		return !had && absent || r.twice(k)
 	}
 	v, ok := r.fit(prop.Schema, k)
-	return ok && (node.Equal(old, v) || r.twice(k))
+	return ok && (reflect.DeepEqual(old, v) || r.twice(k))
 }
 
 // misnamed refuses a call because of unknown and missing parameters. It reports all of them.

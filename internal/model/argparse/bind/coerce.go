@@ -15,7 +15,7 @@ func (r *binder) convert(s *schema.Schema, n *node.Node) (any, bool) {
 	var found []any
 	kind := ""
 	for _, t := range s.TypeNames() {
-		if v, ok := as(t, n); ok && (len(found) == 0 || !node.Equal(found[0], v)) {
+		if v, ok := as(t, n); ok && (len(found) == 0 || found[0] != v) {
 			found, kind = append(found, v), conversions[t]
 		}
 	}

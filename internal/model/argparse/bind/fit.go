@@ -149,10 +149,15 @@ func (r *binder) fitArray(s *schema.Schema, n *node.Node) (any, bool) {
 	if !s.Allows("array") {
 		return nil, r.wrongType(s, n)
 	}
-	list := make([]any, len(n.Children))
-	for i := range n.Children {
+	return r.items(s.ItemSchema(), n.Children)
+}
+
+// items fits the items of an array to their schema.
+func (r *binder) items(s *schema.Schema, of []node.Node) (any, bool) {
+	list := make([]any, len(of))
+	for i := range of {
 		r.EnterItem(i)
-		v, ok := r.fit(s.ItemSchema(), &n.Children[i])
+		v, ok := r.fit(s, &of[i])
 		r.Leave()
 		if !ok {
 			return nil, false
@@ -165,13 +170,7 @@ func (r *binder) fitArray(s *schema.Schema, n *node.Node) (any, bool) {
 // wrapped converts a single value to an array.
 func (r *binder) wrapped(s *schema.Schema, n *node.Node) (any, bool) {
 	r.Coerced("array", n.Off)
-	r.EnterItem(0)
-	defer r.Leave()
-	v, ok := r.fit(s.ItemSchema(), n)
-	if !ok {
-		return nil, false
-	}
-	return []any{v}, true
+	return r.items(s.ItemSchema(), []node.Node{*n})
 }
 
 func (r *binder) wrongType(s *schema.Schema, n *node.Node) bool {

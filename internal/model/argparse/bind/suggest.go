@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
@@ -24,7 +25,7 @@ func suggest(word string, known []string) []string {
 			continue
 		}
 		f := schema.Fold(name)
-		far := distance(given, f)
+		far := diagnostic.Distance(given, f)
 		switch most := max(len(given), len(f)); {
 		case far <= max(1, most/3):
 		case len(given) > 1 && len(f) > 1 && (strings.Contains(given, f) || strings.Contains(f, given)):
@@ -42,27 +43,4 @@ func suggest(word string, known []string) []string {
 		names = append(names, n.name)
 	}
 	return names
-}
-
-// distance returns the number of letters to change, add, remove or swap.
-func distance(a, b string) int {
-	row, last, prior := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prior, last, row = last, row, prior
-		row[0] = i + 1
-		for j := range len(b) {
-			miss := 1
-			if a[i] == b[j] {
-				miss = 0
-			}
-			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+miss)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], prior[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
@@ -17,7 +18,7 @@ func (r *binder) twice(k *node.Node) bool {
 
 // Untyped converts a value without a schema. It returns nil if it has no single meaning.
 func Untyped(n *node.Node) any {
-	v, _ := (&binder{&grammar.Reading{Report: new(report.Report)}}).untyped(n)
+	v, _ := (&binder{new(grammar.Reading)}).untyped(n)
 	return v
 }
 
@@ -27,17 +28,7 @@ func (r *binder) untyped(n *node.Node) (any, bool) {
 	case node.Quoted, node.Number, node.Truth, node.Null:
 		return node.Scalar(n), true
 	case node.Array:
-		list := make([]any, len(n.Children))
-		for i := range n.Children {
-			r.EnterItem(i)
-			v, ok := r.untyped(&n.Children[i])
-			r.Leave()
-			if !ok {
-				return nil, false
-			}
-			list[i] = v
-		}
-		return list, true
+		return r.items(nil, n.Children)
 	case node.Object:
 		m := make(map[string]any, len(n.Children))
 		doubt := mayRepeat(n.Children)
@@ -78,7 +69,7 @@ func mayRepeat(children []node.Node) bool {
 // put sets a member. The same name may appear twice with the same value.
 func (r *binder) put(m map[string]any, name string, v any, k *node.Node) bool {
 	if old, again := m[name]; again {
-		return node.Equal(old, v) || r.twice(k)
+		return reflect.DeepEqual(old, v) || r.twice(k)
 	}
 	m[name] = v
 	return true

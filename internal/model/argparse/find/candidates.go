@@ -40,7 +40,7 @@ func (s *scanner) add(n node.Node, start int, kind string) {
 		s.Fix(kind, start)
 	}
 	c := candidate{n, start, s.Pos, s.marked > 0}
-	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && node.Equal(node.Shape(&s.found[last].Node), node.Shape(&n)) {
+	if last := len(s.found) - 1; last >= 0 && s.found[last].marked == c.marked && node.Equal(&s.found[last].Node, &n) {
 		s.found[last].end = c.end
 		s.Fix("repeated", start)
 		return

@@ -98,7 +98,7 @@ func (d *documents) escapedWhole(n node.Node, q *token.Quotes, body, end int) (n
 	}
 	inside, rest, _, decoded := node.ReadJSON(node.Source{Text: text}, 0)
 	decoded = decoded && node.IsSpaces(text[rest:])
-	if plain && decoded && !node.Equal(node.Shape(&asIs), node.Shape(&inside)) || !plain && !decoded {
+	if plain && decoded && !node.Equal(&asIs, &inside) || !plain && !decoded {
 		return n, true, d.FailAt("ambiguous", body, "it is not clear what the backslashes in the quoted text mean")
 	}
 	if decoded {

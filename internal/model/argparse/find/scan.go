@@ -104,7 +104,7 @@ func (s *scanner) choose(level int) (node.Node, bool) {
 			continue
 		}
 		s.Repairs = s.Repairs[:kept]
-		if !node.Equal(node.Shape(&first), node.Shape(&n)) {
+		if !node.Equal(&first, &n) {
 			return n, s.FailAt("several-calls", c.start, "the text contains %d different objects, and it is not clear which one is the call", len(s.found))
 		}
 		s.Fix("repeated", c.start)

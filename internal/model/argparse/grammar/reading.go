@@ -30,14 +30,14 @@ func (d *Parser) Push(f lookahead.Frame) bool {
 
 // Reading is what all readers of one input share.
 type Reading struct {
-	*report.Report
-	*token.Budget
+	report.Report
+	token.Budget
 	shelf *node.Stack
 }
 
 // NewReading starts reading an input of this size.
 func NewReading(s *schema.Schema, tool string, size int) *Reading {
-	return &Reading{Report: &report.Report{Call: &schema.Call{Root: s, Tool: tool}}, Budget: token.NewBudget(size), shelf: node.NewStack()}
+	return &Reading{Report: report.Report{Call: schema.Call{Root: s, Tool: tool}}, Budget: token.NewBudget(size), shelf: node.NewStack()}
 }
 
 // End releases what the reading used.
@@ -59,7 +59,7 @@ func (r *Reading) JSON(src node.Source) (n node.Node, done, ok bool) {
 }
 
 func (r *Reading) NewParser(src node.Source) *Parser {
-	return &Parser{Ends: lookahead.New(src, r.Report, r.Budget), shelf: r.shelf}
+	return &Parser{Ends: lookahead.New(src, &r.Report, &r.Budget), shelf: r.shelf}
 }
 
 // Space skips spaces and comments between tokens. It refuses a comment with an unpaired quote,

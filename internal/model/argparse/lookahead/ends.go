@@ -22,7 +22,7 @@ type Ends struct {
 }
 
 func New(src node.Source, r *report.Report, b *token.Budget) Ends {
-	names := Names{View: token.New(src, b), Nesting: Nesting{Call: r.Call}}
+	names := Names{View: token.New(src, b), Nesting: Nesting{Call: &r.Call}}
 	return Ends{Names: names, Report: r, lastQuote: strings.LastIndexAny(src.Text, "\"'"), lastCloser: strings.LastIndexAny(src.Text, "}]")}
 }
 

@@ -18,7 +18,7 @@ import (
 // Report is what is known about one call while it is read: what is declared for it, the path of
 // the current value, the repairs, and the refusal.
 type Report struct {
-	*schema.Call
+	schema.Call
 	path      []step
 	Repairs   []Repair
 	Coercions []Repair

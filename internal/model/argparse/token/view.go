@@ -75,10 +75,7 @@ func IsWordByte(c byte) bool {
 type Budget int
 
 // NewBudget returns the budget for an input of this size.
-func NewBudget(size int) *Budget {
-	b := Budget(32*size + 4096)
-	return &b
-}
+func NewBudget(size int) Budget { return Budget(32*size + 4096) }
 
 // Use subtracts n characters.
 func (b *Budget) Use(n int) { *b -= Budget(n) }
