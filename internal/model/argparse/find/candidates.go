@@ -67,3 +67,27 @@ func (s *scanner) stray() bool {
 	}
 	return s.FailAt("ambiguous", s.Pos, "unexpected closing bracket: a quote or an opening bracket is missing before it")
 }
+
+// linesUpTo reads lines of names and values up to the end of their fence or tag.
+func (s *scanner) linesUpTo(shut string) bool {
+	k, ok := s.linesAt(s.SkipSpaces(s.Pos))
+	if !ok {
+		return true
+	}
+	end := strings.Index(s.Text[k:], shut)
+	if end < 0 {
+		return s.Truncated()
+	}
+	return s.region(k, k+end)
+}
+
+// region reads lines of names and values from start to end.
+func (s *scanner) region(start, end int) bool {
+	n, ok := s.finder.NewParser(node.Source{Text: s.Text[start:end], Base: int(s.At(start)), Shift: s.Shift}).Lines()
+	if !ok {
+		return false
+	}
+	s.Pos = end
+	s.add(n, start, "")
+	return true
+}

@@ -129,9 +129,6 @@ func (s *scanner) hasKnownName(n *node.Node) bool {
 
 // proseAround reports the text around the candidates as a repair.
 func (s *scanner) proseAround() {
-	if len(s.found) == 0 {
-		return
-	}
 	first, last := &s.found[0], &s.found[len(s.found)-1]
 	if !node.IsSpaces(s.Text[:first.start]) && !first.marked {
 		s.Fix("prose", 0)

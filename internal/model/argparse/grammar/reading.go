@@ -8,10 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// Parser is a recursive descent parser for a superset of JSON. It reads from left to right
-// without backtracking. Where JSON would be unambiguous but the text is not JSON, the schema
-// decides: the declared names and types determine where a value ends and whether digits are
-// text. Lookahead is limited by Budget.
+// Parser is a recursive descent parser for a superset of JSON.
 type Parser struct {
 	lookahead.Ends
 	Pos      int
@@ -58,6 +55,7 @@ func (r *Reading) JSON(src node.Source) (n node.Node, done, ok bool) {
 	return n, false, false
 }
 
+// NewParser returns a parser at the start of a text.
 func (r *Reading) NewParser(src node.Source) *Parser {
 	return &Parser{Ends: lookahead.New(src, &r.Report, &r.Budget), shelf: r.shelf}
 }

@@ -21,6 +21,7 @@ type Ends struct {
 	lastQuote, lastCloser int // their last position in the text, -1 for none
 }
 
+// New returns the Ends of a text, outside of all objects.
 func New(src node.Source, r *report.Report, b *token.Budget) Ends {
 	names := Names{View: token.New(src, b), Nesting: Nesting{Call: &r.Call}}
 	return Ends{Names: names, Report: r, lastQuote: strings.LastIndexAny(src.Text, "\"'"), lastCloser: strings.LastIndexAny(src.Text, "}]")}
@@ -32,10 +33,12 @@ func (d *Ends) Spend(n, off int) bool {
 	return !d.Exhausted() || d.Fail("ambiguous", off, "the text has too many possible readings")
 }
 
+// FailAt refuses the text because of position i. It returns false.
 func (d *Ends) FailAt(code string, i int, format string, args ...any) bool {
 	return d.Fail(code, int(d.At(min(i, len(d.Text)))), format, args...)
 }
 
+// Fix records a repair at position i.
 func (d *Ends) Fix(kind string, i int) { d.AddRepair(kind, d.At(i)) }
 
 // Truncated refuses a text that ends inside an open value.

@@ -1,6 +1,11 @@
 package lookahead
 
-import "github.com/flowrun/flowrun/internal/model/argparse/token"
+import (
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/node"
+	"github.com/flowrun/flowrun/internal/model/argparse/token"
+)
 
 // Names finds the names of members, and what is declared for them.
 type Names struct {
@@ -70,4 +75,84 @@ func (d *Names) memberFollows(i int) bool {
 // value at i.
 func (d *Names) ColonLost(name string, i int) bool {
 	return len(d.Open) > 0 && d.Top().Closer == '}' && d.declaredHere(name) && d.Definite(i)
+}
+
+// LooseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":,
+// "name"":. It returns the name and the position after it. It does not accept a name with one
+// quote on each side, or without any.
+func (d *Names) LooseKey(i int) (name string, end int, ok bool) {
+	if name, end, ok = d.mixedKey(i); ok {
+		return name, end, true
+	}
+	if name, end, ok = d.nameLost(i); ok {
+		return name, end, true
+	}
+	start, before := d.StrayQuotes(i)
+	word := d.BareKey(start)
+	if word == start || before == 0 && d.QuoteAt(word) == nil {
+		return "", 0, false
+	}
+	end, after := d.StrayQuotes(word)
+	if before == after && before < 2 || !d.declaredHere(d.Text[start:word]) {
+		return "", 0, false
+	}
+	k := d.SkipSpaces(end)
+	size := d.SeparatorAt(k)
+	switch {
+	case size == 0:
+		return "", 0, false
+	case after == 0: // without a closing quote: a quoted text must follow
+		v := d.SkipLineSpaces(k + size)
+		c := d.ByteAt(v + 1)
+		if d.ByteAt(v) != d.Text[i] || c == 0 || strings.IndexByte(",}]):\n", c) >= 0 {
+			return "", 0, false
+		}
+	case before == 2 && after == 2:
+		d.doubled = d.Text[i:start]
+	}
+	return d.Text[start:word], end, true
+}
+
+// mixedKey reads a declared name with two kinds of quotes, “name" or "name”.
+func (d *Names) mixedKey(i int) (name string, end int, ok bool) {
+	open := d.Has(i, "“")
+	start, shut := i+1, "”"
+	switch {
+	case open:
+		start, shut = i+len("“"), `"`
+	case d.ByteAt(i) != '"':
+		return "", 0, false
+	}
+	word := d.BareKey(start)
+	end = word + len(shut)
+	if word == start || !d.Has(word, shut) || !d.IsSeparator(d.SkipSpaces(end)) || !d.declaredHere(d.Text[start:word]) {
+		return "", 0, false
+	}
+	return d.Text[start:word], end, true
+}
+
+// nameLost reads a declared name without its closing quote, before a value that has no quotes:
+// "limit: 5. It returns the position of the separator. Everything after the name must be plain
+// JSON to the end of the text, so that no later quote can close the name.
+func (d *Names) nameLost(i int) (name string, end int, ok bool) {
+	if d.ByteAt(i) != '"' || len(d.Open) != 1 {
+		return "", 0, false
+	}
+	end = d.BareKey(i + 1)
+	name = d.Text[i+1 : end]
+	value := d.SkipLineSpaces(end + 1)
+	if name == "" || d.ByteAt(end) != ':' || d.QuoteAt(value) != nil || !d.declaredHere(name) || !d.plainRest(`{"":`, value) {
+		return "", 0, false
+	}
+	return name, end, true
+}
+
+// plainRest reports whether head and the text from i on are JSON together.
+func (d *Names) plainRest(head string, i int) bool {
+	if d.Use(4 * (len(d.Text) - i)); d.Exhausted() {
+		return false
+	}
+	rest := head + d.Text[i:]
+	_, end, _, ok := node.ReadJSON(node.Source{Text: rest}, 0)
+	return ok && strings.TrimLeftFunc(rest[end:], token.Invisible) == ""
 }

@@ -20,8 +20,10 @@ type Frame struct {
 	Indent int // column of the lines of an indented object; 0 for any column
 }
 
+// Top returns the innermost open frame.
 func (d *Nesting) Top() *Frame { return &d.Open[len(d.Open)-1] }
 
+// Pop closes the innermost frame.
 func (d *Nesting) Pop() { d.Open = d.Open[:len(d.Open)-1] }
 
 // Under returns the schema of a member. The keys of envelopes have schemas too, because they

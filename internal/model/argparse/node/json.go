@@ -235,4 +235,5 @@ func Hex(s string, n int) (c rune, ok bool) {
 	return c, true
 }
 
+// IsSpaces reports whether s has only spaces of JSON.
 func IsSpaces(s string) bool { return strings.Trim(s, " \t\r\n") == "" }

@@ -5,7 +5,12 @@
 // inside a string can be read in its turn. ReadJSON reads strict JSON to nodes in one pass.
 package node
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"sync"
+)
 
 // kind is the kind of a value in the text. fit.go decides what it means under the schema.
 type kind uint8
@@ -87,6 +92,7 @@ func (n *Node) TypeName() string {
 	return "string"
 }
 
+// Scalar returns the value of a node that is not an array, an object or an unquoted word.
 func Scalar(n *Node) any {
 	switch n.Kind {
 	case Number:
@@ -122,4 +128,65 @@ const (
 // IsAbsent reports whether a value is null, in JSON or Python.
 func IsAbsent(n *Node) bool {
 	return n.Kind == Null || n.Kind == Bare && (n.Text == "null" || n.Text == "None")
+}
+
+// Stack holds the members and items of open objects and arrays. It is pooled.
+type Stack struct{ Nodes []Node }
+
+var nodeStacks = sync.Pool{New: func() any { return new(Stack) }}
+
+// NewStack returns an empty stack.
+func NewStack() *Stack { return nodeStacks.Get().(*Stack) }
+
+// maxKeptNodes limits the size of a stack that is returned to the pool.
+const maxKeptNodes = 1 << 19
+
+// Put clears the stack and returns it to the pool.
+func (s *Stack) Put() {
+	if cap(s.Nodes) <= maxKeptNodes {
+		clear(s.Nodes)
+		s.Nodes = s.Nodes[:0]
+		nodeStacks.Put(s)
+	}
+}
+
+// Take removes the nodes from first on and returns a copy of them.
+func (s *Stack) Take(first int) []Node {
+	children := s.Nodes[first:]
+	if len(children) == 0 {
+		return nil
+	}
+	out := make([]Node, len(children))
+	copy(out, children)
+	clear(children)
+	s.Nodes = s.Nodes[:first]
+	return out
+}
+
+// Equal reports whether two values look the same. Numbers must be written with the same characters.
+func Equal(a, b *Node) bool { return reflect.DeepEqual(shape(a), shape(b)) }
+
+// shape returns what a node looks like, for comparison with another.
+func shape(n *Node) any {
+	switch n.Kind {
+	case Quoted:
+		return n.Text
+	case Array:
+		list := make([]any, len(n.Children))
+		for i := range n.Children {
+			list[i] = shape(&n.Children[i])
+		}
+		return list
+	case Object:
+		m := make(map[string]any, len(n.Children))
+		for i := range n.Children {
+			m[n.Children[i].Name] = shape(&n.Children[i])
+		}
+		if len(m) < len(n.Children) {
+			return math.NaN() // repeated names: not equal to anything else
+		}
+		return m
+	}
+	lit := n.Literal()
+	return [2]string{n.Text, string('0' + rune(lit.Kind))}
 }

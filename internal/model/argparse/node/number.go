@@ -40,6 +40,7 @@ func numberLength(s string) int {
 	return i
 }
 
+// Digits returns the number of digits at the start of s.
 func Digits(s string) int {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
@@ -48,6 +49,7 @@ func Digits(s string) int {
 	return i
 }
 
+// IsNumber reports whether s is a JSON number.
 func IsNumber(s string) bool { return s != "" && numberLength(s) == len(s) }
 
 // Integral reports whether a JSON number is whole, such as 10, 10.0 and 1e3.

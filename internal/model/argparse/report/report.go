@@ -45,10 +45,13 @@ func (r *Report) Fail(code string, off int, format string, args ...any) bool {
 	return false
 }
 
+// Enter makes a member the current value.
 func (r *Report) Enter(name string) { r.path = append(r.path, step{name, -1}) }
 
+// EnterItem makes an item of an array the current value.
 func (r *Report) EnterItem(i int) { r.path = append(r.path, step{"", i}) }
 
+// Leave returns to the value around the current one.
 func (r *Report) Leave() { r.path = r.path[:len(r.path)-1] }
 
 // Rename replaces the name of the current value.
@@ -87,17 +90,19 @@ func (r *Report) Here() string {
 // AddRepair records a repair of the text.
 func (r *Report) AddRepair(kind string, off int32) {
 	r.Repaired = true
-	if len(r.Repairs) < maxRepairs {
-		r.Repairs = append(r.Repairs, Repair{kind, r.where(), int(off)})
-	}
+	r.note(&r.Repairs, kind, off)
 }
 
 // Coerced records that a value had another type, or a name another spelling.
 func (r *Report) Coerced(kind string, off int32) bool {
-	if len(r.Coercions) < maxRepairs {
-		r.Coercions = append(r.Coercions, Repair{kind, r.where(), int(off)})
-	}
+	r.note(&r.Coercions, kind, off)
 	return true
+}
+
+func (r *Report) note(list *[]Repair, kind string, off int32) {
+	if len(*list) < maxRepairs {
+		*list = append(*list, Repair{kind, r.where(), int(off)})
+	}
 }
 
 // Clip shortens a text to at most n bytes, at a character boundary.
@@ -128,20 +133,17 @@ func (r *Report) Calls(name string, off int) bool {
 	return r.Fail("wrong-tool", off, "this calls %s, not %s", Quote(name), Quote(r.Tool))
 }
 
+// Quote quotes a text for a message, shortened.
 func Quote(s string) string { return strconv.Quote(Clip(s, 60)) }
 
 // List quotes names for a message, at most eight of them.
 func List(names []string) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i == 8 {
-			b.WriteString(", and more")
-			break
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(Quote(n))
+	var quoted []string
+	for _, n := range names[:min(len(names), 8)] {
+		quoted = append(quoted, Quote(n))
 	}
-	return b.String()
+	if len(names) > 8 {
+		quoted = append(quoted, "and more")
+	}
+	return strings.Join(quoted, ", ")
 }

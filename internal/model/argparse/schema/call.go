@@ -1,5 +1,11 @@
 package schema
 
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
 // Call is what is declared for a call.
 type Call struct {
 	Root    *Schema
@@ -77,3 +83,55 @@ func newIndex(s *Schema) *index {
 	}
 	return x
 }
+
+// An envelope is an object around the arguments: {"name": "search", "arguments": {...}}.
+// These are its keys. A key that is a declared parameter is never part of an envelope.
+var (
+	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
+	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput", "function_args", "tool_args", "tool_arguments", "tool_parameters"}
+	// callWords are the keys of an object with one call.
+	callWords = []string{"function", "function_call", "functionCall", "tool_call", "toolCall"}
+)
+
+// CallsWord is the key of a list of calls.
+const CallsWord = "tool_calls"
+
+// IsCallWord reports whether a name is the key of a call in an envelope.
+func IsCallWord(s string) bool { return slices.Contains(callWords, s) }
+
+// IsArgsWord reports whether a name is the key of the arguments in an envelope.
+func IsArgsWord(s string) bool { return slices.Contains(argsWords, s) }
+
+// IsToolWord reports whether a name is the key of the name of the tool in an envelope.
+func IsToolWord(s string) bool { return slices.Contains(toolWords, s) }
+
+// Fold returns the same word for all spellings of a name: fileName, file_name, File-Name, FILE
+// NAME.
+func Fold(s string) string {
+	plain := true
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || c >= 'A' && c <= 'Z' || c == '-' || c == '_' || c == ' ' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
+	return strings.Map(func(c rune) rune {
+		if c == '-' || c == '_' || unicode.IsSpace(c) {
+			return -1
+		}
+		return unicode.ToLower(c)
+	}, s)
+}
+
+// SameTool reports whether two names refer to the same tool. The last part of a dotted name is
+// sufficient.
+func SameTool(given, tool string) bool {
+	g, t := Fold(given), Fold(tool)
+	return g == t || LastPart(g) == t || g == LastPart(t)
+}
+
+// LastPart returns the part of a dotted name after its last dot.
+func LastPart(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }

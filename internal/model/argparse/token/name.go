@@ -124,3 +124,15 @@ func (d *View) CutKey(i int) bool {
 	}
 	return end > i && d.SkipSpaces(end) >= len(d.Text)
 }
+
+// CurlyName reports whether the name before the value at i has typographic quotes.
+func (d *View) CurlyName(i int) bool {
+	sep := d.Back(i)
+	before := strings.TrimRight(d.Text[max(0, sep-MaxKey):sep], " ")
+	if !d.IsSeparator(sep) || strings.HasSuffix(before, "”") {
+		return d.IsSeparator(sep)
+	}
+	name, plain := strings.CutSuffix(before, `"`)
+	open := strings.LastIndex(name, "“")
+	return plain && open >= 0 && !strings.ContainsAny(name[open:], " \",")
+}
