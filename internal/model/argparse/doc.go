@@ -1,8 +1,7 @@
 // Package argparse parses the arguments that language models write for tools.
 //
-// Models often write almost-JSON. A refused call costs one more message, but a wrong call may
-// do harm. A text is therefore accepted only if it has exactly one reading under the declared
-// parameters. Values are never rewritten.
+// Models often write almost-JSON. A refused call costs one more message, but a wrong call may do harm. A text is therefore
+// accepted only if it has exactly one reading under the declared parameters. Values are never rewritten.
 //
 // A text is parsed in these steps, each in a package below:
 //
@@ -12,23 +11,19 @@
 //     envelope.
 //   - bind resolves the names, adds defaults, and converts values to the declared types.
 //
-// The declared names and types determine where a value ends (lookahead, with token for single
-// characters). Lookahead is limited by a budget, so the cost is linear in the length of the
-// text.
+// The declared names and types determine where a value ends (lookahead, with token for single characters). Lookahead is
+// limited by a budget, so the cost is linear in the length of the text.
 //
 // # Kinds of repairs
 //
-// In the text: empty (nothing, or null), prose, fence, thinking, tag, call, envelope,
-// json-text (JSON in a string), repeated (the same object again), lines (no braces), bracket
-// (missing, doubled or of another kind), quotes (missing, doubled, or not "), bare-key,
-// bare-text, separator (=, =>, :: or := instead of a colon), missing-colon, literal (True,
-// False, None), comma (one too many, or a semicolon), missing-comma, comment, tuple,
-// raw-newline (or tab), escape (not valid in JSON), unescaped-quote, blank (spaces that are
-// not valid in JSON).
+// In the text: empty (nothing, or null), prose, fence, thinking, tag, call, envelope, json-text (JSON in a string),
+// repeated (the same object again), lines (no braces), bracket (missing, doubled or of another kind), quotes (missing,
+// doubled, or not "), bare-key, bare-text, separator (=, =>, :: or := instead of a colon), missing-colon, literal (True,
+// False, None), comma (one too many, or a semicolon), missing-comma, comment, tuple, raw-newline (or tab), escape (not
+// valid in JSON), unescaped-quote, blank (spaces that are not valid in JSON).
 //
-// In values (Coercions): number, boolean and text (converted from another scalar), array (from
-// a single value), list (from a, b, c), json-text, enum and name (another spelling: case, -,
-// _, spaces, camelCase).
+// In values (Coercions): number, boolean and text (converted from another scalar), array (from a single value), list (from
+// a, b, c), json-text, enum and name (another spelling: case, -, _, spaces, camelCase).
 //
 // # Codes of refusals
 //

@@ -25,10 +25,9 @@ func Example(s *Schema) string { return report.Example(s) }
 // maxInput limits the input, in bytes.
 const maxInput = 1 << 20
 
-// Parse reads the arguments that a language model wrote for a tool. tool is the name of the
-// called tool, "" if it is not known. It returns either a Result or a Refusal. A nil Schema
-// accepts any object. Parse is safe for concurrent use. It does not modify its arguments, and
-// defaults in the Result are copies.
+// Parse reads the arguments that a language model wrote for a tool. tool is the name of the called tool, "" if it is not
+// known. It returns either a Result or a Refusal. A nil Schema accepts any object. Parse is safe for concurrent use. It
+// does not modify its arguments, and defaults in the Result are copies.
 func Parse(s *Schema, tool string, input []byte) (*Result, *Refusal) {
 	if s == nil {
 		s = &Schema{}

@@ -10,11 +10,10 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/report"
 )
 
-// ReadParameters reads the parameter declarations of `flowrun repair`:
-// {NAME: {"type", "required", "default", "example", "validation": {"enum"}}}. They keep their
-// order. type is string (the default), number, integer, boolean, array, object, null, any, or
-// a list of these; properties, items and enum are as in JSON Schema. It ignores other keys,
-// such as description and the limits in validation, which the caller must check.
+// ReadParameters reads the parameter declarations of `flowrun repair`: {NAME: {"type", "required", "default", "example",
+// "validation": {"enum"}}}. They keep their order. type is string (the default), number, integer, boolean, array, object,
+// null, any, or a list of these; properties, items and enum are as in JSON Schema. It ignores other keys, such as
+// description and the limits in validation, which the caller must check.
 func ReadParameters(doc []byte) (*Schema, error) {
 	n, err := readDeclaration(doc)
 	if err != nil {

@@ -1,9 +1,8 @@
 // Package bind converts the object of a call to its arguments.
 //
-// Each name is resolved to a declared parameter, and each value is converted to the declared type
-// by the characters of the input. A value that two declared types can represent is refused. All
-// wrong names and values are reported in one refusal. Parameters without a value get their
-// default.
+// Each name is resolved to a declared parameter, and each value is converted to the declared type by the characters of the
+// input. A value that two declared types can represent is refused. All wrong names and values are reported in one refusal.
+// Parameters without a value get their default.
 package bind
 
 import (
@@ -17,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// Result is the arguments of a call. Values are string, bool, nil, json.Number with the digits
-// of the input, []any and map[string]any.
+// Result is the arguments of a call. Values are string, bool, nil, json.Number with the digits of the input, []any and
+// map[string]any.
 type Result struct {
 	Value     map[string]any
 	Repaired  bool            // the text was not a JSON object with the parameters
@@ -30,9 +29,8 @@ type Result struct {
 // Arguments converts the members of an object to the arguments of the call.
 func Arguments(r *grammar.Reading, n *node.Node) (*Result, bool) { return (&binder{r}).bind(n) }
 
-// bind converts the members of an object to the arguments of the call: it resolves their
-// names, fits their values, and adds defaults. It reports all wrong names and values in one
-// refusal.
+// bind converts the members of an object to the arguments of the call: it resolves their names, fits their values, and adds
+// defaults. It reports all wrong names and values in one refusal.
 func (r *binder) bind(n *node.Node) (*Result, bool) {
 	s := r.Root
 	value := make(map[string]any, max(len(n.Children), len(s.Properties)))
@@ -103,14 +101,12 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 	return &Result{Value: value, Repaired: r.Repaired, Repairs: r.Repairs, Coercions: r.Coercions, Defaults: defaults}, true
 }
 
-// aboutValue reports whether a code is about a single value, so that the other values can
-// still be checked.
+// aboutValue reports whether a code is about a single value, so that the other values can still be checked.
 func aboutValue(code string) bool {
 	return slices.Contains([]string{"type", "number", "enum", "code", "ellipsis", "ambiguous"}, code)
 }
 
-// also adds the problems of values to the problem of names, if there is one. It reports
-// whether there is any problem.
+// also adds the problems of values to the problem of names, if there is one. It reports whether there is any problem.
 func (r *binder) also(wrong []*report.Refusal) bool {
 	for _, w := range wrong {
 		if r.Bad == nil {
@@ -168,8 +164,7 @@ func (r *binder) argument(value map[string]any, given []*node.Node, p int, exact
 	return ok
 }
 
-// again handles a parameter that appears a second time under the same name. Both values must
-// be equal.
+// again handles a parameter that appears a second time under the same name. Both values must be equal.
 func (r *binder) again(value map[string]any, prop *schema.Property, k *node.Node) bool {
 	old, had := value[prop.Name]
 	absent := node.IsAbsent(k) && !prop.Schema.Allows("null")

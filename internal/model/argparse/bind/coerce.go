@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// convert converts a scalar to a declared type. If more than one declared type can represent
-// it, the value is ambiguous.
+// convert converts a scalar to a declared type. If more than one declared type can represent it, the value is ambiguous.
 func (r *binder) convert(s *schema.Schema, n *node.Node) (any, bool) {
 	var found []any
 	kind := ""
@@ -150,8 +149,8 @@ func (r *binder) unpack(s *schema.Schema, n *node.Node) (any, bool) {
 	return r.fit(s, &inner)
 }
 
-// asNumber converts a text to a JSON number with the same digits. It accepts surrounding
-// spaces, a plus sign, underscores between digits, and a point without digits on one side.
+// asNumber converts a text to a JSON number with the same digits. It accepts surrounding spaces, a plus sign, underscores
+// between digits, and a point without digits on one side.
 func asNumber(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	sign := ""
@@ -175,8 +174,8 @@ func asNumber(s string) (string, bool) {
 	return sign + s, true
 }
 
-// withoutUnderscores removes the underscores between the digits of a number, as in 1_000. A
-// text with an underscore elsewhere is returned unchanged.
+// withoutUnderscores removes the underscores between the digits of a number, as in 1_000. A text with an underscore
+// elsewhere is returned unchanged.
 func withoutUnderscores(s string) string {
 	if strings.IndexByte(s, '_') < 0 {
 		return s

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// fit converts a node to the type that its schema declares. It uses the characters of the
-// input, and refuses values with more than one meaning.
+// fit converts a node to the type that its schema declares. It uses the characters of the input, and refuses values with
+// more than one meaning.
 func (r *binder) fit(s *schema.Schema, n *node.Node) (any, bool) {
 	if s.Free() {
 		return r.untyped(n)
@@ -34,8 +34,8 @@ func (r *binder) fit(s *schema.Schema, n *node.Node) (any, bool) {
 	return r.convert(s, n)
 }
 
-// literalFor interprets an unquoted value under a schema: as text if only text is declared,
-// otherwise as the number or literal that it looks like.
+// literalFor interprets an unquoted value under a schema: as text if only text is declared, otherwise as the number or
+// literal that it looks like.
 func literalFor(s *schema.Schema, n *node.Node) node.Node {
 	lit := n.Literal()
 	if !s.Allows("string") {
@@ -51,8 +51,7 @@ func literalFor(s *schema.Schema, n *node.Node) node.Node {
 	return lit
 }
 
-// checkEnum compares a scalar with the enum of its schema, ignoring case and word separators
-// if only one value matches.
+// checkEnum compares a scalar with the enum of its schema, ignoring case and word separators if only one value matches.
 func (r *binder) checkEnum(s *schema.Schema, n *node.Node, v any) (any, bool) {
 	if len(s.Enum) == 0 {
 		return v, true

@@ -100,8 +100,8 @@ func plainWord(s string) bool {
 	return s != "" && !(s[0] >= '0' && s[0] <= '9') && !strings.ContainsAny(s, "+*=<>%&|!?^~`$@#;:'\"\\(){}[]")
 }
 
-// notPlain explains why a text is not a value of another type: it is code, a number with a
-// unit, or an ellipsis. code is "" if it has no explanation.
+// notPlain explains why a text is not a value of another type: it is code, a number with a unit, or an ellipsis. code is ""
+// if it has no explanation.
 func notPlain(s string) (code, why string) {
 	s = strings.TrimSpace(s)
 	low := strings.ToLower(strings.TrimLeft(s, "+-"))

@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// brace reads an object inside other text. Braces around a few words, such as {name}, are
-// prose.
+// brace reads an object inside other text. Braces around a few words, such as {name}, are prose.
 func (s *scanner) brace() bool {
 	start := s.Pos
 	if end := s.placeholder(start); end > 0 {
@@ -106,8 +105,8 @@ func (s *scanner) nestedList(k int) bool {
 	return s.ByteAt(k) == '[' && s.ByteAt(s.SkipSpaces(k+1)) == '{'
 }
 
-// marker returns the end of a marker such as [TOOL_CALLS] or [/TOOL_REQUEST] at i. Without a
-// marker, it returns the position after the bracket.
+// marker returns the end of a marker such as [TOOL_CALLS] or [/TOOL_REQUEST] at i. Without a marker, it returns the
+// position after the bracket.
 func (s *scanner) marker(i int) int {
 	end := i + 1
 	for end < len(s.Text) && end-i < 40 && (s.Text[end] >= 'A' && s.Text[end] <= 'Z' || s.Text[end] == '_' || s.Text[end] == '/') {
@@ -119,8 +118,8 @@ func (s *scanner) marker(i int) int {
 	return i + 1
 }
 
-// unnamed refuses an object or array after a declared name or a quote: it may be the value of
-// an outer object that was not recognized.
+// unnamed refuses an object or array after a declared name or a quote: it may be the value of an outer object that was not
+// recognized.
 func (s *scanner) unnamed(start int) bool {
 	i := s.Back(start)
 	switch c := s.ByteAt(i); {

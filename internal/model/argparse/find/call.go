@@ -13,8 +13,8 @@ import (
 // callReader reads the arguments of a function call.
 type callReader struct{ *grammar.Parser }
 
-// wrapped returns the start of the list or print around the call from start to pos, as in
-// [call()] and print(call()). It returns start if there is none.
+// wrapped returns the start of the list or print around the call from start to pos, as in [call()] and print(call()). It
+// returns start if there is none.
 func (s *callReader) wrapped(start int) int {
 	before := s.Text[:start]
 	switch s.ByteAt(s.Pos) {
@@ -47,8 +47,8 @@ func (s *callReader) alone(start int) bool {
 	return true
 }
 
-// arguments reports whether the content of parentheses looks like arguments. In prose, only an
-// object and declared names do.
+// arguments reports whether the content of parentheses looks like arguments. In prose, only an object and declared names
+// do.
 func (s *callReader) arguments(open int, atStart bool) bool {
 	k := s.SkipSpaces(open + 1)
 	c := s.ByteAt(k)

@@ -14,8 +14,8 @@ import (
 // documents reads texts that are one call as a whole.
 type documents struct{ *grammar.Parser }
 
-// escapedObject reads an object with escaped quotes but no string around it, {\"p\": 10}, or
-// with HTML entities as quotes, {&quot;p&quot;: 10}.
+// escapedObject reads an object with escaped quotes but no string around it, {\"p\": 10}, or with HTML entities as quotes,
+// {&quot;p&quot;: 10}.
 func (d *documents) escapedObject(start, end int) (n node.Node, done, ok bool) {
 	raw := d.Text[start:end]
 	if raw[0] != '{' && raw[0] != '[' {
@@ -64,8 +64,8 @@ func unescapedQuote(s string) bool {
 	return false
 }
 
-// quotedWhole reads a text that is one string with quotes that JSON does not have, or with
-// unescaped quotes inside: '{"p": 10}'.
+// quotedWhole reads a text that is one string with quotes that JSON does not have, or with unescaped quotes inside: '{"p":
+// 10}'.
 func (d *documents) quotedWhole(start, end int) (n node.Node, done, ok bool) {
 	q := d.QuoteAt(start)
 	if q == nil || d.Has(start, "```") || d.Has(start, "'''") || d.Has(start, `"""`) {
@@ -89,8 +89,7 @@ func (d *documents) quotedWhole(start, end int) (n node.Node, done, ok bool) {
 	return d.escapedWhole(n, q, body, end-size)
 }
 
-// escapedWhole decides whether the backslashes in a quoted document escape its quotes or are
-// part of its content.
+// escapedWhole decides whether the backslashes in a quoted document escape its quotes or are part of its content.
 func (d *documents) escapedWhole(n node.Node, q *token.Quotes, body, end int) (node.Node, bool, bool) {
 	asIs, _, code, plain := node.ReadJSON(node.Source{Text: n.Text}, 0)
 	text, ok := d.Unescape(q, body, end)
@@ -108,9 +107,8 @@ func (d *documents) escapedWhole(n node.Node, q *token.Quotes, body, end int) (n
 	return n, true, true
 }
 
-// hasBracelessObject reports whether the text from i on is an object without its opening
-// brace: it starts with a declared name in quotes, ends with a closing brace, and has one
-// closing brace too many.
+// hasBracelessObject reports whether the text from i on is an object without its opening brace: it starts with a declared
+// name in quotes, ends with a closing brace, and has one closing brace too many.
 func (d *documents) hasBracelessObject(i, end int) bool {
 	if d.QuoteAt(i) == nil || d.Text[end-1] != '}' {
 		return false
@@ -133,9 +131,8 @@ func (d *documents) bracelessObject(end int) (node.Node, bool) {
 	return n, ok
 }
 
-// linesAt reports whether lines of names and values start at i, and returns the position of
-// the first one. They may follow a --- line or the name of the tool, and may be inside an
-// envelope.
+// linesAt reports whether lines of names and values start at i, and returns the position of the first one. They may follow
+// a --- line or the name of the tool, and may be inside an envelope.
 func (d *documents) linesAt(i int) (int, bool) {
 	if d.Has(i, "---") && d.LineEnd(d.SkipLineSpaces(i+3)) {
 		d.Document = true
@@ -154,8 +151,7 @@ func (d *documents) linesAt(i int) (int, bool) {
 	return i, d.InputName(name) || d.QuoteAt(i) == nil && d.linesEnvelope(i, name)
 }
 
-// linesAfterProse returns the position of lines of names and values after a sentence that ends
-// with a colon.
+// linesAfterProse returns the position of lines of names and values after a sentence that ends with a colon.
 func (d *documents) linesAfterProse(i int) (int, bool) {
 	colon := strings.Index(d.Text[i:], ":\n")
 	if colon < 0 || strings.ContainsAny(d.Text[i:i+colon], "{}[]()<>=`\n\"") {
@@ -167,8 +163,7 @@ func (d *documents) linesAfterProse(i int) (int, bool) {
 	return below, ok && d.Column(below) == 0 && d.InputName(name) && d.QuoteAt(below) == nil && d.ByteAt(d.BareKey(below)) == ':'
 }
 
-// listOfOne reports whether the text starts with a dash and a declared name: a list with one
-// object.
+// listOfOne reports whether the text starts with a dash and a declared name: a list with one object.
 func (d *documents) listOfOne(i int) bool {
 	if !d.Has(i, "- ") {
 		return false
@@ -191,8 +186,8 @@ func (d *documents) oneInList() (node.Node, bool) {
 	return n, ok
 }
 
-// linesEnvelope reports whether the name at i starts an envelope: the tool or a key for
-// arguments with indented parameters below, or a key for the tool followed by such a key.
+// linesEnvelope reports whether the name at i starts an envelope: the tool or a key for arguments with indented parameters
+// below, or a key for the tool followed by such a key.
 func (d *documents) linesEnvelope(i int, name string) bool {
 	after := d.SkipSpaces(d.BareKey(i))
 	value := d.SkipLineSpaces(after + 1)

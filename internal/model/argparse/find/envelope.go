@@ -16,8 +16,7 @@ const maxEnvelopes = 6
 
 const maxString = 3 // levels of JSON in a string
 
-// argumentsOf removes envelopes until only the object with the arguments is left. level counts
-// the strings around it.
+// argumentsOf removes envelopes until only the object with the arguments is left. level counts the strings around it.
 func (r *finder) argumentsOf(n node.Node, level int) (node.Node, bool) {
 	for range maxEnvelopes {
 		inner, kind, ok := r.opened(&n, level)
@@ -115,8 +114,8 @@ func (r *finder) envelope(n *node.Node) (inner node.Node, is, ok bool) {
 	return inner, true, true
 }
 
-// namedBeside removes the name of the tool from an object with the arguments next to it:
-// {"tool": "search", "query": "cats"}.
+// namedBeside removes the name of the tool from an object with the arguments next to it: {"tool": "search", "query":
+// "cats"}.
 func (r *finder) namedBeside(n *node.Node) (node.Node, bool) {
 	if r.Tool == "" || r.Root.AllowsUndeclared() || len(n.Children) < 2 {
 		return *n, false

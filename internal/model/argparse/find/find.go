@@ -1,9 +1,9 @@
 // Package find finds the call in what a language model wrote.
 //
-// The text may be the call as a whole: JSON, JSON in quotes or with escaped quotes, lines of names
-// and values (documents). Otherwise a scanner walks over prose, fences, tags and function calls and
-// collects the candidates. Equal candidates count as one, and different ones are refused. From the
-// call, the envelopes are removed until the object with the arguments is left.
+// The text may be the call as a whole: JSON, JSON in quotes or with escaped quotes, lines of names and values (documents).
+// Otherwise a scanner walks over prose, fences, tags and function calls and collects the candidates. Equal candidates count
+// as one, and different ones are refused. From the call, the envelopes are removed until the object with the arguments is
+// left.
 package find
 
 import (

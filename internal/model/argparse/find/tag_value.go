@@ -27,8 +27,7 @@ var (
 // tagReader reads values between tags.
 type tagReader struct{ *grammar.Parser }
 
-// tagAt returns the name of the tag at i, the text after the name, and the end of the tag, 0
-// if there is no tag.
+// tagAt returns the name of the tag at i, the text after the name, and the end of the tag, 0 if there is no tag.
 func (d *tagReader) tagAt(i int) (name, rest string, end int) {
 	if d.ByteAt(i) != '<' {
 		return "", "", 0
@@ -49,8 +48,7 @@ func (d *tagReader) tagAt(i int) (name, rest string, end int) {
 	return d.Text[j:k], d.Text[k : k+shut], k + shut + 1
 }
 
-// inKnownTag refuses an object inside a tag that is not part of a call: it may be the value of
-// something else.
+// inKnownTag refuses an object inside a tag that is not part of a call: it may be the value of something else.
 func (s *tagReader) inKnownTag(start, shut int) bool {
 	from := max(0, shut-300)
 	open := strings.LastIndexByte(s.Text[from:shut], '<')
@@ -65,8 +63,7 @@ func (s *tagReader) inKnownTag(start, shut int) bool {
 	return s.FailAt("ambiguous", start, "this object is inside the tag <%s>, which is not part of a call", name)
 }
 
-// taggedValue reads the value of a parameter whose opening tag ends at end. mayFollow reports
-// which tags may follow it.
+// taggedValue reads the value of a parameter whose opening tag ends at end. mayFollow reports which tags may follow it.
 func (s *tagReader) taggedValue(tag, name string, end int, mayFollow func(string) bool) (node.Node, bool) {
 	start := s.Pos
 	n := node.Node{Name: name, NameOff: s.At(start), Off: s.At(end)}
@@ -103,9 +100,8 @@ func (s *tagReader) taggedValue(tag, name string, end int, mayFollow func(string
 	return s.childTags(n, end, text)
 }
 
-// unindented removes the indentation of a one-line text between tags that are indented on
-// lines of their own. start is the position of the opening tag. ok is false for several lines,
-// where the indentation may be part of the text.
+// unindented removes the indentation of a one-line text between tags that are indented on lines of their own. start is the
+// position of the opening tag. ok is false for several lines, where the indentation may be part of the text.
 func (s *tagReader) unindented(text string, start int) (_ string, ok bool) {
 	line, broken := strings.CutPrefix(text, "\n")
 	i := strings.LastIndexByte(line, '\n')
@@ -127,8 +123,8 @@ func (s *tagReader) schemaOf(name string) *schema.Schema {
 	return nil
 }
 
-// childTags reads a value written as tags: the items of an array in tags with the same name,
-// or the members of an object. from is the position of the text.
+// childTags reads a value written as tags: the items of an array in tags with the same name, or the members of an object.
+// from is the position of the text.
 func (s *tagReader) childTags(n node.Node, from int, text string) (node.Node, bool) {
 	inner := s.schemaOf(n.Name)
 	n.Kind = node.Array
@@ -148,8 +144,8 @@ func (s *tagReader) childTags(n node.Node, from int, text string) (node.Node, bo
 	return n, s.Spend(0, from)
 }
 
-// rawValue returns the node for the raw text between the tags of a parameter. A text loses one
-// line break at each end; other types are parsed later.
+// rawValue returns the node for the raw text between the tags of a parameter. A text loses one line break at each end;
+// other types are parsed later.
 func (s *tagReader) rawValue(n node.Node, text string) node.Node {
 	if s.schemaOf(n.Name).Allows("string") {
 		if rest, windows := strings.CutPrefix(text, "\r\n"); windows {
@@ -175,8 +171,7 @@ func (s *tagReader) cdata(i int) (string, bool) {
 	return text, closed
 }
 
-// attributes reads the attributes of a tag up to its end. closed reports whether it ends with
-// />.
+// attributes reads the attributes of a tag up to its end. closed reports whether it ends with />.
 func (s *tagReader) attributes(n *node.Node) (closed, ok bool) {
 	for {
 		s.Pos = s.SkipSpaces(s.Pos)
@@ -213,8 +208,7 @@ func (s *tagReader) attributes(n *node.Node) (closed, ok bool) {
 	}
 }
 
-// parameterTag returns the parameter that a tag stands for, by its own name or its attribute,
-// or "".
+// parameterTag returns the parameter that a tag stands for, by its own name or its attribute, or "".
 func (s *tagReader) parameterTag(name, rest string) string {
 	switch {
 	case name == "parameter" || name == "param" || name == "arg":

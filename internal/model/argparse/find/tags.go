@@ -69,8 +69,7 @@ func (s *scanner) tag() bool {
 	return true
 }
 
-// sign skips a < that does not start a tag. A tag that is truncated at the end of the text is
-// an error.
+// sign skips a < that does not start a tag. A tag that is truncated at the end of the text is an error.
 func (s *scanner) sign() bool {
 	s.Pos++
 	i := s.Pos
@@ -86,8 +85,7 @@ func (s *scanner) sign() bool {
 	return true
 }
 
-// thinking skips a thinking section. A closing tag without an opening one discards everything
-// before it.
+// thinking skips a thinking section. A closing tag without an opening one discards everything before it.
 func (s *scanner) thinking(name string, end int, shut bool) bool {
 	s.Fix("thinking", s.Pos)
 	if shut {
@@ -152,9 +150,8 @@ func (s *scanner) taggedCall(tag, callee string, start, end int) bool {
 	}
 }
 
-// fence reads the line of a code fence. After an opening fence, candidates are marked. The
-// fence ends with the candidate that is read, not at the next backticks: these may be part of
-// a text.
+// fence reads the line of a code fence. After an opening fence, candidates are marked. The fence ends with the candidate
+// that is read, not at the next backticks: these may be part of a text.
 func (s *scanner) fence() bool {
 	mark := s.Text[s.Pos]
 	start := s.Pos

@@ -10,8 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// toolTag reads a tag named after the tool, <search>, with a tag or an attribute for each
-// parameter.
+// toolTag reads a tag named after the tool, <search>, with a tag or an attribute for each parameter.
 func (s *scanner) toolTag(start int) bool {
 	s.Pos = start + 1
 	for s.Pos < len(s.Text) && (token.IsWordByte(s.Text[s.Pos]) || s.Text[s.Pos] == '-' || s.Text[s.Pos] == ':') {
@@ -38,8 +37,8 @@ func (s *scanner) toolTag(start int) bool {
 	return true
 }
 
-// parameterTags reads the parameter tags inside a tag, and its closing tag. It returns false
-// if the tag contains an object or prose.
+// parameterTags reads the parameter tags inside a tag, and its closing tag. It returns false if the tag contains an object
+// or prose.
 func (s *scanner) parameterTags(n *node.Node, tag string, start int) bool {
 	body := s.Pos
 	if s.Pos = s.SkipSpaces(body); s.ByteAt(s.Pos) == '{' {
@@ -92,8 +91,8 @@ func (s *scanner) heldParameters(tag, rest string, start, end int) bool {
 	return true
 }
 
-// argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value> after the name of the
-// tool, as GLM writes them. The opening <arg_value> may be missing.
+// argPairs reads <arg_key>NAME</arg_key><arg_value>VALUE</arg_value> after the name of the tool, as GLM writes them. The
+// opening <arg_value> may be missing.
 func (s *scanner) argPairs() bool {
 	start := s.Pos
 	before := s.Text[max(0, start-token.MaxKey):start]

@@ -67,8 +67,8 @@ func (s *scanner) pairs(closer byte) bool {
 	return ok
 }
 
-// isPairs reports whether the bracket at pos contains names and values. It must be at the
-// start of the text, or of the fence or tag.
+// isPairs reports whether the bracket at pos contains names and values. It must be at the start of the text, or of the
+// fence or tag.
 func (s *scanner) isPairs() bool {
 	if s.Pos != s.first && (s.marked == 0 || len(s.found) > 0) {
 		return false
@@ -87,8 +87,8 @@ func (s *scanner) isPairs() bool {
 	return s.ByteAt(after) == '=' || s.Definite(s.SkipLineSpaces(after+s.SeparatorAt(after)))
 }
 
-// spacedPairs reports whether the text starts with the name of the tool and names with values
-// follow: search query="cats" limit=5.
+// spacedPairs reports whether the text starts with the name of the tool and names with values follow: search query="cats"
+// limit=5.
 func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	if start != s.first || !s.IsTool(name) || s.ByteAt(after) == '(' {
 		return 0, false

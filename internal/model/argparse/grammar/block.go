@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// block reads the text below a name: | keeps line breaks, > joins lines. The last line break
-// is kept, all of them with |+, none with |-.
+// block reads the text below a name: | keeps line breaks, > joins lines. The last line break is kept, all of them with |+,
+// none with |-.
 func (d *Parser) block(s *schema.Schema) (node.Node, bool) {
 	n := node.Node{Kind: node.Quoted, Off: d.At(d.Pos)}
 	folded := d.Text[d.Pos] == '>'
@@ -43,8 +43,8 @@ func (d *Parser) block(s *schema.Schema) (node.Node, bool) {
 	return n, true
 }
 
-// blockText returns the lines below pos with at least this indentation, without the
-// indentation, and the number of bytes used.
+// blockText returns the lines below pos with at least this indentation, without the indentation, and the number of bytes
+// used.
 func (d *Parser) blockText(least int) (text string, used int, ok bool) {
 	var b strings.Builder
 	rest := d.Text[d.Pos:]
@@ -80,8 +80,7 @@ func hasIndentedLine(text string) bool {
 	return false
 }
 
-// joinLines joins the lines of folded text: a single line break becomes a space, and of
-// several, one is removed.
+// joinLines joins the lines of folded text: a single line break becomes a space, and of several, one is removed.
 func joinLines(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

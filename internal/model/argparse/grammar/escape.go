@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// Unescape decodes the text between two quotes. If no backslash starts a known escape, all of
-// them are kept. If only some do, the text is ambiguous.
+// Unescape decodes the text between two quotes. If no backslash starts a known escape, all of them are kept. If only some
+// do, the text is ambiguous.
 func (d *Parser) Unescape(q *token.Quotes, start, end int) (string, bool) {
 	raw := d.Text[start:end]
 	if !d.controls(raw, start) {
@@ -72,8 +72,7 @@ func (d *Parser) decoded(raw string, start int, python bool) string {
 	return string(b)
 }
 
-// controls accepts raw line breaks and tabs in a text, as a repair. It refuses other control
-// characters.
+// controls accepts raw line breaks and tabs in a text, as a repair. It refuses other control characters.
 func (d *Parser) controls(raw string, start int) bool {
 	reported := false
 	for i := range len(raw) {
@@ -91,8 +90,8 @@ func (d *Parser) controls(raw string, start int) bool {
 	return true
 }
 
-// escape decodes the escape at the start of s, in a JSON or Python string. size is 0 if it is
-// not an escape; doubt means that it is one in another language.
+// escape decodes the escape at the start of s, in a JSON or Python string. size is 0 if it is not an escape; doubt means
+// that it is one in another language.
 func escape(s string, python bool) (c rune, size int, doubt bool) {
 	if c, size = node.Escape(s); size > 0 {
 		return c, size, python && s[1] == '/'

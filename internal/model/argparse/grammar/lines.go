@@ -9,8 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// Lines reads names and values without brackets: p=10, d=100 on one line, or name: value on
-// separate lines.
+// Lines reads names and values without brackets: p=10, d=100 on one line, or name: value on separate lines.
 func (d *Parser) Lines() (node.Node, bool) {
 	d.Fix("lines", d.Pos)
 	return d.Members(d.Pos, lookahead.Frame{Closer: '\n', Schema: d.Root})
@@ -61,8 +60,7 @@ func (d *Parser) Dashes(s *schema.Schema) (node.Node, bool) {
 	return n, d.Spend(0, d.Pos)
 }
 
-// item reads the value after a dash: the rest of the line, or an object on the lines below.
-// dash is the column of the dash.
+// item reads the value after a dash: the rest of the line, or an object on the lines below. dash is the column of the dash.
 func (d *Parser) item(s *schema.Schema, i, dash int) (node.Node, bool) {
 	d.EnterItem(i)
 	defer d.Leave()
@@ -95,8 +93,8 @@ func (d *Parser) item(s *schema.Schema, i, dash int) (node.Node, bool) {
 	return n, ok
 }
 
-// linesEnd reports whether the lines of a frame end before the line at pos: because its
-// indentation is smaller, or at the ... that ends a YAML document.
+// linesEnd reports whether the lines of a frame end before the line at pos: because its indentation is smaller, or at the
+// ... that ends a YAML document.
 func (d *Parser) linesEnd(indent int, more bool) (done, ok bool) {
 	if d.Document && d.Has(d.Pos, "...") && d.Skip(d.Pos+3) >= len(d.Text) {
 		d.Pos = len(d.Text)

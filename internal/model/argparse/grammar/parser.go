@@ -1,9 +1,8 @@
 // Package grammar reads values from left to right without backtracking, in a superset of JSON.
 //
-// A Parser is a position in a text, and the objects and arrays that are open there. It consumes
-// names, separators, values in quotes and without quotes, and lines as in YAML, and records each
-// deviation from JSON as a repair. Package lookahead tells it where they end. A Reading is what
-// all parsers of one input share.
+// A Parser is a position in a text, and the objects and arrays that are open there. It consumes names, separators, values
+// in quotes and without quotes, and lines as in YAML, and records each deviation from JSON as a repair. Package lookahead
+// tells it where they end. A Reading is what all parsers of one input share.
 package grammar
 
 import (
@@ -129,8 +128,8 @@ func (d *Parser) readMembers(first int) bool {
 	}
 }
 
-// doubledBracket reports whether the bracket at pos is a second closing bracket of the array
-// before it. The schema must not allow nested arrays.
+// doubledBracket reports whether the bracket at pos is a second closing bracket of the array before it. The schema must not
+// allow nested arrays.
 func (d *Parser) doubledBracket(first int) bool {
 	nodes := d.shelf.Nodes
 	if len(nodes) == first || nodes[len(nodes)-1].Kind != node.Array || d.Text[d.Back(d.Pos)] != ']' {

@@ -8,9 +8,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// QuotedText reads a text in quotes. It ends at the first closing quote after which the call
-// can continue. If this is not the first closing quote, the earlier ones are part of the text,
-// which must have no other reading (unescaped_quotes.go).
+// QuotedText reads a text in quotes. It ends at the first closing quote after which the call can continue. If this is not
+// the first closing quote, the earlier ones are part of the text, which must have no other reading (unescaped_quotes.go).
 func (d *Parser) QuotedText(s *schema.Schema, q *token.Quotes) (node.Node, bool) {
 	start := d.Pos
 	n := node.Node{Kind: node.Quoted, Off: d.At(start)}
@@ -60,8 +59,7 @@ func (d *Parser) QuotedText(s *schema.Schema, q *token.Quotes) (node.Node, bool)
 // yamlQuotes are single quotes in lines, where a doubled quote stands for a single one.
 var yamlQuotes = token.Quotes{Open: "'", Close: "'", Python: true, Yaml: true}
 
-// prefixed reads a Python string with a prefix. done is false if the text is not one, as in
-// r'est.
+// prefixed reads a Python string with a prefix. done is false if the text is not one, as in r'est.
 func (d *Parser) prefixed(s *schema.Schema) (n node.Node, done, ok bool) {
 	prefix, start := d.PrefixAt(d.Pos), d.Pos
 	if prefix == 0 {
@@ -94,8 +92,8 @@ func (d *Parser) prefixed(s *schema.Schema) (n node.Node, done, ok bool) {
 	return n, true, ok
 }
 
-// tripleQuoted reads a Python string in triple quotes. It ends at the first closing triple
-// quotes, which the rest of the call must follow.
+// tripleQuoted reads a Python string in triple quotes. It ends at the first closing triple quotes, which the rest of the
+// call must follow.
 func (d *Parser) tripleQuoted(q *token.Quotes) (node.Node, bool) {
 	start := d.Pos
 	n := node.Node{Kind: node.Quoted, Off: d.At(start)}

@@ -40,8 +40,8 @@ func NewReading(s *schema.Schema, tool string, size int) *Reading {
 // End releases what the reading used.
 func (r *Reading) End() { r.shelf.Put() }
 
-// JSON reads a text that is only JSON. done reports whether the result is final, because the
-// text is JSON or cannot be anything else.
+// JSON reads a text that is only JSON. done reports whether the result is final, because the text is JSON or cannot be
+// anything else.
 func (r *Reading) JSON(src node.Source) (n node.Node, done, ok bool) {
 	n, end, code, ok := node.ReadJSON(src, 0)
 	switch {
@@ -60,8 +60,8 @@ func (r *Reading) NewParser(src node.Source) *Parser {
 	return &Parser{Ends: lookahead.New(src, &r.Report, &r.Budget), shelf: r.shelf}
 }
 
-// Space skips spaces and comments between tokens. It refuses a comment with an unpaired quote,
-// which may be the rest of a text.
+// Space skips spaces and comments between tokens. It refuses a comment with an unpaired quote, which may be the rest of a
+// text.
 func (d *Parser) Space() bool {
 	for {
 		d.Pos = d.SkipSpaces(d.Pos)

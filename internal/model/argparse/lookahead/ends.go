@@ -1,9 +1,9 @@
 // Package lookahead decides where a name or a value ends, before it is read.
 //
-// Where a text is not JSON, several ends may be possible, for example of a text with unescaped
-// quotes. The declared names and the open objects around it (Nesting) exclude all but one, or the
-// text is refused as ambiguous. Names finds the names of members, Ends the ends of values. Neither
-// has a position: they answer for any position of the text, and package grammar reads up to it.
+// Where a text is not JSON, several ends may be possible, for example of a text with unescaped quotes. The declared names
+// and the open objects around it (Nesting) exclude all but one, or the text is refused as ambiguous. Names finds the names
+// of members, Ends the ends of values. Neither has a position: they answer for any position of the text, and package
+// grammar reads up to it.
 package lookahead
 
 import (
@@ -46,8 +46,8 @@ func (d *Ends) Truncated() bool {
 	return d.FailAt("truncated", len(d.Text), "the text ends before %s is complete", d.Here())
 }
 
-// Continues reports whether the call can continue after a value that ends at i: with a comma
-// and a member, a closing bracket, or the next name.
+// Continues reports whether the call can continue after a value that ends at i: with a comma and a member, a closing
+// bracket, or the next name.
 func (d *Ends) Continues(i int) bool {
 	if len(d.Open) == 0 {
 		return true
@@ -80,8 +80,8 @@ func (d *Ends) Continues(i int) bool {
 	return (k > i || d.QuoteAt(k) != nil) && d.IsKey(k)
 }
 
-// itemContinues reports whether an array can continue after an item that ends at i. k is the
-// position after spaces and comments.
+// itemContinues reports whether an array can continue after an item that ends at i. k is the position after spaces and
+// comments.
 func (d *Ends) itemContinues(i, k int) bool {
 	f := d.Top()
 	if d.Text[k] == ',' {

@@ -87,8 +87,7 @@ func (d *Ends) afterComma(k int) follow {
 	return doubt
 }
 
-// closesWell reports whether the closing brackets at k match the open ones, and the text can
-// continue after them.
+// closesWell reports whether the closing brackets at k match the open ones, and the text can continue after them.
 func (d *Ends) closesWell(k int) follow {
 	for level := len(d.Open) - 1; level >= 0; level-- {
 		c := d.ByteAt(k)

@@ -71,15 +71,13 @@ func (d *Names) memberFollows(i int) bool {
 	return false
 }
 
-// ColonLost reports whether a quoted name without a separator is declared and followed by a
-// value at i.
+// ColonLost reports whether a quoted name without a separator is declared and followed by a value at i.
 func (d *Names) ColonLost(name string, i int) bool {
 	return len(d.Open) > 0 && d.Top().Closer == '}' && d.declaredHere(name) && d.Definite(i)
 }
 
-// LooseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":,
-// "name"":. It returns the name and the position after it. It does not accept a name with one
-// quote on each side, or without any.
+// LooseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":, "name"":. It returns the name
+// and the position after it. It does not accept a name with one quote on each side, or without any.
 func (d *Names) LooseKey(i int) (name string, end int, ok bool) {
 	if name, end, ok = d.mixedKey(i); ok {
 		return name, end, true
@@ -131,9 +129,9 @@ func (d *Names) mixedKey(i int) (name string, end int, ok bool) {
 	return d.Text[start:word], end, true
 }
 
-// nameLost reads a declared name without its closing quote, before a value that has no quotes:
-// "limit: 5. It returns the position of the separator. Everything after the name must be plain
-// JSON to the end of the text, so that no later quote can close the name.
+// nameLost reads a declared name without its closing quote, before a value that has no quotes: "limit: 5. It returns the
+// position of the separator. Everything after the name must be plain JSON to the end of the text, so that no later quote
+// can close the name.
 func (d *Names) nameLost(i int) (name string, end int, ok bool) {
 	if d.ByteAt(i) != '"' || len(d.Open) != 1 {
 		return "", 0, false

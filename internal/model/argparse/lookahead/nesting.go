@@ -26,8 +26,8 @@ func (d *Nesting) Top() *Frame { return &d.Open[len(d.Open)-1] }
 // Pop closes the innermost frame.
 func (d *Nesting) Pop() { d.Open = d.Open[:len(d.Open)-1] }
 
-// Under returns the schema of a member. The keys of envelopes have schemas too, because they
-// contain an object of arguments.
+// Under returns the schema of a member. The keys of envelopes have schemas too, because they contain an object of
+// arguments.
 func (d *Nesting) Under(s *schema.Schema, name string) *schema.Schema {
 	if s == nil {
 		return nil
@@ -66,8 +66,8 @@ func (d *Nesting) declared(name string) bool {
 	return !d.Top().List && d.Declares(d.Top().Schema, name) || d.InputName(name)
 }
 
-// mayBeName reports whether a name inside a text may be one of the call: a declared parameter,
-// or any name in an open object.
+// mayBeName reports whether a name inside a text may be one of the call: a declared parameter, or any name in an open
+// object.
 func (d *Nesting) mayBeName(name string) bool {
 	for i := len(d.Open) - 1; i >= 0; i-- {
 		f := d.Open[i]

@@ -15,9 +15,8 @@ func (d *Ends) Doubtful(i int) (int, int) {
 	return 0, 0
 }
 
-// ClosingQuote finds the end of a text that contains unescaped quotes. The first of them is at end.
-// The closing quote is the one before a declared name or the end of the open object. Texts
-// with a second reading are refused:
+// ClosingQuote finds the end of a text that contains unescaped quotes. The first of them is at end. The closing quote is
+// the one before a declared name or the end of the open object. Texts with a second reading are refused:
 //
 //   - the text contains a name with a separator: a quote may be missing before it;
 //   - it contains an odd number of quotes, apart from apostrophes and inch signs, or a quote
@@ -105,9 +104,8 @@ func (d *Ends) later(q *token.Quotes, i int) bool {
 	}
 }
 
-// MixedClose finds the end of a text with two kinds of quotes: "text” or “text". It is the
-// first quote of the other kind, if the next member follows and the text has no closing quote
-// of its own kind. n is 0 for none.
+// MixedClose finds the end of a text with two kinds of quotes: "text” or “text". It is the first quote of the other kind,
+// if the next member follows and the text has no closing quote of its own kind. n is 0 for none.
 func (d *Ends) MixedClose(q *token.Quotes, body, end, size int) (at, n int) {
 	other := ""
 	switch {
@@ -139,8 +137,8 @@ func openTypographic(s string) bool {
 	return open >= 0 && open > strings.LastIndex(s, "”")
 }
 
-// DoubledQuotes returns the doubled quotes of a text at i, as in ""name"": ""text"". The name
-// before it must have them too. It returns nil for an empty text.
+// DoubledQuotes returns the doubled quotes of a text at i, as in ""name"": ""text"". The name before it must have them too.
+// It returns nil for an empty text.
 func (d *Ends) DoubledQuotes(i int) *token.Quotes {
 	if d.doubled == "" || !d.Has(i, d.doubled) {
 		return nil
@@ -155,8 +153,8 @@ func (d *Ends) DoubledQuotes(i int) *token.Quotes {
 	return &token.Quotes{Open: d.doubled, Close: shut}
 }
 
-// Encoded reports whether the text at body is JSON in a string with unescaped quotes, where
-// the schema declares an array or object: "["a", "b"]".
+// Encoded reports whether the text at body is JSON in a string with unescaped quotes, where the schema declares an array or
+// object: "["a", "b"]".
 func (d *Ends) Encoded(s *schema.Schema, body int) bool {
 	if s.Free() || s.Allows("string") {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/token"
 )
 
-// BareText returns the end of an unquoted text: a comma before a name, the closing bracket, or
-// the end of the line. It refuses a text with more than one possible end.
+// BareText returns the end of an unquoted text: a comma before a name, the closing bracket, or the end of the line. It
+// refuses a text with more than one possible end.
 func (d *Ends) BareText(i int) (int, bool) {
 	f := d.Top()
 	doubt := func(i int, why string) (int, bool) {
@@ -120,10 +120,9 @@ func (d *Ends) inItems(k int) bool {
 	return d.Top().List && (c >= '0' && c <= '9' || c == '"' || c == '{' || c == '[')
 }
 
-// OpeningLost reports whether the quote at i closes a text whose opening quote is missing.
-// start is the start of the text. The name before it must have such quotes, the text must not
-// contain others, and the next declared name or the end of the object must follow. A quote
-// after a digit may be an inch sign.
+// OpeningLost reports whether the quote at i closes a text whose opening quote is missing. start is the start of the text.
+// The name before it must have such quotes, the text must not contain others, and the next declared name or the end of the
+// object must follow. A quote after a digit may be an inch sign.
 func (d *Ends) OpeningLost(start, i int) bool {
 	if d.Top().List {
 		return d.itemOpeningLost(start, i)

@@ -9,8 +9,7 @@ import (
 // MaxDepth is the maximum nesting depth.
 const MaxDepth = 200
 
-// jsonReader reads strict JSON in one pass. It keeps all members of objects in order,
-// including repeated names.
+// jsonReader reads strict JSON in one pass. It keeps all members of objects in order, including repeated names.
 type jsonReader struct {
 	Source
 	pos   int
@@ -19,8 +18,8 @@ type jsonReader struct {
 	code  string // the refusal if no other reading is possible either
 }
 
-// ReadJSON reads the JSON value at src.text[pos:] and returns the position after it. code is
-// set if no other reading is possible either.
+// ReadJSON reads the JSON value at src.text[pos:] and returns the position after it. code is set if no other reading is
+// possible either.
 func ReadJSON(src Source, pos int) (n Node, end int, code string, ok bool) {
 	sh := NewStack()
 	defer sh.Put()
@@ -176,8 +175,8 @@ func (s *jsonReader) escaped(start, i int) (string, bool) {
 	}
 }
 
-// Escape decodes the JSON escape at the start of s. The character is negative for half of
-// a surrogate pair; the length is 0 if it is not a JSON escape.
+// Escape decodes the JSON escape at the start of s. The character is negative for half of a surrogate pair; the length is 0
+// if it is not a JSON escape.
 func Escape(s string) (rune, int) {
 	if len(s) < 2 {
 		return 0, 0

@@ -1,8 +1,8 @@
 // Package node holds values as they were read, before a schema gives them a meaning.
 //
-// A Node keeps the characters of numbers and literals, all members of an object in their order,
-// and its offset in the input. A Source is a text with its position in the input, so that a text
-// inside a string can be read in its turn. ReadJSON reads strict JSON to nodes in one pass.
+// A Node keeps the characters of numbers and literals, all members of an object in their order, and its offset in the
+// input. A Source is a text with its position in the input, so that a text inside a string can be read in its turn.
+// ReadJSON reads strict JSON to nodes in one pass.
 package node
 
 import (
@@ -15,8 +15,7 @@ import (
 // kind is the kind of a value in the text. fit.go decides what it means under the schema.
 type kind uint8
 
-// Node is a value as it was read. It keeps the characters of numbers and literals, and all
-// offsets in the input.
+// Node is a value as it was read. It keeps the characters of numbers and literals, and all offsets in the input.
 type Node struct {
 	Kind     kind
 	Exact    bool  // a quoted text with the same characters as the input from off+1
@@ -27,8 +26,8 @@ type Node struct {
 	Children []Node
 }
 
-// Source is a text with its position in the input. If the text was unescaped, offsets inside
-// it are unknown, and shift is set: all of them are the offset of the string.
+// Source is a text with its position in the input. If the text was unescaped, offsets inside it are unknown, and shift is
+// set: all of them are the offset of the string.
 type Source struct {
 	Text  string
 	Base  int

@@ -65,8 +65,8 @@ func SameNumber(a, b string) bool {
 	return a == b || am == bm && ae == be
 }
 
-// decimal returns a number as its digits without leading and trailing zeros, and an exponent
-// of ten. ok is false if the exponent is too large.
+// decimal returns a number as its digits without leading and trailing zeros, and an exponent of ten. ok is false if the
+// exponent is too large.
 func decimal(s string) (mantissa string, exp int, ok bool) {
 	sign := ""
 	if rest, minus := strings.CutPrefix(s, "-"); minus {

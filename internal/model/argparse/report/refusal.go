@@ -10,8 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// The parts of a refusal are shortened so that its JSON form has at most 2 KB, even if <, >
-// and & are escaped.
+// The parts of a refusal are shortened so that its JSON form has at most 2 KB, even if <, > and & are escaped.
 const (
 	maxMessage    = 640
 	maxHint       = 240
@@ -32,8 +31,8 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-// MarshalJSON writes {"code","message","offset","expected_format","hint","suggestions"}.
-// expected_format is the example call itself, an object.
+// MarshalJSON writes {"code","message","offset","expected_format","hint","suggestions"}. expected_format is the example
+// call itself, an object.
 func (r *Refusal) MarshalJSON() ([]byte, error) {
 	doc := struct {
 		Code           string          `json:"code"`
@@ -139,9 +138,8 @@ var hints = map[string]string{
 	"positional":    "Write each value with its name.",
 }
 
-// Example returns a valid call as a JSON object, which refusals show as the expected format. It
-// has all parameters if they fit into a refusal, otherwise the required ones, or as many of
-// these as fit.
+// Example returns a valid call as a JSON object, which refusals show as the expected format. It has all parameters if they
+// fit into a refusal, otherwise the required ones, or as many of these as fit.
 func Example(s *schema.Schema) string {
 	all := exampleOf(s, func(*schema.Property) bool { return true })
 	if small(all) {

@@ -1,9 +1,8 @@
-// Package report collects what is found while one input is read: the path of the current value,
-// the repairs, the conversions, and the first refusal.
+// Package report collects what is found while one input is read: the path of the current value, the repairs, the
+// conversions, and the first refusal.
 //
-// All readers of an input share one Report. Only the first refusal counts, so a reader returns
-// false after it and its callers return false too. A Refusal shows an example of a valid call, and
-// its JSON form has at most 2 KB.
+// All readers of an input share one Report. Only the first refusal counts, so a reader returns false after it and its
+// callers return false too. A Refusal shows an example of a valid call, and its JSON form has at most 2 KB.
 package report
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// Report is what is known about one call while it is read: what is declared for it, the path of
-// the current value, the repairs, and the refusal.
+// Report is what is known about one call while it is read: what is declared for it, the path of the current value, the
+// repairs, and the refusal.
 type Report struct {
 	schema.Call
 	path      []step
@@ -117,8 +116,7 @@ func Clip(s string, n int) string {
 	return s[:max(n, 0)] + "…"
 }
 
-// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value
-// (Result.Coercions).
+// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value (Result.Coercions).
 type Repair struct {
 	Kind   string `json:"kind"`
 	Path   string `json:"path"`   // opts[0].name; "" for the whole text

@@ -25,8 +25,7 @@ func (r *Call) Declares(s *Schema, name string) bool {
 	return p >= 0
 }
 
-// Property returns the index of the property that a name refers to, exactly or as its only
-// folded match, or -1.
+// Property returns the index of the property that a name refers to, exactly or as its only folded match, or -1.
 func (r *Call) Property(s *Schema, key string) (i int, exact bool) {
 	if s == nil || len(s.Properties) == 0 {
 		return -1, false
@@ -84,8 +83,8 @@ func newIndex(s *Schema) *index {
 	return x
 }
 
-// An envelope is an object around the arguments: {"name": "search", "arguments": {...}}.
-// These are its keys. A key that is a declared parameter is never part of an envelope.
+// An envelope is an object around the arguments: {"name": "search", "arguments": {...}}. These are its keys. A key that is
+// a declared parameter is never part of an envelope.
 var (
 	toolWords = []string{"name", "tool", "tool_name", "toolName", "function_name", "function", "action", "recipient_name"}
 	argsWords = []string{"arguments", "parameters", "args", "input", "params", "kwargs", "tool_input", "action_input", "toolInput", "function_args", "tool_args", "tool_arguments", "tool_parameters"}
@@ -105,8 +104,7 @@ func IsArgsWord(s string) bool { return slices.Contains(argsWords, s) }
 // IsToolWord reports whether a name is the key of the name of the tool in an envelope.
 func IsToolWord(s string) bool { return slices.Contains(toolWords, s) }
 
-// Fold returns the same word for all spellings of a name: fileName, file_name, File-Name, FILE
-// NAME.
+// Fold returns the same word for all spellings of a name: fileName, file_name, File-Name, FILE NAME.
 func Fold(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
@@ -126,8 +124,7 @@ func Fold(s string) string {
 	}, s)
 }
 
-// SameTool reports whether two names refer to the same tool. The last part of a dotted name is
-// sufficient.
+// SameTool reports whether two names refer to the same tool. The last part of a dotted name is sufficient.
 func SameTool(given, tool string) bool {
 	g, t := Fold(given), Fold(tool)
 	return g == t || LastPart(g) == t || g == LastPart(t)

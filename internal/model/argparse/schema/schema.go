@@ -1,8 +1,7 @@
-// Package schema holds what is declared for a call: the parameters with their types, and the
-// name of the tool.
+// Package schema holds what is declared for a call: the parameters with their types, and the name of the tool.
 //
-// A Call resolves a name to the property that it refers to, exactly or as its only folded match.
-// The keys of envelopes are here too, because a key of an envelope is a name that a call may have.
+// A Call resolves a name to the property that it refers to, exactly or as its only folded match. The keys of envelopes are
+// here too, because a key of an envelope is a name that a call may have.
 package schema
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/node"
 )
 
-// Schema describes a value. The zero Schema accepts any value. The schema of a tool's
-// parameters is an object; a tool without parameters has only the Types ["object"].
+// Schema describes a value. The zero Schema accepts any value. The schema of a tool's parameters is an object; a tool
+// without parameters has only the Types ["object"].
 type Schema struct {
 	Types      []string   // string, number, integer, boolean, array, object, null; empty for any type
 	Properties []Property // of an object, in declared order
@@ -22,8 +21,7 @@ type Schema struct {
 	Enum       []any      // scalars: string, bool, nil, json.Number
 }
 
-// Property is a member of an object. Required and Default apply only to the parameters of a
-// tool, not to nested objects.
+// Property is a member of an object. Required and Default apply only to the parameters of a tool, not to nested objects.
 type Property struct {
 	Name       string
 	Schema     *Schema
@@ -54,8 +52,7 @@ func Text() *Schema { return &textOnly }
 // ArrayOf returns the schema of an array.
 func ArrayOf(items *Schema) *Schema { return &Schema{Types: arrayType, Items: items} }
 
-// TypeNames returns the declared types, or those implied by the other keywords. It is empty for
-// any type.
+// TypeNames returns the declared types, or those implied by the other keywords. It is empty for any type.
 func (s *Schema) TypeNames() []string {
 	switch {
 	case s == nil:

@@ -38,12 +38,12 @@ func (d *View) Symbol(i int) int {
 	return i
 }
 
-// IsSeparator reports whether a separator between a name and its value is at i. The colon of a
-// URL and the operators of code are not separators.
+// IsSeparator reports whether a separator between a name and its value is at i. The colon of a URL and the operators of
+// code are not separators.
 func (d *View) IsSeparator(i int) bool { return d.SeparatorAt(i) > 0 }
 
-// SeparatorAt returns the length of the separator at i, or 0. A doubled separator (::, := or
-// ": :") requires a value that cannot be unquoted text.
+// SeparatorAt returns the length of the separator at i, or 0. A doubled separator (::, := or ": :") requires a value that
+// cannot be unquoted text.
 func (d *View) SeparatorAt(i int) int {
 	switch c := d.ByteAt(i); c {
 	case ':':
@@ -77,8 +77,7 @@ func (d *View) SeparatorAt(i int) int {
 	return 0
 }
 
-// Definite reports whether a value that cannot be unquoted text starts at i: a quote, a
-// bracket, a digit or a literal.
+// Definite reports whether a value that cannot be unquoted text starts at i: a quote, a bracket, a digit or a literal.
 func (d *View) Definite(i int) bool {
 	switch c := d.ByteAt(i); {
 	case c == '{' || c == '[' || c >= '0' && c <= '9' || c == '-' && node.Digits(d.Text[i+1:]) > 0:
@@ -92,8 +91,7 @@ func (d *View) Definite(i int) bool {
 
 var literals = []string{"true", "false", "null", "True", "False", "None"}
 
-// CommaAt returns the length of the separator between members at i, or 0: a comma, a fullwidth
-// comma or a semicolon.
+// CommaAt returns the length of the separator between members at i, or 0: a comma, a fullwidth comma or a semicolon.
 func (d *View) CommaAt(i int) int {
 	switch c := d.ByteAt(i); {
 	case c == ',' || c == ';':
@@ -104,8 +102,7 @@ func (d *View) CommaAt(i int) int {
 	return 0
 }
 
-// SpacedColons reports whether one space follows every colon after a name, and there are at
-// least two.
+// SpacedColons reports whether one space follows every colon after a name, and there are at least two.
 func (d *View) SpacedColons() bool {
 	d.Use(len(d.Text))
 	all := strings.Count(d.Text, `":`)

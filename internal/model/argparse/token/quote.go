@@ -70,8 +70,8 @@ func (d *View) ClosesAt(q *Quotes, i int) int {
 	return 0
 }
 
-// NextClose returns the position and length of the first closing quote from i on that is not
-// escaped. The length is 0 if there is none.
+// NextClose returns the position and length of the first closing quote from i on that is not escaped. The length is 0 if
+// there is none.
 func (d *View) NextClose(q *Quotes, i int) (at, size int) {
 	for i < len(d.Text) {
 		if d.Text[i] == '\\' {
@@ -90,8 +90,7 @@ func (d *View) NextClose(q *Quotes, i int) (at, size int) {
 	return len(d.Text), 0
 }
 
-// NestedClose returns the closing quote that balances the opening one, in a text with nested
-// typographic quotes.
+// NestedClose returns the closing quote that balances the opening one, in a text with nested typographic quotes.
 func (d *View) NestedClose(q *Quotes, body int) (at, size int) {
 	if q.Open == q.Close || len(q.Open) == 1 {
 		return 0, 0
@@ -116,8 +115,7 @@ func (d *View) NestedClose(q *Quotes, body int) (at, size int) {
 	return 0, 0
 }
 
-// StrayQuotes returns the number of equal quotes at i, at most two, and the position after
-// them.
+// StrayQuotes returns the number of equal quotes at i, at most two, and the position after them.
 func (d *View) StrayQuotes(i int) (end, count int) {
 	c := d.ByteAt(i)
 	if c != '"' && c != '\'' && c != '`' {
@@ -129,8 +127,7 @@ func (d *View) StrayQuotes(i int) (end, count int) {
 	return i + 1, 1
 }
 
-// PrefixAt returns the prefix of a Python string at i: r"\d", u"x", f"x". It returns 0 for
-// none. Bytes (b"x") are not text.
+// PrefixAt returns the prefix of a Python string at i: r"\d", u"x", f"x". It returns 0 for none. Bytes (b"x") are not text.
 func (d *View) PrefixAt(i int) byte {
 	c := d.ByteAt(i) | 0x20
 	if q := d.ByteAt(i + 1); (c == 'r' || c == 'u' || c == 'f') && (q == '"' || q == '\'') {
@@ -180,9 +177,9 @@ func (d *View) Inch(i, size int) bool {
 	return i > 0 && d.Text[i-1] >= '0' && d.Text[i-1] <= '9' && d.ByteAt(i+size) == ' ' && unicode.IsLetter(after)
 }
 
-// PlainItem reports whether the comma between two simple words in double quotes is missing:
-// "red" "dark-green". The first ends at i and the second starts at k. Other texts may be one
-// text with quotes in it; in single quotes, Python would join them.
+// PlainItem reports whether the comma between two simple words in double quotes is missing: "red" "dark-green". The first
+// ends at i and the second starts at k. Other texts may be one text with quotes in it; in single quotes, Python would join
+// them.
 func (d *View) PlainItem(i, k int) bool {
 	if d.Text[i-1] != '"' || d.Text[k] != '"' {
 		return false

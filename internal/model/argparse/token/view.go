@@ -1,8 +1,7 @@
 // Package token looks at the characters of a text: spaces, comments, quotes, names, separators.
 //
-// A View has no position of its own and knows no schema. Each method answers a question about one
-// position and returns another position, a length or a name; nothing is read or refused. What a
-// method visits is subtracted from the Budget.
+// A View has no position of its own and knows no schema. Each method answers a question about one position and returns
+// another position, a length or a name; nothing is read or refused. What a method visits is subtracted from the Budget.
 package token
 
 import (
@@ -77,8 +76,8 @@ func IsWordByte(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// Budget is the number of characters that lookahead may still visit. All readers of one input
-// share it. It keeps the cost linear in the length of the input, however searches are nested.
+// Budget is the number of characters that lookahead may still visit. All readers of one input share it. It keeps the cost
+// linear in the length of the input, however searches are nested.
 type Budget int
 
 // NewBudget returns the budget for an input of this size.
@@ -154,8 +153,8 @@ func (d *View) Skip(i int) int {
 	}
 }
 
-// EscapedSpace returns the end of escaped spaces from i on that are written between tokens, as
-// in {\n"p": 1}. It returns i if there are none, or if what follows cannot be a token.
+// EscapedSpace returns the end of escaped spaces from i on that are written between tokens, as in {\n"p": 1}. It returns i
+// if there are none, or if what follows cannot be a token.
 func (d *View) EscapedSpace(i int) int {
 	end := i
 	for d.ByteAt(end) == '\\' && (d.ByteAt(end+1) == 'n' || d.ByteAt(end+1) == 't' || d.ByteAt(end+1) == 'r') {
