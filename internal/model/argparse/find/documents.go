@@ -2,6 +2,7 @@ package find
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
@@ -43,12 +44,8 @@ func (d *documents) escapedObject(start, end int) (n node.Node, done, ok bool) {
 
 // quoteEntity reports whether a text starts with an HTML entity for a quote.
 func quoteEntity(s string) bool {
-	for _, entity := range []string{"&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&#x27;"} {
-		if strings.HasPrefix(s, entity) {
-			return true
-		}
-	}
-	return false
+	entities := []string{"&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&#x27;"}
+	return slices.ContainsFunc(entities, func(e string) bool { return strings.HasPrefix(s, e) })
 }
 
 // unescapedQuote reports whether s contains a double quote without a backslash before it.

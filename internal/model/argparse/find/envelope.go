@@ -57,9 +57,7 @@ func (r *finder) opened(n *node.Node, level int) (inner node.Node, kind string, 
 			kind = "envelope"
 		}
 		return inner, kind, ok
-	case node.Null:
-		return node.Node{Kind: node.Object, Off: n.Off}, "empty", true
-	case node.Bare:
+	case node.Null, node.Bare:
 		if node.IsAbsent(n) {
 			return node.Node{Kind: node.Object, Off: n.Off}, "empty", true
 		}
@@ -79,12 +77,7 @@ func (r *finder) envelope(n *node.Node) (inner node.Node, is, ok bool) {
 			return *n, false, true
 		}
 		switch {
-		case k.Name == schema.CallsWord && k.Kind == node.Array, (schema.IsCallWord(k.Name) || schema.IsToolWord(k.Name)) && k.Kind == node.Object, len(n.Children) == 1 && r.IsTool(k.Name) && (k.Kind == node.Object || k.Kind == node.Quoted && strings.HasPrefix(k.Text, "{")):
-			if args != nil {
-				return *n, false, r.sameTwice(args, k)
-			}
-			args = k
-		case schema.IsArgsWord(k.Name):
+		case schema.IsArgsWord(k.Name), k.Name == schema.CallsWord && k.Kind == node.Array, (schema.IsCallWord(k.Name) || schema.IsToolWord(k.Name)) && k.Kind == node.Object, len(n.Children) == 1 && r.IsTool(k.Name) && (k.Kind == node.Object || k.Kind == node.Quoted && strings.HasPrefix(k.Text, "{")):
 			if args != nil {
 				return *n, false, r.sameTwice(args, k)
 			}

@@ -115,16 +115,9 @@ func (s *scanner) choose(level int) (node.Node, bool) {
 
 // hasKnownName reports whether an object has a key that a call can have.
 func (s *scanner) hasKnownName(n *node.Node) bool {
-	if n.Kind != node.Object {
-		return true
-	}
-	for i := range n.Children {
-		k := n.Children[i].Name
-		if s.InputName(k) || schema.IsArgsWord(k) || schema.IsToolWord(k) || k == schema.CallsWord {
-			return true
-		}
-	}
-	return false
+	return n.Kind != node.Object || slices.ContainsFunc(n.Children, func(k node.Node) bool {
+		return s.InputName(k.Name) || schema.IsArgsWord(k.Name) || schema.IsToolWord(k.Name) || k.Name == schema.CallsWord
+	})
 }
 
 // proseAround reports the text around the candidates as a repair.

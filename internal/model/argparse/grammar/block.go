@@ -72,12 +72,7 @@ func (d *Parser) blockText(least int) (text string, used int, ok bool) {
 }
 
 func hasIndentedLine(text string) bool {
-	for line := range strings.Lines(text) {
-		if line[0] == ' ' || line[0] == '\t' {
-			return true
-		}
-	}
-	return false
+	return strings.Contains("\n"+text, "\n ") || strings.Contains("\n"+text, "\n\t")
 }
 
 // joinLines joins the lines of folded text: a single line break becomes a space, and of several, one is removed.

@@ -20,9 +20,11 @@ func (d *Parser) Unescape(q *token.Quotes, start, end int) (string, bool) {
 	if first < 0 {
 		return raw, true
 	}
-	known, odd := 0, 0
+	b := append(make([]byte, 0, len(raw)), raw[:first]...)
+	known, odd, foreign := 0, 0, -1
 	for i := first; i < len(raw); {
 		if raw[i] != '\\' {
+			b = append(b, raw[i])
 			i++
 			continue
 		}
@@ -36,6 +38,10 @@ func (d *Parser) Unescape(q *token.Quotes, start, end int) (string, bool) {
 			return "", d.FailAt("encoding", start+i, "%s: invalid escape: half of a surrogate pair", d.Here())
 		default:
 			known++
+			if _, n := node.Escape(raw[i:]); n == 0 && foreign < 0 {
+				foreign = i
+			}
+			b = utf8.AppendRune(b, c)
 		}
 		i += size
 	}
@@ -45,31 +51,10 @@ func (d *Parser) Unescape(q *token.Quotes, start, end int) (string, bool) {
 	case odd > 0:
 		d.Fix("escape", start+first)
 		return raw, true
-	}
-	return d.decoded(raw, start, q.Python), true
-}
-
-// decoded decodes a text in which every backslash starts an escape.
-func (d *Parser) decoded(raw string, start int, python bool) string {
-	b := make([]byte, 0, len(raw))
-	foreign := -1
-	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			b = append(b, raw[i])
-			i++
-			continue
-		}
-		if _, size := node.Escape(raw[i:]); size == 0 && foreign < 0 {
-			foreign = i
-		}
-		c, size, _ := escape(raw[i:], python)
-		b = utf8.AppendRune(b, c)
-		i += size
-	}
-	if foreign >= 0 {
+	case foreign >= 0:
 		d.Fix("escape", start+foreign)
 	}
-	return string(b)
+	return string(b), true
 }
 
 // controls accepts raw line breaks and tabs in a text, as a repair. It refuses other control characters.

@@ -134,45 +134,35 @@ func (s *jsonReader) entry(of kind) bool {
 // quoted reads a string including its quotes.
 func (s *jsonReader) quoted() (string, bool) {
 	start := s.pos + 1
+	var decoded []byte // up to start, if there are escapes
 	for i := start; i < len(s.Text); i++ {
 		switch c := s.Text[i]; {
 		case c == '"':
 			s.pos = i + 1
-			return s.Text[start:i], true
+			if decoded == nil {
+				return s.Text[start:i], true
+			}
+			return string(append(decoded, s.Text[start:i]...)), true
 		case c == '\\':
-			return s.escaped(start, i)
+			r, size := Escape(s.Text[i:])
+			if size == 0 {
+				return "", false
+			}
+			if r < 0 {
+				s.code = "encoding"
+				return "", false
+			}
+			if decoded == nil {
+				decoded = make([]byte, 0, i-start+32)
+			}
+			decoded = utf8.AppendRune(append(decoded, s.Text[start:i]...), r)
+			start = i + size
+			i = start - 1
 		case c < ' ':
 			return "", false
 		}
 	}
 	return "", false
-}
-
-// escaped reads a string whose first backslash is at i.
-func (s *jsonReader) escaped(start, i int) (string, bool) {
-	b := make([]byte, 0, i-start+32)
-	for {
-		b = append(b, s.Text[start:i]...)
-		if i >= len(s.Text) || s.Text[i] < ' ' {
-			return "", false
-		}
-		if s.Text[i] == '"' {
-			s.pos = i + 1
-			return string(b), true
-		}
-		c, size := Escape(s.Text[i:])
-		if size == 0 {
-			return "", false
-		}
-		if c < 0 {
-			s.code = "encoding"
-			return "", false
-		}
-		b = utf8.AppendRune(b, c)
-		start = i + size
-		for i = start; i < len(s.Text) && s.Text[i] != '"' && s.Text[i] != '\\' && s.Text[i] >= ' '; i++ {
-		}
-	}
 }
 
 // Escape decodes the JSON escape at the start of s. The character is negative for half of a surrogate pair; the length is 0

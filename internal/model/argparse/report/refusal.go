@@ -141,28 +141,21 @@ var hints = map[string]string{
 // Example returns a valid call as a JSON object, which refusals show as the expected format. It has all parameters if they
 // fit into a refusal, otherwise the required ones, or as many of these as fit.
 func Example(s *schema.Schema) string {
-	all := exampleOf(s, func(*schema.Property) bool { return true })
-	if small(all) {
-		return all
-	}
-	required := exampleOf(s, func(p *schema.Property) bool { return p.Required })
-	if small(required) {
-		return required
-	}
 	left := maxExpected - 2
-	fitting := exampleOf(s, func(p *schema.Property) bool {
-		if !p.Required {
-			return false
-		}
+	all := func(*schema.Property) bool { return true }
+	required := func(p *schema.Property) bool { return p.Required }
+	fitting := func(p *schema.Property) bool {
 		cost := written(member(p)) + 1
-		if cost > left {
+		if !p.Required || cost > left {
 			return false
 		}
 		left -= cost
 		return true
-	})
-	if small(fitting) {
-		return fitting
+	}
+	for _, with := range []func(*schema.Property) bool{all, required, fitting} {
+		if example := exampleOf(s, with); small(example) {
+			return example
+		}
 	}
 	return "{}"
 }

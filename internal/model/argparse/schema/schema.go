@@ -85,12 +85,7 @@ func (s *Schema) Allows(name string) bool {
 	if len(types) == 0 {
 		return name != "null" || s.Free()
 	}
-	for _, t := range types {
-		if t == name || t == "number" && name == "integer" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(types, name) || name == "integer" && slices.Contains(types, "number")
 }
 
 // ItemSchema returns the schema of the items of an array.
