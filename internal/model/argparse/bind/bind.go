@@ -38,7 +38,7 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 	var unknown []string
 	unknownOff := -1
 	var wrong []*report.Refusal
-	failed := map[string]bool(nil)
+	failed := map[string]bool{}
 	for i := range n.Children {
 		k := &n.Children[i]
 		p, exact := r.Property(s, k.Name)
@@ -66,9 +66,6 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 		}
 		if !aboutValue(r.Bad.Code) || r.Exhausted() {
 			return nil, false
-		}
-		if failed == nil {
-			failed = map[string]bool{}
 		}
 		if p >= 0 {
 			failed[s.Properties[p].Name] = true

@@ -53,8 +53,7 @@ func (s *callReader) arguments(open int, atStart bool) bool {
 	k := s.SkipSpaces(open + 1)
 	c := s.ByteAt(k)
 	if !atStart {
-		name, ok := s.KeyAt(k)
-		return c == '{' || s.Has(k, "**{") || ok && s.InputName(name)
+		return c == '{' || s.Has(k, "**{") || s.InputAt(k)
 	}
 	return c == ')' || c == '{' || c == '*' || s.QuoteAt(k) != nil || s.IsKey(k)
 }

@@ -110,9 +110,8 @@ func (d *documents) hasBracelessObject(i, end int) bool {
 	if d.QuoteAt(i) == nil || d.Text[end-1] != '}' {
 		return false
 	}
-	name, ok := d.KeyAt(i)
 	d.Use(end - i)
-	return ok && d.InputName(name) && strings.Count(d.Text, "}") == strings.Count(d.Text, "{")+1
+	return d.InputAt(i) && strings.Count(d.Text, "}") == strings.Count(d.Text, "{")+1
 }
 
 // bracelessObject reads such an object. It must be the whole text.
@@ -137,7 +136,7 @@ func (d *documents) linesAt(i int) (int, bool) {
 	}
 	if word := d.BareKey(i); d.LineEnd(word) && d.IsTool(d.Text[i:word]) {
 		below := d.Skip(word)
-		if name, ok := d.KeyAt(below); ok && d.InputName(name) && d.QuoteAt(below) == nil {
+		if d.InputAt(below) && d.QuoteAt(below) == nil {
 			return below, true // after the name of the tool
 		}
 	}
@@ -156,17 +155,12 @@ func (d *documents) linesAfterProse(i int) (int, bool) {
 	}
 	d.Use(colon)
 	below := d.SkipSpaces(i + colon + 1)
-	name, ok := d.KeyAt(below)
-	return below, ok && d.Column(below) == 0 && d.InputName(name) && d.QuoteAt(below) == nil && d.ByteAt(d.BareKey(below)) == ':'
+	return below, d.InputAt(below) && d.Column(below) == 0 && d.QuoteAt(below) == nil && d.ByteAt(d.BareKey(below)) == ':'
 }
 
 // listOfOne reports whether the text starts with a dash and a declared name: a list with one object.
 func (d *documents) listOfOne(i int) bool {
-	if !d.Has(i, "- ") {
-		return false
-	}
-	name, ok := d.KeyAt(d.SkipLineSpaces(i + 1))
-	return ok && d.InputName(name)
+	return d.Has(i, "- ") && d.InputAt(d.SkipLineSpaces(i+1))
 }
 
 // oneInList reads such a list. It must be the whole text.

@@ -16,8 +16,7 @@ func (s *scanner) run() bool {
 			return false
 		}
 		if s.QuoteAt(s.Pos) != nil && !s.within {
-			name, ok := s.KeyAt(s.Pos)
-			s.noteLoose(ok && s.InputName(name))
+			s.noteLoose(s.InputAt(s.Pos))
 		}
 		ok := true
 		switch c := s.Text[s.Pos]; {

@@ -74,8 +74,7 @@ func (s *scanner) isPairs() bool {
 		return false
 	}
 	k := s.SkipSpaces(s.Pos + 1)
-	name, ok := s.KeyAt(k)
-	if !ok || !s.InputName(name) {
+	if !s.InputAt(k) {
 		return false
 	}
 	after := s.BareKey(k)
@@ -96,8 +95,7 @@ func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	if s.ByteAt(after) == ':' {
 		after = s.SkipLineSpaces(after + 1)
 	}
-	k, ok := s.KeyAt(after)
-	return after, ok && s.InputName(k) && s.QuoteAt(after) == nil && s.IsSeparator(s.BareKey(after))
+	return after, s.InputAt(after) && s.QuoteAt(after) == nil && s.IsSeparator(s.BareKey(after))
 }
 
 // addressed refuses prose that names another tool: "Action: NAME" and "to=functions.NAME".

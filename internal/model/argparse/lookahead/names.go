@@ -61,6 +61,12 @@ func (d *Names) IsKey(i int) bool {
 	return ok
 }
 
+// InputAt reports whether the name of a parameter and a separator are at i.
+func (d *Names) InputAt(i int) bool {
+	name, ok := d.KeyAt(i)
+	return ok && d.InputName(name)
+}
+
 // memberFollows reports whether a declared name follows the value that ends at i.
 func (d *Names) memberFollows(i int) bool {
 	k := d.SkipSpaces(i)
@@ -79,10 +85,10 @@ func (d *Names) ColonLost(name string, i int) bool {
 // LooseKey reads a declared name with missing or doubled quotes: name":, "name:, ""name"":, "name"":. It returns the name
 // and the position after it. It does not accept a name with one quote on each side, or without any.
 func (d *Names) LooseKey(i int) (name string, end int, ok bool) {
-	if name, end, ok = d.mixedKey(i); ok {
-		return name, end, true
+	if name, end, ok = d.mixedKey(i); !ok {
+		name, end, ok = d.nameLost(i)
 	}
-	if name, end, ok = d.nameLost(i); ok {
+	if ok {
 		return name, end, true
 	}
 	start, before := d.StrayQuotes(i)

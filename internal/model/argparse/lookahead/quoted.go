@@ -30,20 +30,15 @@ func (d *Ends) ClosingQuote(s *schema.Schema, q *token.Quotes, body, end, size i
 	}
 	count, previous := 0, body
 	for size > 0 && d.Spend(end-previous+1, body) {
-		switch d.after(end + size) {
+		switch next := d.after(end + size); next {
 		case lostName:
 			if d.mayBeName(d.Text[previous:end]) {
 				return d.Doubtful(first)
 			}
 		case doubt:
 			return d.Doubtful(first)
-		case nextName:
-			if count%2 != 0 {
-				return d.Doubtful(first)
-			}
-			return end, size
-		case closes:
-			if count%2 != 0 || d.later(q, end+size) {
+		case nextName, closes:
+			if count%2 != 0 || next == closes && d.later(q, end+size) {
 				return d.Doubtful(first)
 			}
 			return end, size
@@ -67,19 +62,16 @@ func (d *Ends) ClosingQuote(s *schema.Schema, q *token.Quotes, body, end, size i
 func (d *Ends) notInner(s *schema.Schema, i int) (code, why string) {
 	k := d.SkipSpaces(i)
 	c := d.ByteAt(k)
-	closer := c == '}' || c == ']' || c == ')'
+	closer, text := d.IsCloser(k), s.Free() || s.Allows("string")
 	switch {
 	case c == ':' || c == '=':
 		return "syntax", "unexpected " + string(c) + " after a text"
 	case c == '+' || c == '%' || d.Has(k, ".format") || d.Has(k, ".join") || c == '.' && k == i && d.ByteAt(k+1) >= 'a':
 		return "code", "joining texts is code, which is not evaluated; write the whole text"
-	case !s.Free() && !s.Allows("string"):
-		if closer {
-			return "syntax", "the bracket " + string(c) + " does not match the open bracket"
-		}
-		return "ambiguous", "it is not clear where the value ends"
-	case closer && d.lastQuote < k:
+	case closer && (!text || d.lastQuote < k):
 		return "syntax", "the bracket " + string(c) + " does not match the open bracket"
+	case !text:
+		return "ambiguous", "it is not clear where the value ends"
 	}
 	return "", ""
 }

@@ -124,17 +124,18 @@ func (d *Ends) inItems(k int) bool {
 // The name before it must have such quotes, the text must not contain others, and the next declared name or the end of the
 // object must follow. A quote after a digit may be an inch sign.
 func (d *Ends) OpeningLost(start, i int) bool {
-	if d.Top().List {
-		return d.itemOpeningLost(start, i)
-	}
-	if d.Text[i] != '"' || d.Top().Closer != '}' || d.Text[i-1] >= '0' && d.Text[i-1] <= '9' || token.Invisible(rune(d.Text[i-1])) {
+	f := d.Top()
+	if d.Text[i] != '"' || !f.List && f.Closer != '}' || d.Text[i-1] >= '0' && d.Text[i-1] <= '9' || token.Invisible(rune(d.Text[i-1])) || strings.IndexByte(d.Text[start:i], '\\') >= 0 {
 		return false
+	}
+	if f.List {
+		return d.itemOpeningLost(start, i)
 	}
 	sep := d.Back(start)
 	if gap := d.Text[sep+1 : start]; gap != "" && (gap != " " || !d.SpacedColons()) {
 		return false // the space may be part of the text
 	}
-	if c := d.ByteAt(sep); c != ':' || d.ByteAt(d.Back(sep)) != '"' || strings.IndexByte(d.Text[start:i], '\\') >= 0 {
+	if d.ByteAt(sep) != ':' || d.ByteAt(d.Back(sep)) != '"' {
 		return false
 	}
 	if d.memberFollows(i + 1) {
@@ -146,9 +147,6 @@ func (d *Ends) OpeningLost(start, i int) bool {
 
 // itemOpeningLost is openingLost for an item of an array.
 func (d *Ends) itemOpeningLost(start, i int) bool {
-	if d.Text[i] != '"' || d.Text[i-1] >= '0' && d.Text[i-1] <= '9' || token.Invisible(rune(d.Text[i-1])) || strings.IndexByte(d.Text[start:i], '\\') >= 0 {
-		return false
-	}
 	before := d.Back(start)
 	if gap := d.Text[before+1 : start]; gap != "" && !strings.Contains(gap, "\n") && (gap != " " || !d.SpacedColons()) {
 		return false
@@ -170,10 +168,7 @@ func (d *Ends) pairsInLine(i int) bool {
 func (d *Ends) comma(i int) (end, ok bool) {
 	f := d.Top()
 	k := d.SkipSpaces(i + 1)
-	switch {
-	case k >= len(d.Text), d.ByteAt(k) == f.Closer, d.ByteAt(k) == ',', d.IsKey(k), d.Dots(k):
-		return true, true
-	case strings.ContainsRune(d.Text[i:k], '\n') && f.Closer == '\n':
+	if k >= len(d.Text) || d.ByteAt(k) == f.Closer || d.ByteAt(k) == ',' || d.IsKey(k) || d.Dots(k) || f.Closer == '\n' && strings.Contains(d.Text[i:k], "\n") {
 		return true, true
 	}
 	if word := d.BareKey(k); word > k && f.Schema != nil {
@@ -187,14 +182,9 @@ func (d *Ends) comma(i int) (end, ok bool) {
 
 // gap reports whether an unquoted text ends at the spaces before k.
 func (d *Ends) gap(k int, broken bool) (end, ok bool) {
-	f := d.Top()
-	c := d.ByteAt(k)
-	if broken && f.Closer == '\n' {
-		// these spaces contain the end of the line
-		return true, true
-	}
-	if k >= len(d.Text) || c == f.Closer || c == ',' {
-		return false, true
+	f, c := d.Top(), d.ByteAt(k)
+	if broken && f.Closer == '\n' || k >= len(d.Text) || c == f.Closer || c == ',' {
+		return broken && f.Closer == '\n', true // the end of the line
 	}
 	name, key := d.KeyAt(k)
 	switch {
