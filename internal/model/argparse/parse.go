@@ -1,6 +1,7 @@
 package argparse
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/model/argparse/bind"
@@ -45,7 +46,7 @@ func parse(r *grammar.Reading, input []byte) (*Result, bool) {
 		return nil, r.Fail("too-large", maxInput, "the arguments are larger than 1 MiB")
 	}
 	if !utf8.Valid(input) {
-		return nil, r.Fail("encoding", badByte(input), "the arguments are not valid UTF-8")
+		return nil, r.Fail("encoding", badByte(string(input)), "the arguments are not valid UTF-8")
 	}
 	n, ok := find.Call(r, string(input))
 	if !ok {
@@ -54,13 +55,11 @@ func parse(r *grammar.Reading, input []byte) (*Result, bool) {
 	return bind.Arguments(r, &n)
 }
 
-func badByte(b []byte) int {
-	for i := 0; i < len(b); {
-		c, size := utf8.DecodeRune(b[i:])
-		if c == utf8.RuneError && size == 1 {
+func badByte(text string) int {
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
 			return i
 		}
-		i += size
 	}
-	return 0
+	return len(text)
 }

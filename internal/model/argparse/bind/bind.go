@@ -6,7 +6,6 @@
 package bind
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
@@ -163,13 +162,13 @@ func (r *binder) argument(value map[string]any, given []*node.Node, p int, exact
 
 // again handles a parameter that appears a second time under the same name. Both values must be equal.
 func (r *binder) again(value map[string]any, prop *schema.Property, k *node.Node) bool {
-	old, had := value[prop.Name]
+	_, had := value[prop.Name]
 	absent := node.IsAbsent(k) && !prop.Schema.Allows("null")
 	if !had || absent {
 		return !had && absent || r.twice(k)
 	}
 	v, ok := r.fit(prop.Schema, k)
-	return ok && (reflect.DeepEqual(old, v) || r.twice(k))
+	return ok && r.put(value, prop.Name, v, k)
 }
 
 // misnamed refuses a call because of unknown and missing parameters. It reports all of them.
@@ -191,9 +190,7 @@ func (r *binder) misnamed(unknown, missing []string, off, callOff int) bool {
 		names[i] = r.Root.Properties[i].Name
 	}
 	for _, u := range unknown {
-		for _, s := range suggest(u, names) {
-			r.Bad.Suggest(s)
-		}
+		r.suggest(u, names)
 	}
 	return false
 }

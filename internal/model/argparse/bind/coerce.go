@@ -3,6 +3,7 @@ package bind
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/model/argparse/node"
 	"github.com/flowrun/flowrun/internal/model/argparse/report"
@@ -154,12 +155,11 @@ func (r *binder) unpack(s *schema.Schema, n *node.Node) (any, bool) {
 func asNumber(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	sign := ""
-	if rest, plus := strings.CutPrefix(s, "+"); plus {
-		s = rest
-	} else if rest, minus := strings.CutPrefix(s, "-"); minus {
-		sign, s = "-", rest
-	} else if rest, minus := strings.CutPrefix(s, "\u2212"); minus { // the minus sign of typography
-		sign, s = "-", rest
+	switch c, size := utf8.DecodeRuneInString(s); c {
+	case '+':
+		s = s[size:]
+	case '-', '\u2212': // the minus sign of typography
+		sign, s = "-", s[size:]
 	}
 	s = withoutUnderscores(s)
 	if whole, point := strings.CutSuffix(s, "."); point && node.Digits(whole) == len(whole) {

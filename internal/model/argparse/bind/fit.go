@@ -82,9 +82,7 @@ func (r *binder) checkEnum(s *schema.Schema, n *node.Node, v any) (any, bool) {
 		return folded[0], r.Coerced("enum", n.Off)
 	case 0:
 		r.Fail("enum", int(n.Off), "%s: %s is not one of %s", r.Here(), report.Quote(n.Text), values(s.Enum))
-		for _, w := range suggest(given, known) {
-			r.Bad.Suggest(w)
-		}
+		r.suggest(given, known)
 		return nil, false
 	}
 	return nil, r.Fail("ambiguous", int(n.Off), "%s: %s could be %s", r.Here(), report.Quote(given), report.List(folded))

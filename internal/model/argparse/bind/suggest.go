@@ -9,14 +9,14 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
-// suggest returns the names that were probably meant, most similar first.
-func suggest(word string, known []string) []string {
+// suggest adds the names that were probably meant to the refusal, most similar first.
+func (r *binder) suggest(word string, known []string) {
 	type near struct {
 		name string
 		far  int
 	}
 	if len(word) > 64 {
-		return nil
+		return
 	}
 	var found []near
 	given := schema.Fold(word)
@@ -38,9 +38,7 @@ func suggest(word string, known []string) []string {
 		found = append(found, near{name, far})
 	}
 	slices.SortStableFunc(found, func(a, b near) int { return cmp.Compare(a.far, b.far) })
-	var names []string
 	for _, n := range found[:min(len(found), 3)] {
-		names = append(names, n.name)
+		r.Bad.Suggest(n.name)
 	}
-	return names
 }

@@ -83,10 +83,10 @@ func (s *scanner) placeholder(i int) int {
 	return end + braces
 }
 
-// bracket reads an array that contains one call. Other brackets are prose.
+// bracket reads an array that contains one call, [{...}] or [[{...}]]. Other brackets are prose.
 func (s *scanner) bracket() bool {
 	start := s.Pos
-	if k := s.SkipSpaces(start + 1); s.ByteAt(k) != '{' && !s.nestedList(k) {
+	if k := s.SkipSpaces(start + 1); s.ByteAt(k) != '{' && (s.ByteAt(k) != '[' || s.ByteAt(s.SkipSpaces(k+1)) != '{') {
 		s.Pos = s.marker(start)
 		return true
 	}
@@ -98,11 +98,6 @@ func (s *scanner) bracket() bool {
 		s.add(n, start, "")
 	}
 	return ok
-}
-
-// nestedList reports whether the list at k contains one object: [[{...}]].
-func (s *scanner) nestedList(k int) bool {
-	return s.ByteAt(k) == '[' && s.ByteAt(s.SkipSpaces(k+1)) == '{'
 }
 
 // marker returns the end of a marker such as [TOOL_CALLS] or [/TOOL_REQUEST] at i. Without a marker, it returns the

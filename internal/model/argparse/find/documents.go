@@ -28,10 +28,10 @@ func (d *documents) escapedObject(start, end int) (n node.Node, done, ok bool) {
 	}
 	n = node.Node{Kind: node.Quoted, Off: d.At(start)}
 	d.Use(len(raw))
+	quote, size := d.NextClose(token.DoubleQuotes(), start)
 	switch {
-	case strings.HasPrefix(inside, `\"`) && !unescapedQuote(raw), strings.HasPrefix(inside, `\'`) && !strings.Contains(raw, `"`):
-		text, ok := d.Unescape(token.DoubleQuotes(), start, end)
-		n.Text = text
+	case strings.HasPrefix(inside, `\"`) && (size == 0 || quote >= end), strings.HasPrefix(inside, `\'`) && !strings.Contains(raw, `"`):
+		n.Text, ok = d.Unescape(token.DoubleQuotes(), start, end)
 		d.Fix("escape", start)
 		return n, true, ok
 	case quoteEntity(inside) && !strings.ContainsAny(raw, `"'`):
@@ -46,19 +46,6 @@ func (d *documents) escapedObject(start, end int) (n node.Node, done, ok bool) {
 func quoteEntity(s string) bool {
 	entities := []string{"&quot;", "&#34;", "&#x22;", "&apos;", "&#39;", "&#x27;"}
 	return slices.ContainsFunc(entities, func(e string) bool { return strings.HasPrefix(s, e) })
-}
-
-// unescapedQuote reports whether s contains a double quote without a backslash before it.
-func unescapedQuote(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return true
-		}
-	}
-	return false
 }
 
 // quotedWhole reads a text that is one string with quotes that JSON does not have, or with unescaped quotes inside: '{"p":

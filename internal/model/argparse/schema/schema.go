@@ -44,10 +44,8 @@ var (
 	arrayType  = []string{"array"}
 )
 
-var textOnly = Schema{Types: []string{"string"}}
-
 // Text returns the schema of a text.
-func Text() *Schema { return &textOnly }
+func Text() *Schema { return &Schema{Types: []string{"string"}} }
 
 // ArrayOf returns the schema of an array.
 func ArrayOf(items *Schema) *Schema { return &Schema{Types: arrayType, Items: items} }
