@@ -1,0 +1,64 @@
+package find_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/flowrun/flowrun/internal/model/argparse/find"
+	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
+	"github.com/flowrun/flowrun/internal/model/argparse/schema"
+)
+
+// TestCall finds the object with the arguments, which has a query of cats, or refuses the text with a code.
+func TestCall(t *testing.T) {
+	s := &schema.Schema{Types: []string{"object"}, Properties: []schema.Property{
+		{Name: "query", Schema: schema.Text()}, {Name: "limit", Schema: &schema.Schema{Types: []string{"integer"}}},
+	}}
+	for text, want := range map[string]string{
+		`{"query": "cats"}`: "",
+		"Here it is:\n```json\n{\"query\": \"cats\"}\n```":              "fence",
+		`<think>{"query": "dogs"}</think>{"query": "cats"}`:             "thinking",
+		`<tool_call>{"query": "cats"}</tool_call>`:                      "tag",
+		`<search><query>cats</query></search>`:                          "tag",
+		`<function=search><parameter=query>cats</parameter></function>`: "tag",
+		`search(query="cats", limit=5)`:                                 "call",
+		`print(search({"query": "cats"}))`:                              "call",
+		`[search(query='cats')]`:                                        "call",
+		`{\"query\": \"cats\"}`:                                         "escape json-text",
+		`'{"query": "cats"}'`:                                           "quotes json-text",
+		`{&quot;query&quot;: &quot;cats&quot;}`:                         "escape json-text",
+		`"query": "cats"}`:                                              "bracket",
+		"query: cats\nlimit: 5":                                         "lines",
+		`{"name": "search", "arguments": {"query": "cats"}}`:            "envelope",
+		`[{"query": "cats"}] and {"query": "cats"}`:                     "envelope repeated",
+		`{"query": "cats"} {"query": "dogs"}`:                           "several-calls",
+		`{"name": "find", "arguments": {"query": "cats"}}`:              "wrong-tool",
+		`There is nothing.`:                                             "not-arguments",
+		`The query: {"query": "cats"}`:                                  "ambiguous",
+		`search(query="cats").first`:                                    "code",
+		`<tool_call>{"query": "cats`:                                    "truncated",
+	} {
+		r := grammar.NewReading(s, "search", len(text))
+		n, ok := find.Call(r, text)
+		got := ""
+		switch {
+		case !ok:
+			got = r.Bad.Code
+		case n.Member("query") == nil || n.Member("query").Text != "cats":
+			t.Errorf("%s: %+v", text, n)
+		default:
+			for _, word := range strings.Fields(want) {
+				for _, repair := range r.Repairs {
+					if repair.Kind == word {
+						got += " " + word
+						break
+					}
+				}
+			}
+			got = strings.TrimSpace(got)
+		}
+		if r.End(); got != want || want == "" && r.Repaired {
+			t.Errorf("%s: %s, want %s, repairs %v", text, got, want, r.Repairs)
+		}
+	}
+}
