@@ -73,7 +73,8 @@ func TestBareText(t *testing.T) {
 // TestNames: a name needs a separator; one with damaged quotes must be declared too.
 func TestNames(t *testing.T) {
 	for text, want := range map[string]string{
-		`{|"a": 1`: "a", `{|a: 1`: "a", `{|x = 1`: "x", `{|"a" 1`: "a", `{|"x" 1`: "", `{|a": "x`: "a", `{|x": 1`: "", `{|“a": 1`: "a", `{|1: 2`: "",
+		`{|"a": 1`: "a", `{|a: 1`: "a", `{|x = 1`: "x", `{|"a" 1`: "a", `{|"x" 1`: "", `{|a": "x`: "a", `{|x": 1`: "", `{|“a": 1`: "a",
+		`{|1: 2`:       "",
 		`{|"a and": 1`: "a and", `{|""a"": 1`: "a", `{|:a => 1`: "a",
 	} {
 		d, at := inside(text)

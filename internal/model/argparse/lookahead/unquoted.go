@@ -125,7 +125,8 @@ func (d *Ends) inItems(k int) bool {
 // object must follow. A quote after a digit may be an inch sign.
 func (d *Ends) OpeningLost(start, i int) bool {
 	f := d.Top()
-	if d.Text[i] != '"' || !f.List && f.Closer != '}' || d.Text[i-1] >= '0' && d.Text[i-1] <= '9' || token.Invisible(rune(d.Text[i-1])) || strings.IndexByte(d.Text[start:i], '\\') >= 0 {
+	if d.Text[i] != '"' || !f.List && f.Closer != '}' || d.Text[i-1] >= '0' && d.Text[i-1] <= '9' ||
+		token.Invisible(rune(d.Text[i-1])) || strings.IndexByte(d.Text[start:i], '\\') >= 0 {
 		return false
 	}
 	if f.List {
@@ -168,7 +169,8 @@ func (d *Ends) pairsInLine(i int) bool {
 func (d *Ends) comma(i int) (end, ok bool) {
 	f := d.Top()
 	k := d.SkipSpaces(i + 1)
-	if k >= len(d.Text) || d.ByteAt(k) == f.Closer || d.ByteAt(k) == ',' || d.IsKey(k) || d.Dots(k) || f.Closer == '\n' && strings.Contains(d.Text[i:k], "\n") {
+	if k >= len(d.Text) || d.ByteAt(k) == f.Closer || d.ByteAt(k) == ',' || d.IsKey(k) || d.Dots(k) ||
+		f.Closer == '\n' && strings.Contains(d.Text[i:k], "\n") {
 		return true, true
 	}
 	if word := d.BareKey(k); word > k && f.Schema != nil {
