@@ -138,7 +138,7 @@ func (d *Parser) quotedKey(q *token.Quotes) (string, bool) {
 }
 
 // bareValue reads a value without quotes. If the schema allows text, it extends to an unambiguous end; otherwise it is one
-// word, which fit.go interprets.
+// word, which package bind interprets.
 func (d *Parser) bareValue(s *schema.Schema) (node.Node, bool) {
 	start := d.Pos
 	if word := d.BareKey(start); word > start && word-start < 3 && node.Digits(d.Text[start:word]) == 0 && d.QuoteAt(word) != nil && !d.Apostrophe(word, len(d.QuoteAt(word).Open)) {

@@ -9,7 +9,7 @@ import (
 )
 
 // QuotedText reads a text in quotes. It ends at the first closing quote after which the call can continue. If this is not
-// the first closing quote, the earlier ones are part of the text, which must have no other reading (unescaped_quotes.go).
+// the first closing quote, the earlier ones are part of the text, which must have no other reading (Ends.ClosingQuote).
 func (d *Parser) QuotedText(s *schema.Schema, q *token.Quotes) (node.Node, bool) {
 	start := d.Pos
 	n := node.Node{Kind: node.Quoted, Off: d.At(start)}

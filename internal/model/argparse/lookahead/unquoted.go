@@ -146,7 +146,7 @@ func (d *Ends) OpeningLost(start, i int) bool {
 	return d.ByteAt(k) == '}' && len(d.Open) == 1 && d.lastQuote <= i
 }
 
-// itemOpeningLost is openingLost for an item of an array.
+// itemOpeningLost is OpeningLost for an item of an array.
 func (d *Ends) itemOpeningLost(start, i int) bool {
 	before := d.Back(start)
 	if gap := d.Text[before+1 : start]; gap != "" && !strings.Contains(gap, "\n") && (gap != " " || !d.SpacedColons()) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// kind is the kind of a value in the text. fit.go decides what it means under the schema.
+// Kind is the kind of a value in the text. Package bind decides what it means under the schema.
 type kind uint8
 
 // Node is a value as it was read. It keeps the characters of numbers and literals, and all offsets in the input.

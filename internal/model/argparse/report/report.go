@@ -14,6 +14,13 @@ import (
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
+// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value (Result.Coercions).
+type Repair struct {
+	Kind   string `json:"kind"`
+	Path   string `json:"path"`   // opts[0].name; "" for the whole text
+	Offset int    `json:"offset"` // of its start in the input, in bytes
+}
+
 // Report is what is known about one call while it is read: what is declared for it, the path of the current value, the
 // repairs, and the refusal.
 type Report struct {
@@ -114,13 +121,6 @@ func Clip(s string, n int) string {
 		n--
 	}
 	return s[:max(n, 0)] + "…"
-}
-
-// Repair is one deviation from JSON (Result.Repairs), or from the declared type of a value (Result.Coercions).
-type Repair struct {
-	Kind   string `json:"kind"`
-	Path   string `json:"path"`   // opts[0].name; "" for the whole text
-	Offset int    `json:"offset"` // of its start in the input, in bytes
 }
 
 // Calls reports whether a name is that of the called tool. Otherwise it refuses the text.

@@ -101,7 +101,7 @@ func Invisible(c rune) bool {
 // SkipSpaces returns the first position from i on that is not a space.
 func (d *View) SkipSpaces(i int) int { return d.spacesEnd(i, false) }
 
-// SkipLineSpaces is like skipSpaces, but stops at the end of the line.
+// SkipLineSpaces is like SkipSpaces, but stops at the end of the line.
 func (d *View) SkipLineSpaces(i int) int { return d.spacesEnd(i, true) }
 
 func (d *View) spacesEnd(i int, line bool) int {
