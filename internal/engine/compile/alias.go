@@ -92,7 +92,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.unknownParameter(def, e, base, known, tool.Error)
+			c.report(unknownParameter(def, e, base, known, tool.Error, len(c.problems) < tool.MaxDiagnostics))
 			continue
 		}
 		p := *list[at]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -11,12 +12,50 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
+// checkUse checks the step of a definition that uses the tool p. before is the number of problems found so far.
+func checkUse(user *tool.Definition, s *plan.Step, p *plan.Plan, before int) tool.Diagnostics {
+	use := s.Def.Body.(*tool.ToolUse)
+	return slices.Concat(checkWith(user, use, p, before), checkArguments(use, s, p), checkDeprecated(use, p))
+}
+
+// checkWith checks the names under with against the tool's parameters.
+func checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan, before int) (ds tool.Diagnostics) {
+	given := map[string]bool{}
+	key := "with"
+	if user.Format == tool.Markdown {
+		key = "parameters"
+	}
+	var known []string
+	for _, prm := range p.Params {
+		known = append(known, prm.Def.Name)
+	}
+	for i := range use.With {
+		w := &use.With[i]
+		given[w.Key] = true
+		if slices.Contains(known, w.Key) {
+			continue
+		}
+		severity := tool.Error
+		if p.AcceptsUndeclared(w.Key) {
+			severity = tool.Warning
+		}
+		ds = append(ds, unknownParameter(user, w, p.Definition, known, severity, before+len(ds) < tool.MaxDiagnostics))
+	}
+	for _, prm := range p.Params {
+		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {
+			subject, replace := usedTool(p.Definition)
+			ds = append(ds, errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:%s", prm.Def.Name, key, replace),
+				"%s needs parameter %s", subject, prm.Def.Name))
+		}
+	}
+	return ds
+}
+
 // checkArguments checks the values under with against the rules of the parameters. Values with references are checked
 // only when the step runs.
-func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
+func checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
 	if p.Definition.Schema != nil {
-		c.checkBySchema(use, s, p)
-		return
+		return checkBySchema(use, s, p)
 	}
 	for i, w := range s.With {
 		prm := p.Param(w.Param)
@@ -34,29 +73,30 @@ func (c *compiler) checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan)
 		if p.Secret(w.Param) {
 			message = fmt.Sprintf("invalid value for parameter %s of tool %s; the value is secret and not shown", w.Param, p.Name())
 		}
-		c.report(tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.Param, Message: message,
-			Hint: call.Example(prm.Def), Related: c.declaration(prm.Def)})
+		ds = append(ds, tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: at, Path: "with." + w.Param, Message: message,
+			Hint: call.Example(prm.Def), Related: declaration(prm.Def)})
 	}
+	return ds
 }
 
 // checkBySchema is checkArguments for a tool whose parameters are described by a JSON Schema. A rule may involve
 // several parameters, so it checks nothing unless all values are known.
-func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) {
+func checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.With {
 		if w.Value.Broken || len(w.Value.Refs()) > 0 {
-			return
+			return nil
 		}
 		v, err := w.For(p, nil)
 		if err != nil {
-			return // reported when it was compiled
+			return nil // reported when it was compiled
 		}
 		given[w.Param], raw[w.Param] = &use.With[i], v
 	}
 	_, err := call.Bind(context.Background(), p, (&call.RunEnv{}).Filled(), raw)
 	bad, _ := errors.AsType[*value.ParamsError](err)
 	if bad == nil {
-		return
+		return nil
 	}
 	for _, problem := range bad.Problems {
 		d := tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: use.Tool.Pos, Path: "with",
@@ -65,13 +105,14 @@ func (c *compiler) checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) 
 			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
 		}
 		if problem.Code != "missing" && problem.Code != "unknown" { // checkWith reports these
-			c.report(d)
+			ds = append(ds, d)
 		}
 	}
+	return ds
 }
 
 // declaration returns the position of a parameter's declaration.
-func (c *compiler) declaration(def *tool.Parameter) []tool.Place {
+func declaration(def *tool.Parameter) []tool.Place {
 	if def.Pos.Line == 0 {
 		return nil
 	}
@@ -79,9 +120,9 @@ func (c *compiler) declaration(def *tool.Parameter) []tool.Place {
 }
 
 // checkDeprecated warns about the use of a deprecated tool or parameter.
-func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
+func checkDeprecated(use *tool.ToolUse, p *plan.Plan) (ds tool.Diagnostics) {
 	if def := p.Definition; def.Deprecated {
-		c.report(tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),
+		ds = append(ds, tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),
 			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})
 	}
 	for _, w := range use.With {
@@ -93,7 +134,8 @@ func (c *compiler) checkDeprecated(use *tool.ToolUse, p *plan.Plan) {
 		if prm.Def.DeprecatedAlternative.S != "" {
 			hint = "use " + prm.Def.DeprecatedAlternative.S
 		}
-		c.report(tool.Diagnostic{Code: "deprecated-parameter", Severity: tool.Warning, Pos: w.Pos, Len: len([]rune(w.Key)),
+		ds = append(ds, tool.Diagnostic{Code: "deprecated-parameter", Severity: tool.Warning, Pos: w.Pos, Len: len([]rune(w.Key)),
 			Message: fmt.Sprintf("parameter %s of tool %s is deprecated", w.Key, p.Name()), Hint: hint})
 	}
+	return ds
 }

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
@@ -61,7 +60,7 @@ func HistoryText(def *tool.Definition) []byte {
 func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	if p != nil && c.problems.Err() == nil {
 		p.Claims = p.FindClaims()
-		c.checkLockLevels(p)
+		c.report(checkLockLevels(p)...)
 	}
 	ds := c.problems.Sorted()
 	if err := ds.Err(); err != nil {
@@ -73,6 +72,12 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	p.Warnings, p.Sources, p.Found = ds, c.sources, c.found
 	return p, nil
 }
+
+// definitionChecks need only the definition, planChecks the plan of its steps, with errors or without.
+var (
+	definitionChecks = []func(*tool.Definition) tool.Diagnostics{checkPaths, checkNotify, checkUnused}
+	planChecks       = []func(*plan.Plan) tool.Diagnostics{checkDefaults, checkDefaultSizes, checkNeverRuns, checkSharedFiles, checkSecurity, checkSecrets, checkSchedules}
+)
 
 // tool compiles one definition, once for each way it is used. outputRead reports that the output of the tool is read.
 // inherited is the interruption setting of the step that uses the tool.
@@ -87,23 +92,26 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	if def == nil {
 		return nil
 	}
-	c.checkRuntime(def)
 	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
 	n := c.namesOf(def)
 	c.parameters(p, n)
-	c.checkDefaultSizes(p)
-	c.warnPaths(def)
 	c.toolWide(p, n)
 	c.permissions(p, n)
-	c.checkNotify(def)
 	c.steps(p, n, outputRead, inherited)
 	markScripts(p)
-	c.countSteps(p)
-	c.checkSchedules(p)
-	c.checkTriggers(p)
-	c.warnUnused(def)
+	c.report(countSteps(p, c.lib.MaxPlanSteps())...)
+	c.report(checkVersions(def, c.release)...)
+	for _, check := range definitionChecks {
+		c.report(check(def)...)
+	}
+	for _, check := range planChecks {
+		c.report(check(p)...)
+	}
+	if c.lib.Live() == c.lib { // nothing starts the recorded definition of a run that is resumed, and the record does not have the other tools
+		c.report(checkTriggers(p, c.find)...)
+	}
 	if c.problems.Err() == nil {
-		c.warnExamples(p)
+		c.report(checkExamples(p)...)
 	}
 	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
@@ -112,20 +120,6 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	}
 	c.compiled[key] = p
 	return p
-}
-
-// checkNotify checks the commands of notifications. Everything else was checked when the definition was decoded.
-func (c *compiler) checkNotify(def *tool.Definition) {
-	for i, n := range def.Notify {
-		if n.Command == nil {
-			continue
-		}
-		if _, err := expr.Words(n.Command.S); err != nil {
-			c.report(tool.Diagnostic{Code: "bad-notification", Severity: tool.Error, Pos: n.Command.Pos, Len: max(1, len([]rune(n.Command.S))),
-				Path: fmt.Sprintf("notify[%d].command", i), Message: "the command of the notification cannot be started: " + err.Error(),
-				Hint: "write a program and its arguments; for a script, sh -c '...'"})
-		}
-	}
 }
 
 // steps compiles the steps and handlers, and determines which streams each step must keep.
@@ -142,10 +136,6 @@ func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.
 		c.mentionArtifacts(p, *def.Output, p.Output.Refs())
 	}
 	c.checkArtifacts(p)
-	c.lint(p)
-	c.warnSharedFiles(p.Steps)
-	c.warnSecurity(p)
-	c.lintSecrets(p)
 }
 
 // keepForResults adds the streams that the output and the declared outputs of a plan read.

@@ -35,11 +35,15 @@ type nestedKey struct {
 	interrupt  plan.Interrupt
 }
 
-func (c *compiler) report(d tool.Diagnostic) { c.problems = append(c.problems, d) }
+func (c *compiler) report(ds ...tool.Diagnostic) { c.problems = append(c.problems, ds...) }
 
 func (c *compiler) errorf(code string, at tool.Text, hint, format string, args ...any) {
-	c.report(tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)),
-		Message: fmt.Sprintf(format, args...), Hint: hint})
+	c.report(errorf(code, at, hint, format, args...))
+}
+
+// errorf returns an error at the position of a text.
+func errorf(code string, at tool.Text, hint, format string, args ...any) tool.Diagnostic {
+	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)), Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar

@@ -13,9 +13,9 @@ import (
 // upstream of it has failed.
 var neverTrue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`) })
 
-// lint warns about conditions that cannot become true: the step is skipped if the other one fails, and the exit code is
+// checkNeverRuns warns about conditions that cannot become true: the step is skipped if the other one fails, and the exit code is
 // 0 if it succeeds. A step that its own condition skips has no exit code, which is not 0, but is not more than 0 either.
-func (c *compiler) lint(p *plan.Plan) {
+func checkNeverRuns(p *plan.Plan) (ds tool.Diagnostics) {
 	byName := map[string]*plan.Step{}
 	for _, s := range p.Steps {
 		byName[s.Def.Name] = s
@@ -32,8 +32,9 @@ func (c *compiler) lint(p *plan.Plan) {
 		if up == nil || up.Policy.Tolerate || up.Def.RunCondition != nil && m[2] != ">" {
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "never-runs", Severity: tool.Warning, Pos: s.Def.RunCondition.Pos, Len: len(m[0]),
+		ds = append(ds, tool.Diagnostic{Code: "never-runs", Severity: tool.Warning, Pos: s.Def.RunCondition.Pos, Len: len(m[0]),
 			Message: fmt.Sprintf("step %s can never run: if %s fails, flowrun skips the steps that wait for it", s.Def.Name, m[1]),
 			Hint:    fmt.Sprintf("add `continue-on-error: true` to %s, or write the condition as failure()", m[1])})
 	}
+	return ds
 }

@@ -23,9 +23,6 @@ func (c *compiler) parameters(p *plan.Plan, n names) {
 		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // the default of an alias may contain references
 			prm = c.parameter(def, n)
 		}
-		if p.Definition.Schema == nil && prm.Initial != nil {
-			c.checkDefault(prm)
-		}
 		byName[def.Name] = prm
 	}
 	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
@@ -55,22 +52,6 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 		prm.Initial = &t
 	}
 	return prm
-}
-
-// checkDefault reports a default that the parameter's rules reject, unless it contains references. Package tool has
-// already reported those of the tool itself; this one is in an alias, or was made in Go.
-func (c *compiler) checkDefault(prm *plan.Param) {
-	if prm.Initial.Broken || len(prm.Initial.Refs()) > 0 {
-		return
-	}
-	v, err := prm.Initial.Value(nil)
-	if err != nil {
-		return // reported when it was compiled
-	}
-	if _, code, err := prm.Convert(v); err != nil && code != "transform" {
-		c.report(tool.Diagnostic{Code: "default-refused", Severity: tool.Error, Pos: prm.Def.Default.Pos, Path: "parameters." + prm.Def.Name + ".default",
-			Message: fmt.Sprintf("the default of %q is invalid: %v", prm.Def.Name, err), Hint: "change the value or the validation rule", Related: c.declaration(prm.Def)})
-	}
 }
 
 // defaultOrder sorts parameters by the references in their defaults.
@@ -180,24 +161,4 @@ func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note f
 		}
 	}
 	return t
-}
-
-// warnPaths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
-// to rewrite.
-func (c *compiler) warnPaths(def *tool.Definition) {
-	rewrites := def.FilePaths.Normalize || def.FilePaths.AutoConvert
-	some := false
-	for _, p := range def.Parameters {
-		some = some || p.Path
-		if p.Path && !rewrites {
-			c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: p.Pos, Len: len(p.Name), Path: "parameters." + p.Name + ".path",
-				Message: "path has no effect: file-paths of the tool does not rewrite paths",
-				Hint:    "set file-paths.normalize or file-paths.cross-platform.auto-convert, or remove it"})
-		}
-	}
-	if rewrites && !some {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: def.FilePaths.Pos, Path: "file-paths",
-			Message: "file-paths has no effect: it rewrites only parameters with path: true, and there are none",
-			Hint:    "add path: true to parameters that are paths"})
-	}
 }

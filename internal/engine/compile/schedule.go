@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -11,40 +12,40 @@ import (
 )
 
 // checkSchedules checks the times and parameters of the tool's schedules.
-func (c *compiler) checkSchedules(p *plan.Plan) {
+func checkSchedules(p *plan.Plan) (ds tool.Diagnostics) {
 	for i, s := range p.Definition.Schedules {
 		path := fmt.Sprintf("schedule[%d]", i)
-		zone := c.scheduleZone(s, path)
-		c.checkCron(s, path, zone)
-		c.checkScheduleBounds(s, path, zone)
-		c.checkStartParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})
+		zone, err := scheduleZone(s)
+		if err != nil {
+			ds = append(ds, badSchedule(*s.Timezone, path+".timezone", "the time zone "+err.Error(), ""))
+		}
+		ds = append(ds, checkCron(s, path, zone)...)
+		ds = append(ds, checkScheduleBounds(s, path, zone)...)
+		ds = append(ds, checkStartParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})...)
 	}
+	return ds
 }
 
-func (c *compiler) badSchedule(at tool.Pos, length int, path, message, hint string) {
-	c.report(tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at, Len: length, Path: path, Message: message, Hint: hint})
+func badSchedule(at tool.Text, path, message, hint string) tool.Diagnostic {
+	return tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: path, Message: message, Hint: hint}
 }
 
-// scheduleZone returns the schedule's time zone, or that of the machine.
-func (c *compiler) scheduleZone(s *tool.Schedule, path string) *time.Location {
+// scheduleZone returns the schedule's time zone, and that of the machine if it has none or an invalid one.
+func scheduleZone(s *tool.Schedule) (*time.Location, error) {
 	if s.Timezone == nil {
-		return time.Local
+		return time.Local, nil
 	}
 	zone, err := cron.LoadZone(s.Timezone.S)
-	if err != nil {
-		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "the time zone "+err.Error(), "")
-		return time.Local
-	}
-	return zone
+	return cmp.Or(zone, time.Local), err
 }
 
 // checkCron checks the cron expression. Each problem is reported at its position in the expression.
-func (c *compiler) checkCron(s *tool.Schedule, path string, zone *time.Location) {
+func checkCron(s *tool.Schedule, path string, zone *time.Location) (ds tool.Diagnostics) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
-			c.badSchedule(s.EveryPos, 1, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s")
+			ds = append(ds, badSchedule(tool.Text{Pos: s.EveryPos}, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s"))
 		}
-		return
+		return ds
 	}
 	spec, err := cron.Parse(s.Cron.S, cron.Options{Zone: zone})
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
@@ -53,17 +54,18 @@ func (c *compiler) checkCron(s *tool.Schedule, path string, zone *time.Location)
 			if p.Field != "" {
 				message = p.Field + ": " + message
 			}
-			length := len([]rune(s.Cron.S[p.Off : p.Off+p.Len]))
-			c.badSchedule(s.Cron.At(p.Off), max(1, length), path+".cron", message, p.Hint)
+			at := tool.Text{S: s.Cron.S[p.Off : p.Off+p.Len], Pos: s.Cron.At(p.Off)}
+			ds = append(ds, badSchedule(at, path+".cron", message, p.Hint))
 		}
-		return
+		return ds
 	}
 	if spec.Zoned() && s.Timezone != nil {
-		c.badSchedule(s.Timezone.Pos, max(1, len([]rune(s.Timezone.S))), path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two")
+		ds = append(ds, badSchedule(*s.Timezone, path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two"))
 	}
+	return ds
 }
 
-func (c *compiler) checkScheduleBounds(s *tool.Schedule, path string, zone *time.Location) {
+func checkScheduleBounds(s *tool.Schedule, path string, zone *time.Location) tool.Diagnostics {
 	var at [2]time.Time
 	for i, text := range []*tool.Text{s.Start, s.End} {
 		if text == nil {
@@ -71,11 +73,11 @@ func (c *compiler) checkScheduleBounds(s *tool.Schedule, path string, zone *time
 		}
 		var err error
 		if at[i], err = tool.Moment(text.S, zone); err != nil {
-			c.badSchedule(text.Pos, max(1, len([]rune(text.S))), path+[]string{".start", ".end"}[i], err.Error(), "")
-			return
+			return tool.Diagnostics{badSchedule(*text, path+[]string{".start", ".end"}[i], err.Error(), "")}
 		}
 	}
 	if s.Start != nil && s.End != nil && !at[0].Before(at[1]) {
-		c.badSchedule(s.End.Pos, len([]rune(s.End.S)), path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")
+		return tool.Diagnostics{badSchedule(*s.End, path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")}
 	}
+	return nil
 }

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/mask"
@@ -49,24 +48,6 @@ func plainSecrets(list []tool.Secret) []tool.Text {
 		}
 	}
 	return names
-}
-
-// lintSecrets warns about names in environment.secrets that look like misspelled names of the definition. It is only a
-// warning, because the process may have a variable with that name.
-func (c *compiler) lintSecrets(p *plan.Plan) {
-	names, files := p.NamedInside()
-	if files || len(p.EnvFiles) > 0 {
-		return
-	}
-	for _, s := range p.Secrets {
-		near := tool.Near(s.S, names)
-		if slices.Contains(names, s.S) || len(near) == 0 {
-			continue
-		}
-		c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: s.Pos, Len: len(s.S),
-			Message: fmt.Sprintf("the secret %s masks nothing: the tool has no parameter or variable with this name", s.S),
-			Hint:    fmt.Sprintf("did you mean %s? A variable of the flowrun process is masked if it is set", near[0])})
-	}
 }
 
 // refuseShortSecret reports a secret in the definition with which its step would fail, because it cannot be masked.

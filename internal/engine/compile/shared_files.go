@@ -22,34 +22,35 @@ type writtenFiles struct {
 // maxWriters limits how many texts of a list of steps are compared with each other.
 const maxWriters = 500
 
-// warnSharedFiles warns of files that two steps write which may run at the same time, or two items of a loop. Of such a
+// checkSharedFiles warns of files that two steps write which may run at the same time, or two items of a loop. Of such a
 // file nobody can say whose it is. Texts with references are checked when the steps run.
-func (c *compiler) warnSharedFiles(list []*plan.Step) {
+func checkSharedFiles(p *plan.Plan) (ds tool.Diagnostics) {
 	var before []writtenFiles
-	for _, s := range list {
+	for _, s := range p.Steps {
 		if s.Nested != nil && s.Nested.Group {
-			c.warnSharedFiles(s.Nested.Steps)
+			ds = append(ds, checkSharedFiles(s.Nested)...)
 		}
 		files := filesOf(s)
 		if s.Handler != nil || len(files) == 0 || len(before) > maxWriters {
 			continue
 		}
-		c.warnSharedItems(s, files[0])
-		c.warnSharedSteps(list, before, files)
+		if loopShares(s) {
+			ds = append(ds, files[0].shared(fmt.Sprintf("the items of %s may run at the same time, and each writes %s", s.Def.Name, files[0].at.S),
+				"write the item in the path, or set max-parallel: 1"))
+		}
+		ds = append(ds, checkSharedSteps(p.Steps, before, files)...)
 		before = append(before, files...)
 	}
+	return ds
 }
 
-func (c *compiler) warnSharedItems(s *plan.Step, f writtenFiles) {
-	if s.Loop == nil || s.Loop.Def.MaxParallel == 1 || !isStatic(s.Def.WorkingDirectory) {
-		return
-	}
-	c.reportShared(f, fmt.Sprintf("the items of %s may run at the same time, and each writes %s", s.Def.Name, f.at.S),
-		"write the item in the path, or set max-parallel: 1")
+// loopShares reports whether the items of a step's loop may run at the same time, in the same directory.
+func loopShares(s *plan.Step) bool {
+	return s.Loop != nil && s.Loop.Def.MaxParallel != 1 && isStatic(s.Def.WorkingDirectory)
 }
 
-// warnSharedSteps compares the files of one step with those of the steps before it.
-func (c *compiler) warnSharedSteps(list []*plan.Step, before, files []writtenFiles) {
+// checkSharedSteps compares the files of one step with those of the steps before it, until one is shared.
+func checkSharedSteps(list []*plan.Step, before, files []writtenFiles) tool.Diagnostics {
 	var upstream map[dag.ID]bool
 	for _, f := range files {
 		for _, b := range before {
@@ -60,17 +61,17 @@ func (c *compiler) warnSharedSteps(list []*plan.Step, before, files []writtenFil
 				upstream = upstreamOf(list, f.step)
 			}
 			if !upstream[dag.ID(b.step.Def.Name)] {
-				c.reportShared(f, fmt.Sprintf("steps %s and %s may run at the same time, and both write %s (%s: %s in line %d)", b.step.Def.Name, f.step.Def.Name, f.at.S, b.step.Def.Name, b.at.S, b.at.Pos.Line),
-					"write different files, or let one step wait for the other")
-				return
+				return tool.Diagnostics{f.shared(fmt.Sprintf("steps %s and %s may run at the same time, and both write %s (%s: %s in line %d)", b.step.Def.Name, f.step.Def.Name, f.at.S, b.step.Def.Name, b.at.S, b.at.Pos.Line),
+					"write different files, or let one step wait for the other")}
 			}
 		}
 	}
+	return nil
 }
 
-func (c *compiler) reportShared(f writtenFiles, message, hint string) {
-	c.report(tool.Diagnostic{Code: "shared-files", Severity: tool.Warning, Pos: f.at.Pos, Len: max(1, len([]rune(f.at.S))),
-		Message: message + ": nobody can say whose the file is", Hint: hint})
+func (f writtenFiles) shared(message, hint string) tool.Diagnostic {
+	return tool.Diagnostic{Code: "shared-files", Severity: tool.Warning, Pos: f.at.Pos, Len: max(1, len([]rune(f.at.S))),
+		Message: message + ": nobody can say whose the file is", Hint: hint}
 }
 
 // filesOf returns the texts without references that name files which the step writes.

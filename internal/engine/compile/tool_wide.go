@@ -141,23 +141,3 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 		}
 	}
 }
-
-// warnSecurity warns about security settings that have no effect.
-func (c *compiler) warnSecurity(p *plan.Plan) {
-	sec := p.Definition.Security
-	warn := func(at tool.Pos, path, message, hint string) {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: path, Message: message, Hint: hint})
-	}
-	commands := slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Command != nil })
-	if sec.Isolation == "none" && commands {
-		warn(sec.IsolationPos, "security.isolation", "isolation: none has the same effect as process", "write process, or remove the key")
-	}
-	if sec.Image != "" && sec.Isolation != "container" {
-		warn(sec.ImagePos, "security.image", "security.image has no effect without a container", "add isolation: container")
-	}
-	for _, s := range p.Steps {
-		if s.Def.Detach && sec.Isolation == "container" {
-			warn(s.Def.Pos, "", "detach has no effect in a container: its processes end with the container", "remove detach")
-		}
-	}
-}

@@ -11,19 +11,20 @@ import (
 // maxUnused limits the number of parameters that are searched for, because each search reads the whole file.
 const maxUnused = 200
 
-// warnUnused warns about parameters that the file names only as keys: where they are declared, and where tests and
+// checkUnused warns about parameters that the file names only as keys: where they are declared, and where tests and
 // schedules set them. A file in another format than YAML or JSON may use a parameter in code.
-func (c *compiler) warnUnused(def *tool.Definition) {
+func checkUnused(def *tool.Definition) (ds tool.Diagnostics) {
 	if def.Format != "" || def.Schema != nil || def.Alias || len(def.MadeOf) > 0 {
-		return
+		return nil
 	}
 	for _, p := range def.Parameters[:min(len(def.Parameters), maxUnused)] {
 		if p.Pos.File != def.File || p.Pos.Line == 0 || p.Deprecated || mentions(def.Source, p.Name) {
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "unused-parameter", Severity: tool.Warning, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + p.Name,
+		ds = append(ds, tool.Diagnostic{Code: "unused-parameter", Severity: tool.Warning, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + p.Name,
 			Message: fmt.Sprintf("parameter %s is not used", p.Name), Hint: fmt.Sprintf("write {%s} where its value belongs, or remove it", p.Name)})
 	}
+	return ds
 }
 
 // mentions reports whether a file contains a name other than as the key of a mapping.

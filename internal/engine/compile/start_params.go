@@ -1,0 +1,70 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
+)
+
+// start is what starts a tool without a person, and the parameters that it gives.
+type start struct {
+	what   string // for messages: a schedule
+	code   string // of diagnostics
+	at     tool.Pos
+	path   string
+	params []tool.Entry
+	filled bool // {trigger.NAME} in the parameters is replaced
+}
+
+// checkStartParams checks the parameters against those of the tool now, because nobody sees the error when the run
+// starts. The final values of those with {trigger.NAME} are checked only then.
+func checkStartParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
+	given := map[string]*tool.Entry{}
+	var known []string
+	for _, prm := range p.Params {
+		known = append(known, prm.Def.Name)
+	}
+	for i := range s.params {
+		e := &s.params[i]
+		given[e.Key] = e
+		if p.Secret(e.Key) {
+			return tool.Diagnostics{{Code: s.code, Severity: tool.Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: s.path + ".params." + e.Key,
+				Message: fmt.Sprintf("parameter %s is secret and cannot be set in %s", e.Key, s.what),
+				Hint:    "let the tool fetch the value with environment.secrets"}}
+		}
+	}
+	raw := map[string]call.Given{}
+	for name, v := range p.Given(s.params) {
+		raw[name] = call.Given{V: v}
+	}
+	err := call.Check(p, (&call.RunEnv{}).Filled(), raw)
+	bad, _ := errors.AsType[*value.ParamsError](err)
+	if bad == nil {
+		return nil
+	}
+	for _, problem := range bad.Problems {
+		e := given[problem.Parameter()]
+		switch {
+		case problem.Code == "unknown":
+			ds = append(ds, unknownParameter(p.Definition, e, p.Definition, known, tool.Error, len(ds) < tool.MaxDiagnostics))
+		case problem.Code == "missing":
+			ds = append(ds, tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.at, Len: 1, Path: s.path,
+				Message: fmt.Sprintf("%s does not set the required parameter %s", the(s.what), problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
+		case e != nil && !(s.filled && len(tool.TriggerPlaceholders(e.Value.Data())) > 0): // problems with a default may depend on the machine
+			ds = append(ds, tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: s.path + ".params." + e.Key,
+				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
+		}
+	}
+	return ds
+}
+
+// the returns a noun with its article the in place of a or an.
+func the(noun string) string {
+	_, name, _ := strings.Cut(noun, " ")
+	return "the " + name
+}
