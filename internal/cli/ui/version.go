@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/engine/compile"
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 )
 
@@ -27,7 +27,7 @@ type Build struct {
 // recorded: the version for go install, the commit for a build in a checkout.
 func ThisBuild() Build {
 	stamp := buildinfo.Stamped()
-	b := Build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Release: buildinfo.Release(), Compatibility: compile.CompatibilityLevel,
+	b := Build{Version: stamp.Version, Commit: stamp.Commit, Date: stamp.Date, Release: buildinfo.Release(), Compatibility: check.CompatibilityLevel,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok && stamp.Version == "" {
 		b.addBuildInfo(info)

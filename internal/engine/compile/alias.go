@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -92,7 +93,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.report(unknownParameter(def, e, base, known, tool.Error, len(c.problems) < tool.MaxDiagnostics))
+			c.report(check.UnknownParameter(def, e, base, known, tool.Error, len(c.problems) < tool.MaxDiagnostics))
 			continue
 		}
 		p := *list[at]

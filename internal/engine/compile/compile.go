@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -12,9 +13,6 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
-
-// maxNesting is the maximum length of use-tool and alias chains.
-const maxNesting = 32
 
 // Tool compiles the tool with the given name, or the file at that path. release is the version of flowrun that
 // min-flowrun-version is compared with; "" is newer than all versions.
@@ -60,7 +58,7 @@ func HistoryText(def *tool.Definition) []byte {
 func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	if p != nil && c.problems.Err() == nil {
 		p.Claims = p.FindClaims()
-		c.report(checkLockLevels(p)...)
+		c.report(check.LockLevels(p)...)
 	}
 	ds := c.problems.Sorted()
 	if err := ds.Err(); err != nil {
@@ -72,12 +70,6 @@ func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
 	p.Warnings, p.Sources, p.Found = ds, c.sources, c.found
 	return p, nil
 }
-
-// definitionChecks need only the definition, planChecks the plan of its steps, with errors or without.
-var (
-	definitionChecks = []func(*tool.Definition) tool.Diagnostics{checkPaths, checkNotify, checkUnused}
-	planChecks       = []func(*plan.Plan) tool.Diagnostics{checkDefaults, checkDefaultSizes, checkNeverRuns, checkSharedFiles, checkSecurity, checkSecrets, checkSchedules}
-)
 
 // tool compiles one definition, once for each way it is used. outputRead reports that the output of the tool is read.
 // inherited is the interruption setting of the step that uses the tool.
@@ -100,18 +92,13 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	c.steps(p, n, outputRead, inherited)
 	markScripts(p)
 	c.report(countSteps(p, c.lib.MaxPlanSteps())...)
-	c.report(checkVersions(def, c.release)...)
-	for _, check := range definitionChecks {
-		c.report(check(def)...)
-	}
-	for _, check := range planChecks {
-		c.report(check(p)...)
-	}
+	c.report(check.Definition(def, c.release)...)
+	c.report(check.Plan(p)...)
 	if c.lib.Live() == c.lib { // nothing starts the recorded definition of a run that is resumed, and the record does not have the other tools
-		c.report(checkTriggers(p, c.find)...)
+		c.report(check.Triggers(p, c.find)...)
 	}
 	if c.problems.Err() == nil {
-		c.report(checkExamples(p)...)
+		c.report(check.Examples(p)...)
 	}
 	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -38,12 +39,7 @@ type nestedKey struct {
 func (c *compiler) report(ds ...tool.Diagnostic) { c.problems = append(c.problems, ds...) }
 
 func (c *compiler) errorf(code string, at tool.Text, hint, format string, args ...any) {
-	c.report(errorf(code, at, hint, format, args...))
-}
-
-// errorf returns an error at the position of a text.
-func errorf(code string, at tool.Text, hint, format string, args ...any) tool.Diagnostic {
-	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)), Message: fmt.Sprintf(format, args...), Hint: hint}
+	c.report(check.Errorf(code, at, hint, format, args...))
 }
 
 // reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar

@@ -8,5 +8,7 @@
 // To add a kind of step, add a file kind_NAME.go and a line in kind_table.go, the body in internal/lang/tool/body.go and the keys in
 // internal/lang/tool/keys.go.
 //
+// What is wrong with a definition as a whole is found by package check, when its plan is made.
+//
 // No other package below package engine knows all kinds of steps. This package runs nothing.
 package compile

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -60,7 +61,7 @@ func (n names) Outputs(step string) map[string]string {
 // the tool is compiled.
 func (c *compiler) used(from *tool.Definition, use *tool.ToolUse) *tool.Definition {
 	name := use.Tool.S
-	for range maxNesting {
+	for range check.MaxNesting {
 		def, _, err := c.find(name, from)
 		if err != nil || !def.Alias {
 			return def

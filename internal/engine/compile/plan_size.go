@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -31,7 +32,7 @@ func countSteps(p *plan.Plan, most int) (ds tool.Diagnostics) {
 		if use, ok := s.Def.Body.(*tool.ToolUse); ok {
 			at = use.Tool
 		}
-		ds = append(ds, errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
+		ds = append(ds, check.Errorf("plan-size", at, "use the tool fewer times, or raise limits.max-plan-steps",
 			"step %s makes the plan of %s too large: %s steps, at most %d are allowed", s.Def.Name, p.Definition.Name, formatCount(p.Size), limit))
 	}
 	return ds

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -18,7 +19,7 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, outputRead bool) 
 	if p == nil {
 		return nil
 	}
-	c.report(checkUse(user, s, p, len(c.problems))...)
+	c.report(check.Use(user, s, p, len(c.problems))...)
 	return p
 }
 
@@ -33,7 +34,7 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	}
 	def, ds, err := c.find(name.S, from)
 	if err != nil {
-		c.report(unknownTool(name, err))
+		c.report(check.UnknownTool(name, err))
 		return nil
 	}
 	if i := slices.Index(c.chain, def.Name); i >= 0 {
@@ -41,8 +42,8 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 			"tools use each other in a cycle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
 		return nil
 	}
-	if len(c.chain) >= maxNesting {
-		c.errorf("nesting", name, "merge some of the tools", "tools are nested deeper than %d: %s", maxNesting, strings.Join(c.chain, " -> "))
+	if len(c.chain) >= check.MaxNesting {
+		c.errorf("nesting", name, "merge some of the tools", "tools are nested deeper than %d: %s", check.MaxNesting, strings.Join(c.chain, " -> "))
 		return nil
 	}
 	c.report(ds...)

@@ -1,10 +1,11 @@
-package compile
+package check_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -63,7 +64,7 @@ func checkShared(t *testing.T, steps string, want bool) {
 	if err := ds.Err(); err != nil {
 		t.Fatal(err, steps)
 	}
-	p, err := Definition(library.New(library.Config{}), "", def)
+	p, err := compile.Definition(library.New(library.Config{}), "", def)
 	if err != nil {
 		t.Fatal(err, steps)
 	}

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"errors"
@@ -21,9 +21,9 @@ type start struct {
 	filled bool // {trigger.NAME} in the parameters is replaced
 }
 
-// checkStartParams checks the parameters against those of the tool now, because nobody sees the error when the run
+// startParams checks the parameters against those of the tool now, because nobody sees the error when the run
 // starts. The final values of those with {trigger.NAME} are checked only then.
-func checkStartParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
+func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 	given := map[string]*tool.Entry{}
 	var known []string
 	for _, prm := range p.Params {
@@ -51,7 +51,7 @@ func checkStartParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
-			ds = append(ds, unknownParameter(p.Definition, e, p.Definition, known, tool.Error, len(ds) < tool.MaxDiagnostics))
+			ds = append(ds, UnknownParameter(p.Definition, e, p.Definition, known, tool.Error, len(ds) < tool.MaxDiagnostics))
 		case problem.Code == "missing":
 			ds = append(ds, tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.at, Len: 1, Path: s.path,
 				Message: fmt.Sprintf("%s does not set the required parameter %s", the(s.what), problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkExamples warns about examples of parameters that the commands would reject because they begin with a dash: a
+// Examples warns about examples of parameters that the commands would reject because they begin with a dash: a
 // caller who copies them would be refused.
-func checkExamples(p *plan.Plan) (ds tool.Diagnostics) {
+func Examples(p *plan.Plan) (ds tool.Diagnostics) {
 	for _, prm := range p.Params {
 		for i, example := range prm.Def.Examples {
 			if example.Text == nil || !strings.HasPrefix(example.Text.S, "-") {

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -14,18 +14,18 @@ import (
 // lookup finds the tool that a definition names.
 type lookup = func(name string, from *tool.Definition) (*tool.Definition, tool.Diagnostics, error)
 
-// checkTriggers checks the events that start the tool, and the parameters that the runs get. find finds the tools that the
+// Triggers checks the events that start the tool, and the parameters that the runs get. find finds the tools that the
 // events name.
-func checkTriggers(p *plan.Plan, find lookup) (ds tool.Diagnostics) {
+func Triggers(p *plan.Plan, find lookup) (ds tool.Diagnostics) {
 	for i, t := range p.Definition.Triggers {
 		path := fmt.Sprintf("on[%d]", i)
 		switch {
 		case t.File != nil && t.File.Path != nil:
-			ds = append(ds, checkTriggerPattern(*t.File.Path, path)...)
+			ds = append(ds, triggerPattern(*t.File.Path, path)...)
 		case t.After != nil && t.After.Tool != nil:
-			ds = append(ds, checkTriggerTool(p.Definition, *t.After.Tool, path, find)...)
+			ds = append(ds, triggerTool(p.Definition, *t.After.Tool, path, find)...)
 		}
-		ds = append(ds, checkStartParams(p, start{what: "an entry of on", code: "bad-trigger", at: t.Pos, path: path, params: t.Params, filled: true})...)
+		ds = append(ds, startParams(p, start{what: "an entry of on", code: "bad-trigger", at: t.Pos, path: path, params: t.Params, filled: true})...)
 	}
 	return ds
 }
@@ -34,7 +34,7 @@ func badTrigger(at tool.Text, path, message, hint string) tool.Diagnostics {
 	return tool.Diagnostics{{Code: "bad-trigger", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: path, Message: message, Hint: hint}}
 }
 
-func checkTriggerPattern(pattern tool.Text, path string) tool.Diagnostics {
+func triggerPattern(pattern tool.Text, path string) tool.Diagnostics {
 	if _, _, err := cache.Base(pattern.S); err != nil {
 		return badTrigger(pattern, path+".file.path", fmt.Sprintf("invalid pattern %q: %v", pattern.S, err), "write a path, a folder or a pattern such as incoming/*.csv")
 	}
@@ -51,11 +51,11 @@ func checkTriggerPattern(pattern tool.Text, path string) tool.Diagnostics {
 // fixedBraces matches braces without a comma, which name a placeholder and not alternatives.
 var fixedBraces = diagnostic.Pattern(`\{[A-Za-z_][A-Za-z0-9_.-]*\}`)
 
-// checkTriggerTool checks that the tool of an after exists, and that the tools do not start each other without end.
-func checkTriggerTool(def *tool.Definition, name tool.Text, path string, find lookup) tool.Diagnostics {
+// triggerTool checks that the tool of an after exists, and that the tools do not start each other without end.
+func triggerTool(def *tool.Definition, name tool.Text, path string, find lookup) tool.Diagnostics {
 	if name.S != def.Name {
 		if _, _, err := find(name.S, def); err != nil {
-			return tool.Diagnostics{unknownTool(name, err)}
+			return tool.Diagnostics{UnknownTool(name, err)}
 		}
 	}
 	if cycle := triggerCycle(def, name.S, []string{def.Name}, find); cycle != nil {
@@ -72,7 +72,7 @@ func triggerCycle(def *tool.Definition, name string, seen []string, find lookup)
 		slices.Reverse(cycle)
 		return cycle
 	}
-	if slices.Contains(seen, name) || len(seen) > maxNesting {
+	if slices.Contains(seen, name) || len(seen) > MaxNesting {
 		return nil // another cycle, which is reported where it is
 	}
 	next, _, err := find(name, def)

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkLockLevels reports a run that holds locks while its steps wait for others: two such runs could wait for each
+// LockLevels reports a run that holds locks while its steps wait for others: two such runs could wait for each
 // other forever.
-func checkLockLevels(p *plan.Plan) tool.Diagnostics {
+func LockLevels(p *plan.Plan) tool.Diagnostics {
 	var wide, step *tool.Lock
 	for _, t := range p.Tools() {
 		if locks := t.Definition.Locks; len(locks) > 0 && wide == nil {

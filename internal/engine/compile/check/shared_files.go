@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -22,13 +22,13 @@ type writtenFiles struct {
 // maxWriters limits how many texts of a list of steps are compared with each other.
 const maxWriters = 500
 
-// checkSharedFiles warns of files that two steps write which may run at the same time, or two items of a loop. Of such a
+// sharedFiles warns of files that two steps write which may run at the same time, or two items of a loop. Of such a
 // file nobody can say whose it is. Texts with references are checked when the steps run.
-func checkSharedFiles(p *plan.Plan) (ds tool.Diagnostics) {
+func sharedFiles(p *plan.Plan) (ds tool.Diagnostics) {
 	var before []writtenFiles
 	for _, s := range p.Steps {
 		if s.Nested != nil && s.Nested.Group {
-			ds = append(ds, checkSharedFiles(s.Nested)...)
+			ds = append(ds, sharedFiles(s.Nested)...)
 		}
 		files := filesOf(s)
 		if s.Handler != nil || len(files) == 0 || len(before) > maxWriters {
@@ -38,7 +38,7 @@ func checkSharedFiles(p *plan.Plan) (ds tool.Diagnostics) {
 			ds = append(ds, files[0].shared(fmt.Sprintf("the items of %s may run at the same time, and each writes %s", s.Def.Name, files[0].at.S),
 				"write the item in the path, or set max-parallel: 1"))
 		}
-		ds = append(ds, checkSharedSteps(p.Steps, before, files)...)
+		ds = append(ds, sharedSteps(p.Steps, before, files)...)
 		before = append(before, files...)
 	}
 	return ds
@@ -49,8 +49,8 @@ func loopShares(s *plan.Step) bool {
 	return s.Loop != nil && s.Loop.Def.MaxParallel != 1 && isStatic(s.Def.WorkingDirectory)
 }
 
-// checkSharedSteps compares the files of one step with those of the steps before it, until one is shared.
-func checkSharedSteps(list []*plan.Step, before, files []writtenFiles) tool.Diagnostics {
+// sharedSteps compares the files of one step with those of the steps before it, until one is shared.
+func sharedSteps(list []*plan.Step, before, files []writtenFiles) tool.Diagnostics {
 	var upstream map[dag.ID]bool
 	for _, f := range files {
 		for _, b := range before {

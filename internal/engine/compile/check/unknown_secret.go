@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkSecrets warns about names in environment.secrets that look like misspelled names of the definition. It is only a
+// secrets warns about names in environment.secrets that look like misspelled names of the definition. It is only a
 // warning, because the process may have a variable with that name.
-func checkSecrets(p *plan.Plan) (ds tool.Diagnostics) {
+func secrets(p *plan.Plan) (ds tool.Diagnostics) {
 	names, files := p.NamedInside()
 	if files || len(p.EnvFiles) > 0 {
 		return nil

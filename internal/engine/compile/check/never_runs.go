@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 // upstream of it has failed.
 var neverTrue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{([^{}]+)\.exit-code\}\s*(!=|!==|>)\s*0\s*$`) })
 
-// checkNeverRuns warns about conditions that cannot become true: the step is skipped if the other one fails, and the exit code is
+// neverRuns warns about conditions that cannot become true: the step is skipped if the other one fails, and the exit code is
 // 0 if it succeeds. A step that its own condition skips has no exit code, which is not 0, but is not more than 0 either.
-func checkNeverRuns(p *plan.Plan) (ds tool.Diagnostics) {
+func neverRuns(p *plan.Plan) (ds tool.Diagnostics) {
 	byName := map[string]*plan.Step{}
 	for _, s := range p.Steps {
 		byName[s.Def.Name] = s

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkSchedules checks the times and parameters of the tool's schedules.
-func checkSchedules(p *plan.Plan) (ds tool.Diagnostics) {
+// schedules checks the times and parameters of the tool's schedules.
+func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 	for i, s := range p.Definition.Schedules {
 		path := fmt.Sprintf("schedule[%d]", i)
 		zone, err := scheduleZone(s)
 		if err != nil {
 			ds = append(ds, badSchedule(*s.Timezone, path+".timezone", "the time zone "+err.Error(), ""))
 		}
-		ds = append(ds, checkCron(s, path, zone)...)
-		ds = append(ds, checkScheduleBounds(s, path, zone)...)
-		ds = append(ds, checkStartParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})...)
+		ds = append(ds, cronExpression(s, path, zone)...)
+		ds = append(ds, scheduleBounds(s, path, zone)...)
+		ds = append(ds, startParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})...)
 	}
 	return ds
 }
@@ -39,8 +39,8 @@ func scheduleZone(s *tool.Schedule) (*time.Location, error) {
 	return cmp.Or(zone, time.Local), err
 }
 
-// checkCron checks the cron expression. Each problem is reported at its position in the expression.
-func checkCron(s *tool.Schedule, path string, zone *time.Location) (ds tool.Diagnostics) {
+// cronExpression checks the cron expression. Each problem is reported at its position in the expression.
+func cronExpression(s *tool.Schedule, path string, zone *time.Location) (ds tool.Diagnostics) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
 			ds = append(ds, badSchedule(tool.Text{Pos: s.EveryPos}, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s"))
@@ -65,7 +65,7 @@ func checkCron(s *tool.Schedule, path string, zone *time.Location) (ds tool.Diag
 	return ds
 }
 
-func checkScheduleBounds(s *tool.Schedule, path string, zone *time.Location) tool.Diagnostics {
+func scheduleBounds(s *tool.Schedule, path string, zone *time.Location) tool.Diagnostics {
 	var at [2]time.Time
 	for i, text := range []*tool.Text{s.Start, s.End} {
 		if text == nil {

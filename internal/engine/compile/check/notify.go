@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkNotify checks the commands of notifications. Everything else was checked when the definition was decoded.
-func checkNotify(def *tool.Definition) (ds tool.Diagnostics) {
+// notifications checks the commands of notifications. Everything else was checked when the definition was decoded.
+func notifications(def *tool.Definition) (ds tool.Diagnostics) {
 	for i, n := range def.Notify {
 		if n.Command == nil {
 			continue

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
-// checkUse checks the step of a definition that uses the tool p. before is the number of problems found so far.
-func checkUse(user *tool.Definition, s *plan.Step, p *plan.Plan, before int) tool.Diagnostics {
+// Use checks the step of a definition that uses the tool p. before is the number of problems found so far.
+func Use(user *tool.Definition, s *plan.Step, p *plan.Plan, before int) tool.Diagnostics {
 	use := s.Def.Body.(*tool.ToolUse)
-	return slices.Concat(checkWith(user, use, p, before), checkArguments(use, s, p), checkDeprecated(use, p))
+	return slices.Concat(with(user, use, p, before), arguments(use, s, p), deprecated(use, p))
 }
 
-// checkWith checks the names under with against the tool's parameters.
-func checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan, before int) (ds tool.Diagnostics) {
+// with checks the names under with against the tool's parameters.
+func with(user *tool.Definition, use *tool.ToolUse, p *plan.Plan, before int) (ds tool.Diagnostics) {
 	given := map[string]bool{}
 	key := "with"
 	if user.Format == tool.Markdown {
@@ -39,23 +39,23 @@ func checkWith(user *tool.Definition, use *tool.ToolUse, p *plan.Plan, before in
 		if p.AcceptsUndeclared(w.Key) {
 			severity = tool.Warning
 		}
-		ds = append(ds, unknownParameter(user, w, p.Definition, known, severity, before+len(ds) < tool.MaxDiagnostics))
+		ds = append(ds, UnknownParameter(user, w, p.Definition, known, severity, before+len(ds) < tool.MaxDiagnostics))
 	}
 	for _, prm := range p.Params {
 		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {
 			subject, replace := usedTool(p.Definition)
-			ds = append(ds, errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:%s", prm.Def.Name, key, replace),
+			ds = append(ds, Errorf("missing-parameter", use.Tool, fmt.Sprintf("add %s under %s:%s", prm.Def.Name, key, replace),
 				"%s needs parameter %s", subject, prm.Def.Name))
 		}
 	}
 	return ds
 }
 
-// checkArguments checks the values under with against the rules of the parameters. Values with references are checked
+// arguments checks the values under with against the rules of the parameters. Values with references are checked
 // only when the step runs.
-func checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
+func arguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
 	if p.Definition.Schema != nil {
-		return checkBySchema(use, s, p)
+		return bySchema(use, s, p)
 	}
 	for i, w := range s.With {
 		prm := p.Param(w.Param)
@@ -79,9 +79,9 @@ func checkArguments(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diag
 	return ds
 }
 
-// checkBySchema is checkArguments for a tool whose parameters are described by a JSON Schema. A rule may involve
+// bySchema is arguments for a tool whose parameters are described by a JSON Schema. A rule may involve
 // several parameters, so it checks nothing unless all values are known.
-func checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
+func bySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagnostics) {
 	given, raw := map[string]*tool.Entry{}, map[string]any{}
 	for i, w := range s.With {
 		if w.Value.Broken || len(w.Value.Refs()) > 0 {
@@ -104,7 +104,7 @@ func checkBySchema(use *tool.ToolUse, s *plan.Step, p *plan.Plan) (ds tool.Diagn
 		if e := given[problem.Parameter()]; e != nil {
 			d.Pos, d.Path = e.Value.Pos, "with."+e.Key
 		}
-		if problem.Code != "missing" && problem.Code != "unknown" { // checkWith reports these
+		if problem.Code != "missing" && problem.Code != "unknown" { // with reports these
 			ds = append(ds, d)
 		}
 	}
@@ -119,8 +119,8 @@ func declaration(def *tool.Parameter) []tool.Place {
 	return []tool.Place{{Pos: def.Pos, Len: len([]rune(def.Name)), Message: "declared here, type " + def.Type}}
 }
 
-// checkDeprecated warns about the use of a deprecated tool or parameter.
-func checkDeprecated(use *tool.ToolUse, p *plan.Plan) (ds tool.Diagnostics) {
+// deprecated warns about the use of a deprecated tool or parameter.
+func deprecated(use *tool.ToolUse, p *plan.Plan) (ds tool.Diagnostics) {
 	if def := p.Definition; def.Deprecated {
 		ds = append(ds, tool.Diagnostic{Code: "deprecated-tool", Severity: tool.Warning, Pos: use.Tool.Pos, Len: len([]rune(use.Tool.S)),
 			Message: fmt.Sprintf("tool %s is deprecated", def.Name), Hint: def.DeprecatedMessage})

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"bytes"
@@ -11,9 +11,9 @@ import (
 // maxUnused limits the number of parameters that are searched for, because each search reads the whole file.
 const maxUnused = 200
 
-// checkUnused warns about parameters that the file names only as keys: where they are declared, and where tests and
+// unused warns about parameters that the file names only as keys: where they are declared, and where tests and
 // schedules set them. A file in another format than YAML or JSON may use a parameter in code.
-func checkUnused(def *tool.Definition) (ds tool.Diagnostics) {
+func unused(def *tool.Definition) (ds tool.Diagnostics) {
 	if def.Format != "" || def.Schema != nil || def.Alias || len(def.MadeOf) > 0 {
 		return nil
 	}

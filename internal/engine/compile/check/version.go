@@ -1,18 +1,18 @@
-package compile
+package check
 
 import "github.com/flowrun/flowrun/internal/lang/tool"
 
 // CompatibilityLevel is the level that min-cycod-version is compared with.
 const CompatibilityLevel = "1.2.0"
 
-// checkVersions reports a definition that needs a newer version of flowrun than release.
-func checkVersions(def *tool.Definition, release string) (ds tool.Diagnostics) {
+// versions reports a definition that needs a newer version of flowrun than release.
+func versions(def *tool.Definition, release string) (ds tool.Diagnostics) {
 	if v := def.MinVersion; v != nil && newer(v.S, CompatibilityLevel) {
-		ds = append(ds, errorf("min-version", *v, "update flowrun, or lower min-cycod-version",
+		ds = append(ds, Errorf("min-version", *v, "update flowrun, or lower min-cycod-version",
 			"tool %s needs version %s; this is compatibility level %s", def.Name, v.S, CompatibilityLevel))
 	}
 	if v := def.MinFlowrun; v != nil && newer(v.S, release) {
-		ds = append(ds, errorf("min-version", *v, "update flowrun, or lower min-flowrun-version",
+		ds = append(ds, Errorf("min-version", *v, "update flowrun, or lower min-flowrun-version",
 			"tool %s needs flowrun %s; this is %s", def.Name, v.S, release))
 	}
 	return ds

@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkDefaults reports defaults that the rules of their parameters reject, unless they contain references. Package tool
+// defaults reports defaults that the rules of their parameters reject, unless they contain references. Package tool
 // has already reported those of the tool itself; the others are in an alias, or were made in Go.
-func checkDefaults(p *plan.Plan) (ds tool.Diagnostics) {
+func defaults(p *plan.Plan) (ds tool.Diagnostics) {
 	for _, prm := range p.Params {
 		if p.Definition.Schema != nil || prm.Initial == nil || prm.Initial.Broken || len(prm.Initial.Refs()) > 0 {
 			continue
@@ -27,9 +27,9 @@ func checkDefaults(p *plan.Plan) (ds tool.Diagnostics) {
 	return ds
 }
 
-// checkDefaultSizes reports defaults that would become too large. A default can refer to others, which refer to further
+// defaultSizes reports defaults that would become too large. A default can refer to others, which refer to further
 // ones; their length is computed without creating them.
-func checkDefaultSizes(p *plan.Plan) tool.Diagnostics {
+func defaultSizes(p *plan.Plan) tool.Diagnostics {
 	size := map[string]int{}
 	for _, prm := range p.Params { // a parameter comes after those that its default refers to
 		if prm.Initial == nil {
@@ -43,7 +43,7 @@ func checkDefaultSizes(p *plan.Plan) tool.Diagnostics {
 		})
 		size[prm.Def.Name] = n
 		if n > expr.MaxValue { // defaults that refer to this one would be too large as well
-			return tool.Diagnostics{errorf("value-size", tool.Text{Pos: prm.Def.Default.Pos}, "create the value in the step, or pass it in a file",
+			return tool.Diagnostics{Errorf("value-size", tool.Text{Pos: prm.Def.Default.Pos}, "create the value in the step, or pass it in a file",
 				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)}
 		}
 	}

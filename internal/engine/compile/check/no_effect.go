@@ -1,4 +1,4 @@
-package compile
+package check
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// checkSecurity warns about security settings that have no effect.
-func checkSecurity(p *plan.Plan) (ds tool.Diagnostics) {
+// security warns about security settings that have no effect.
+func security(p *plan.Plan) (ds tool.Diagnostics) {
 	sec := p.Definition.Security
 	warn := func(at tool.Pos, path, message, hint string) {
 		ds = append(ds, tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: path, Message: message, Hint: hint})
@@ -28,9 +28,9 @@ func checkSecurity(p *plan.Plan) (ds tool.Diagnostics) {
 	return ds
 }
 
-// checkPaths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
+// filePaths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
 // to rewrite.
-func checkPaths(def *tool.Definition) (ds tool.Diagnostics) {
+func filePaths(def *tool.Definition) (ds tool.Diagnostics) {
 	rewrites := def.FilePaths.Normalize || def.FilePaths.AutoConvert
 	some := false
 	for _, p := range def.Parameters {
