@@ -14,7 +14,7 @@ import (
 )
 
 // reporters maps the functions that take a code to the index of that argument.
-var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 3, "reportVersion": 4, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0}
+var reporters = map[string]int{"fail": 1, "failKey": 1, "warn": 1, "errorf": 0, "reportAt": 3, "reportVersion": 4, "bad": 1, "diagnostic": 2, "lint": 1, "report": 0, "problem": 2}
 
 // made lists codes that the source composes.
 var made = []string{"bad-pool", "bad-search", "bad-webhook", "default-refused", "examples-refused", "unclosed-quote", "unclosed-bracket", "schema-name", "bad-answer", "bad-business-error", "no-tool", "no-bundler"}
@@ -129,7 +129,7 @@ func codesOf(t *testing.T, path string, found map[string]string) {
 	})
 }
 
-// literal records the code of a diagnostic, or of a trap, that is written out.
+// literal records the code of a diagnostic, or of a trap, that is written out, alone or in a list.
 func literal(n *ast.CompositeLit, note func(ast.Expr)) {
 	name := ""
 	switch typ := n.Type.(type) {
@@ -138,10 +138,13 @@ func literal(n *ast.CompositeLit, note func(ast.Expr)) {
 	case *ast.SelectorExpr:
 		name = typ.Sel.Name
 	}
-	if name != "Diagnostic" && name != "trap" {
+	if name != "Diagnostic" && name != "Diagnostics" && name != "trap" {
 		return
 	}
 	for _, e := range n.Elts {
+		if inner, ok := e.(*ast.CompositeLit); ok && inner.Type == nil {
+			literal(&ast.CompositeLit{Type: ast.NewIdent("Diagnostic"), Elts: inner.Elts}, note)
+		}
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			if key, ok := kv.Key.(*ast.Ident); ok && strings.EqualFold(key.Name, "code") {
 				note(kv.Value)
