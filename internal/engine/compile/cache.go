@@ -13,14 +13,14 @@ import (
 
 // cache compiles the step's cache. It returns nil if the step has none. Artifacts of a step that succeeded are outputs
 // too, so that a reused result has them.
-func (c *stepCompiler) cache(artifacts []plan.Artifact) *plan.CacheRule {
+func cacheRule(c *stepTexts, artifacts []plan.Artifact) *plan.CacheRule {
 	def := c.step.Cache
 	if def == nil {
 		return nil
 	}
-	r := &plan.CacheRule{TTL: def.TTL, Key: c.text(def.Key, "cache.key", expr.Plain, c.names)}
-	r.Inputs = c.patterns(def.Inputs, "cache.inputs", cache.CheckInput)
-	r.Outputs = c.patterns(def.Outputs, "cache.outputs", cache.CheckOutput)
+	r := &plan.CacheRule{TTL: def.TTL, Key: c.text(def.Key, "cache.key", expr.Plain)}
+	r.Inputs = patterns(c, def.Inputs, "cache.inputs", cache.CheckInput)
+	r.Outputs = patterns(c, def.Outputs, "cache.outputs", cache.CheckOutput)
 	r.Artifacts = slices.DeleteFunc(slices.Clone(artifacts), func(a plan.Artifact) bool { return !a.OnSuccess })
 	for _, name := range def.Env {
 		r.Env = append(r.Env, name.S)
@@ -29,27 +29,19 @@ func (c *stepCompiler) cache(artifacts []plan.Artifact) *plan.CacheRule {
 }
 
 // patterns compiles file patterns. Patterns without placeholders are checked now, the others when the step runs.
-func (c *stepCompiler) patterns(texts []tool.Text, key string, check func(string) error) []*expr.Template {
+func patterns(c *stepTexts, texts []tool.Text, key string, check func(string) error) []*expr.Template {
 	var list []*expr.Template
 	for i := range texts {
 		at := &texts[i]
 		path := fmt.Sprintf("%s[%d]", key, i)
-		t := c.text(at, path, expr.Plain, c.names)
+		t := c.text(at, path, expr.Plain)
 		if t == nil {
 			continue
 		}
 		list = append(list, t)
-		if !t.Static() {
-			continue
-		}
-		text, err := t.Text(nil)
-		if err == nil {
-			err = check(text)
-		}
-		if err != nil {
+		if err := checkKnown(t, check); err != nil {
 			why, hint, _ := strings.Cut(err.Error(), "; ")
-			c.report(tool.Diagnostic{Code: "bad-pattern", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(path),
-				Message: fmt.Sprintf("invalid file pattern %q: %s", at.S, why), Hint: hint})
+			c.problem(*at, path, "bad-pattern", tool.Error, fmt.Sprintf("invalid file pattern %q: %s", at.S, why), hint)
 		}
 	}
 	return list

@@ -85,13 +85,15 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 		return nil
 	}
 	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
-	n := c.namesOf(def)
-	c.parameters(p, n)
-	c.toolWide(p, n)
-	c.permissions(p, n)
-	c.steps(p, n, outputRead, inherited)
+	t := &toolCompiler{texts: &c.texts, plan: p, keptStreams: map[string]steps.Streams{},
+		names: namesOf(def, func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) })}
+	t.compile(inherited)
+	for _, s := range p.Steps {
+		c.setKeptStreams(s, def, t.keptStreams, outputRead)
+	}
 	markScripts(p)
 	c.report(countSteps(p, c.lib.MaxPlanSteps())...)
+	c.report(check.Artifacts(p, t.artifacts)...)
 	c.report(check.Definition(def, c.release)...)
 	c.report(check.Plan(p)...)
 	if c.lib.Live() == c.lib { // nothing starts the recorded definition of a run that is resumed, and the record does not have the other tools
@@ -102,34 +104,11 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 	}
 	if c.problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
-			c.errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err)
+			c.report(check.Errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err))
 		}
 	}
 	c.compiled[key] = p
 	return p
-}
-
-// steps compiles the steps and handlers, and determines which streams each step must keep.
-func (c *compiler) steps(p *plan.Plan, n names, outputRead bool, inherited plan.Interrupt) {
-	def := p.Definition
-	all := &sequenceCompiler{compiler: c, plan: p, steps: def.Steps, path: "steps", names: n, inherited: inherited, keptStreams: map[string]steps.Streams{}}
-	p.Steps = all.compile()
-	p.Steps = append(p.Steps, all.compileHandlers(nil, &def.Handlers, "")...)
-	keepForResults(all.keptStreams, p)
-	for _, s := range p.Steps {
-		c.setKeptStreams(s, def, all.keptStreams, outputRead)
-	}
-	if p.Output != nil {
-		c.mentionArtifacts(p, *def.Output, p.Output.Refs())
-	}
-	c.checkArtifacts(p)
-}
-
-// keepForResults adds the streams that the output and the declared outputs of a plan read.
-func keepForResults(kept map[string]steps.Streams, p *plan.Plan) {
-	for name, streams := range p.ReadAtEnd() {
-		kept[name] |= streams
-	}
 }
 
 // setKeptStreams sets the streams that a step's command or script must keep: those that other steps read (kept, by

@@ -33,8 +33,8 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 			role.Step = of.Name
 		}
 		role.Gate = gateID(role.Step, key)
-		inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: steps, path: path + key,
-			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role, keptStreams: c.keptStreams}
+		inner := &sequenceCompiler{tool: c.tool, steps: steps, path: path + key,
+			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role}
 		compiled := inner.compile()
 		if len(compiled) == 0 {
 			return
@@ -42,7 +42,7 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 		if gates[role.Gate] == nil {
 			compiled[0].Gate = &dag.Node{ID: role.Gate, After: ids(all), Summarizes: ids(all)}
 			gates[role.Gate] = compiled[0].Gate
-			c.plan.Gates = append(c.plan.Gates, role.Gate)
+			c.tool.plan.Gates = append(c.tool.plan.Gates, role.Gate)
 		}
 		gate := gates[role.Gate]
 		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Summarizes, own) {
@@ -78,12 +78,10 @@ func addJoinEdges(n *dag.Node, edges []edge) {
 }
 
 // checkRun reports an unknown field of {run...}.
-func (c *stepCompiler) checkRun(at tool.Text, r expr.Ref) {
-	if r.Class != expr.Local || r.Root != "run" {
-		return
+func checkRun(at tool.Text, r expr.Ref) tool.Diagnostics {
+	if r.Class == expr.Local && r.Root == "run" && (len(r.Path) != 1 || !slices.Contains(plan.RunFields(), r.Path[0].Field)) {
+		return tool.Diagnostics{{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+			Message: fmt.Sprintf("%s is not a field of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"}}
 	}
-	if len(r.Path) != 1 || !slices.Contains(plan.RunFields(), r.Path[0].Field) {
-		c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-			Message: fmt.Sprintf("%s is not a field of the run", r), Hint: "write {run.status}, {run.exit-code} or {run.failed-step}"})
-	}
+	return nil
 }

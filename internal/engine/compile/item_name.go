@@ -31,16 +31,17 @@ func isRenamedItem(text string, p expr.Problem, n expr.Names) bool {
 	return ok && p.Code == expr.CodeUndeclared && known.itemName() != "" && rootOf(text[p.Off:p.Off+p.Len]) == "item"
 }
 
-// lintItem warns about {item} in a loop whose item has another name: it would stay as text.
-func (c *compiler) lintItem(at tool.Text, path string, n expr.Names) {
+// checkItem warns about {item} in a loop whose item has another name: it would stay as text.
+func checkItem(at tool.Text, path string, n expr.Names) (ds tool.Diagnostics) {
 	known, ok := n.(interface{ itemName() string })
 	if !ok || known.itemName() == "" || n.Symbol("item").Class != expr.Unknown {
-		return
+		return nil
 	}
 	for _, m := range itemPlaceholder().FindAllStringSubmatchIndex(at.S, -1) {
 		placeholder := at.S[m[4]:m[5]]
-		c.report(tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(placeholder), Path: path,
+		ds = append(ds, tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(placeholder), Path: path,
 			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", placeholder, known.itemName()),
 			Hint:    fmt.Sprintf("write {%s%s", known.itemName(), placeholder[len("{item"):])})
 	}
+	return ds
 }

@@ -17,19 +17,19 @@ func (approveKind) traits() traits { return traits{waits: true, endedByPerson: t
 func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 	c.reportInertKeys("a step that asks a person", "move it to a step with a command")
 	s.NoOutput = c.step.Body.(*tool.Approve).Form == nil
-	if a := c.approve(); a != nil {
+	if a := approval(c.stepTexts); a != nil {
 		s.Runner = a
 	}
 }
 
 // approve compiles the question of a step.
-func (c *stepCompiler) approve() *waiting.Approval {
+func approval(c *stepTexts) *waiting.Approval {
 	def := c.step.Body.(*tool.Approve)
 	at := ""
 	if def.Prompt.Pos != def.Pos {
 		at = ".prompt"
 	}
-	t := c.text(&def.Prompt, "approve"+at, expr.Plain, c.names)
+	t := c.text(&def.Prompt, "approve"+at, expr.Plain)
 	if t == nil {
 		return nil
 	}
@@ -39,8 +39,8 @@ func (c *stepCompiler) approve() *waiting.Approval {
 			Message: "the approval has no question", Hint: "write the question to show"})
 	}
 	if h := c.step.ErrorHandling; h.Retry != nil || h.Fallback != nil {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.Pos, Path: c.key("error-handling"),
-			Message: "error-handling has no effect on a step that asks a person: an answer is final", Hint: "remove it; to react to a rejection, use on-failure"})
+		c.noEffect(c.step.Pos, "error-handling", "error-handling has no effect on a step that asks a person: an answer is final",
+			"remove it; to react to a rejection, use on-failure")
 	}
 	return &waiting.Approval{Def: def, Prompt: t}
 }

@@ -15,22 +15,22 @@ import (
 
 // commandKind compiles steps with a command. body returns the text, key and shell of the command.
 type commandKind struct {
-	body func(c *stepCompiler) (at *tool.Text, key, shell string)
+	body func(c *stepTexts) (at *tool.Text, key, shell string)
 }
 
 func (commandKind) traits() traits { return traits{streams: true, interactive: true} }
 
 func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
-	at, key, shell := k.body(c)
+	at, key, shell := k.body(c.stepTexts)
 	if s.Command = c.command(at, key, shell); s.Command != nil {
 		s.Runner = s.Command
-		c.warnNoFile(at, key, "FLOWRUN_OUTPUT", "outputs", len(c.step.Outputs))
-		c.warnNoFile(at, key, "FLOWRUN_STATE", "state", len(c.plan.Definition.State))
+		warnNoFile(c.stepTexts, at, key, "FLOWRUN_OUTPUT", "outputs", len(c.step.Outputs))
+		warnNoFile(c.stepTexts, at, key, "FLOWRUN_STATE", "state", len(c.definition.State))
 	}
 }
 
 // warnNoFile warns about a script that writes values to a file which it does not get, because nothing declares them.
-func (c *stepCompiler) warnNoFile(at *tool.Text, key, variable, declares string, declared int) {
+func warnNoFile(c *stepTexts, at *tool.Text, key, variable, declares string, declared int) {
 	off := strings.Index(at.S, variable)
 	if off < 0 || declared > 0 {
 		return
@@ -44,23 +44,23 @@ func (c *stepCompiler) warnNoFile(at *tool.Text, key, variable, declares string,
 }
 
 // programBody returns the body of run: a program and its arguments, without a shell.
-func (c *stepCompiler) programBody() (at *tool.Text, key, shell string) {
+func programBody(c *stepTexts) (at *tool.Text, key, shell string) {
 	return &c.step.Body.(*tool.Command).Text, "run", ""
 }
 
 // shellBody returns the body of a step whose kind is the name of its shell.
-func (c *stepCompiler) shellBody() (at *tool.Text, key, shell string) {
+func shellBody(c *stepTexts) (at *tool.Text, key, shell string) {
 	command := c.step.Body.(*tool.Command)
 	return &command.Text, string(command.Key), string(command.Key)
 }
 
 // scriptBody returns the body of a script for the shell in the step's shell key.
-func (c *stepCompiler) scriptBody() (at *tool.Text, key, shell string) {
-	return &c.step.Body.(*tool.Command).Text, "script", c.shell()
+func scriptBody(c *stepTexts) (at *tool.Text, key, shell string) {
+	return &c.step.Body.(*tool.Command).Text, "script", shellOf(c)
 }
 
 // shell returns the shell of script, commands and fallback: that of the step, or the default of the platform.
-func (c *stepCompiler) shell() string {
+func shellOf(c *stepTexts) string {
 	switch {
 	case c.step.Kind() == tool.Sh:
 		return "sh"
@@ -71,21 +71,24 @@ func (c *stepCompiler) shell() string {
 }
 
 // platformCommand returns the command for this platform, or else the default.
-func (c *stepCompiler) platformCommand() (*tool.Text, string, string) {
+func platformCommand(c *stepTexts) (*tool.Text, string, string) {
 	cmds := c.step.Body.(*tool.Commands)
 	if t, ok := cmds.Platforms[plan.Platform()]; ok {
-		return &t, "commands.platforms." + plan.Platform(), c.shell()
+		return &t, "commands.platforms." + plan.Platform(), shellOf(c)
 	}
 	if cmds.Default == nil {
 		c.errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
 			"step %s has no command for %s", c.step.Name, plan.Platform())
 	}
-	return cmds.Default, "commands.default", c.shell()
+	return cmds.Default, "commands.default", shellOf(c)
 }
 
 // command compiles a command text for a shell. "" means that it runs without one.
 func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
-	c.checkRemoteShell(key, shell)
+	if c.account != nil && !remoteShell(shell) {
+		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.SSH.Pos, Len: 1, Path: c.key(key),
+			Message: "only scripts of bash and sh can run over ssh", Hint: "write the command under bash or sh"})
+	}
 	sh := expr.Argv
 	if shell != "" {
 		var known bool
@@ -94,34 +97,34 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		}
 	}
 	if sh == expr.Cmd {
-		c.checkCmdPlatform(at, key)
+		checkCmdPlatform(c.stepTexts, at, key)
 	}
-	t := c.text(at, key, sh, c.names)
+	t := c.text(at, key, sh)
 	if t == nil || !c.checkScript(*at, c.key(key), shell, t) {
 		return nil
 	}
 	cmd := c.baseCommand(t, shell)
 	switch sh {
 	case expr.Cmd:
-		c.warnPercentRead(at, key, cmd)
+		c.report(checkPercentReads(*at, c.key(key), slices.Concat(c.tool.plan.Environ, cmd.Env))...)
 	case expr.Argv:
-		c.warnShellSign(at, key)
+		c.report(checkShellSign(*at, c.key(key))...)
 	case expr.Bash, expr.Sh:
-		c.warnParameterVariables(*at, c.key(key), c.names, shellsign.InSingleQuotes(at.S), "the shell replaces nothing in single quotes")
+		c.report(parametersAsVariables(*at, c.key(key), c.names, shellsign.InSingleQuotes(at.S), "the shell replaces nothing in single quotes")...)
 	}
 	return cmd
 }
 
 // checkScript reports the syntax error of a script without placeholders. It returns false if there is one.
-func (c *compiler) checkScript(at tool.Text, path, shell string, t *expr.Template) bool {
+func (c *texts) checkScript(at tool.Text, path, shell string, t *expr.Template) bool {
 	return quoting.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
 }
 
 // checkCmdPlatform reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool
 // cannot run here and this is an error. One of several steps may never be reached and fails only when it starts, so
 // this is a warning, and a step with a condition is not reported.
-func (c *stepCompiler) checkCmdPlatform(at *tool.Text, key string) {
-	list := c.plan.Definition.Platforms
+func checkCmdPlatform(c *stepTexts, at *tool.Text, key string) {
+	list := c.definition.Platforms
 	if at == nil || plan.Platform() == "windows" || len(list) > 0 && !slices.Contains(list, plan.Platform()) {
 		return
 	}
@@ -141,7 +144,7 @@ func (c *stepCompiler) foreignScript(at *tool.Text, key, shell string) *steps.Co
 	if at == nil {
 		return nil
 	}
-	t := c.text(at, key, expr.Plain, c.names)
+	t := c.text(at, key, expr.Plain)
 	if t == nil {
 		return nil
 	}
@@ -155,18 +158,19 @@ func (c *stepCompiler) foreignScript(at *tool.Text, key, shell string) *steps.Co
 	return c.baseCommand(t, shell)
 }
 
-// warnPercentRead warns about a variable whose value is not fixed and which a cmd script reads as %NAME%: cmd executes
+// checkPercentReads warns about variables whose values are not fixed and which a cmd script reads as %NAME%: cmd executes
 // the value as code.
-func (c *stepCompiler) warnPercentRead(at *tool.Text, key string, cmd *steps.Command) {
+func checkPercentReads(at tool.Text, path string, list []steps.EnvVar) (ds tool.Diagnostics) {
 	lower := strings.ToLower(at.S)
-	for _, v := range slices.Concat(c.plan.Environ, cmd.Env) {
+	for _, v := range list {
 		name := "%" + strings.ToLower(v.Name)
 		off := max(strings.Index(lower, name+"%"), strings.Index(lower, name+":"))
 		if off < 0 || v.Value.Static() {
 			continue
 		}
-		c.report(tool.Diagnostic{Code: expr.CodeUsedAsCode, Severity: tool.Warning, Pos: at.At(off), Len: len(name) + 1, Path: c.key(key),
+		ds = append(ds, tool.Diagnostic{Code: expr.CodeUsedAsCode, Severity: tool.Warning, Pos: at.At(off), Len: len(name) + 1, Path: path,
 			Message: fmt.Sprintf("cmd runs the value of %%%s%% as code", v.Name),
 			Hint:    fmt.Sprintf("add setlocal EnableDelayedExpansion, and read the variable as !%s!", v.Name)})
 	}
+	return ds
 }

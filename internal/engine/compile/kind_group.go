@@ -1,8 +1,6 @@
 package compile
 
 import (
-	"maps"
-
 	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
@@ -11,28 +9,22 @@ type groupKind struct{}
 
 func (groupKind) traits() traits { return traits{} }
 
+// compile compiles the steps of a group. They have a graph of their own inside that of the tool, and can refer to the
+// same names as the step of the group.
 func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 	c.reportInertKeys("a group of steps", "move it to the steps of the group")
-	c.group(s)
-}
-
-// group compiles the steps of a group. They have a graph of their own inside that of the tool, and can refer to the
-// same names as the step of the group.
-func (c *stepCompiler) group(s *plan.Step) {
-	inner := &sequenceCompiler{compiler: c.compiler, plan: c.plan, steps: c.step.Steps(), path: c.key("steps"),
-		names: c.names.withSteps(c.step.Steps()), inherited: c.inherited, keptStreams: c.keptStreams}
-	s.Nested = &plan.Plan{Definition: c.plan.Definition, Group: true}
+	inner := &sequenceCompiler{tool: c.tool, steps: c.step.Steps(), path: c.key("steps"), names: c.names.withSteps(c.step.Steps()), inherited: c.inherited}
+	s.Nested = &plan.Plan{Definition: c.definition, Group: true}
 	s.Nested.Steps = inner.compile()
 	s.Nested.Outputs = c.outputs(c.step.Outputs, c.key("outputs"), inner.names)
-	keepForResults(c.keptStreams, s.Nested)
+	c.tool.keepForResults(s.Nested)
 	c.edges = append(c.edges, inner.outerEdges...)
 	for _, in := range s.Nested.Steps {
 		for name, streams := range in.Mentioned {
 			c.mention(name, streams)
 		}
-		if c.usedParameters == nil {
-			c.usedParameters = map[string]bool{}
+		for name := range in.Uses {
+			c.useParameter(name)
 		}
-		maps.Copy(c.usedParameters, in.Uses)
 	}
 }

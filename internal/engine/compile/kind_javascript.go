@@ -23,34 +23,34 @@ func (javaScriptKind) traits() traits { return traits{streams: true} }
 
 func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	def := c.step.Script()
-	c.plan.Scripts[c.step.Name] = true
+	c.tool.plan.Scripts[c.step.Name] = true
 	c.reportInertKeys("a JavaScript step", "remove it; the script reads params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
 	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
 	if def.Module != nil {
 		r.Compiled = jsrun.CompileModule(def.Module)
 	} else {
-		r.Vars = c.scriptVars(def)
+		r.Vars = scriptVars(c.stepTexts, def)
 		r.Compiled = c.script(def.Code, r.Form(), r.Names()...)
 	}
 	if r.Compiled == nil {
 		return
 	}
 	if def.Role == tool.RoleStep {
-		c.recordReads(r)
-		c.warnPlaceholders(def.Code)
+		recordReads(c.stepTexts, r)
+		warnPlaceholders(c.stepTexts, def.Code)
 	}
-	if c.plan.Definition.Format == tool.Markdown {
-		c.warnUndeclaredMentions(r.Compiled)
-		c.warnPagePlaceholders(def.Code)
+	if c.definition.Format == tool.Markdown {
+		warnUndeclaredMentions(c.stepTexts, r.Compiled)
+		warnPagePlaceholders(c.stepTexts, def.Code)
 	}
 	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
 
 // script compiles JavaScript. It returns nil if the code has errors.
-func (c *compiler) script(code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
+func (c *texts) script(code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
 	script, ds := jsrun.Compile(code, form, vars...)
-	c.problems = append(c.problems, ds...)
+	c.report(ds...)
 	if ds.Err() != nil {
 		return nil
 	}
@@ -58,22 +58,22 @@ func (c *compiler) script(code tool.Text, form jsrun.Form, vars ...string) *jsru
 }
 
 // scriptVars compiles the variables that the definition adds to the script's scope.
-func (c *stepCompiler) scriptVars(def *tool.JSCode) (list []plan.WithValue) {
+func scriptVars(c *stepTexts, def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
-		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, c.scriptNames(e.Key), c.addReferences)})
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, scriptNames(c, e.Key), c.addReferences)})
 	}
 	return list
 }
 
 // recordReads determines which steps, parameters and variables a script reads, as if they were in placeholders.
-func (c *stepCompiler) recordReads(r *plan.Script) {
+func recordReads(c *stepTexts, r *plan.Script) {
 	params, whole, _ := r.Compiled.Mentions("params")
 	for _, m := range params {
-		c.recordParameter(m)
+		recordParameter(c, m)
 	}
 	if whole {
 		for name := range c.names.params {
-			c.addUsedParameter(name)
+			c.useParameter(name)
 		}
 	}
 	env, whole, _ := r.Compiled.Mentions("env")
@@ -85,43 +85,36 @@ func (c *stepCompiler) recordReads(r *plan.Script) {
 			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
 	}
 	for _, m := range list {
-		c.recordStep(r, m)
+		recordStep(c, r, m)
 	}
 }
 
-func (c *stepCompiler) addUsedParameter(name string) {
-	if c.usedParameters == nil {
-		c.usedParameters = map[string]bool{}
-	}
-	c.usedParameters[name] = true
-}
-
-func (c *stepCompiler) recordParameter(m jsrun.Mention) {
+func recordParameter(c *stepTexts, m jsrun.Mention) {
 	if _, ok := c.names.params[m.Name]; ok {
-		c.addUsedParameter(m.Name)
+		c.useParameter(m.Name)
 		return
 	}
-	if c.plan.Definition.Format.AllowsUndeclared() {
+	if c.definition.Format.AllowsUndeclared() {
 		return
 	}
 	known := make([]string, 0, len(c.names.params))
 	for name := range c.names.params {
 		known = append(known, name)
 	}
-	c.unknownMention(m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
+	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
 }
 
-func (c *stepCompiler) recordStep(r *plan.Script, m jsrun.Mention) {
+func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
 		if why, _ := c.names.outOfReach(m.Name); c.names.allSteps[m.Name] {
 			message = why
 		}
-		c.unknownMention(m, m.Name, message, c.names.stepNames())
+		unknownMention(c, m, m.Name, message, c.names.stepNames())
 		return
 	}
 	if m.Name == c.step.Name {
-		c.unknownMention(m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
+		unknownMention(c, m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
 		return
 	}
 	field := ""
@@ -129,11 +122,11 @@ func (c *stepCompiler) recordStep(r *plan.Script, m jsrun.Mention) {
 		field = m.Path[0]
 	}
 	if _, ok := script.StepField(field); !ok && field != "" {
-		c.unknownMention(m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
+		unknownMention(c, m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
 		return
 	}
 	if known := c.names.Outputs(m.Name); field == "outputs" && len(m.Path) > 1 && !slices.Contains(slices.Collect(maps.Keys(known)), m.Path[1]) {
-		c.unknownMention(m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), slices.Collect(maps.Keys(known)))
+		unknownMention(c, m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), slices.Collect(maps.Keys(known)))
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
@@ -159,7 +152,7 @@ func streamsOf(field string) steps.Streams {
 }
 
 // unknownMention reports an unknown name in a script.
-func (c *stepCompiler) unknownMention(m jsrun.Mention, name, message string, known []string) {
+func unknownMention(c *stepTexts, m jsrun.Mention, name, message string, known []string) {
 	slices.Sort(known)
 	hint := ""
 	switch near := tool.Near(name, known); {
@@ -179,7 +172,7 @@ var quotedPlaceholder = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // warnPlaceholders warns about placeholders in a script: they are not replaced there.
-func (c *stepCompiler) warnPlaceholders(code tool.Text) {
+func warnPlaceholders(c *stepTexts, code tool.Text) {
 	for _, at := range quotedPlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])
 		root := rootOf(code.S[from:to])

@@ -36,7 +36,7 @@ func (programKind) compile(c *stepCompiler, s *plan.Step) {
 	call := c.step.Body.(*tool.ProgramCall)
 	s.Command = c.baseCommand(expr.LiteralArgv(call.Argv), "")
 	s.Command.Dir, s.Command.Input = expr.Literal(call.Dir), callTemplate()
-	c.addUsedParameter(plan.AnyArgument)
+	c.useParameter(plan.AnyArgument)
 	s.Runner = s.Command
 	if call.StderrFails {
 		s.Runner = stderrFailsCommand{s.Command}

@@ -23,14 +23,14 @@ type traits struct {
 }
 
 var kinds = map[tool.Kind]kind{
-	tool.Bash:    commandKind{(*stepCompiler).shellBody},
-	tool.Sh:      commandKind{(*stepCompiler).shellBody},
-	tool.Cmd:     commandKind{(*stepCompiler).shellBody},
-	tool.Pwsh:    commandKind{(*stepCompiler).shellBody},
-	tool.Python:  commandKind{(*stepCompiler).shellBody},
-	tool.Run:     commandKind{(*stepCompiler).programBody},
-	tool.Script:  commandKind{(*stepCompiler).scriptBody},
-	tool.PerOS:   commandKind{(*stepCompiler).platformCommand},
+	tool.Bash:    commandKind{shellBody},
+	tool.Sh:      commandKind{shellBody},
+	tool.Cmd:     commandKind{shellBody},
+	tool.Pwsh:    commandKind{shellBody},
+	tool.Python:  commandKind{shellBody},
+	tool.Run:     commandKind{programBody},
+	tool.Script:  commandKind{scriptBody},
+	tool.PerOS:   commandKind{platformCommand},
 	tool.UseTool: useToolKind{},
 	tool.Group:   groupKind{},
 	tool.Waiting: waitKind{},

@@ -12,27 +12,25 @@ type useToolKind struct{}
 
 func (useToolKind) traits() traits { return traits{usesTool: true} }
 
-func (useToolKind) compile(c *stepCompiler, s *plan.Step) { c.compileWith(s) }
-
-// compileWith compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
+// compile compiles the values for the tool that a step uses. A nested tool sees only its own parameters and environment,
 // so keys of the step that would change them are rejected.
-func (c *stepCompiler) compileWith(s *plan.Step) {
+func (useToolKind) compile(c *stepCompiler, s *plan.Step) {
 	c.reportInertKeys("a step that uses a tool: the tool has its own", "add a parameter for it to the tool, and set the parameter under with:", "artifacts")
 	if list := c.step.Artifacts; len(list) > 0 {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: list[0].Pos, Path: c.key("artifacts"),
-			Message: "artifacts has no effect on a step that uses a tool", Hint: "add artifacts to the steps of the tool; {" + c.step.Name + ".artifacts.NAME} refers to them"})
+		c.noEffect(list[0].Pos, "artifacts", "artifacts has no effect on a step that uses a tool",
+			"add artifacts to the steps of the tool; {"+c.step.Name+".artifacts.NAME} refers to them")
 	}
 	note := func(at tool.Text, refs []expr.Ref) {
 		c.addReferences(at, refs)
-		c.warnUndeclared(at, refs)
+		warnUndeclared(c.stepTexts, at, refs)
 	}
-	key := c.plan.WithKey()
+	key := c.tool.plan.WithKey()
 	use := s.Def.Body.(*tool.ToolUse)
 	for _, e := range use.With {
-		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, c.valueNames(), note)})
+		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, valueNames(c.stepTexts), note)})
 	}
 	if all := use.WithAll; all != nil {
-		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, c.valueNames(), note)
+		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, valueNames(c.stepTexts), note)
 		s.WithAll = &t
 	}
 }

@@ -8,26 +8,26 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// itemList compiles a list of items. It calls note for each text with its references.
-func (c *stepCompiler) itemList(v tool.Value, key string, note func(tool.Text, []expr.Ref)) plan.ItemList {
+// itemList compiles a list of items.
+func itemList(c *stepTexts, v tool.Value, key string) plan.ItemList {
 	if v.Text == nil || plan.OnePlaceholder(v.Text.S) {
-		c.checkReference(v, key)
-		t := c.valueTemplate(v, c.key(key), c.names, note)
+		checkReference(c, v, key)
+		t := c.value(v, key)
 		return plan.ItemList{ValueTemplate: &t}
 	}
 	over, ps := expr.ParseExpression(v.Text.S, c.names)
 	if c.reportProblems(*v.Text, c.key(key), ps, c.names) {
 		return plan.ItemList{}
 	}
-	note(*v.Text, over.Refs())
+	c.addReferences(*v.Text, over.Refs())
 	if len(over.Refs()) == 0 {
-		c.checkConstant(*v.Text, over, key)
+		checkConstant(c, *v.Text, over, key)
 	}
 	return plan.ItemList{Over: over}
 }
 
 // checkConstant reports an expression without references that is not a list.
-func (c *stepCompiler) checkConstant(at tool.Text, over *expr.Expression, key string) {
+func checkConstant(c *stepTexts, at tool.Text, over *expr.Expression, key string) {
 	v, err := over.Value(nil)
 	if err == nil {
 		_, err = plan.ListOf(v)

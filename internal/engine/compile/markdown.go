@@ -25,12 +25,12 @@ type markdownNames struct {
 }
 
 // valueNames returns the names for values of the step: under with, or in the scope of a script.
-func (c *stepCompiler) valueNames() expr.Names {
-	if c.plan.Definition.Format != tool.Markdown {
+func valueNames(c *stepTexts) expr.Names {
+	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
 	n := markdownNames{names: c.names, step: c.step}
-	if pre := preStep(c.plan.Definition); pre != c.step {
+	if pre := preStep(c.definition); pre != c.step {
 		n.processed = pre
 	}
 	return n
@@ -38,12 +38,12 @@ func (c *stepCompiler) valueNames() expr.Names {
 
 // scriptNames returns the names for a variable in the scope of a script. Only a script before the tool of a step has a
 // variable that the author wrote: the parameters of that step.
-func (c *stepCompiler) scriptNames(variable string) expr.Names {
-	n, ok := c.valueNames().(markdownNames)
+func scriptNames(c *stepTexts, variable string) expr.Names {
+	n, ok := valueNames(c).(markdownNames)
 	if !ok {
 		return c.names
 	}
-	n.added = variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.plan.Definition)
+	n.added = variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.definition)
 	return n
 }
 
@@ -121,21 +121,20 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 	return n.names.outOfReach(id)
 }
 
-// reportsLater reports a reference in step number i of a Markdown tool to itself or to a later step: the steps run in
-// order.
-func (c *sequenceCompiler) reportsLater(i int, e edge) bool {
-	if c.plan.Definition.Format != tool.Markdown || !slices.ContainsFunc(c.steps[i:], func(s *tool.Step) bool { return s.Name == e.to }) {
-		return false
+// checkLater returns the problem of a reference in the first step of list to itself or to a later step: the steps of a
+// Markdown tool run in order.
+func checkLater(list []*tool.Step, e edge) tool.Diagnostics {
+	if !slices.ContainsFunc(list, func(s *tool.Step) bool { return s.Name == e.to }) {
+		return nil
 	}
-	c.report(tool.Diagnostic{Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: 1,
-		Message: fmt.Sprintf("step %q runs later than this step", e.to), Hint: "refer to an earlier step, or move that step up: the steps of a chain run in order"})
-	return true
+	return tool.Diagnostics{{Code: "cycle", Severity: tool.Error, Pos: e.pos(), Len: 1,
+		Message: fmt.Sprintf("step %q runs later than this step", e.to), Hint: "refer to an earlier step, or move that step up: the steps of a chain run in order"}}
 }
 
 // warnUndeclared warns about fields of the input that are not parameters and that no script sets. It is only a warning,
 // because a caller may pass them.
-func (c *stepCompiler) warnUndeclared(at tool.Text, refs []expr.Ref) {
-	if c.plan.Definition.Format != tool.Markdown {
+func warnUndeclared(c *stepTexts, at tool.Text, refs []expr.Ref) {
+	if c.definition.Format != tool.Markdown {
 		return
 	}
 	for _, r := range refs {
@@ -146,14 +145,14 @@ func (c *stepCompiler) warnUndeclared(at tool.Text, refs []expr.Ref) {
 			continue
 		}
 		if len(path) > 0 && !path[0].IsIndex {
-			c.warnUndeclaredField(tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
+			warnUndeclaredField(c, tool.Text{S: at.S[r.Off : r.Off+r.Len], Pos: at.At(r.Off)}, path[0].Field)
 		}
 	}
 }
 
 // warnUndeclaredMentions is warnUndeclared for the fields of input that a script reads, if its input is that of the tool.
 // Fields that the script itself sets are not reported.
-func (c *stepCompiler) warnUndeclaredMentions(script *jsrun.Script) {
+func warnUndeclaredMentions(c *stepTexts, script *jsrun.Script) {
 	in := c.step.Script()
 	if in.Role == tool.RolePre && c.step.Name != plan.StepPre { // its input is the parameters of its step
 		return
@@ -162,7 +161,7 @@ func (c *stepCompiler) warnUndeclaredMentions(script *jsrun.Script) {
 	for _, m := range list {
 		sets := regexp.MustCompile(`\binput\.` + regexp.QuoteMeta(m.Name) + `\s*=[^=]`)
 		if !sets.MatchString(in.Code.S) {
-			c.warnUndeclaredField(tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
+			warnUndeclaredField(c, tool.Text{S: in.Code.S[m.Off : m.Off+m.Len], Pos: in.Code.At(m.Off)}, m.Name)
 		}
 	}
 }
@@ -173,7 +172,7 @@ var pagePlaceholder = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // warnPagePlaceholders warns about placeholders in a script of a Markdown tool: they are not replaced there.
-func (c *stepCompiler) warnPagePlaceholders(code tool.Text) {
+func warnPagePlaceholders(c *stepTexts, code tool.Text) {
 	for _, at := range pagePlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
 		if at[2] < 0 {
 			continue // a comment
@@ -201,8 +200,8 @@ func placeholderHint(code string, from, to int, way string) string {
 }
 
 // warnUndeclaredField warns about one field at a position.
-func (c *stepCompiler) warnUndeclaredField(at tool.Text, field string) {
-	def := c.plan.Definition
+func warnUndeclaredField(c *stepTexts, at tool.Text, field string) {
+	def := c.definition
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
@@ -221,11 +220,10 @@ func (c *stepCompiler) warnUndeclaredField(at tool.Text, field string) {
 		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }
 
-// addUsedArguments records which arguments of the call a reference reads.
-func (c *stepCompiler) addUsedArguments(r expr.Ref) {
-	name := plan.AnyArgument
+// argumentOf returns the name of the argument of the call that a reference reads.
+func argumentOf(r expr.Ref) string {
 	if len(r.Path) > 0 {
-		name = r.Path[0].Field
+		return r.Path[0].Field
 	}
-	c.addUsedParameter(name)
+	return plan.AnyArgument
 }

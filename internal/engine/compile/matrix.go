@@ -10,43 +10,43 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-func (c *stepCompiler) matrix(def *tool.Loop) *plan.Matrix {
+func matrix(c *stepTexts, def *tool.Loop) *plan.Matrix {
 	m := &plan.Matrix{}
 	for _, e := range def.Axes {
 		m.Names = append(m.Names, e.Key)
-		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: c.itemList(e.Value, "matrix."+e.Key, c.addReferences)})
+		m.Axes = append(m.Axes, plan.Axis{Name: e.Key, Values: itemList(c, e.Value, "matrix."+e.Key)})
 	}
 	for i, v := range def.Include {
 		for _, e := range v.Map {
 			m.Names = append(m.Names, e.Key)
 		}
-		m.Include = append(m.Include, c.valueTemplate(v, c.key(fmt.Sprintf("matrix.include[%d]", i)), c.names, c.addReferences))
+		m.Include = append(m.Include, c.value(v, fmt.Sprintf("matrix.include[%d]", i)))
 	}
 	for i, v := range def.Exclude {
-		m.Exclude = append(m.Exclude, c.valueTemplate(v, c.key(fmt.Sprintf("matrix.exclude[%d]", i)), c.names, c.addReferences))
+		m.Exclude = append(m.Exclude, c.value(v, fmt.Sprintf("matrix.exclude[%d]", i)))
 	}
 	return m
 }
 
 // checkMatrix reports {matrix.NAME} if no combination has NAME.
-func (c *stepCompiler) checkMatrix(at tool.Text, r expr.Ref) {
+func checkMatrix(at tool.Text, r expr.Ref, n names) tool.Diagnostics {
 	if r.Class != expr.Local || r.Root != "matrix" || len(r.Path) == 0 {
-		return
+		return nil
 	}
-	known := c.names.combination()
+	known := n.combination()
 	if slices.Contains(known, r.Path[0].Field) {
-		return
+		return nil
 	}
 	hint := "names: " + strings.Join(known, ", ")
 	if near := tool.Near(r.Path[0].Field, known); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	c.report(tool.Diagnostic{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint})
+	return tool.Diagnostics{{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint}}
 }
 
 // checkReference reports a text in place of a list that looks like a reference but is not one.
-func (c *stepCompiler) checkReference(v tool.Value, key string) {
+func checkReference(c *stepTexts, v tool.Value, key string) {
 	if v.Text == nil || !plan.OnePlaceholder(v.Text.S) {
 		return
 	}

@@ -35,8 +35,9 @@ type names struct {
 	used       func(*tool.ToolUse) *tool.Definition // returns the tool that a step uses, nil if there is none
 }
 
-func (c *compiler) namesOf(def *tool.Definition) names {
-	n := names{used: func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) }, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, def: def}
+// namesOf returns the names in the texts of a definition. used returns the tool that a step uses.
+func namesOf(def *tool.Definition, used func(*tool.ToolUse) *tool.Definition) names {
+	n := names{used: used, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, def: def}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}

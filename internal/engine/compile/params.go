@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
@@ -16,23 +17,23 @@ import (
 )
 
 // parameters compiles the parameters and sorts them: a parameter comes after those that its default refers to.
-func (c *compiler) parameters(p *plan.Plan, n names) {
-	byName := map[string]*plan.Param{}
+func (c *toolCompiler) parameters() {
+	p, byName := c.plan, map[string]*plan.Param{}
 	for _, def := range p.Definition.Parameters {
 		prm := &plan.Param{Def: def}
 		if p.Definition.Schema == nil || def.Default != nil && def.Default.Pos.Line > 0 { // the default of an alias may contain references
-			prm = c.parameter(def, n)
+			prm = c.parameter(def)
 		}
 		byName[def.Name] = prm
 	}
-	o := &defaultOrder{compiler: c, params: byName, state: map[string]int{}}
+	o := &defaultOrder{texts: c.texts, params: byName, state: map[string]int{}}
 	for _, def := range p.Definition.Parameters {
 		o.visit(def.Name)
 	}
 	p.Params = o.sorted
 }
 
-func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
+func (c *toolCompiler) parameter(def *tool.Parameter) *plan.Param {
 	prm := &plan.Param{Def: def}
 	path := "parameters." + def.Name
 	if def.Transform != nil {
@@ -40,7 +41,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
-		if !c.reportProblems(*def.Format, path+".format", ps, n) {
+		if !c.reportProblems(*def.Format, path+".format", ps, c.names) {
 			prm.Format = f
 		}
 	}
@@ -48,7 +49,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 		prm.Pattern, _ = regexp.Compile(pat.S) // package tool has already reported an error
 	}
 	if def.Default != nil {
-		t := c.valueTemplate(*def.Default, path+".default", n, func(at tool.Text, refs []expr.Ref) { c.mentionsNoStep(at, refs) })
+		t := c.valueTemplate(*def.Default, path+".default", c.names, func(at tool.Text, refs []expr.Ref) { c.report(mentionsNoStep(at, refs)...) })
 		prm.Initial = &t
 	}
 	return prm
@@ -56,7 +57,7 @@ func (c *compiler) parameter(def *tool.Parameter, n names) *plan.Param {
 
 // defaultOrder sorts parameters by the references in their defaults.
 type defaultOrder struct {
-	*compiler
+	*texts
 	params map[string]*plan.Param
 	state  map[string]int // 0 new, 1 on the path, 2 done
 	path   []string
@@ -95,7 +96,7 @@ var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
 
 // transforms compiles the transform of a parameter: predefined functions, or JavaScript.
-func (c *compiler) transforms(p *plan.Param, at tool.Text) {
+func (c *texts) transforms(p *plan.Param, at tool.Text) {
 	list, err := expr.ParseTransforms(at.S)
 	switch {
 	case errors.Is(err, expr.ErrJavaScript):
@@ -108,12 +109,12 @@ func (c *compiler) transforms(p *plan.Param, at tool.Text) {
 	p.Transforms = list
 }
 
-func (c *compiler) jsTransform(at tool.Text) *script.Transform {
+func (c *texts) jsTransform(at tool.Text) *script.Transform {
 	name := strings.TrimSpace(at.S)
 	code := at
 	if functionName().MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
 		if !strings.Contains(name, ".") && !slices.Contains(bareFunctions, name) {
-			c.noTransform(at, name)
+			c.report(unknownTransform(at, name))
 			return nil
 		}
 		code.S = at.S + "(value)"
@@ -128,37 +129,11 @@ func (c *compiler) jsTransform(at tool.Text) *script.Transform {
 	return &script.Transform{Script: s}
 }
 
-func (c *compiler) noTransform(at tool.Text, name string) {
+// unknownTransform returns the problem of a transform that is not a function.
+func unknownTransform(at tool.Text, name string) tool.Diagnostic {
 	hint := "use " + expr.TransformList + ", or a JavaScript expression with value, such as value.replace(/ +/g, '-')"
 	if near := tool.Near(name, append(expr.TransformNames(), bareFunctions...)); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
-	c.errorf("transform", at, hint, "unknown transform %q", name)
-}
-
-// valueTemplate compiles a value. It calls note for each text with its references.
-func (c *compiler) valueTemplate(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
-	t := plan.ValueTemplate{IsList: v.List != nil, IsMap: v.Map != nil}
-	switch {
-	case v.Text != nil:
-		if t.Text = c.template(v.Text, path, expr.Plain, n); t.Text != nil {
-			note(*v.Text, t.Text.Refs())
-		}
-		t.Broken = t.Text == nil
-	case t.IsList:
-		for i, e := range v.List {
-			t.Add(c.valueTemplate(e, fmt.Sprintf("%s[%d]", path, i), n, note))
-		}
-	case t.IsMap:
-		for _, e := range v.Map {
-			t.Keys = append(t.Keys, e.Key)
-			t.Add(c.valueTemplate(e.Value, path+"."+e.Key, n, note))
-		}
-	default:
-		t.Scalar = v.Data()
-		if _, is := t.Scalar.(bool); is {
-			t.Spelling = v.Spelling()
-		}
-	}
-	return t
+	return check.Errorf("transform", at, hint, "unknown transform %q", name)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // repeat compiles repeat. Its condition can refer to the step itself: to its last round.
-func (c *stepCompiler) repeat(s *plan.Step, t traits) {
+func repeat(c *stepTexts, s *plan.Step, t traits) {
 	r := c.step.Repeat
 	if r == nil {
 		return

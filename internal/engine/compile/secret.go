@@ -11,7 +11,7 @@ import (
 )
 
 // secretSources compiles the secrets that have a source. owner distinguishes the secrets of different steps.
-func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
+func (c *texts) secretSources(list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
 	var out []plan.SecretSource
 	for i, s := range list {
 		if !s.Sourced() {
@@ -24,7 +24,7 @@ func (c *compiler) secretSources(def *tool.Definition, list []tool.Secret, path,
 		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
 			key = fmt.Sprintf("%s[%d].%s", path, i, key)
 			t := c.template(at, key, sh, n)
-			if t == nil || !c.checkVariable(def, n, s.Name.S, *at, key, t) || !c.mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter") {
+			if t == nil || !c.accepts(checkVariable(n, s.Name.S, *at, key, t)) || !c.accepts(mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter")) {
 				return nil
 			}
 			note(*at, t.Refs())
@@ -51,7 +51,7 @@ func plainSecrets(list []tool.Secret) []tool.Text {
 }
 
 // refuseShortSecret reports a secret in the definition with which its step would fail, because it cannot be masked.
-func (c *stepCompiler) refuseShortSecret(at tool.Text, key string, t *expr.Template) bool {
+func refuseShortSecret(c *stepTexts, at tool.Text, key string, t *expr.Template) bool {
 	if !t.Static() {
 		return false
 	}
@@ -63,7 +63,6 @@ func (c *stepCompiler) refuseShortSecret(at tool.Text, key string, t *expr.Templ
 		return false
 	}
 	why, hint, _ := strings.Cut(err.Error(), "; ")
-	c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key),
-		Message: "cannot mask the secret: " + why, Hint: hint})
+	c.problem(at, key, "unknown-secret", tool.Error, "cannot mask the secret: "+why, hint)
 	return true
 }

@@ -32,20 +32,21 @@ func (n names) secrets() (list []string) {
 	return list
 }
 
-// warnMisspeltSecret warns about {env.NAME} with a name that a secret of the definition almost has: its value is not
+// checkSecretNames warns about {env.NAME} with a name that a secret of the definition almost has: its value is not
 // masked, and probably empty.
-func (c *compiler) warnMisspeltSecret(at tool.Text, path string, t *expr.Template, n expr.Names) {
+func checkSecretNames(at tool.Text, path string, t *expr.Template, n expr.Names) (ds tool.Diagnostics) {
 	secrets := secretsOf(n)
 	if len(secrets) == 0 {
-		return
+		return nil
 	}
 	for _, r := range t.Refs() {
 		if r.Class != expr.Env || len(r.Path) == 0 || slices.Contains(secrets, r.Path[0].Field) {
 			continue
 		}
 		if near := diagnostic.Misspelt(r.Path[0].Field, slices.Values(secrets)); len(near) > 0 {
-			c.report(tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: at.At(r.Off), Len: r.Len, Path: path,
+			ds = append(ds, tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: at.At(r.Off), Len: r.Len, Path: path,
 				Message: fmt.Sprintf("%s is not a secret of the tool, but %s is", r, near[0]), Hint: fmt.Sprintf("write {env.%s}", near[0])})
 		}
 	}
+	return ds
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 )
 
-// warnShellSign warns about the first part of a run: command that only a shell understands.
-func (c *stepCompiler) warnShellSign(at *tool.Text, key string) {
+// checkShellSign warns about the first part of a run: command that only a shell understands.
+func checkShellSign(at tool.Text, path string) tool.Diagnostics {
 	s, ok := shellsign.First(at.S)
 	if !ok {
-		return
+		return nil
 	}
 	sign := at.S[s.Off : s.Off+s.Len]
-	d := tool.Diagnostic{Code: "shell-in-run", Severity: tool.Warning, Pos: at.At(s.Off), Len: len([]rune(sign)), Path: c.key(key),
+	d := tool.Diagnostic{Code: "shell-in-run", Severity: tool.Warning, Pos: at.At(s.Off), Len: len([]rune(sign)), Path: path,
 		Message: fmt.Sprintf("run does not use a shell, so the program gets %s as text", sign),
 		Hint:    "write bash: instead of run:, or put it in single quotes if the program needs it as text"}
 	if strings.HasPrefix(sign, "~") {
@@ -25,5 +25,5 @@ func (c *stepCompiler) warnShellSign(at *tool.Text, key string) {
 		d.Message = fmt.Sprintf("run does not use a shell, so %s is taken for the program", sign)
 		d.Hint = "set the variable in environment:, or write bash: instead of run:"
 	}
-	c.report(d)
+	return tool.Diagnostics{d}
 }

@@ -8,31 +8,33 @@ import (
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 )
 
-// warnEnvironmentVariables warns about variables in a value of environment that are written as for a shell.
-func (c *compiler) warnEnvironmentVariables(at tool.Text, path string, n names) {
+// variablesInEnvironment warns about variables in a value of environment that are written as for a shell.
+func variablesInEnvironment(at tool.Text, path string, n names) (ds tool.Diagnostics) {
 	for _, v := range shellsign.Variables(at.S) {
 		if v.Braces || len(v.Name) > 1 && v.Name == strings.ToUpper(v.Name) {
-			c.shellVariable(at, path, n, v, "no shell reads the values of environment")
+			ds = append(ds, shellVariable(at, path, n, v, "no shell reads the values of environment"))
 		}
 	}
+	return ds
 }
 
-// warnParameterVariables warns about parameters that are written as variables of a shell, in a text that no shell
+// parametersAsVariables warns about parameters that are written as variables of a shell, in a text that no shell
 // changes.
-func (c *compiler) warnParameterVariables(at tool.Text, path string, n names, list []shellsign.Variable, why string) {
+func parametersAsVariables(at tool.Text, path string, n names, list []shellsign.Variable, why string) (ds tool.Diagnostics) {
 	for _, v := range list {
 		if _, declared := n.params[v.Name]; declared {
-			c.shellVariable(at, path, n, v, why)
+			ds = append(ds, shellVariable(at, path, n, v, why))
 		}
 	}
+	return ds
 }
 
-func (c *compiler) shellVariable(at tool.Text, path string, n names, v shellsign.Variable, why string) {
+func shellVariable(at tool.Text, path string, n names, v shellsign.Variable, why string) tool.Diagnostic {
 	written := at.S[v.Off : v.Off+v.Len]
 	instead := "{env." + v.Name + "}"
 	if _, declared := n.params[v.Name]; declared {
 		instead = "{" + v.Name + "}"
 	}
-	c.report(tool.Diagnostic{Code: "shell-variable", Severity: tool.Warning, Pos: at.At(v.Off), Len: len([]rune(written)), Path: path,
-		Message: fmt.Sprintf("%s is text here, because %s", written, why), Hint: "write " + instead})
+	return tool.Diagnostic{Code: "shell-variable", Severity: tool.Warning, Pos: at.At(v.Off), Len: len([]rune(written)), Path: path,
+		Message: fmt.Sprintf("%s is text here, because %s", written, why), Hint: "write " + instead}
 }

@@ -15,10 +15,32 @@ import (
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 )
 
-func (c *stepCompiler) compile() *plan.Step {
+// compile compiles the step with its edges and its interruption setting. h is set for a handler.
+func (c *stepCompiler) compile(h *plan.Handler) *plan.Step {
 	def := c.step
-	s := &plan.Step{Def: def}
-	c.loop(s)
+	c.edges = slices.Grow(c.edges, len(def.WaitFor))
+	for i := range def.WaitFor {
+		w := &def.WaitFor[i]
+		if w.S != def.Name { // the decoder has already reported it
+			c.edges = append(c.edges, edge{w.S, w, 0})
+		}
+	}
+	s := &plan.Step{Def: def, Handler: h}
+	c.compileKeys(s)
+	s.Mentioned, s.Uses = c.mentioned, c.usedParameters
+	s.Interrupt = interruption(c.definition, s, c.inherited)
+	for name, streams := range c.mentioned {
+		c.tool.keptStreams[name] |= streams
+	}
+	return s
+}
+
+// compileKeys compiles the keys that all kinds share, and the body of the step.
+func (c *stepCompiler) compileKeys(s *plan.Step) {
+	def := c.step
+	if s.Loop = loop(c.stepTexts); s.Loop != nil {
+		c.tool.plan.Loops[def.Name] = true
+	}
 	s.When = c.condition(def.RunCondition, c.key("run-condition"), c.names)
 	if s.When != nil {
 		c.addReferences(*def.RunCondition, s.When.Refs())
@@ -26,31 +48,30 @@ func (c *stepCompiler) compile() *plan.Step {
 			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.locals[r.Root] })
 		}
 	}
-	c.sourced = c.secretSources(c.plan.Definition, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
+	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
 	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
 	if s.NoSlot, s.UsesTool = t.waits, t.usesTool; t.streams {
-		c.streamTo = c.stream()
+		c.streamTo = stream(c.stepTexts, s.Handler != nil)
 	}
 	if t.interactive {
-		c.interactiveSettings = c.interactive()
+		c.interactiveSettings = interactive(c.stepTexts, c.tool.plan.DefaultResponse)
 	}
 	if _, ok := k.(commandKind); ok {
-		c.account = c.remote()
+		c.account = remoteAccount(c.stepTexts, c.interactiveSettings != nil)
 	}
 	c.policy(s, t)
-	c.repeat(s, t)
-	c.claim(s, t)
+	repeat(c.stepTexts, s, t)
+	s.Claim = claim(c.stepTexts, t)
 	k.compile(c, s)
-	s.Artifacts = c.artifacts()
-	s.Cache = c.cache(s.Artifacts)
-	return s
+	s.Artifacts = artifacts(c.stepTexts)
+	s.Cache = cacheRule(c.stepTexts, s.Artifacts)
 }
 
 // policy compiles timeout, retry and fallback of the step. Retry and fallback of the tool apply if the step has none.
 func (c *stepCompiler) policy(s *plan.Step, t traits) {
-	tl := c.plan.Definition
+	tl := c.definition
 	s.Policy = dag.Policy{Timeout: s.Def.Timeout, Tolerate: s.Def.ContinueOnError || tl.IgnoreErrors}
 	if t.endedByPerson { // an answer is final
 		return
@@ -73,7 +94,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
 	}
 	if f := handling.Fallback; f != nil {
-		if cmd := c.command(f, "error-handling.fallback", c.shell()); cmd != nil {
+		if cmd := c.command(f, "error-handling.fallback", shellOf(c.stepTexts)); cmd != nil {
 			s.Policy.Fallback = cmd
 		}
 	}
@@ -84,7 +105,7 @@ var growth = map[string]dag.Growth{"": dag.Exponential, "exponential": dag.Expon
 // baseCommand creates the step's command with everything except the kind-specific parts: environment, input, directory,
 // limits and secrets.
 func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Command {
-	s, tl, n := c.step, c.plan.Definition, c.names
+	s, tl := c.step, c.definition
 	cmd := &steps.Command{Template: t, Shell: shell, Strict: tl.Strict, Detach: s.Detach, Limit: s.Output.BufferLimit,
 		NoTruncation: s.Output.Truncation != nil && !*s.Output.Truncation}
 	cmd.Outputs = declarations(s.Outputs)
@@ -99,33 +120,27 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 		inherit = tl.Environment.Inherit
 	}
 	cmd.NoInherit = inherit != nil && !*inherit
-	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain, n)
-	cmd.Input = c.text(s.Input, "input", expr.Plain, n)
+	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain)
+	cmd.Input = c.text(s.Input, "input", expr.Plain)
 	if cmd.Input != nil {
-		c.warnParameterVariables(*s.Input, c.key("input"), n, shellsign.Variables(s.Input.S), "no shell reads the input")
+		c.report(parametersAsVariables(*s.Input, c.key("input"), c.names, shellsign.Variables(s.Input.S), "no shell reads the input")...)
 	}
 	if s.Input == nil && t != nil {
-		cmd.Input = c.plan.Input
+		cmd.Input = c.tool.plan.Input
 	}
-	cmd.Container = c.container()
+	cmd.Container = containerOf(c.stepTexts)
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	cmd.Remote = c.account
-	for _, v := range c.environment(tl, s.Environment, c.key("environment"), n) {
+	for _, v := range c.environment(s.Environment, c.key("environment"), c.names) {
 		c.addReferences(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}
-	cmd.EnvFiles = c.envFiles(tl, n, s.EnvFiles, c.key(""), func(at *tool.Text, path string) *expr.Template {
-		t := c.template(at, path, expr.Plain, n)
-		if t != nil {
-			c.addReferences(*at, t.Refs())
-		}
-		return t
-	})
+	cmd.EnvFiles = envFiles(c.names, s.EnvFiles, "", func(at *tool.Text, key string) *expr.Template { return c.text(at, key, expr.Plain) })
 	c.secrets(cmd)
 	for i := range s.Output.MaskedValues {
-		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain, n); t != nil {
+		if t := c.text(&s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), expr.Plain); t != nil {
 			cmd.Masked = append(cmd.Masked, t)
-			c.refuseShortSecret(s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), t)
+			refuseShortSecret(c.stepTexts, s.Output.MaskedValues[i], fmt.Sprintf("output.masked-values[%d]", i), t)
 		}
 	}
 	return cmd
@@ -138,8 +153,8 @@ func (c *stepCompiler) secrets(cmd *steps.Command) {
 		cmd.Secrets = append(cmd.Secrets, steps.SecretVar{Name: s.Name, Key: s.Key})
 	}
 	own := plainSecrets(c.step.Environment.Secrets)
-	c.plan.Secrets = append(c.plan.Secrets, own...)
-	for _, name := range append(own, plainSecrets(c.plan.Definition.Environment.Secrets)...) {
+	c.tool.plan.Secrets = append(c.tool.plan.Secrets, own...)
+	for _, name := range append(own, plainSecrets(c.definition.Environment.Secrets)...) {
 		cmd.Hidden = append(cmd.Hidden, name.S)
 		for _, v := range cmd.Env {
 			if v.Name == name.S {

@@ -8,9 +8,10 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool.
-func (c *stepCompiler) interactive() *steps.Interactive {
-	s, tl := c.step, c.plan.Definition
+// interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool; response
+// is the default response of the tool.
+func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
+	s, tl := c.step, c.definition
 	own := s.InteractiveOptions
 	switch {
 	case s.Interactive == nil && !tl.Interactive:
@@ -28,15 +29,15 @@ func (c *stepCompiler) interactive() *steps.Interactive {
 			break
 		}
 	}
-	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: c.plan.DefaultResponse}
+	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: response}
 	if own.DefaultResponse != nil {
-		i.Default = c.text(own.DefaultResponse, "interactive-options.default-response", expr.Plain, c.names)
+		i.Default = c.text(own.DefaultResponse, "interactive-options.default-response", expr.Plain)
 	}
 	return i
 }
 
 // stream returns where the step's output is streamed to.
-func (c *stepCompiler) stream() *steps.Stream {
+func stream(c *stepTexts, isHandler bool) *steps.Stream {
 	o := c.step.Output
 	warn := func(at tool.Pos, key, hint string) {
 		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: c.key("output." + key),
@@ -48,7 +49,7 @@ func (c *stepCompiler) stream() *steps.Stream {
 	if o.File != nil && (o.Mode != "stream" || o.StreamCallback != "file") {
 		warn(o.File.Pos, "file", "add mode: stream and stream-callback: file")
 	}
-	if o.Mode == "" && c.isHandler {
+	if o.Mode == "" && isHandler {
 		// The output of a handler is never that of the run, so nobody would see it otherwise.
 		return &steps.Stream{To: steps.StreamToConsole}
 	}
@@ -57,7 +58,7 @@ func (c *stepCompiler) stream() *steps.Stream {
 	}
 	st := &steps.Stream{To: steps.StreamTo(cmp.Or(o.StreamCallback, "console"))}
 	if st.To == steps.StreamToFile {
-		st.File = c.text(o.File, "output.file", expr.Plain, c.names)
+		st.File = c.text(o.File, "output.file", expr.Plain)
 	}
 	return st
 }

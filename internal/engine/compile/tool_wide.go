@@ -13,33 +13,34 @@ import (
 )
 
 // toolWide compiles the texts that apply to all steps. They must not refer to steps.
-func (c *compiler) toolWide(p *plan.Plan, n names) {
+func (c *toolCompiler) toolWide() {
+	p, n := c.plan, c.names
 	def := p.Definition
-	for _, v := range c.environment(def, def.Environment, "environment", n) {
-		if c.mentionsNoStep(v.at, v.Value.Refs()) {
+	for _, v := range c.environment(def.Environment, "environment", n) {
+		if c.accepts(mentionsNoStep(v.at, v.Value.Refs())) {
 			p.Environ = append(p.Environ, v.EnvVar)
 		}
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
-	p.SecretSources = c.secretSources(def, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
-	p.EnvFiles = c.envFiles(def, n, def.EnvFiles, "", func(at *tool.Text, path string) *expr.Template { return c.toolWideText(at, path, n) })
-	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory", n)
+	p.SecretSources = c.secretSources(def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.EnvFiles = envFiles(n, def.EnvFiles, "", c.toolWideText)
+	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory")
 	if def.WorkingDirectory == nil {
-		p.Dir = c.toolWideText(def.FilePaths.WorkingDirectory, "file-paths.working-directory", n)
+		p.Dir = c.toolWideText(def.FilePaths.WorkingDirectory, "file-paths.working-directory")
 	}
-	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory", n)
-	p.Input = c.toolWideText(def.Input, "input", n)
+	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory")
+	p.Input = c.toolWideText(def.Input, "input")
 	if p.Input != nil {
-		c.warnParameterVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")
+		c.report(parametersAsVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")...)
 	}
-	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response", n)
+	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response")
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
 	p.Outputs = c.outputs(def.Outputs, "outputs", n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
 		for i := range res.FinalCommands {
 			path := fmt.Sprintf("resources.cleanup[%d].final-command", i)
-			if t := c.final(&res.FinalCommands[i], path, n); t != nil {
+			if t := c.final(&res.FinalCommands[i], path); t != nil {
 				p.Cleanup.Commands = append(p.Cleanup.Commands, &steps.Command{Template: t, Shell: plan.DefaultShell(), Strict: def.Strict, Stream: &steps.Stream{To: steps.StreamToConsole},
 					NoInherit: def.Environment.Inherit != nil && !*def.Environment.Inherit})
 			}
@@ -48,48 +49,46 @@ func (c *compiler) toolWide(p *plan.Plan, n names) {
 }
 
 // toolWideText is template for a text that no shell reads and that must not refer to steps.
-func (c *compiler) toolWideText(at *tool.Text, path string, n expr.Names) *expr.Template {
-	t := c.template(at, path, expr.Plain, n)
-	if t == nil || !c.mentionsNoStep(*at, t.Refs()) {
+func (c *toolCompiler) toolWideText(at *tool.Text, path string) *expr.Template {
+	t := c.template(at, path, expr.Plain, c.names)
+	if t == nil || !c.accepts(mentionsNoStep(*at, t.Refs())) {
 		return nil
 	}
 	return t
 }
 
 // final is template for a final-command. It runs after every run, so no step is certain to have a result.
-func (c *compiler) final(at *tool.Text, path string, n expr.Names) *expr.Template {
+func (c *toolCompiler) final(at *tool.Text, path string) *expr.Template {
 	shell := plan.DefaultShell()
-	t := c.template(at, path, plan.ShellOf(shell), n)
-	if t == nil || !c.checkScript(*at, path, shell, t) || !c.mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
-		"use a step with run-condition: always() instead") {
+	t := c.template(at, path, plan.ShellOf(shell), c.names)
+	if t == nil || !c.checkScript(*at, path, shell, t) || !c.accepts(mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
+		"use a step with run-condition: always() instead")) {
 		return nil
 	}
 	return t
 }
 
-// mentionsNoStep reports the first reference to a step, or to the state, in a text that applies to all steps. It returns
-// false if there is one.
-func (c *compiler) mentionsNoStep(at tool.Text, refs []expr.Ref) bool {
+// mentionsNoStep returns the problem of the first reference to a step, or to the state, in a text that applies to all
+// steps.
+func mentionsNoStep(at tool.Text, refs []expr.Ref) tool.Diagnostics {
 	for _, r := range refs {
 		if r.Class == expr.State {
-			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-				Message: fmt.Sprintf("%s cannot be used here: the state is read when the run starts, and this is evaluated before that", r), Hint: "add it to the steps that need it instead"})
-			return false
+			return tool.Diagnostics{{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+				Message: fmt.Sprintf("%s cannot be used here: the state is read when the run starts, and this is evaluated before that", r), Hint: "add it to the steps that need it instead"}}
 		}
 	}
-	return c.mentionsNone(at, refs, "this applies to all steps and is evaluated before the first one runs", "add it to the steps that need it instead")
+	return mentionsNone(at, refs, "this applies to all steps and is evaluated before the first one runs", "add it to the steps that need it instead")
 }
 
-// mentionsNone reports the first reference to a step, with the given reason and hint. It returns false if there is one.
-func (c *compiler) mentionsNone(at tool.Text, refs []expr.Ref, why, hint string) bool {
+// mentionsNone returns the problem of the first reference to a step, with the given reason and hint.
+func mentionsNone(at tool.Text, refs []expr.Ref, why, hint string) tool.Diagnostics {
 	for _, r := range refs {
 		if r.Class == expr.Step {
-			c.report(tool.Diagnostic{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
-				Message: fmt.Sprintf("%s cannot be used here: %s", r, why), Hint: hint})
-			return false
+			return tool.Diagnostics{{Code: "step-in-tool-wide", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
+				Message: fmt.Sprintf("%s cannot be used here: %s", r, why), Hint: hint}}
 		}
 	}
-	return true
+	return nil
 }
 
 // placedVar is an environment variable with its position.
@@ -98,15 +97,16 @@ type placedVar struct {
 	at tool.Text
 }
 
-func (c *compiler) environment(def *tool.Definition, e tool.Environment, path string, n names) []placedVar {
+// environment compiles the variables of a tool or of a step.
+func (c *texts) environment(e tool.Environment, path string, n names) []placedVar {
 	var list []placedVar
 	for _, v := range e.Variables {
 		if v.Value.Text == nil {
 			continue
 		}
-		c.warnEnvironmentVariables(*v.Value.Text, path+"."+v.Key, n)
+		c.report(variablesInEnvironment(*v.Value.Text, path+"."+v.Key, n)...)
 		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
-		if t != nil && c.checkVariable(def, n, v.Key, *v.Value.Text, path+"."+v.Key, t) {
+		if t != nil && c.accepts(checkVariable(n, v.Key, *v.Value.Text, path+"."+v.Key, t)) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
 	}
@@ -114,12 +114,12 @@ func (c *compiler) environment(def *tool.Definition, e tool.Environment, path st
 }
 
 // envFiles compiles a list of env-files. prefix is the path of the tool or step that has them.
-func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
+func envFiles(n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
 	var files []steps.EnvFile
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
-			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.callerDecides(def, r) })
-			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: grantedVariables(def)})
+			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.callerDecides(r) })
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: grantedVariables(n.def)})
 		}
 	}
 	return files
@@ -127,8 +127,8 @@ func (c *compiler) envFiles(def *tool.Definition, n names, list []tool.EnvFile, 
 
 // permissions compiles required-permissions. A permission of an unknown kind is only a warning: it is shown and
 // requested as it is written.
-func (c *compiler) permissions(p *plan.Plan, n names) {
-	list := p.Definition.Security.RequiredPermissions
+func (c *toolCompiler) permissions() {
+	list := c.plan.Definition.Security.RequiredPermissions
 	for i := range list {
 		at := &list[i]
 		path := fmt.Sprintf("security.required-permissions[%d]", i)
@@ -136,8 +136,8 @@ func (c *compiler) permissions(p *plan.Plan, n names) {
 			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
 				Message: wrong, Hint: permission.Forms})
 		}
-		if t := c.toolWideText(at, path, n); t != nil {
-			p.Permissions = append(p.Permissions, plan.Permission{Written: at.S, Text: t})
+		if t := c.toolWideText(at, path); t != nil {
+			c.plan.Permissions = append(c.plan.Permissions, plan.Permission{Written: at.S, Text: t})
 		}
 	}
 }

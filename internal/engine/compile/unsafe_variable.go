@@ -11,24 +11,23 @@ import (
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
-// checkVariable checks a variable that makes programs run code. It reports the first reference by which somebody other
+// checkVariable checks a variable that makes programs run code. It returns the first reference by which somebody other
 // than the definition's author could decide its text: that text would run as code, however well the command is quoted.
-// It returns true if the variable is safe, or the definition has the permission to set it. t may be nil.
-func (c *compiler) checkVariable(def *tool.Definition, n names, name string, at tool.Text, path string, t *expr.Template) bool {
-	if t == nil || !codeenv.RunsCode(name) || slices.Contains(grantedVariables(def), name) {
-		return true
+// It returns nil if the variable is safe, or the definition has the permission to set it. t may be nil.
+func checkVariable(n names, name string, at tool.Text, path string, t *expr.Template) tool.Diagnostics {
+	if t == nil || !codeenv.RunsCode(name) || slices.Contains(grantedVariables(n.def), name) {
+		return nil
 	}
 	for _, r := range t.Sources() {
-		if !n.callerDecides(def, r) {
+		if !n.callerDecides(r) {
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
+		return tool.Diagnostics{{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
 			Message: fmt.Sprintf("%s cannot be used in the environment variable %s, because it makes programs run code", r, name),
 			Hint: "write a fixed text, choose between fixed texts ({X ? 'a' : 'b'}), list the values of the parameter in validation.enum, or add " +
-				permission.EnvironmentPrefix + name + " to security.required-permissions"})
-		return false
+				permission.EnvironmentPrefix + name + " to security.required-permissions"}}
 	}
-	return true
+	return nil
 }
 
 // grantedVariables returns the variables that the definition names as permissions. A name with a placeholder does not
@@ -44,12 +43,12 @@ func grantedVariables(def *tool.Definition) (list []string) {
 
 // callerDecides reports whether somebody other than the definition's author and the machine decides the value of a
 // reference. The author decides if the definition lists the values of a parameter or the items of a loop.
-func (n names) callerDecides(def *tool.Definition, r expr.Ref) bool {
+func (n names) callerDecides(r expr.Ref) bool {
 	switch r.Class {
 	case expr.Variable, expr.Env:
 		return false
 	case expr.Parameter:
-		return !slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool {
+		return !slices.ContainsFunc(n.def.Parameters, func(p *tool.Parameter) bool {
 			return p.Name == r.Root && (p.Type == "number" || p.Type == "integer" || p.Type == "boolean" || len(p.Validation.Enum) > 0)
 		})
 	case expr.Local:

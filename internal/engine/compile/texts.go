@@ -1,0 +1,183 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/tool"
+)
+
+// texts parses the texts of definitions and collects the problems of a compilation. Names resolve the references in a
+// text; a text with errors becomes nil.
+type texts struct{ problems tool.Diagnostics }
+
+func (c *texts) report(ds ...tool.Diagnostic) { c.problems = append(c.problems, ds...) }
+
+// accepts reports problems, and whether there are none.
+func (c *texts) accepts(ds tool.Diagnostics) bool {
+	c.report(ds...)
+	return len(ds) == 0
+}
+
+func (c *texts) errorf(code string, at tool.Text, hint, format string, args ...any) {
+	c.report(check.Errorf(code, at, hint, format, args...))
+}
+
+// reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar
+// name as a suggestion. It reports whether one of them is an error.
+func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
+	bad := false
+	for _, p := range ps {
+		if isRenamedItem(at.S, p, n) {
+			continue // checkItem reports it
+		}
+		d := tool.Diagnostic{Code: p.Code, Severity: tool.Error, Pos: at.At(p.Off), Len: p.Len, Path: path, Message: p.Message, Hint: p.Hint}
+		if p.Warning {
+			d.Severity = tool.Warning
+		}
+		end := min(p.Off+p.Len, len(at.S))
+		ref := at.S[p.Off:end]
+		if p.Code == expr.CodeMisspelt {
+			d.Fix = misspeltFix(at, p, ref, n)
+		} else if name := strings.Trim(ref, "{}"); p.Code == expr.CodeUndeclared && isSecret(n, name) {
+			d.Hint = fmt.Sprintf("write $%s in a script, or {env.%[1]s}", name)
+		} else if near := nearestCall(ref, at.S[end:]); near != "" {
+			d.Hint = fmt.Sprintf("did you mean %s()?", near)
+		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {
+			if strings.ContainsAny(ref, ".[") {
+				d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
+			}
+		} else if len(near) > 0 {
+			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
+			if len(near) == 1 && d.Severity == tool.Error { // after a warning, the text is used unchanged
+				d.Fix = at.Rename(p.Off+strings.Index(ref, rootOf(ref)), rootOf(ref), near[0])
+			}
+		}
+		bad = bad || d.Severity == tool.Error
+		c.report(d)
+	}
+	return bad
+}
+
+// misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
+func misspeltFix(at tool.Text, p expr.Problem, ref string, n expr.Names) []tool.Edit {
+	root := rootOf(ref)
+	if meant := n.(expr.Speller).Misspelt(root); len(meant) == 1 {
+		return at.Rename(p.Off+strings.Index(ref, root), root, meant[0])
+	}
+	return nil
+}
+
+// explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
+// then changes the message of d accordingly.
+func explainUnavailable(d *tool.Diagnostic, ref string, n expr.Names) bool {
+	known, ok := n.(interface {
+		outOfReach(id string) (message, hint string)
+	})
+	if !ok || d.Code != expr.CodeUnknown && d.Code != expr.CodeUndeclared {
+		return false
+	}
+	if n.Symbol(rootOf(ref)).Class != expr.Unknown {
+		return false // the name is available, but not in this form
+	}
+	message, hint := known.outOfReach(rootOf(ref))
+	if message != "" {
+		if d.Severity == tool.Warning {
+			hint += "; if the braces are text, add " + rootOf(ref) + " to x-allow"
+		}
+		d.Message, d.Hint = message, hint
+	}
+	return message != ""
+}
+
+// rootOf returns the first name of a reference.
+func rootOf(ref string) string {
+	root := strings.TrimPrefix(strings.Trim(ref, "{}'\""), "RAW:")
+	if i := strings.IndexAny(root, ".[:"); i > 0 {
+		root = root[:i]
+	}
+	return root
+}
+
+// nearest returns the known names most similar to the root of an unknown reference, best first.
+func nearest(ref, code string, n expr.Names) []string {
+	known, ok := n.(interface{ ids() []string })
+	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared || n.Symbol(rootOf(ref)).Class != expr.Unknown {
+		return nil
+	}
+	return tool.Near(rootOf(ref), known.ids())
+}
+
+// nearestCall returns the function most similar to an unknown name that is followed by a parenthesis.
+func nearestCall(name, rest string) string {
+	if !strings.HasPrefix(strings.TrimSpace(rest), "(") {
+		return ""
+	}
+	if near := tool.Near(name, expr.Functions()); len(near) > 0 {
+		return near[0]
+	}
+	return ""
+}
+
+// template parses a text. It returns nil for nil, and for a text with errors.
+func (c *texts) template(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
+	if at == nil {
+		return nil
+	}
+	t, ps := parse(at.S, sh, n)
+	if c.reportProblems(*at, path, ps, n) {
+		return nil
+	}
+	c.report(checkItem(*at, path, n)...)
+	c.report(checkSecretNames(*at, path, t, n)...)
+	return t
+}
+
+// parse parses a text in the reference syntax of its file format.
+func parse(text string, sh expr.Shell, n expr.Names) (*expr.Template, []expr.Problem) {
+	if page, ok := n.(markdownNames); ok {
+		return expr.ParseMarkdown(text, page)
+	}
+	return expr.ParseTemplate(text, sh, n)
+}
+
+func (c *texts) condition(at *tool.Text, path string, n expr.Names) *expr.Condition {
+	if at == nil {
+		return nil
+	}
+	cond, ps := expr.ParseCondition(at.S, n)
+	if c.reportProblems(*at, path, ps, n) {
+		return nil
+	}
+	return cond
+}
+
+// valueTemplate compiles a value. It calls note for each text with its references.
+func (c *texts) valueTemplate(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
+	t := plan.ValueTemplate{IsList: v.List != nil, IsMap: v.Map != nil}
+	switch {
+	case v.Text != nil:
+		if t.Text = c.template(v.Text, path, expr.Plain, n); t.Text != nil {
+			note(*v.Text, t.Text.Refs())
+		}
+		t.Broken = t.Text == nil
+	case t.IsList:
+		for i, e := range v.List {
+			t.Add(c.valueTemplate(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+		}
+	case t.IsMap:
+		for _, e := range v.Map {
+			t.Keys = append(t.Keys, e.Key)
+			t.Add(c.valueTemplate(e.Value, path+"."+e.Key, n, note))
+		}
+	default:
+		t.Scalar = v.Data()
+		if _, is := t.Scalar.(bool); is {
+			t.Spelling = v.Spelling()
+		}
+	}
+	return t
+}
