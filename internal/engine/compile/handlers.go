@@ -48,7 +48,7 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 		if own := dag.ID(role.Step); own != "" && !slices.Contains(gate.Summarizes, own) {
 			gate.Summarizes, gate.After = append(gate.Summarizes, own), append(gate.After, own)
 		}
-		addJoinEdges(gate, inner.outerEdges)
+		gate.After = addEdges(gate.After, inner.outerEdges)
 		for _, s := range compiled {
 			s.After = append(s.After, role.Gate)
 		}
@@ -66,15 +66,6 @@ func ids(list []*plan.Step) []dag.ID {
 		all = append(all, dag.ID(s.Def.Name))
 	}
 	return all
-}
-
-// addJoinEdges adds edges to a join, without duplicates.
-func addJoinEdges(n *dag.Node, edges []edge) {
-	for _, e := range edges {
-		if id := dag.ID(e.to); !slices.Contains(n.After, id) {
-			n.After = append(n.After, id)
-		}
-	}
 }
 
 // checkRun reports an unknown field of {run...}.

@@ -26,22 +26,20 @@ func (n names) itemName() string {
 }
 
 // isRenamedItem reports whether a problem is one with {item} in a loop whose item has another name.
-func isRenamedItem(text string, p expr.Problem, n expr.Names) bool {
-	known, ok := n.(interface{ itemName() string })
-	return ok && p.Code == expr.CodeUndeclared && known.itemName() != "" && rootOf(text[p.Off:p.Off+p.Len]) == "item"
+func isRenamedItem(text string, p expr.Problem, n scope) bool {
+	return p.Code == expr.CodeUndeclared && n.itemName() != "" && rootOf(text[p.Off:p.Off+p.Len]) == "item"
 }
 
 // checkItem warns about {item} in a loop whose item has another name: it would stay as text.
-func checkItem(at tool.Text, path string, n expr.Names) (ds tool.Diagnostics) {
-	known, ok := n.(interface{ itemName() string })
-	if !ok || known.itemName() == "" || n.Symbol("item").Class != expr.Unknown {
+func checkItem(at tool.Text, path string, n scope) (ds tool.Diagnostics) {
+	if n.itemName() == "" || n.Symbol("item").Class != expr.Unknown {
 		return nil
 	}
 	for _, m := range itemPlaceholder().FindAllStringSubmatchIndex(at.S, -1) {
 		placeholder := at.S[m[4]:m[5]]
 		ds = append(ds, tool.Diagnostic{Code: "item-renamed", Severity: tool.Warning, Pos: at.At(m[4]), Len: len(placeholder), Path: path,
-			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", placeholder, known.itemName()),
-			Hint:    fmt.Sprintf("write {%s%s", known.itemName(), placeholder[len("{item"):])})
+			Message: fmt.Sprintf("%s is only text here: the item is named %s (as:)", placeholder, n.itemName()),
+			Hint:    fmt.Sprintf("write {%s%s", n.itemName(), placeholder[len("{item"):])})
 	}
 	return ds
 }

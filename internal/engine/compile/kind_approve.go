@@ -16,22 +16,15 @@ func (approveKind) traits() traits { return traits{waits: true, endedByPerson: t
 
 func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 	c.reportInertKeys("a step that asks a person", "move it to a step with a command")
-	s.NoOutput = c.step.Body.(*tool.Approve).Form == nil
-	if a := approval(c.stepTexts); a != nil {
-		s.Runner = a
-	}
-}
-
-// approve compiles the question of a step.
-func approval(c *stepTexts) *waiting.Approval {
 	def := c.step.Body.(*tool.Approve)
+	s.NoOutput = def.Form == nil
 	at := ""
 	if def.Prompt.Pos != def.Pos {
 		at = ".prompt"
 	}
 	t := c.text(&def.Prompt, "approve"+at, expr.Plain)
 	if t == nil {
-		return nil
+		return
 	}
 	missing := def.Prompt.Pos.Line == 0 && def.Pos.Line > 0 // reported when the file was read
 	if strings.TrimSpace(def.Prompt.S) == "" && !missing {
@@ -42,5 +35,5 @@ func approval(c *stepTexts) *waiting.Approval {
 		c.noEffect(c.step.Pos, "error-handling", "error-handling has no effect on a step that asks a person: an answer is final",
 			"remove it; to react to a rejection, use on-failure")
 	}
-	return &waiting.Approval{Def: def, Prompt: t}
+	s.Runner = &waiting.Approval{Def: def, Prompt: t}
 }

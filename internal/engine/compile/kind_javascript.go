@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -97,11 +98,7 @@ func recordParameter(c *stepTexts, m jsrun.Mention) {
 	if c.definition.Format.AllowsUndeclared() {
 		return
 	}
-	known := make([]string, 0, len(c.names.params))
-	for name := range c.names.params {
-		known = append(known, name)
-	}
-	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), known)
+	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), slices.Collect(maps.Keys(c.names.params)))
 }
 
 func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
@@ -125,8 +122,8 @@ func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 		unknownMention(c, m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
 		return
 	}
-	if known := c.names.Outputs(m.Name); field == "outputs" && len(m.Path) > 1 && !slices.Contains(slices.Collect(maps.Keys(known)), m.Path[1]) {
-		unknownMention(c, m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), slices.Collect(maps.Keys(known)))
+	if known := slices.Collect(maps.Keys(c.names.Outputs(m.Name))); field == "outputs" && len(m.Path) > 1 && !slices.Contains(known, m.Path[1]) {
+		unknownMention(c, m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), known)
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
@@ -154,15 +151,7 @@ func streamsOf(field string) steps.Streams {
 // unknownMention reports an unknown name in a script.
 func unknownMention(c *stepTexts, m jsrun.Mention, name, message string, known []string) {
 	slices.Sort(known)
-	hint := ""
-	switch near := tool.Near(name, known); {
-	case len(near) > 0:
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	case len(known) > 0:
-		hint = "known names: " + strings.Join(known, ", ")
-	default:
-		hint = "known names: none"
-	}
+	hint := didYouMean(name, known, "known names: "+cmp.Or(strings.Join(known, ", "), "none"))
 	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 

@@ -25,7 +25,7 @@ type markdownNames struct {
 }
 
 // valueNames returns the names for values of the step: under with, or in the scope of a script.
-func valueNames(c *stepTexts) expr.Names {
+func valueNames(c *stepTexts) scope {
 	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
@@ -38,7 +38,7 @@ func valueNames(c *stepTexts) expr.Names {
 
 // scriptNames returns the names for a variable in the scope of a script. Only a script before the tool of a step has a
 // variable that the author wrote: the parameters of that step.
-func scriptNames(c *stepTexts, variable string) expr.Names {
+func scriptNames(c *stepTexts, variable string) scope {
 	n, ok := valueNames(c).(markdownNames)
 	if !ok {
 		return c.names
@@ -208,14 +208,11 @@ func warnUndeclaredField(c *stepTexts, at tool.Text, field string) {
 	if pre := preStep(def); pre != nil && pre != c.step && scriptMentions(pre, field) {
 		return // pre-processing may set that field
 	}
-	hint := "declare it, or set it in pre-processing; otherwise the caller has to pass it"
 	var known []string
 	for _, p := range def.Parameters {
 		known = append(known, p.Name)
 	}
-	if near := tool.Near(field, known); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	}
+	hint := didYouMean(field, known, "declare it, or set it in pre-processing; otherwise the caller has to pass it")
 	c.report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
 		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }

@@ -37,10 +37,7 @@ func checkMatrix(at tool.Text, r expr.Ref, n names) tool.Diagnostics {
 	if slices.Contains(known, r.Path[0].Field) {
 		return nil
 	}
-	hint := "names: " + strings.Join(known, ", ")
-	if near := tool.Near(r.Path[0].Field, known); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	}
+	hint := didYouMean(r.Path[0].Field, known, "names: "+strings.Join(known, ", "))
 	return tool.Diagnostics{{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
 		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint}}
 }

@@ -20,6 +20,16 @@ func validInScript(name string) bool {
 // predefined are the variables that every definition can refer to.
 var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
 
+// scope is the names that a text can refer to: those of a definition, or a variant of them for one kind of text.
+type scope interface {
+	expr.Names
+	expr.Speller
+	ids() []string                               // all names, for suggestions
+	secrets() []string                           // the variables of the environment that are secrets
+	itemName() string                            // the name that as: gives to the item of the innermost loop, if it does
+	outOfReach(id string) (message, hint string) // why a name that exists elsewhere is not available here
+}
+
 // names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
 // those over steps (which cannot have the same names as parameters).
 type names struct {
@@ -138,42 +148,24 @@ func (n names) Misspelt(id string) []string {
 	if elsewhere, _ := n.outOfReach(id); elsewhere != "" {
 		return nil
 	}
-	return diagnostic.Misspelt(id, func(yield func(string) bool) {
-		for name := range n.params {
-			if !yield(name) {
-				return
-			}
-		}
-		for at := &n; at != nil; at = at.outer {
-			for name := range at.steps {
-				if !yield(name) {
-					return
-				}
-			}
-			for name := range at.locals {
-				if !yield(name) {
-					return
-				}
-			}
-		}
-	})
+	return diagnostic.Misspelt(id, slices.Values(n.declared()))
 }
 
 // IsText implements expr.Speller.
 func (n names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
 
-// ids returns all names, for suggestions.
-func (n names) ids() []string {
-	list := slices.Clone(predefined)
-	for id := range n.params {
-		list = append(list, id)
-	}
+// declared returns the parameters, the steps and the names of items, in no order.
+func (n names) declared() []string {
+	list := append(slices.Collect(maps.Keys(n.params)), n.stepNames()...)
 	for at := &n; at != nil; at = at.outer {
-		list = slices.AppendSeq(list, maps.Keys(at.steps))
 		list = slices.AppendSeq(list, maps.Keys(at.locals))
 	}
-	slices.Sort(list)
 	return list
+}
+
+// ids returns all names, for suggestions.
+func (n names) ids() []string {
+	return slices.Sorted(slices.Values(append(n.declared(), predefined...)))
 }
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.

@@ -18,7 +18,7 @@ func declarations(list []*tool.DeclaredOutput) []stepfile.Declaration {
 }
 
 // outputs compiles the values of the outputs of a tool or of a group of steps.
-func (c *texts) outputs(list []*tool.DeclaredOutput, path string, n expr.Names) (all []plan.Output) {
+func (c *texts) outputs(list []*tool.DeclaredOutput, path string, n scope) (all []plan.Output) {
 	for i, d := range declarations(list) {
 		if t := c.template(list[i].Value, path+"."+d.Name, expr.Plain, n); t != nil {
 			all = append(all, plan.Output{Declaration: d, Value: t})

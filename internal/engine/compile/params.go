@@ -2,7 +2,6 @@ package compile
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,9 +130,6 @@ func (c *texts) jsTransform(at tool.Text) *script.Transform {
 
 // unknownTransform returns the problem of a transform that is not a function.
 func unknownTransform(at tool.Text, name string) tool.Diagnostic {
-	hint := "use " + expr.TransformList + ", or a JavaScript expression with value, such as value.replace(/ +/g, '-')"
-	if near := tool.Near(name, append(expr.TransformNames(), bareFunctions...)); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %q?", near[0])
-	}
+	hint := didYouMean(name, append(expr.TransformNames(), bareFunctions...), "use "+expr.TransformList+", or a JavaScript expression with value, such as value.replace(/ +/g, '-')")
 	return check.Errorf("transform", at, hint, "unknown transform %q", name)
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
@@ -28,7 +29,7 @@ func (c *texts) errorf(code string, at tool.Text, hint, format string, args ...a
 
 // reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar
 // name as a suggestion. It reports whether one of them is an error.
-func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n expr.Names) bool {
+func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n scope) bool {
 	bad := false
 	for _, p := range ps {
 		if isRenamedItem(at.S, p, n) {
@@ -40,20 +41,21 @@ func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n e
 		}
 		end := min(p.Off+p.Len, len(at.S))
 		ref := at.S[p.Off:end]
+		root := rootOf(ref)
 		if p.Code == expr.CodeMisspelt {
 			d.Fix = misspeltFix(at, p, ref, n)
-		} else if name := strings.Trim(ref, "{}"); p.Code == expr.CodeUndeclared && isSecret(n, name) {
+		} else if name := strings.Trim(ref, "{}"); p.Code == expr.CodeUndeclared && slices.Contains(n.secrets(), name) {
 			d.Hint = fmt.Sprintf("write $%s in a script, or {env.%[1]s}", name)
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
-		} else if near := nearest(ref, p.Code, n); explainUnavailable(&d, ref, n) {
+		} else if near := nearest(p.Code, root, n); explainUnavailable(&d, root, n) {
 			if strings.ContainsAny(ref, ".[") {
 				d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
 			}
 		} else if len(near) > 0 {
 			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			if len(near) == 1 && d.Severity == tool.Error { // after a warning, the text is used unchanged
-				d.Fix = at.Rename(p.Off+strings.Index(ref, rootOf(ref)), rootOf(ref), near[0])
+				d.Fix = at.Rename(p.Off+strings.Index(ref, root), root, near[0])
 			}
 		}
 		bad = bad || d.Severity == tool.Error
@@ -63,34 +65,32 @@ func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n e
 }
 
 // misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
-func misspeltFix(at tool.Text, p expr.Problem, ref string, n expr.Names) []tool.Edit {
+func misspeltFix(at tool.Text, p expr.Problem, ref string, n scope) []tool.Edit {
 	root := rootOf(ref)
-	if meant := n.(expr.Speller).Misspelt(root); len(meant) == 1 {
+	if meant := n.Misspelt(root); len(meant) == 1 {
 		return at.Rename(p.Off+strings.Index(ref, root), root, meant[0])
 	}
 	return nil
 }
 
+// isUnknown reports whether a problem is that the root of a reference is not available. If it is, the reference has the
+// wrong form.
+func isUnknown(code, root string, n scope) bool {
+	return (code == expr.CodeUnknown || code == expr.CodeUndeclared) && n.Symbol(root).Class == expr.Unknown
+}
+
 // explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
 // then changes the message of d accordingly.
-func explainUnavailable(d *tool.Diagnostic, ref string, n expr.Names) bool {
-	known, ok := n.(interface {
-		outOfReach(id string) (message, hint string)
-	})
-	if !ok || d.Code != expr.CodeUnknown && d.Code != expr.CodeUndeclared {
+func explainUnavailable(d *tool.Diagnostic, root string, n scope) bool {
+	message, hint := n.outOfReach(root)
+	if message == "" || !isUnknown(d.Code, root, n) {
 		return false
 	}
-	if n.Symbol(rootOf(ref)).Class != expr.Unknown {
-		return false // the name is available, but not in this form
+	if d.Severity == tool.Warning {
+		hint += "; if the braces are text, add " + root + " to x-allow"
 	}
-	message, hint := known.outOfReach(rootOf(ref))
-	if message != "" {
-		if d.Severity == tool.Warning {
-			hint += "; if the braces are text, add " + rootOf(ref) + " to x-allow"
-		}
-		d.Message, d.Hint = message, hint
-	}
-	return message != ""
+	d.Message, d.Hint = message, hint
+	return true
 }
 
 // rootOf returns the first name of a reference.
@@ -103,12 +103,19 @@ func rootOf(ref string) string {
 }
 
 // nearest returns the known names most similar to the root of an unknown reference, best first.
-func nearest(ref, code string, n expr.Names) []string {
-	known, ok := n.(interface{ ids() []string })
-	if !ok || code != expr.CodeUnknown && code != expr.CodeUndeclared || n.Symbol(rootOf(ref)).Class != expr.Unknown {
+func nearest(code, root string, n scope) []string {
+	if !isUnknown(code, root, n) {
 		return nil
 	}
-	return tool.Near(rootOf(ref), known.ids())
+	return tool.Near(root, n.ids())
+}
+
+// didYouMean returns a hint with the known name most similar to a word, or otherwise if no name is similar.
+func didYouMean(word string, known []string, otherwise string) string {
+	if near := tool.Near(word, known); len(near) > 0 {
+		return fmt.Sprintf("did you mean %q?", near[0])
+	}
+	return otherwise
 }
 
 // nearestCall returns the function most similar to an unknown name that is followed by a parenthesis.
@@ -123,7 +130,7 @@ func nearestCall(name, rest string) string {
 }
 
 // template parses a text. It returns nil for nil, and for a text with errors.
-func (c *texts) template(at *tool.Text, path string, sh expr.Shell, n expr.Names) *expr.Template {
+func (c *texts) template(at *tool.Text, path string, sh expr.Shell, n scope) *expr.Template {
 	if at == nil {
 		return nil
 	}
@@ -137,14 +144,14 @@ func (c *texts) template(at *tool.Text, path string, sh expr.Shell, n expr.Names
 }
 
 // parse parses a text in the reference syntax of its file format.
-func parse(text string, sh expr.Shell, n expr.Names) (*expr.Template, []expr.Problem) {
+func parse(text string, sh expr.Shell, n scope) (*expr.Template, []expr.Problem) {
 	if page, ok := n.(markdownNames); ok {
 		return expr.ParseMarkdown(text, page)
 	}
 	return expr.ParseTemplate(text, sh, n)
 }
 
-func (c *texts) condition(at *tool.Text, path string, n expr.Names) *expr.Condition {
+func (c *texts) condition(at *tool.Text, path string, n scope) *expr.Condition {
 	if at == nil {
 		return nil
 	}
@@ -156,7 +163,7 @@ func (c *texts) condition(at *tool.Text, path string, n expr.Names) *expr.Condit
 }
 
 // valueTemplate compiles a value. It calls note for each text with its references.
-func (c *texts) valueTemplate(v tool.Value, path string, n expr.Names, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
+func (c *texts) valueTemplate(v tool.Value, path string, n scope, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
 	t := plan.ValueTemplate{IsList: v.List != nil, IsMap: v.Map != nil}
 	switch {
 	case v.Text != nil:

@@ -34,3 +34,8 @@ func Plan(p *plan.Plan) tool.Diagnostics {
 func Errorf(code string, at tool.Text, hint, format string, args ...any) tool.Diagnostic {
 	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)), Message: fmt.Sprintf(format, args...), Hint: hint}
 }
+
+// errorAt is Errorf for a text in the list that has the path.
+func errorAt(code string, at tool.Text, path, message, hint string) tool.Diagnostic {
+	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: path, Message: message, Hint: hint}
+}

@@ -17,17 +17,13 @@ func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 		path := fmt.Sprintf("schedule[%d]", i)
 		zone, err := scheduleZone(s)
 		if err != nil {
-			ds = append(ds, badSchedule(*s.Timezone, path+".timezone", "the time zone "+err.Error(), ""))
+			ds = append(ds, errorAt("bad-schedule", *s.Timezone, path+".timezone", "the time zone "+err.Error(), ""))
 		}
 		ds = append(ds, cronExpression(s, path, zone)...)
 		ds = append(ds, scheduleBounds(s, path, zone)...)
 		ds = append(ds, startParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})...)
 	}
 	return ds
-}
-
-func badSchedule(at tool.Text, path, message, hint string) tool.Diagnostic {
-	return tool.Diagnostic{Code: "bad-schedule", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: path, Message: message, Hint: hint}
 }
 
 // scheduleZone returns the schedule's time zone, and that of the machine if it has none or an invalid one.
@@ -43,7 +39,7 @@ func scheduleZone(s *tool.Schedule) (*time.Location, error) {
 func cronExpression(s *tool.Schedule, path string, zone *time.Location) (ds tool.Diagnostics) {
 	if s.Cron == nil {
 		if s.Every%time.Second != 0 && s.Every > tool.MinEvery {
-			ds = append(ds, badSchedule(tool.Text{Pos: s.EveryPos}, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s"))
+			ds = append(ds, errorAt("bad-schedule", tool.Text{Pos: s.EveryPos}, path+".every", fmt.Sprintf("every %s is not a whole number of seconds", s.Every), "write whole seconds, such as 90s"))
 		}
 		return ds
 	}
@@ -55,12 +51,12 @@ func cronExpression(s *tool.Schedule, path string, zone *time.Location) (ds tool
 				message = p.Field + ": " + message
 			}
 			at := tool.Text{S: s.Cron.S[p.Off : p.Off+p.Len], Pos: s.Cron.At(p.Off)}
-			ds = append(ds, badSchedule(at, path+".cron", message, p.Hint))
+			ds = append(ds, errorAt("bad-schedule", at, path+".cron", message, p.Hint))
 		}
 		return ds
 	}
 	if spec.Zoned() && s.Timezone != nil {
-		ds = append(ds, badSchedule(*s.Timezone, path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two"))
+		ds = append(ds, errorAt("bad-schedule", *s.Timezone, path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two"))
 	}
 	return ds
 }
@@ -73,11 +69,11 @@ func scheduleBounds(s *tool.Schedule, path string, zone *time.Location) tool.Dia
 		}
 		var err error
 		if at[i], err = tool.Moment(text.S, zone); err != nil {
-			return tool.Diagnostics{badSchedule(*text, path+[]string{".start", ".end"}[i], err.Error(), "")}
+			return tool.Diagnostics{errorAt("bad-schedule", *text, path+[]string{".start", ".end"}[i], err.Error(), "")}
 		}
 	}
 	if s.Start != nil && s.End != nil && !at[0].Before(at[1]) {
-		return tool.Diagnostics{badSchedule(*s.End, path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")}
+		return tool.Diagnostics{errorAt("bad-schedule", *s.End, path+".end", "the schedule ends before it starts", "end must be after start: nothing starts at end or later")}
 	}
 	return nil
 }

@@ -30,20 +30,16 @@ func Triggers(p *plan.Plan, find lookup) (ds tool.Diagnostics) {
 	return ds
 }
 
-func badTrigger(at tool.Text, path, message, hint string) tool.Diagnostics {
-	return tool.Diagnostics{{Code: "bad-trigger", Severity: tool.Error, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: path, Message: message, Hint: hint}}
-}
-
 func triggerPattern(pattern tool.Text, path string) tool.Diagnostics {
 	if _, _, err := cache.Base(pattern.S); err != nil {
-		return badTrigger(pattern, path+".file.path", fmt.Sprintf("invalid pattern %q: %v", pattern.S, err), "write a path, a folder or a pattern such as incoming/*.csv")
+		return tool.Diagnostics{errorAt("bad-trigger", pattern, path+".file.path", fmt.Sprintf("invalid pattern %q: %v", pattern.S, err), "write a path, a folder or a pattern such as incoming/*.csv")}
 	}
 	const fixed = "write a fixed path; one that is not absolute is relative to the project, and for a tool of the user to the home directory"
 	switch name := fixedBraces().FindString(pattern.S); {
 	case name != "":
-		return badTrigger(pattern, path+".file.path", "placeholders such as "+name+" are not replaced in the path of an event", fixed)
+		return tool.Diagnostics{errorAt("bad-trigger", pattern, path+".file.path", "placeholders such as "+name+" are not replaced in the path of an event", fixed)}
 	case strings.HasPrefix(pattern.S, "~"):
-		return badTrigger(pattern, path+".file.path", "~ is not replaced in the path of an event", fixed)
+		return tool.Diagnostics{errorAt("bad-trigger", pattern, path+".file.path", "~ is not replaced in the path of an event", fixed)}
 	}
 	return nil
 }
@@ -59,7 +55,7 @@ func triggerTool(def *tool.Definition, name tool.Text, path string, find lookup)
 		}
 	}
 	if cycle := triggerCycle(def, name.S, []string{def.Name}, find); cycle != nil {
-		return badTrigger(name, path+".after.tool", "the tools start each other in a cycle, without end: "+strings.Join(cycle, " -> "), "remove one of these after entries; each arrow means: a run of the first starts the second")
+		return tool.Diagnostics{errorAt("bad-trigger", name, path+".after.tool", "the tools start each other in a cycle, without end: "+strings.Join(cycle, " -> "), "remove one of these after entries; each arrow means: a run of the first starts the second")}
 	}
 	return nil
 }
