@@ -26,15 +26,3 @@ func artifacts(c *stepTexts) (list []plan.Artifact) {
 	}
 	return list
 }
-
-// artifactType returns the type of references to the artifacts of a step, "" if it is not known: a step that uses a tool,
-// or a group, may contain loops.
-func artifactType(s *tool.Step) string {
-	switch {
-	case s.Loop != nil:
-		return "array"
-	case len(s.Artifacts) > 0:
-		return "string"
-	}
-	return ""
-}

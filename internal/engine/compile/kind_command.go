@@ -100,7 +100,7 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		checkCmdPlatform(c.stepTexts, at, key)
 	}
 	t := c.text(at, key, sh)
-	if t == nil || !c.checkScript(*at, c.key(key), shell, t) {
+	if t == nil || !checkScript(c.texts, *at, c.key(key), shell, t) {
 		return nil
 	}
 	cmd := c.baseCommand(t, shell)
@@ -116,7 +116,7 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 }
 
 // checkScript reports the syntax error of a script without placeholders. It returns false if there is one.
-func (c *texts) checkScript(at tool.Text, path, shell string, t *expr.Template) bool {
+func checkScript(c *texts, at tool.Text, path, shell string, t *expr.Template) bool {
 	return quoting.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
 }
 

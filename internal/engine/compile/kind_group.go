@@ -16,7 +16,7 @@ func (groupKind) compile(c *stepCompiler, s *plan.Step) {
 	inner := &sequenceCompiler{tool: c.tool, steps: c.step.Steps(), path: c.key("steps"), names: c.names.withSteps(c.step.Steps()), inherited: c.inherited}
 	s.Nested = &plan.Plan{Definition: c.definition, Group: true}
 	s.Nested.Steps = inner.compile()
-	s.Nested.Outputs = c.outputs(c.step.Outputs, c.key("outputs"), inner.names)
+	s.Nested.Outputs = outputs(c.texts, c.step.Outputs, c.key("outputs"), inner.names)
 	c.tool.keepForResults(s.Nested)
 	c.edges = append(c.edges, inner.outerEdges...)
 	for _, in := range s.Nested.Steps {

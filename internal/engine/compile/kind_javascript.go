@@ -32,7 +32,7 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 		r.Compiled = jsrun.CompileModule(def.Module)
 	} else {
 		r.Vars = scriptVars(c.stepTexts, def)
-		r.Compiled = c.script(def.Code, r.Form(), r.Names()...)
+		r.Compiled = compileScript(c.texts, def.Code, r.Form(), r.Names()...)
 	}
 	if r.Compiled == nil {
 		return
@@ -48,8 +48,8 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	s.Script, s.Runner, s.OwnWork = r, &script.Runner{Script: r}, plan.WorkInScript
 }
 
-// script compiles JavaScript. It returns nil if the code has errors.
-func (c *texts) script(code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
+// compileScript compiles JavaScript. It returns nil if the code has errors.
+func compileScript(c *texts, code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
 	script, ds := jsrun.Compile(code, form, vars...)
 	c.report(ds...)
 	if ds.Err() != nil {
@@ -73,7 +73,7 @@ func recordReads(c *stepTexts, r *plan.Script) {
 		recordParameter(c, m)
 	}
 	if whole {
-		for name := range c.names.params {
+		for _, name := range c.names.parameters() {
 			c.useParameter(name)
 		}
 	}
@@ -91,20 +91,20 @@ func recordReads(c *stepTexts, r *plan.Script) {
 }
 
 func recordParameter(c *stepTexts, m jsrun.Mention) {
-	if _, ok := c.names.params[m.Name]; ok {
+	if c.names.hasParameter(m.Name) {
 		c.useParameter(m.Name)
 		return
 	}
 	if c.definition.Format.AllowsUndeclared() {
 		return
 	}
-	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), slices.Collect(maps.Keys(c.names.params)))
+	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), c.names.parameters())
 }
 
 func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
-		if why, _ := c.names.outOfReach(m.Name); c.names.allSteps[m.Name] {
+		if why, _ := c.names.outOfReach(m.Name); c.names.hasStep(m.Name) {
 			message = why
 		}
 		unknownMention(c, m, m.Name, message, c.names.stepNames())
@@ -129,14 +129,6 @@ func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 	c.mention(m.Name, streamsOf(field))
 	c.edges = append(c.edges, edge{m.Name, &c.step.Script().Code, m.Off})
 	r.Mention(m.Name, field)
-}
-
-// stepNames returns the steps that can be referred to, in no order.
-func (n names) stepNames() (list []string) {
-	for at := &n; at != nil; at = at.outer {
-		list = slices.AppendSeq(list, maps.Keys(at.steps))
-	}
-	return list
 }
 
 // streamsOf returns the streams that a field of a step is made from, or those of all fields for "".

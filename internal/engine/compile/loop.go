@@ -31,13 +31,12 @@ func loop(c *stepTexts) *plan.Loop {
 			locals[def.As.S] = true
 		}
 	}
-	fixed := !slices.ContainsFunc(l.Refs(), func(r expr.Ref) bool { return c.names.callerDecides(r) })
-	c.names = c.names.withLocals(locals)
-	c.names.fixedItems = fixed
-	c.names.itemAlias = l.Name
+	fixed := !slices.ContainsFunc(l.Refs(), c.names.callerDecides)
+	var axes []string
 	if l.Matrix != nil {
-		c.names.axes = l.Matrix.Names
+		axes = l.Matrix.Names
 	}
+	c.names = c.names.withItem(locals, l.Name, fixed, axes)
 	l.Key = c.text(def.Key, "for-each.key", expr.Plain)
 	return l
 }

@@ -13,112 +13,24 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// A Markdown tool differs from other tools in the syntax of its references. This file resolves them. Package tool has
-// made ordinary steps from the page.
-
-// markdownNames resolves the roots of references in a step of a Markdown tool.
-type markdownNames struct {
-	names
-	step      *tool.Step
-	processed *tool.Step // input is the result of this step; nil if there is no pre-processing
-	added     bool       // flowrun itself has added the reference
-}
+// A Markdown tool differs from other tools in the syntax of its references. Package tool has made ordinary steps from the
+// page.
 
 // valueNames returns the names for values of the step: under with, or in the scope of a script.
 func valueNames(c *stepTexts) scope {
 	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
-	n := markdownNames{names: c.names, step: c.step}
-	if pre := preStep(c.definition); pre != c.step {
-		n.processed = pre
-	}
-	return n
+	return c.names.onPage(c.step, false)
 }
 
 // scriptNames returns the names for a variable in the scope of a script. Only a script before the tool of a step has a
 // variable that the author wrote: the parameters of that step.
 func scriptNames(c *stepTexts, variable string) scope {
-	n, ok := valueNames(c).(markdownNames)
-	if !ok {
+	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
-	n.added = variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.definition)
-	return n
-}
-
-// preStep returns the pre-processing step of a Markdown tool, or nil.
-func preStep(def *tool.Definition) *tool.Step {
-	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script() != nil {
-		return def.Steps[0]
-	}
-	return nil
-}
-
-// constants are fixed for a run. The values are the names of the variables in a scope.
-var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
-
-// pageWords are the names that have a meaning of their own in a Markdown tool.
-var pageWords = []string{"input", plan.StepPre, "prev_step", "output"}
-
-// Property reports whether {{name}} means {{input.name}}: after pre-processing for every name without another meaning,
-// and for a parameter whose name is a word of the format if no path follows it.
-func (n markdownNames) Property(name string, alone bool) bool {
-	_, declared := n.params[name]
-	switch {
-	case n.added:
-		return false
-	case slices.Contains(pageWords, name):
-		return alone && declared
-	case n.processed == nil || n.Symbol(name).Class != expr.Unknown:
-		return false
-	}
-	return declared || scriptMentions(n.processed, name) || len(tool.Near(name, n.stepNames())) == 0
-}
-
-// scriptMentions reports whether a script contains a name, so that it may set a property with that name.
-func scriptMentions(script *tool.Step, name string) bool {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(script.Script().Code.S)
-}
-
-// Symbol resolves id. The words of the format take precedence over parameters. After pre-processing, a parameter is a
-// property of the input.
-func (n markdownNames) Symbol(id string) expr.Symbol {
-	switch id {
-	case "input":
-		if n.processed != nil {
-			return expr.Symbol{Class: expr.Step, As: plan.StepPre}
-		}
-		return expr.Symbol{Class: expr.Arguments}
-	case "prev_step":
-		if n.step.Previous != "" {
-			return expr.Symbol{Class: expr.Step, As: n.step.Previous}
-		}
-		return expr.Symbol{}
-	case "output":
-		return expr.Symbol{}
-	}
-	s := n.names.Symbol(id)
-	switch as := constants[id]; {
-	case as != "" && (n.added || s.Class == expr.Unknown):
-		return expr.Symbol{Class: expr.Variable, As: as}
-	case s.Class == expr.Parameter && n.processed != nil:
-		return expr.Symbol{}
-	}
-	return s
-}
-
-// outOfReach explains why a word of the format is not available here.
-func (n markdownNames) outOfReach(id string) (message, hint string) {
-	switch id {
-	case "output":
-		return "output is only available in post-processing", `write prev_step.output; if it is meant as text, add !literal before it`
-	case "prev_step":
-		return "there is no previous step", "write input.NAME for a parameter of the tool"
-	case plan.StepPre:
-		return "the page has no pre-processing", "write input.NAME for a parameter of the tool"
-	}
-	return n.names.outOfReach(id)
+	return c.names.onPage(c.step, variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.definition))
 }
 
 // checkLater returns the problem of a reference in the first step of list to itself or to a later step: the steps of a
@@ -179,7 +91,7 @@ func warnPagePlaceholders(c *stepTexts, code tool.Text) {
 		}
 		name := code.S[at[2]:at[3]]
 		way := ""
-		if _, declared := c.names.params[name]; declared {
+		if c.names.hasParameter(name) {
 			way = "input." + name
 		} else if constants[name] != "" {
 			way = name

@@ -128,10 +128,33 @@ func (n names) withSteps(list []*tool.Step) names {
 	return inner
 }
 
-// withLocals returns the names for a loop or a handler, which adds locals.
+// withLocals returns the names for a handler, which adds locals.
 func (n names) withLocals(locals map[string]bool) names {
 	return names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 }
+
+// withItem returns the names for a loop, which adds those of an item. fixed reports that the author determines all items,
+// axes are the valid names in {matrix.NAME}.
+func (n names) withItem(locals map[string]bool, item string, fixed bool, axes []string) names {
+	inner := n.withLocals(locals)
+	inner.itemAlias, inner.fixedItems, inner.axes = item, fixed, axes
+	return inner
+}
+
+// hasLocal reports whether the innermost loop or handler adds a name.
+func (n names) hasLocal(name string) bool { return n.locals[name] }
+
+// hasParameter reports whether the definition declares a parameter.
+func (n names) hasParameter(name string) bool {
+	_, ok := n.params[name]
+	return ok
+}
+
+// parameters returns the parameters of the definition, in no order.
+func (n names) parameters() []string { return slices.Collect(maps.Keys(n.params)) }
+
+// hasStep reports whether the definition has a step, in any list.
+func (n names) hasStep(name string) bool { return n.allSteps[name] }
 
 // combination returns the names in the innermost matrix.
 func (n names) combination() []string {
@@ -156,7 +179,7 @@ func (n names) IsText(id string) bool { return slices.Contains(n.def.TextInBrace
 
 // declared returns the parameters, the steps and the names of items, in no order.
 func (n names) declared() []string {
-	list := append(slices.Collect(maps.Keys(n.params)), n.stepNames()...)
+	list := append(n.parameters(), n.stepNames()...)
 	for at := &n; at != nil; at = at.outer {
 		list = slices.AppendSeq(list, maps.Keys(at.locals))
 	}
@@ -176,6 +199,14 @@ func (n names) withoutSteps() names {
 		bare.outer = &around
 	}
 	return bare
+}
+
+// inEnvironment returns the names in values of environment variables.
+func (n names) inEnvironment() scope { return environNames{n} }
+
+// inRetry returns the names in retry.when of a step.
+func (n names) inRetry(s *tool.Step) scope {
+	return lastNames{n.withoutSteps(), n.declaredOutputs(s), n}
 }
 
 // environNames are the names in values of environment variables. Only there, an undeclared {NAME} is the variable of
@@ -241,4 +272,54 @@ func (n names) localNames() []string {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// declaredOutputs returns the outputs that a step declares: its own, or those of the tool that it uses.
+func (n names) declaredOutputs(s *tool.Step) []*tool.DeclaredOutput {
+	use, ok := s.Body.(*tool.ToolUse)
+	if !ok {
+		return s.DeclaredOutputs()
+	}
+	if def := n.used(use); def != nil {
+		return def.Outputs
+	}
+	return nil
+}
+
+// Outputs implements expr.Declarer. Outside of a loop, an output of its step is the list of the values of all items.
+func (n names) Outputs(step string) map[string]string {
+	for at := &n; at != nil; at = at.outer {
+		s := at.steps[step]
+		if s == nil {
+			continue
+		}
+		types := map[string]string{}
+		for _, o := range n.declaredOutputs(s) {
+			if types[o.Name] = o.Type; s.Loop != nil {
+				types[o.Name] = "array"
+			}
+		}
+		return types
+	}
+	return nil
+}
+
+// stepNames returns the steps that can be referred to, in no order.
+func (n names) stepNames() (list []string) {
+	for at := &n; at != nil; at = at.outer {
+		list = slices.AppendSeq(list, maps.Keys(at.steps))
+	}
+	return list
+}
+
+// artifactType returns the type of references to the artifacts of a step, "" if it is not known: a step that uses a tool,
+// or a group, may contain loops.
+func artifactType(s *tool.Step) string {
+	switch {
+	case s.Loop != nil:
+		return "array"
+	case len(s.Artifacts) > 0:
+		return "string"
+	}
+	return ""
 }

@@ -36,7 +36,7 @@ func (c *toolCompiler) parameter(def *tool.Parameter) *plan.Param {
 	prm := &plan.Param{Def: def}
 	path := "parameters." + def.Name
 	if def.Transform != nil {
-		c.transforms(prm, *def.Transform)
+		transforms(c.texts, prm, *def.Transform)
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
@@ -95,11 +95,11 @@ var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
 
 // transforms compiles the transform of a parameter: predefined functions, or JavaScript.
-func (c *texts) transforms(p *plan.Param, at tool.Text) {
+func transforms(c *texts, p *plan.Param, at tool.Text) {
 	list, err := expr.ParseTransforms(at.S)
 	switch {
 	case errors.Is(err, expr.ErrJavaScript):
-		if t := c.jsTransform(at); t != nil {
+		if t := jsTransform(c, at); t != nil {
 			p.JS = t
 		}
 	case err != nil:
@@ -108,7 +108,7 @@ func (c *texts) transforms(p *plan.Param, at tool.Text) {
 	p.Transforms = list
 }
 
-func (c *texts) jsTransform(at tool.Text) *script.Transform {
+func jsTransform(c *texts, at tool.Text) *script.Transform {
 	name := strings.TrimSpace(at.S)
 	code := at
 	if functionName().MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
@@ -121,7 +121,7 @@ func (c *texts) jsTransform(at tool.Text) *script.Transform {
 			code.S = "Math.trunc(value)"
 		}
 	}
-	s := c.script(code, jsrun.Expression, "value")
+	s := compileScript(c, code, jsrun.Expression, "value")
 	if s == nil {
 		return nil
 	}

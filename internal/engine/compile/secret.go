@@ -11,13 +11,13 @@ import (
 )
 
 // secretSources compiles the secrets that have a source. owner distinguishes the secrets of different steps.
-func (c *texts) secretSources(list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
+func secretSources(c *texts, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
 	var out []plan.SecretSource
 	for i, s := range list {
 		if !s.Sourced() {
 			continue
 		}
-		if _, taken := n.params[s.Name.S]; taken {
+		if n.hasParameter(s.Name.S) {
 			c.errorf("two-values", s.Name, "rename the secret; to mask the parameter, write only its name",
 				"%s is the name of a parameter and also of a secret with a source", s.Name.S)
 		}

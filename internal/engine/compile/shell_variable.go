@@ -22,7 +22,7 @@ func variablesInEnvironment(at tool.Text, path string, n names) (ds tool.Diagnos
 // changes.
 func parametersAsVariables(at tool.Text, path string, n names, list []shellsign.Variable, why string) (ds tool.Diagnostics) {
 	for _, v := range list {
-		if _, declared := n.params[v.Name]; declared {
+		if n.hasParameter(v.Name) {
 			ds = append(ds, shellVariable(at, path, n, v, why))
 		}
 	}
@@ -32,7 +32,7 @@ func parametersAsVariables(at tool.Text, path string, n names, list []shellsign.
 func shellVariable(at tool.Text, path string, n names, v shellsign.Variable, why string) tool.Diagnostic {
 	written := at.S[v.Off : v.Off+v.Len]
 	instead := "{env." + v.Name + "}"
-	if _, declared := n.params[v.Name]; declared {
+	if n.hasParameter(v.Name) {
 		instead = "{" + v.Name + "}"
 	}
 	return tool.Diagnostic{Code: "shell-variable", Severity: tool.Warning, Pos: at.At(v.Off), Len: len([]rune(written)), Path: path,

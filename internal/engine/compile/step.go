@@ -45,10 +45,10 @@ func (c *stepCompiler) compileKeys(s *plan.Step) {
 	if s.When != nil {
 		c.addReferences(*def.RunCondition, s.When.Refs())
 		if s.Loop != nil {
-			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.locals[r.Root] })
+			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.hasLocal(r.Root) })
 		}
 	}
-	c.sourced = c.secretSources(def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
+	c.sourced = secretSources(c.texts, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
 	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
@@ -90,7 +90,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 			s.Policy.Backoff.Delay = defaultRetryDelay
 		}
 		s.RetryRule = r
-		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), lastNames{c.names.withoutSteps(), c.names.declaredOutputs(s.Def), c.names})
+		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), c.names.inRetry(s.Def))
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
 	}
 	if f := handling.Fallback; f != nil {
@@ -131,7 +131,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	cmd.Container = containerOf(c.stepTexts)
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	cmd.Remote = c.account
-	for _, v := range c.environment(s.Environment, c.key("environment"), c.names) {
+	for _, v := range environment(c.texts, s.Environment, c.key("environment"), c.names) {
 		c.addReferences(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}

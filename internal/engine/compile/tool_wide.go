@@ -16,13 +16,13 @@ import (
 func (c *toolCompiler) toolWide() {
 	p, n := c.plan, c.names
 	def := p.Definition
-	for _, v := range c.environment(def.Environment, "environment", n) {
+	for _, v := range environment(c.texts, def.Environment, "environment", n) {
 		if c.accepts(mentionsNoStep(v.at, v.Value.Refs())) {
 			p.Environ = append(p.Environ, v.EnvVar)
 		}
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
-	p.SecretSources = c.secretSources(def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.SecretSources = secretSources(c.texts, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
 	p.EnvFiles = envFiles(n, def.EnvFiles, "", c.toolWideText)
 	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory")
 	if def.WorkingDirectory == nil {
@@ -35,7 +35,7 @@ func (c *toolCompiler) toolWide() {
 	}
 	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response")
 	p.Output = c.template(def.Output, "output", expr.Plain, n)
-	p.Outputs = c.outputs(def.Outputs, "outputs", n)
+	p.Outputs = outputs(c.texts, def.Outputs, "outputs", n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
 		for i := range res.FinalCommands {
@@ -61,7 +61,7 @@ func (c *toolCompiler) toolWideText(at *tool.Text, path string) *expr.Template {
 func (c *toolCompiler) final(at *tool.Text, path string) *expr.Template {
 	shell := plan.DefaultShell()
 	t := c.template(at, path, plan.ShellOf(shell), c.names)
-	if t == nil || !c.checkScript(*at, path, shell, t) || !c.accepts(mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
+	if t == nil || !checkScript(c.texts, *at, path, shell, t) || !c.accepts(mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
 		"use a step with run-condition: always() instead")) {
 		return nil
 	}
@@ -98,14 +98,14 @@ type placedVar struct {
 }
 
 // environment compiles the variables of a tool or of a step.
-func (c *texts) environment(e tool.Environment, path string, n names) []placedVar {
+func environment(c *texts, e tool.Environment, path string, n names) []placedVar {
 	var list []placedVar
 	for _, v := range e.Variables {
 		if v.Value.Text == nil {
 			continue
 		}
 		c.report(variablesInEnvironment(*v.Value.Text, path+"."+v.Key, n)...)
-		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, environNames{n})
+		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, n.inEnvironment())
 		if t != nil && c.accepts(checkVariable(n, v.Key, *v.Value.Text, path+"."+v.Key, t)) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
@@ -118,8 +118,8 @@ func envFiles(n names, list []tool.EnvFile, prefix string, parse func(at *tool.T
 	var files []steps.EnvFile
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
-			foreign := slices.ContainsFunc(t.Sources(), func(r expr.Ref) bool { return n.callerDecides(r) })
-			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: grantedVariables(n.def)})
+			foreign := slices.ContainsFunc(t.Sources(), n.callerDecides)
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: n.granted()})
 		}
 	}
 	return files

@@ -15,7 +15,7 @@ import (
 // than the definition's author could decide its text: that text would run as code, however well the command is quoted.
 // It returns nil if the variable is safe, or the definition has the permission to set it. t may be nil.
 func checkVariable(n names, name string, at tool.Text, path string, t *expr.Template) tool.Diagnostics {
-	if t == nil || !codeenv.RunsCode(name) || slices.Contains(grantedVariables(n.def), name) {
+	if t == nil || !codeenv.RunsCode(name) || slices.Contains(n.granted(), name) {
 		return nil
 	}
 	for _, r := range t.Sources() {
@@ -30,10 +30,10 @@ func checkVariable(n names, name string, at tool.Text, path string, t *expr.Temp
 	return nil
 }
 
-// grantedVariables returns the variables that the definition names as permissions. A name with a placeholder does not
+// granted returns the variables that the definition names as permissions. A name with a placeholder does not
 // count, because a caller could choose it.
-func grantedVariables(def *tool.Definition) (list []string) {
-	for _, p := range def.Security.RequiredPermissions {
+func (n names) granted() (list []string) {
+	for _, p := range n.def.Security.RequiredPermissions {
 		if name, ok := strings.CutPrefix(p.S, permission.EnvironmentPrefix); ok {
 			list = append(list, name)
 		}

@@ -62,3 +62,17 @@ func (c *compiler) find(name string, from *tool.Definition) (*tool.Definition, t
 	}
 	return def, ds, err
 }
+
+// used returns the tool that a step uses, of an alias its base tool. It returns nil if there is none, which is reported when
+// the tool is compiled.
+func (c *compiler) used(from *tool.Definition, use *tool.ToolUse) *tool.Definition {
+	name := use.Tool.S
+	for range check.MaxNesting {
+		def, _, err := c.find(name, from)
+		if err != nil || !def.Alias {
+			return def
+		}
+		name, from = def.BaseTool.S, def
+	}
+	return nil
+}
