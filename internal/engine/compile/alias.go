@@ -54,7 +54,7 @@ func (c *compiler) resolveAlias(def *tool.Definition) *tool.Definition {
 func (c *compiler) aliasSecurity(def, base *tool.Definition) tool.Security {
 	own, merged := def.Security, base.Security
 	weaker := func(key, value, than string) {
-		c.report(tool.Diagnostic{Code: "alias-weaker", Severity: tool.Error, Pos: def.BaseTool.Pos, Len: len([]rune(def.BaseTool.S)), Path: "security." + key,
+		c.Report(tool.Diagnostic{Code: "alias-weaker", Severity: tool.Error, Pos: def.BaseTool.Pos, Len: len([]rune(def.BaseTool.S)), Path: "security." + key,
 			Message: fmt.Sprintf("the alias has %s: %s, but its base tool %s has %s", key, value, base.Name, than),
 			Hint:    "an alias can only be stricter than its base tool: remove " + key + " from the alias, or change the base tool"})
 	}
@@ -93,7 +93,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.report(check.UnknownParameter(def, e, base, known, tool.Error, len(c.problems) < tool.MaxDiagnostics))
+			c.Report(check.UnknownParameter(def, e, base, known, tool.Error, len(c.Problems) < tool.MaxDiagnostics))
 			continue
 		}
 		p := *list[at]

@@ -27,7 +27,7 @@ func callable(lib *library.Library, release string, from *tool.Definition, name 
 	if err != nil {
 		return nil, err
 	}
-	c.problems = ds
+	c.Problems = ds
 	inner, err := c.result(c.tool(def, true, ""))
 	if err != nil {
 		return nil, err

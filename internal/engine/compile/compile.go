@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -22,7 +23,7 @@ func Tool(lib *library.Library, release, name string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.problems = ds
+	c.Problems = ds
 	c.recordSource(name, "", def)
 	// A definition with errors is compiled too, as far as it could be read, so that the author gets all errors at once.
 	return c.result(c.tool(def, false, ""))
@@ -56,11 +57,11 @@ func HistoryText(def *tool.Definition) []byte {
 }
 
 func (c *compiler) result(p *plan.Plan) (*plan.Plan, error) {
-	if p != nil && c.problems.Err() == nil {
+	if p != nil && c.Problems.Err() == nil {
 		p.Claims = p.FindClaims()
-		c.report(check.LockLevels(p)...)
+		c.Report(check.LockLevels(p)...)
 	}
-	ds := c.problems.Sorted()
+	ds := c.Problems.Sorted()
 	if err := ds.Err(); err != nil {
 		return nil, err
 	}
@@ -85,26 +86,26 @@ func (c *compiler) tool(def *tool.Definition, outputRead bool, inherited plan.In
 		return nil
 	}
 	p := &plan.Plan{Definition: def, Callable: c.callables(def), Loops: map[string]bool{}, Scripts: map[string]bool{}}
-	t := &toolCompiler{texts: &c.texts, plan: p, keptStreams: map[string]steps.Streams{},
-		names: namesOf(def, func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) })}
+	t := &toolCompiler{Parser: &c.Parser, plan: p, keptStreams: map[string]steps.Streams{},
+		names: texts.NamesOf(def, func(use *tool.ToolUse) *tool.Definition { return c.used(def, use) })}
 	t.compile(inherited)
 	for _, s := range p.Steps {
 		c.setKeptStreams(s, def, t.keptStreams, outputRead)
 	}
 	markScripts(p)
-	c.report(countSteps(p, c.lib.MaxPlanSteps())...)
-	c.report(check.Artifacts(p, t.artifacts)...)
-	c.report(check.Definition(def, c.release)...)
-	c.report(check.Plan(p)...)
+	c.Report(countSteps(p, c.lib.MaxPlanSteps())...)
+	c.Report(check.Artifacts(p, t.artifacts)...)
+	c.Report(check.Definition(def, c.release)...)
+	c.Report(check.Plan(p)...)
 	if c.lib.Live() == c.lib { // nothing starts the recorded definition of a run that is resumed, and the record does not have the other tools
-		c.report(check.Triggers(p, c.find)...)
+		c.Report(check.Triggers(p, c.find)...)
 	}
-	if c.problems.Err() == nil {
-		c.report(check.Examples(p)...)
+	if c.Problems.Err() == nil {
+		c.Report(check.Examples(p)...)
 	}
-	if c.problems.Err() == nil {
+	if c.Problems.Err() == nil {
 		if err := graph.Build(p); err != nil {
-			c.report(check.Errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err))
+			c.Report(check.Errorf("graph", tool.Text{Pos: def.Pos}, "", "%v", err))
 		}
 	}
 	c.compiled[key] = p

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -8,7 +9,7 @@ import (
 
 // compiler holds the state of one call of Tool or Definition: the tools that were found, and the plans made of them.
 type compiler struct {
-	texts
+	texts.Parser
 	lib      *library.Library
 	release  string
 	chain    []string // tools being compiled, outermost first

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -15,7 +16,7 @@ func containerOf(c *stepTexts) *container.Definition {
 	if def == nil {
 		return nil
 	}
-	c.report(checkContainer(def, c.definition)...)
+	c.Report(checkContainer(def, c.definition)...)
 	k := &container.Definition{Image: def.Image, Pull: def.Pull, User: def.User, Network: def.Network, Entrypoint: def.Entrypoint}
 	for i := range def.Mounts {
 		m := &def.Mounts[i]
@@ -40,7 +41,7 @@ func service(c *stepTexts, def *tool.Service) container.Service {
 	for _, e := range def.Env {
 		path := key + ".env." + e.Key
 		t := c.text(e.Value.Text, path, expr.Plain)
-		if t != nil && c.accepts(checkVariable(c.names, e.Key, *e.Value.Text, c.key(path), t)) {
+		if t != nil && c.Accepts(texts.CheckVariable(c.names, e.Key, *e.Value.Text, c.key(path), t)) {
 			s.Env = append(s.Env, container.Variable{Name: e.Key, Value: t})
 		}
 	}

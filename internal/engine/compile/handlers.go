@@ -34,7 +34,7 @@ func (c *sequenceCompiler) compileHandlers(of *tool.Step, h *tool.Handlers, path
 		}
 		role.Gate = gateID(role.Step, key)
 		inner := &sequenceCompiler{tool: c.tool, steps: steps, path: path + key,
-			names: c.names.withLocals(map[string]bool{"run": true}).withSteps(steps), inherited: c.inherited, handler: role}
+			names: c.names.WithLocals(map[string]bool{"run": true}).WithSteps(steps), inherited: c.inherited, handler: role}
 		compiled := inner.compile()
 		if len(compiled) == 0 {
 			return

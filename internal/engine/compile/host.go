@@ -12,12 +12,12 @@ import (
 // hostChosen reports whether somebody other than the author of the definition may choose a host by one of the references.
 // It reports an error if the tool has no permissions for that. of names what connects to the host.
 func hostChosen(c *stepTexts, at tool.Text, key, of string, refs []expr.Ref) bool {
-	i := slices.IndexFunc(refs, c.names.callerDecides)
+	i := slices.IndexFunc(refs, c.names.CallerDecides)
 	if i < 0 {
 		return false
 	}
 	if !allowsHosts(c.definition) {
-		c.report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: at.At(refs[i].Off), Len: refs[i].Len, Path: c.key(key),
+		c.Report(tool.Diagnostic{Code: "bad-address", Severity: tool.Error, Pos: at.At(refs[i].Off), Len: refs[i].Len, Path: c.key(key),
 			Message: fmt.Sprintf("%s chooses the host of the %s, but required-permissions allows no host", refs[i], of),
 			Hint:    "write the host as fixed text, or add network:external:HOST to security.required-permissions; network allows every host"})
 	}

@@ -28,7 +28,7 @@ func (approveKind) compile(c *stepCompiler, s *plan.Step) {
 	}
 	missing := def.Prompt.Pos.Line == 0 && def.Pos.Line > 0 // reported when the file was read
 	if strings.TrimSpace(def.Prompt.S) == "" && !missing {
-		c.report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
+		c.Report(tool.Diagnostic{Code: "no-prompt", Severity: tool.Error, Pos: def.Prompt.Pos, Path: c.key("approve" + at),
 			Message: "the approval has no question", Hint: "write the question to show"})
 	}
 	if h := c.step.ErrorHandling; h.Retry != nil || h.Fallback != nil {

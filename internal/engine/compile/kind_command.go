@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -39,7 +40,7 @@ func warnNoFile(c *stepTexts, at *tool.Text, key, variable, declares string, dec
 	if declares == "state" || c.path == "" {
 		where = "the tool"
 	}
-	c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at.At(off), Len: len(variable), Path: c.key(key),
+	c.Report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at.At(off), Len: len(variable), Path: c.key(key),
 		Message: variable + " is not set, because " + where + " has no " + declares, Hint: fmt.Sprintf("add %s: {NAME: {type: string}} to %s", declares, where)})
 }
 
@@ -77,7 +78,7 @@ func platformCommand(c *stepTexts) (*tool.Text, string, string) {
 		return &t, "commands.platforms." + plan.Platform(), shellOf(c)
 	}
 	if cmds.Default == nil {
-		c.errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
+		c.Errorf("no-command", tool.Text{Pos: c.step.Pos}, "add commands.default, or one for this platform",
 			"step %s has no command for %s", c.step.Name, plan.Platform())
 	}
 	return cmds.Default, "commands.default", shellOf(c)
@@ -86,7 +87,7 @@ func platformCommand(c *stepTexts) (*tool.Text, string, string) {
 // command compiles a command text for a shell. "" means that it runs without one.
 func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command {
 	if c.account != nil && !remoteShell(shell) {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.SSH.Pos, Len: 1, Path: c.key(key),
+		c.Report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: c.step.SSH.Pos, Len: 1, Path: c.key(key),
 			Message: "only scripts of bash and sh can run over ssh", Hint: "write the command under bash or sh"})
 	}
 	sh := expr.Argv
@@ -100,24 +101,24 @@ func (c *stepCompiler) command(at *tool.Text, key, shell string) *steps.Command 
 		checkCmdPlatform(c.stepTexts, at, key)
 	}
 	t := c.text(at, key, sh)
-	if t == nil || !checkScript(c.texts, *at, c.key(key), shell, t) {
+	if t == nil || !checkScript(c.Parser, *at, c.key(key), shell, t) {
 		return nil
 	}
 	cmd := c.baseCommand(t, shell)
 	switch sh {
 	case expr.Cmd:
-		c.report(checkPercentReads(*at, c.key(key), slices.Concat(c.tool.plan.Environ, cmd.Env))...)
+		c.Report(checkPercentReads(*at, c.key(key), slices.Concat(c.tool.plan.Environ, cmd.Env))...)
 	case expr.Argv:
-		c.report(checkShellSign(*at, c.key(key))...)
+		c.Report(checkShellSign(*at, c.key(key))...)
 	case expr.Bash, expr.Sh:
-		c.report(parametersAsVariables(*at, c.key(key), c.names, shellsign.InSingleQuotes(at.S), "the shell replaces nothing in single quotes")...)
+		c.Report(texts.ParametersAsVariables(*at, c.key(key), c.names, shellsign.InSingleQuotes(at.S), "the shell replaces nothing in single quotes")...)
 	}
 	return cmd
 }
 
 // checkScript reports the syntax error of a script without placeholders. It returns false if there is one.
-func checkScript(c *texts, at tool.Text, path, shell string, t *expr.Template) bool {
-	return quoting.HasOwnSyntax(shell) || !c.reportProblems(at, path, t.SyntaxProblems(at.S), names{})
+func checkScript(c *texts.Parser, at tool.Text, path, shell string, t *expr.Template) bool {
+	return quoting.HasOwnSyntax(shell) || !c.ReportProblems(at, path, t.SyntaxProblems(at.S), texts.Names{})
 }
 
 // checkCmdPlatform reports a script for cmd on a platform without cmd. If it is the tool's only command, the tool
@@ -134,7 +135,7 @@ func checkCmdPlatform(c *stepTexts, at *tool.Text, key string) {
 		d.Severity, d.Hint = tool.Warning, "use commands with platforms, or add run-condition: \"{OS} == 'windows'\" to the step"
 	}
 	if c.path == "" || c.step.RunCondition == nil {
-		c.report(d)
+		c.Report(d)
 	}
 }
 
@@ -150,7 +151,7 @@ func (c *stepCompiler) foreignScript(at *tool.Text, key, shell string) *steps.Co
 	}
 	if refs := t.Refs(); len(refs) > 0 {
 		r := refs[0]
-		c.report(tool.Diagnostic{Code: "unsafe-placeholder", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
+		c.Report(tool.Diagnostic{Code: "unsafe-placeholder", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: c.key(key),
 			Message: fmt.Sprintf("%s cannot be used in a %s script: flowrun does not know how to quote for %[2]s", r, shell),
 			Hint:    fmt.Sprintf("pass it in environment: {variables: {NAME: %q}} and read NAME in the script", r.String())})
 		return nil

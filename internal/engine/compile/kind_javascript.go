@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -27,12 +28,12 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 	c.tool.plan.Scripts[c.step.Name] = true
 	c.reportInertKeys("a JavaScript step", "remove it; the script reads params, steps and env",
 		"environment", "env-files", "output.masked-values", "output.mode", "output.buffer-limit", "output.truncation")
-	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.localNames()}
+	r := &plan.Script{Def: def, Base: c.baseCommand(nil, ""), Locals: c.names.Locals()}
 	if def.Module != nil {
 		r.Compiled = jsrun.CompileModule(def.Module)
 	} else {
 		r.Vars = scriptVars(c.stepTexts, def)
-		r.Compiled = compileScript(c.texts, def.Code, r.Form(), r.Names()...)
+		r.Compiled = compileScript(c.Parser, def.Code, r.Form(), r.Names()...)
 	}
 	if r.Compiled == nil {
 		return
@@ -49,9 +50,9 @@ func (javaScriptKind) compile(c *stepCompiler, s *plan.Step) {
 }
 
 // compileScript compiles JavaScript. It returns nil if the code has errors.
-func compileScript(c *texts, code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
+func compileScript(c *texts.Parser, code tool.Text, form jsrun.Form, vars ...string) *jsrun.Script {
 	script, ds := jsrun.Compile(code, form, vars...)
-	c.report(ds...)
+	c.Report(ds...)
 	if ds.Err() != nil {
 		return nil
 	}
@@ -61,7 +62,7 @@ func compileScript(c *texts, code tool.Text, form jsrun.Form, vars ...string) *j
 // scriptVars compiles the variables that the definition adds to the script's scope.
 func scriptVars(c *stepTexts, def *tool.JSCode) (list []plan.WithValue) {
 	for _, e := range def.Vars {
-		list = append(list, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, "js."+e.Key, scriptNames(c, e.Key), c.addReferences)})
+		list = append(list, plan.WithValue{Param: e.Key, Value: c.Value(e.Value, "js."+e.Key, scriptNames(c, e.Key), c.addReferences)})
 	}
 	return list
 }
@@ -73,7 +74,7 @@ func recordReads(c *stepTexts, r *plan.Script) {
 		recordParameter(c, m)
 	}
 	if whole {
-		for _, name := range c.names.parameters() {
+		for _, name := range c.names.Parameters() {
 			c.useParameter(name)
 		}
 	}
@@ -81,7 +82,7 @@ func recordReads(c *stepTexts, r *plan.Script) {
 	r.Env = whole || len(env) > 0
 	list, whole, at := r.Compiled.Mentions("steps")
 	if whole {
-		c.report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script().Code.At(at), Len: len("steps"), Path: c.key("js"),
+		c.Report(tool.Diagnostic{Code: "js-steps", Severity: tool.Error, Pos: c.step.Script().Code.At(at), Len: len("steps"), Path: c.key("js"),
 			Message: "cannot find out which steps the script reads: it uses steps as a whole",
 			Hint:    `name each step, as in steps.build.output or steps["my-step"].json, so that the script waits for it`})
 	}
@@ -91,23 +92,23 @@ func recordReads(c *stepTexts, r *plan.Script) {
 }
 
 func recordParameter(c *stepTexts, m jsrun.Mention) {
-	if c.names.hasParameter(m.Name) {
+	if c.names.HasParameter(m.Name) {
 		c.useParameter(m.Name)
 		return
 	}
 	if c.definition.Format.AllowsUndeclared() {
 		return
 	}
-	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), c.names.parameters())
+	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), c.names.Parameters())
 }
 
 func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 	if c.names.Symbol(m.Name).Class != expr.Step {
 		message := fmt.Sprintf("the script reads unknown step %q", m.Name)
-		if why, _ := c.names.outOfReach(m.Name); c.names.hasStep(m.Name) {
+		if why, _ := c.names.OutOfReach(m.Name); c.names.HasStep(m.Name) {
 			message = why
 		}
-		unknownMention(c, m, m.Name, message, c.names.stepNames())
+		unknownMention(c, m, m.Name, message, c.names.Steps())
 		return
 	}
 	if m.Name == c.step.Name {
@@ -143,8 +144,8 @@ func streamsOf(field string) steps.Streams {
 // unknownMention reports an unknown name in a script.
 func unknownMention(c *stepTexts, m jsrun.Mention, name, message string, known []string) {
 	slices.Sort(known)
-	hint := didYouMean(name, known, "known names: "+cmp.Or(strings.Join(known, ", "), "none"))
-	c.report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
+	hint := texts.DidYouMean(name, known, "known names: "+cmp.Or(strings.Join(known, ", "), "none"))
+	c.Report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 
 // quotedPlaceholder matches text in quotes that contains {NAME}.
@@ -156,7 +157,7 @@ var quotedPlaceholder = sync.OnceValue(func() *regexp.Regexp {
 func warnPlaceholders(c *stepTexts, code tool.Text) {
 	for _, at := range quotedPlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])
-		root := rootOf(code.S[from:to])
+		root := texts.RootOf(code.S[from:to])
 		symbol := c.names.Symbol(root)
 		way := ""
 		switch symbol.Class {
@@ -167,7 +168,7 @@ func warnPlaceholders(c *stepTexts, code tool.Text) {
 		default:
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
+		c.Report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(from - 1), Len: to - from + 2, Path: c.key("js"),
 			Message: fmt.Sprintf("{%s} is only text in JavaScript: flowrun does not replace placeholders in scripts", code.S[from:to]), Hint: "write " + way})
 	}
 }

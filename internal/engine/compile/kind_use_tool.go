@@ -27,10 +27,10 @@ func (useToolKind) compile(c *stepCompiler, s *plan.Step) {
 	key := c.tool.plan.WithKey()
 	use := s.Def.Body.(*tool.ToolUse)
 	for _, e := range use.With {
-		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.valueTemplate(e.Value, key+"."+e.Key, valueNames(c.stepTexts), note)})
+		s.With = append(s.With, plan.WithValue{Param: e.Key, Value: c.Value(e.Value, key+"."+e.Key, valueNames(c.stepTexts), note)})
 	}
 	if all := use.WithAll; all != nil {
-		t := c.valueTemplate(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, valueNames(c.stepTexts), note)
+		t := c.Value(tool.Value{Pos: all.Pos, Scalar: all.S, Text: all}, key, valueNames(c.stepTexts), note)
 		s.WithAll = &t
 	}
 }

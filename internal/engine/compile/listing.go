@@ -16,7 +16,7 @@ func itemList(c *stepTexts, v tool.Value, key string) plan.ItemList {
 		return plan.ItemList{ValueTemplate: &t}
 	}
 	over, ps := expr.ParseExpression(v.Text.S, c.names)
-	if c.reportProblems(*v.Text, c.key(key), ps, c.names) {
+	if c.ReportProblems(*v.Text, c.key(key), ps, c.names) {
 		return plan.ItemList{}
 	}
 	c.addReferences(*v.Text, over.Refs())
@@ -36,7 +36,7 @@ func checkConstant(c *stepTexts, at tool.Text, over *expr.Expression, key string
 		err = fmt.Errorf("expected a list, found the text %s", expr.Quoted(v.(string)))
 	}
 	if err != nil {
-		c.report(tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: at.At(0), Len: max(1, len(at.S)), Path: c.key(key),
+		c.Report(tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: at.At(0), Len: max(1, len(at.S)), Path: c.key(key),
 			Message: err.Error(), Hint: "write [a, b], a reference to a list in quotes, or an expression such as 1..5"})
 	}
 }

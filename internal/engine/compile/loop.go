@@ -31,12 +31,12 @@ func loop(c *stepTexts) *plan.Loop {
 			locals[def.As.S] = true
 		}
 	}
-	fixed := !slices.ContainsFunc(l.Refs(), c.names.callerDecides)
+	fixed := !slices.ContainsFunc(l.Refs(), c.names.CallerDecides)
 	var axes []string
 	if l.Matrix != nil {
 		axes = l.Matrix.Names
 	}
-	c.names = c.names.withItem(locals, l.Name, fixed, axes)
+	c.names = c.names.WithItem(locals, l.Name, fixed, axes)
 	l.Key = c.text(def.Key, "for-each.key", expr.Plain)
 	return l
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -17,20 +18,20 @@ import (
 // page.
 
 // valueNames returns the names for values of the step: under with, or in the scope of a script.
-func valueNames(c *stepTexts) scope {
+func valueNames(c *stepTexts) texts.Scope {
 	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
-	return c.names.onPage(c.step, false)
+	return c.names.OnPage(c.step, false)
 }
 
 // scriptNames returns the names for a variable in the scope of a script. Only a script before the tool of a step has a
 // variable that the author wrote: the parameters of that step.
-func scriptNames(c *stepTexts, variable string) scope {
+func scriptNames(c *stepTexts, variable string) texts.Scope {
 	if c.definition.Format != tool.Markdown {
 		return c.names
 	}
-	return c.names.onPage(c.step, variable != "input" || c.step.Script().Role != tool.RolePre || c.step == preStep(c.definition))
+	return c.names.OnPage(c.step, variable != "input" || c.step.Script().Role != tool.RolePre || c.step == texts.PreStep(c.definition))
 }
 
 // checkLater returns the problem of a reference in the first step of list to itself or to a later step: the steps of a
@@ -91,14 +92,14 @@ func warnPagePlaceholders(c *stepTexts, code tool.Text) {
 		}
 		name := code.S[at[2]:at[3]]
 		way := ""
-		if c.names.hasParameter(name) {
+		if c.names.HasParameter(name) {
 			way = "input." + name
-		} else if constants[name] != "" {
+		} else if texts.Constant(name) != "" {
 			way = name
 		} else {
 			continue
 		}
-		c.report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(at[0]), Len: at[1] - at[0],
+		c.Report(tool.Diagnostic{Code: "js-placeholder", Severity: tool.Warning, Pos: code.At(at[0]), Len: at[1] - at[0],
 			Message: code.S[at[0]:at[1]] + " is only text in JavaScript: flowrun does not replace placeholders in scripts", Hint: placeholderHint(code.S, at[0], at[1], way)})
 	}
 }
@@ -117,15 +118,15 @@ func warnUndeclaredField(c *stepTexts, at tool.Text, field string) {
 	if slices.ContainsFunc(def.Parameters, func(p *tool.Parameter) bool { return p.Name == field }) {
 		return
 	}
-	if pre := preStep(def); pre != nil && pre != c.step && scriptMentions(pre, field) {
+	if pre := texts.PreStep(def); pre != nil && pre != c.step && texts.ScriptMentions(pre, field) {
 		return // pre-processing may set that field
 	}
 	var known []string
 	for _, p := range def.Parameters {
 		known = append(known, p.Name)
 	}
-	hint := didYouMean(field, known, "declare it, or set it in pre-processing; otherwise the caller has to pass it")
-	c.report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
+	hint := texts.DidYouMean(field, known, "declare it, or set it in pre-processing; otherwise the caller has to pass it")
+	c.Report(tool.Diagnostic{Code: "undeclared-input", Severity: tool.Warning, Pos: at.Pos, Len: max(1, len([]rune(at.S))),
 		Message: fmt.Sprintf("the tool has no parameter %q", field), Hint: hint})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -29,15 +30,15 @@ func matrix(c *stepTexts, def *tool.Loop) *plan.Matrix {
 }
 
 // checkMatrix reports {matrix.NAME} if no combination has NAME.
-func checkMatrix(at tool.Text, r expr.Ref, n names) tool.Diagnostics {
+func checkMatrix(at tool.Text, r expr.Ref, n texts.Names) tool.Diagnostics {
 	if r.Class != expr.Local || r.Root != "matrix" || len(r.Path) == 0 {
 		return nil
 	}
-	known := n.combination()
+	known := n.Combination()
 	if slices.Contains(known, r.Path[0].Field) {
 		return nil
 	}
-	hint := didYouMean(r.Path[0].Field, known, "names: "+strings.Join(known, ", "))
+	hint := texts.DidYouMean(r.Path[0].Field, known, "names: "+strings.Join(known, ", "))
 	return tool.Diagnostics{{Code: "unknown-field", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len,
 		Message: fmt.Sprintf("%s is not in the matrix", r), Hint: hint}}
 }
@@ -48,7 +49,7 @@ func checkReference(c *stepTexts, v tool.Value, key string) {
 		return
 	}
 	if t, _ := expr.ParseTemplate(v.Text.S, expr.Plain, c.names); t != nil && len(t.Refs()) == 0 {
-		c.report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
+		c.Report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
 			Message: fmt.Sprintf("unknown reference %s", v.Text.S), Hint: "declare the parameter, or use the name of a step; for a list with this text, write [" + expr.Quoted(v.Text.S) + "]"})
 	}
 }

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -17,9 +18,9 @@ func declarations(list []*tool.DeclaredOutput) []stepfile.Declaration {
 }
 
 // outputs compiles the values of the outputs of a tool or of a group of steps.
-func outputs(c *texts, list []*tool.DeclaredOutput, path string, n scope) (all []plan.Output) {
+func outputs(c *texts.Parser, list []*tool.DeclaredOutput, path string, n texts.Scope) (all []plan.Output) {
 	for i, d := range declarations(list) {
-		if t := c.template(list[i].Value, path+"."+d.Name, expr.Plain, n); t != nil {
+		if t := c.Template(list[i].Value, path+"."+d.Name, expr.Plain, n); t != nil {
 			all = append(all, plan.Output{Declaration: d, Value: t})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
@@ -25,7 +26,7 @@ func (c *toolCompiler) parameters() {
 		}
 		byName[def.Name] = prm
 	}
-	o := &defaultOrder{texts: c.texts, params: byName, state: map[string]int{}}
+	o := &defaultOrder{Parser: c.Parser, params: byName, state: map[string]int{}}
 	for _, def := range p.Definition.Parameters {
 		o.visit(def.Name)
 	}
@@ -36,11 +37,11 @@ func (c *toolCompiler) parameter(def *tool.Parameter) *plan.Param {
 	prm := &plan.Param{Def: def}
 	path := "parameters." + def.Name
 	if def.Transform != nil {
-		transforms(c.texts, prm, *def.Transform)
+		transforms(c.Parser, prm, *def.Transform)
 	}
 	if def.Format != nil {
 		f, ps := expr.ParseFormat(def.Format.S, def.Type)
-		if !c.reportProblems(*def.Format, path+".format", ps, c.names) {
+		if !c.ReportProblems(*def.Format, path+".format", ps, c.names) {
 			prm.Format = f
 		}
 	}
@@ -48,7 +49,7 @@ func (c *toolCompiler) parameter(def *tool.Parameter) *plan.Param {
 		prm.Pattern, _ = regexp.Compile(pat.S) // package tool has already reported an error
 	}
 	if def.Default != nil {
-		t := c.valueTemplate(*def.Default, path+".default", c.names, func(at tool.Text, refs []expr.Ref) { c.report(mentionsNoStep(at, refs)...) })
+		t := c.Value(*def.Default, path+".default", c.names, func(at tool.Text, refs []expr.Ref) { c.Report(mentionsNoStep(at, refs)...) })
 		prm.Initial = &t
 	}
 	return prm
@@ -56,7 +57,7 @@ func (c *toolCompiler) parameter(def *tool.Parameter) *plan.Param {
 
 // defaultOrder sorts parameters by the references in their defaults.
 type defaultOrder struct {
-	*texts
+	*texts.Parser
 	params map[string]*plan.Param
 	state  map[string]int // 0 new, 1 on the path, 2 done
 	path   []string
@@ -77,7 +78,7 @@ func (o *defaultOrder) visit(name string) {
 				o.visit(r.Root)
 			case 1:
 				at := tool.Text{Pos: prm.Def.Default.Pos}
-				o.errorf("default-cycle", at, "give one of them a default without references",
+				o.Errorf("default-cycle", at, "give one of them a default without references",
 					"the defaults refer to each other in a cycle: %s", strings.Join(append(o.path, r.Root), " -> "))
 			}
 		}
@@ -95,7 +96,7 @@ var functionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFloat", "encodeURI", "encodeURIComponent", "decodeURI", "decodeURIComponent", "int"}
 
 // transforms compiles the transform of a parameter: predefined functions, or JavaScript.
-func transforms(c *texts, p *plan.Param, at tool.Text) {
+func transforms(c *texts.Parser, p *plan.Param, at tool.Text) {
 	list, err := expr.ParseTransforms(at.S)
 	switch {
 	case errors.Is(err, expr.ErrJavaScript):
@@ -103,17 +104,17 @@ func transforms(c *texts, p *plan.Param, at tool.Text) {
 			p.JS = t
 		}
 	case err != nil:
-		c.errorf("transform", at, "", "%v", err)
+		c.Errorf("transform", at, "", "%v", err)
 	}
 	p.Transforms = list
 }
 
-func jsTransform(c *texts, at tool.Text) *script.Transform {
+func jsTransform(c *texts.Parser, at tool.Text) *script.Transform {
 	name := strings.TrimSpace(at.S)
 	code := at
 	if functionName().MatchString(name) && name != "value" && !strings.HasPrefix(name, "value.") {
 		if !strings.Contains(name, ".") && !slices.Contains(bareFunctions, name) {
-			c.report(unknownTransform(at, name))
+			c.Report(unknownTransform(at, name))
 			return nil
 		}
 		code.S = at.S + "(value)"
@@ -130,6 +131,6 @@ func jsTransform(c *texts, at tool.Text) *script.Transform {
 
 // unknownTransform returns the problem of a transform that is not a function.
 func unknownTransform(at tool.Text, name string) tool.Diagnostic {
-	hint := didYouMean(name, append(expr.TransformNames(), bareFunctions...), "use "+expr.TransformList+", or a JavaScript expression with value, such as value.replace(/ +/g, '-')")
+	hint := texts.DidYouMean(name, append(expr.TransformNames(), bareFunctions...), "use "+expr.TransformList+", or a JavaScript expression with value, such as value.replace(/ +/g, '-')")
 	return check.Errorf("transform", at, hint, "unknown transform %q", name)
 }

@@ -18,7 +18,7 @@ func repeat(c *stepTexts, s *plan.Step, t traits) {
 		return
 	}
 	refuse := func(at tool.Pos, key, message, hint string) {
-		c.report(tool.Diagnostic{Code: "bad-repeat", Severity: tool.Error, Pos: at, Path: c.key(key), Message: message, Hint: hint})
+		c.Report(tool.Diagnostic{Code: "bad-repeat", Severity: tool.Error, Pos: at, Path: c.key(key), Message: message, Hint: hint})
 	}
 	switch {
 	case t.waits || t.endedByPerson:
@@ -30,7 +30,7 @@ func repeat(c *stepTexts, s *plan.Step, t traits) {
 	if text == nil { // the decoder has already reported it
 		return
 	}
-	s.RepeatUntil = c.condition(text, c.key("repeat."+key), c.names)
+	s.RepeatUntil = c.Condition(text, c.key("repeat."+key), c.names)
 	if s.RepeatUntil == nil {
 		return
 	}

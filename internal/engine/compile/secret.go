@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -11,20 +12,20 @@ import (
 )
 
 // secretSources compiles the secrets that have a source. owner distinguishes the secrets of different steps.
-func secretSources(c *texts, list []tool.Secret, path, owner string, n names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
+func secretSources(c *texts.Parser, list []tool.Secret, path, owner string, n texts.Names, note func(tool.Text, []expr.Ref)) []plan.SecretSource {
 	var out []plan.SecretSource
 	for i, s := range list {
 		if !s.Sourced() {
 			continue
 		}
-		if n.hasParameter(s.Name.S) {
-			c.errorf("two-values", s.Name, "rename the secret; to mask the parameter, write only its name",
+		if n.HasParameter(s.Name.S) {
+			c.Errorf("two-values", s.Name, "rename the secret; to mask the parameter, write only its name",
 				"%s is the name of a parameter and also of a secret with a source", s.Name.S)
 		}
 		part := func(at *tool.Text, key string, sh expr.Shell) *expr.Template {
 			key = fmt.Sprintf("%s[%d].%s", path, i, key)
-			t := c.template(at, key, sh, n)
-			if t == nil || !c.accepts(checkVariable(n, s.Name.S, *at, key, t)) || !c.accepts(mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter")) {
+			t := c.Template(at, key, sh, n)
+			if t == nil || !c.Accepts(texts.CheckVariable(n, s.Name.S, *at, key, t)) || !c.Accepts(mentionsNone(*at, t.Refs(), "secrets are fetched before the first step runs", "write a fixed source, or use a parameter")) {
 				return nil
 			}
 			note(*at, t.Refs())

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -13,8 +14,8 @@ import (
 type sequenceCompiler struct {
 	tool       *toolCompiler // also for lists inside groups and handlers
 	steps      []*tool.Step
-	path       string // of the list, for diagnostics
-	names      names  // of everything around the list, and of the list itself
+	path       string      // of the list, for diagnostics
+	names      texts.Names // of everything around the list, and of the list itself
 	inherited  plan.Interrupt
 	handler    *plan.Handler // for a list of handlers
 	outerEdges []edge        // edges to steps outside the list
@@ -30,7 +31,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 	for i, s := range c.steps {
 		at := c.path + "[" + strconv.Itoa(i) + "]"
 		sc := &stepCompiler{tool: c.tool, inherited: c.inherited,
-			stepTexts: &stepTexts{texts: c.tool.texts, definition: c.tool.plan.Definition, step: s, path: at, names: c.names}}
+			stepTexts: &stepTexts{Parser: c.tool.Parser, definition: c.tool.plan.Definition, step: s, path: at, names: c.names}}
 		if c.tool.plan.Definition.Single {
 			sc.path = ""
 		}
@@ -38,7 +39,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 		l.def, l.compiled = s, sc.compile(c.handler)
 		c.tool.artifacts = append(c.tool.artifacts, sc.artifacts...)
 		l.explicit = slices.DeleteFunc(sc.edges, func(e edge) bool {
-			if c.tool.plan.Definition.Format == tool.Markdown && !c.tool.accepts(checkLater(c.steps[i:], e)) {
+			if c.tool.plan.Definition.Format == tool.Markdown && !c.tool.Accepts(checkLater(c.steps[i:], e)) {
 				return true
 			}
 			if !own[e.to] {
@@ -51,7 +52,7 @@ func (c *sequenceCompiler) compile() []*plan.Step {
 		}
 	}
 	sorted, ds := order(all)
-	c.tool.report(ds...)
+	c.tool.Report(ds...)
 	list := make([]*plan.Step, 0, len(sorted))
 	for _, l := range sorted {
 		list = append(append(list, l.compiled), l.handlers...)

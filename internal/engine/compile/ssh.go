@@ -15,7 +15,7 @@ func remoteAccount(c *stepTexts, interactive bool) *remote.Account {
 	if s == nil {
 		return nil
 	}
-	c.report(checkRemote(s, c.step, c.definition, interactive, c.key)...)
+	c.Report(checkRemote(s, c.step, c.definition, interactive, c.key)...)
 	r := &remote.Account{Timeout: s.ConnectTimeout,
 		Grants: func(f remote.Frame) permission.Grants { return call.Grants(call.FrameOf(f)) }}
 	for _, one := range []struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
@@ -41,14 +42,14 @@ func (c *stepCompiler) compileKeys(s *plan.Step) {
 	if s.Loop = loop(c.stepTexts); s.Loop != nil {
 		c.tool.plan.Loops[def.Name] = true
 	}
-	s.When = c.condition(def.RunCondition, c.key("run-condition"), c.names)
+	s.When = c.Condition(def.RunCondition, c.key("run-condition"), c.names)
 	if s.When != nil {
 		c.addReferences(*def.RunCondition, s.When.Refs())
 		if s.Loop != nil {
-			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.hasLocal(r.Root) })
+			s.Loop.When = slices.ContainsFunc(s.When.Refs(), func(r expr.Ref) bool { return r.Class == expr.Local && c.names.HasLocal(r.Root) })
 		}
 	}
-	c.sourced = secretSources(c.texts, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
+	c.sourced = secretSources(c.Parser, def.Environment.Secrets, c.key("environment.secrets"), def.Name, c.names, c.addReferences)
 	s.SecretSources = c.sourced
 	k := kindOf(def)
 	t := k.traits()
@@ -90,7 +91,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 			s.Policy.Backoff.Delay = defaultRetryDelay
 		}
 		s.RetryRule = r
-		s.RetryWhen = c.condition(r.When, c.key("error-handling.retry.when"), c.names.inRetry(s.Def))
+		s.RetryWhen = c.Condition(r.When, c.key("error-handling.retry.when"), c.names.InRetry(s.Def))
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
 	}
 	if f := handling.Fallback; f != nil {
@@ -123,7 +124,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	cmd.Dir = c.text(s.WorkingDirectory, "working-directory", expr.Plain)
 	cmd.Input = c.text(s.Input, "input", expr.Plain)
 	if cmd.Input != nil {
-		c.report(parametersAsVariables(*s.Input, c.key("input"), c.names, shellsign.Variables(s.Input.S), "no shell reads the input")...)
+		c.Report(texts.ParametersAsVariables(*s.Input, c.key("input"), c.names, shellsign.Variables(s.Input.S), "no shell reads the input")...)
 	}
 	if s.Input == nil && t != nil {
 		cmd.Input = c.tool.plan.Input
@@ -131,7 +132,7 @@ func (c *stepCompiler) baseCommand(t *expr.Template, shell string) *steps.Comman
 	cmd.Container = containerOf(c.stepTexts)
 	cmd.Interactive, cmd.Stream = c.interactiveSettings, c.streamTo
 	cmd.Remote = c.account
-	for _, v := range environment(c.texts, s.Environment, c.key("environment"), c.names) {
+	for _, v := range environment(c.Parser, s.Environment, c.key("environment"), c.names) {
 		c.addReferences(v.at, v.Value.Refs())
 		cmd.Env = append(cmd.Env, v.EnvVar)
 	}

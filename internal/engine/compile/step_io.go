@@ -16,7 +16,7 @@ func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
 	switch {
 	case s.Interactive == nil && !tl.Interactive:
 		if own.Pos.Line > 0 {
-			c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: own.Pos, Path: c.key("interactive-options"),
+			c.Report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: own.Pos, Path: c.key("interactive-options"),
 				Message: "interactive-options has no effect without interactive", Hint: "add interactive: true"})
 		}
 		return nil
@@ -25,7 +25,7 @@ func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
 	}
 	for _, in := range []*tool.Text{s.Input, tl.Input} {
 		if in != nil {
-			c.errorf("no-effect", *in, "remove input, or interactive", "an interactive step reads from its terminal and cannot have input")
+			c.Errorf("no-effect", *in, "remove input, or interactive", "an interactive step reads from its terminal and cannot have input")
 			break
 		}
 	}
@@ -40,7 +40,7 @@ func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
 func stream(c *stepTexts, isHandler bool) *steps.Stream {
 	o := c.step.Output
 	warn := func(at tool.Pos, key, hint string) {
-		c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: c.key("output." + key),
+		c.Report(tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: at, Path: c.key("output." + key),
 			Message: "output." + key + " has no effect here", Hint: hint})
 	}
 	if o.Mode != "stream" && o.StreamCallback != "" && o.StreamCallback != "console" {

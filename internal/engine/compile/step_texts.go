@@ -2,6 +2,7 @@ package compile
 
 import (
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -10,11 +11,11 @@ import (
 
 // stepTexts compiles the texts of one step, and collects what they refer to.
 type stepTexts struct {
-	*texts
+	*texts.Parser
 	definition *tool.Definition
 	step       *tool.Step
 	path       string // in the definition; "" for the step of a single tool
-	names      names
+	names      texts.Names
 
 	edges          []edge
 	mentioned      map[string]steps.Streams // of other steps, by name
@@ -32,17 +33,17 @@ func (c *stepTexts) key(k string) string {
 
 // problem reports what is wrong with the text of one of the step's keys.
 func (c *stepTexts) problem(at tool.Text, key, code string, severity tool.Severity, message, hint string) {
-	c.report(tool.Diagnostic{Code: code, Severity: severity, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key), Message: message, Hint: hint})
+	c.Report(tool.Diagnostic{Code: code, Severity: severity, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key), Message: message, Hint: hint})
 }
 
 // noEffect reports a key that has no effect on this step.
 func (c *stepTexts) noEffect(at tool.Pos, key, message, hint string) {
-	c.report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: at, Path: c.key(key), Message: message, Hint: hint})
+	c.Report(tool.Diagnostic{Code: "no-effect", Severity: tool.Error, Pos: at, Path: c.key(key), Message: message, Hint: hint})
 }
 
 // text parses a template of the step and records its references.
 func (c *stepTexts) text(at *tool.Text, key string, sh expr.Shell) *expr.Template {
-	t := c.template(at, c.key(key), sh, c.names)
+	t := c.Template(at, c.key(key), sh, c.names)
 	if t != nil {
 		c.addReferences(*at, t.Refs())
 	}
@@ -51,15 +52,15 @@ func (c *stepTexts) text(at *tool.Text, key string, sh expr.Shell) *expr.Templat
 
 // value is text for a value, which may contain texts.
 func (c *stepTexts) value(v tool.Value, key string) plan.ValueTemplate {
-	return c.valueTemplate(v, c.key(key), c.names, c.addReferences)
+	return c.Value(v, c.key(key), c.names, c.addReferences)
 }
 
 // addReferences records what a text refers to: steps, of which each is an edge, and parameters.
 func (c *stepTexts) addReferences(at tool.Text, refs []expr.Ref) {
 	c.artifacts = append(c.artifacts, artifactReferences(at, refs)...)
 	for _, r := range refs {
-		c.report(checkRun(at, r)...)
-		c.report(checkMatrix(at, r, c.names)...)
+		c.Report(checkRun(at, r)...)
+		c.Report(checkMatrix(at, r, c.names)...)
 		switch r.Class {
 		case expr.Parameter:
 			c.useParameter(r.Root)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
@@ -9,9 +10,9 @@ import (
 // toolCompiler compiles the texts and the steps of one definition into its plan. The tools that its steps use are
 // compiled later, when it is known whether their output is read.
 type toolCompiler struct {
-	*texts
+	*texts.Parser
 	plan        *plan.Plan
-	names       names
+	names       texts.Names
 	keptStreams map[string]steps.Streams // streams that steps must keep for others, by name
 	artifacts   []check.Reference        // references to artifacts of steps
 }

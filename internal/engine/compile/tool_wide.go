@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -16,13 +17,13 @@ import (
 func (c *toolCompiler) toolWide() {
 	p, n := c.plan, c.names
 	def := p.Definition
-	for _, v := range environment(c.texts, def.Environment, "environment", n) {
-		if c.accepts(mentionsNoStep(v.at, v.Value.Refs())) {
+	for _, v := range environment(c.Parser, def.Environment, "environment", n) {
+		if c.Accepts(mentionsNoStep(v.at, v.Value.Refs())) {
 			p.Environ = append(p.Environ, v.EnvVar)
 		}
 	}
 	p.Secrets = plainSecrets(def.Environment.Secrets) // steps add theirs later
-	p.SecretSources = secretSources(c.texts, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
+	p.SecretSources = secretSources(c.Parser, def.Environment.Secrets, "environment.secrets", "", n, func(tool.Text, []expr.Ref) {})
 	p.EnvFiles = envFiles(n, def.EnvFiles, "", c.toolWideText)
 	p.Dir = c.toolWideText(def.WorkingDirectory, "working-directory")
 	if def.WorkingDirectory == nil {
@@ -31,11 +32,11 @@ func (c *toolCompiler) toolWide() {
 	p.Temp = c.toolWideText(def.FilePaths.TempDirectory, "file-paths.temp-directory")
 	p.Input = c.toolWideText(def.Input, "input")
 	if p.Input != nil {
-		c.report(parametersAsVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")...)
+		c.Report(texts.ParametersAsVariables(*def.Input, "input", n, shellsign.Variables(def.Input.S), "no shell reads the input")...)
 	}
 	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response")
-	p.Output = c.template(def.Output, "output", expr.Plain, n)
-	p.Outputs = outputs(c.texts, def.Outputs, "outputs", n)
+	p.Output = c.Template(def.Output, "output", expr.Plain, n)
+	p.Outputs = outputs(c.Parser, def.Outputs, "outputs", n)
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
 		for i := range res.FinalCommands {
@@ -50,8 +51,8 @@ func (c *toolCompiler) toolWide() {
 
 // toolWideText is template for a text that no shell reads and that must not refer to steps.
 func (c *toolCompiler) toolWideText(at *tool.Text, path string) *expr.Template {
-	t := c.template(at, path, expr.Plain, c.names)
-	if t == nil || !c.accepts(mentionsNoStep(*at, t.Refs())) {
+	t := c.Template(at, path, expr.Plain, c.names)
+	if t == nil || !c.Accepts(mentionsNoStep(*at, t.Refs())) {
 		return nil
 	}
 	return t
@@ -60,8 +61,8 @@ func (c *toolCompiler) toolWideText(at *tool.Text, path string) *expr.Template {
 // final is template for a final-command. It runs after every run, so no step is certain to have a result.
 func (c *toolCompiler) final(at *tool.Text, path string) *expr.Template {
 	shell := plan.DefaultShell()
-	t := c.template(at, path, plan.ShellOf(shell), c.names)
-	if t == nil || !checkScript(c.texts, *at, path, shell, t) || !c.accepts(mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
+	t := c.Template(at, path, plan.ShellOf(shell), c.names)
+	if t == nil || !checkScript(c.Parser, *at, path, shell, t) || !c.Accepts(mentionsNone(*at, t.Refs(), "a final-command runs after every run and cannot use results of steps",
 		"use a step with run-condition: always() instead")) {
 		return nil
 	}
@@ -98,15 +99,15 @@ type placedVar struct {
 }
 
 // environment compiles the variables of a tool or of a step.
-func environment(c *texts, e tool.Environment, path string, n names) []placedVar {
+func environment(c *texts.Parser, e tool.Environment, path string, n texts.Names) []placedVar {
 	var list []placedVar
 	for _, v := range e.Variables {
 		if v.Value.Text == nil {
 			continue
 		}
-		c.report(variablesInEnvironment(*v.Value.Text, path+"."+v.Key, n)...)
-		t := c.template(v.Value.Text, path+"."+v.Key, expr.Plain, n.inEnvironment())
-		if t != nil && c.accepts(checkVariable(n, v.Key, *v.Value.Text, path+"."+v.Key, t)) {
+		c.Report(texts.VariablesInEnvironment(*v.Value.Text, path+"."+v.Key, n)...)
+		t := c.Template(v.Value.Text, path+"."+v.Key, expr.Plain, n.InEnvironment())
+		if t != nil && c.Accepts(texts.CheckVariable(n, v.Key, *v.Value.Text, path+"."+v.Key, t)) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
 	}
@@ -114,12 +115,12 @@ func environment(c *texts, e tool.Environment, path string, n names) []placedVar
 }
 
 // envFiles compiles a list of env-files. prefix is the path of the tool or step that has them.
-func envFiles(n names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
+func envFiles(n texts.Names, list []tool.EnvFile, prefix string, parse func(at *tool.Text, path string) *expr.Template) []steps.EnvFile {
 	var files []steps.EnvFile
 	for i := range list {
 		if t := parse(&list[i].Path, fmt.Sprintf("%senv-files[%d]", prefix, i)); t != nil {
-			foreign := slices.ContainsFunc(t.Sources(), n.callerDecides)
-			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: n.granted()})
+			foreign := slices.ContainsFunc(t.Sources(), n.CallerDecides)
+			files = append(files, steps.EnvFile{Path: t, Optional: list[i].Optional, Foreign: foreign, Granted: n.Granted()})
 		}
 	}
 	return files
@@ -133,7 +134,7 @@ func (c *toolCompiler) permissions() {
 		at := &list[i]
 		path := fmt.Sprintf("security.required-permissions[%d]", i)
 		if wrong := permission.Problem(at.S); wrong != "" {
-			c.report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
+			c.Report(tool.Diagnostic{Code: "unknown-permission", Severity: tool.Warning, Pos: at.Pos, Len: len([]rune(at.S)), Path: path,
 				Message: wrong, Hint: permission.Forms})
 		}
 		if t := c.toolWideText(at, path); t != nil {

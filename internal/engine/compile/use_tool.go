@@ -19,7 +19,7 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, outputRead bool) 
 	if p == nil {
 		return nil
 	}
-	c.report(check.Use(user, s, p, len(c.problems))...)
+	c.Report(check.Use(user, s, p, len(c.Problems))...)
 	return p
 }
 
@@ -28,25 +28,25 @@ func (c *compiler) nested(user *tool.Definition, s *plan.Step, outputRead bool) 
 func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definition {
 	if name.S == "" {
 		if name.Pos.Line > 0 { // otherwise the decoder has already reported it
-			c.errorf("unknown-tool", name, "write the name of a tool or the path of its file", "the name of the tool is empty")
+			c.Errorf("unknown-tool", name, "write the name of a tool or the path of its file", "the name of the tool is empty")
 		}
 		return nil
 	}
 	def, ds, err := c.find(name.S, from)
 	if err != nil {
-		c.report(check.UnknownTool(name, err))
+		c.Report(check.UnknownTool(name, err))
 		return nil
 	}
 	if i := slices.Index(c.chain, def.Name); i >= 0 {
-		c.errorf("recursion", name, "a tool cannot use itself, not even through other tools",
+		c.Errorf("recursion", name, "a tool cannot use itself, not even through other tools",
 			"tools use each other in a cycle: %s", strings.Join(append(slices.Clone(c.chain[i:]), def.Name), " -> "))
 		return nil
 	}
 	if len(c.chain) >= check.MaxNesting {
-		c.errorf("nesting", name, "merge some of the tools", "tools are nested deeper than %d: %s", check.MaxNesting, strings.Join(c.chain, " -> "))
+		c.Errorf("nesting", name, "merge some of the tools", "tools are nested deeper than %d: %s", check.MaxNesting, strings.Join(c.chain, " -> "))
 		return nil
 	}
-	c.report(ds...)
+	c.Report(ds...)
 	if ds.Err() != nil {
 		return nil
 	}

@@ -1,4 +1,7 @@
-package compile
+// Package texts makes templates, conditions and values of the texts of a definition. Names say what the references in a
+// text can mean where it is written; a Parser parses it with them, and collects what is wrong, with the similar name that
+// may be meant. Package compile decides which text is what.
+package texts
 
 import (
 	"fmt"
@@ -11,25 +14,25 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// texts parses the texts of definitions and collects the problems of a compilation. Names resolve the references in a
+// Parser parses the texts of definitions and collects the problems of a compilation. Names resolve the references in a
 // text; a text with errors becomes nil.
-type texts struct{ problems tool.Diagnostics }
+type Parser struct{ Problems tool.Diagnostics }
 
-func (c *texts) report(ds ...tool.Diagnostic) { c.problems = append(c.problems, ds...) }
+func (c *Parser) Report(ds ...tool.Diagnostic) { c.Problems = append(c.Problems, ds...) }
 
-// accepts reports problems, and whether there are none.
-func (c *texts) accepts(ds tool.Diagnostics) bool {
-	c.report(ds...)
+// Accepts reports problems, and whether there are none.
+func (c *Parser) Accepts(ds tool.Diagnostics) bool {
+	c.Report(ds...)
 	return len(ds) == 0
 }
 
-func (c *texts) errorf(code string, at tool.Text, hint, format string, args ...any) {
-	c.report(check.Errorf(code, at, hint, format, args...))
+func (c *Parser) Errorf(code string, at tool.Text, hint, format string, args ...any) {
+	c.Report(check.Errorf(code, at, hint, format, args...))
 }
 
-// reportProblems reports the problems that package expr found in a text, with their positions in the file and a similar
+// ReportProblems reports the problems that package expr found in a text, with their positions in the file and a similar
 // name as a suggestion. It reports whether one of them is an error.
-func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n scope) bool {
+func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n Scope) bool {
 	bad := false
 	for _, p := range ps {
 		if isRenamedItem(at.S, p, n) {
@@ -41,7 +44,7 @@ func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n s
 		}
 		end := min(p.Off+p.Len, len(at.S))
 		ref := at.S[p.Off:end]
-		root := rootOf(ref)
+		root := RootOf(ref)
 		if p.Code == expr.CodeMisspelt {
 			d.Fix = misspeltFix(at, p, ref, n)
 		} else if name := strings.Trim(ref, "{}"); p.Code == expr.CodeUndeclared && slices.Contains(n.secrets(), name) {
@@ -59,14 +62,14 @@ func (c *texts) reportProblems(at tool.Text, path string, ps []expr.Problem, n s
 			}
 		}
 		bad = bad || d.Severity == tool.Error
-		c.report(d)
+		c.Report(d)
 	}
 	return bad
 }
 
 // misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
-func misspeltFix(at tool.Text, p expr.Problem, ref string, n scope) []tool.Edit {
-	root := rootOf(ref)
+func misspeltFix(at tool.Text, p expr.Problem, ref string, n Scope) []tool.Edit {
+	root := RootOf(ref)
 	if meant := n.Misspelt(root); len(meant) == 1 {
 		return at.Rename(p.Off+strings.Index(ref, root), root, meant[0])
 	}
@@ -75,14 +78,14 @@ func misspeltFix(at tool.Text, p expr.Problem, ref string, n scope) []tool.Edit 
 
 // isUnknown reports whether a problem is that the root of a reference is not available. If it is, the reference has the
 // wrong form.
-func isUnknown(code, root string, n scope) bool {
+func isUnknown(code, root string, n Scope) bool {
 	return (code == expr.CodeUnknown || code == expr.CodeUndeclared) && n.Symbol(root).Class == expr.Unknown
 }
 
 // explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
 // then changes the message of d accordingly.
-func explainUnavailable(d *tool.Diagnostic, root string, n scope) bool {
-	message, hint := n.outOfReach(root)
+func explainUnavailable(d *tool.Diagnostic, root string, n Scope) bool {
+	message, hint := n.OutOfReach(root)
 	if message == "" || !isUnknown(d.Code, root, n) {
 		return false
 	}
@@ -93,8 +96,8 @@ func explainUnavailable(d *tool.Diagnostic, root string, n scope) bool {
 	return true
 }
 
-// rootOf returns the first name of a reference.
-func rootOf(ref string) string {
+// RootOf returns the first name of a reference.
+func RootOf(ref string) string {
 	root := strings.TrimPrefix(strings.Trim(ref, "{}'\""), "RAW:")
 	if i := strings.IndexAny(root, ".[:"); i > 0 {
 		root = root[:i]
@@ -103,15 +106,15 @@ func rootOf(ref string) string {
 }
 
 // nearest returns the known names most similar to the root of an unknown reference, best first.
-func nearest(code, root string, n scope) []string {
+func nearest(code, root string, n Scope) []string {
 	if !isUnknown(code, root, n) {
 		return nil
 	}
 	return tool.Near(root, n.ids())
 }
 
-// didYouMean returns a hint with the known name most similar to a word, or otherwise if no name is similar.
-func didYouMean(word string, known []string, otherwise string) string {
+// DidYouMean returns a hint with the known name most similar to a word, or otherwise if no name is similar.
+func DidYouMean(word string, known []string, otherwise string) string {
 	if near := tool.Near(word, known); len(near) > 0 {
 		return fmt.Sprintf("did you mean %q?", near[0])
 	}
@@ -129,56 +132,56 @@ func nearestCall(name, rest string) string {
 	return ""
 }
 
-// template parses a text. It returns nil for nil, and for a text with errors.
-func (c *texts) template(at *tool.Text, path string, sh expr.Shell, n scope) *expr.Template {
+// Template parses a text. It returns nil for nil, and for a text with errors.
+func (c *Parser) Template(at *tool.Text, path string, sh expr.Shell, n Scope) *expr.Template {
 	if at == nil {
 		return nil
 	}
 	t, ps := parse(at.S, sh, n)
-	if c.reportProblems(*at, path, ps, n) {
+	if c.ReportProblems(*at, path, ps, n) {
 		return nil
 	}
-	c.report(checkItem(*at, path, n)...)
-	c.report(checkSecretNames(*at, path, t, n)...)
+	c.Report(checkItem(*at, path, n)...)
+	c.Report(checkSecretNames(*at, path, t, n)...)
 	return t
 }
 
 // parse parses a text in the reference syntax of its file format.
-func parse(text string, sh expr.Shell, n scope) (*expr.Template, []expr.Problem) {
+func parse(text string, sh expr.Shell, n Scope) (*expr.Template, []expr.Problem) {
 	if page, ok := n.(markdownNames); ok {
 		return expr.ParseMarkdown(text, page)
 	}
 	return expr.ParseTemplate(text, sh, n)
 }
 
-func (c *texts) condition(at *tool.Text, path string, n scope) *expr.Condition {
+func (c *Parser) Condition(at *tool.Text, path string, n Scope) *expr.Condition {
 	if at == nil {
 		return nil
 	}
 	cond, ps := expr.ParseCondition(at.S, n)
-	if c.reportProblems(*at, path, ps, n) {
+	if c.ReportProblems(*at, path, ps, n) {
 		return nil
 	}
 	return cond
 }
 
-// valueTemplate compiles a value. It calls note for each text with its references.
-func (c *texts) valueTemplate(v tool.Value, path string, n scope, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
+// Value compiles a value. It calls note for each text with its references.
+func (c *Parser) Value(v tool.Value, path string, n Scope, note func(tool.Text, []expr.Ref)) plan.ValueTemplate {
 	t := plan.ValueTemplate{IsList: v.List != nil, IsMap: v.Map != nil}
 	switch {
 	case v.Text != nil:
-		if t.Text = c.template(v.Text, path, expr.Plain, n); t.Text != nil {
+		if t.Text = c.Template(v.Text, path, expr.Plain, n); t.Text != nil {
 			note(*v.Text, t.Text.Refs())
 		}
 		t.Broken = t.Text == nil
 	case t.IsList:
 		for i, e := range v.List {
-			t.Add(c.valueTemplate(e, fmt.Sprintf("%s[%d]", path, i), n, note))
+			t.Add(c.Value(e, fmt.Sprintf("%s[%d]", path, i), n, note))
 		}
 	case t.IsMap:
 		for _, e := range v.Map {
 			t.Keys = append(t.Keys, e.Key)
-			t.Add(c.valueTemplate(e.Value, path+"."+e.Key, n, note))
+			t.Add(c.Value(e.Value, path+"."+e.Key, n, note))
 		}
 	default:
 		t.Scalar = v.Data()

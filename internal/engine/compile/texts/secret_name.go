@@ -1,4 +1,4 @@
-package compile
+package texts
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // secrets returns the names of the secrets of the definition.
-func (n names) secrets() (list []string) {
+func (n Names) secrets() (list []string) {
 	for _, s := range n.def.Environment.Secrets {
 		list = append(list, s.Name.S)
 	}
@@ -19,7 +19,7 @@ func (n names) secrets() (list []string) {
 
 // checkSecretNames warns about {env.NAME} with a name that a secret of the definition almost has: its value is not
 // masked, and probably empty.
-func checkSecretNames(at tool.Text, path string, t *expr.Template, n scope) (ds tool.Diagnostics) {
+func checkSecretNames(at tool.Text, path string, t *expr.Template, n Scope) (ds tool.Diagnostics) {
 	secrets := n.secrets()
 	for _, r := range t.Refs() {
 		if r.Class != expr.Env || len(r.Path) == 0 || slices.Contains(secrets, r.Path[0].Field) {

@@ -1,4 +1,4 @@
-package compile
+package texts
 
 import (
 	"fmt"
@@ -20,24 +20,24 @@ func validInScript(name string) bool {
 // predefined are the variables that every definition can refer to.
 var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
 
-// scope is the names that a text can refer to: those of a definition, or a variant of them for one kind of text.
-type scope interface {
+// Scope is the names that a text can refer to: those of a definition, or a variant of them for one kind of text.
+type Scope interface {
 	expr.Names
 	expr.Speller
 	ids() []string                               // all names, for suggestions
 	secrets() []string                           // the variables of the environment that are secrets
 	itemName() string                            // the name that as: gives to the item of the innermost loop, if it does
-	outOfReach(id string) (message, hint string) // why a name that exists elsewhere is not available here
+	OutOfReach(id string) (message, hint string) // why a name that exists elsewhere is not available here
 }
 
-// names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
+// Names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
 // those over steps (which cannot have the same names as parameters).
-type names struct {
+type Names struct {
 	params     map[string]string // name -> type
 	steps      map[string]*tool.Step
 	locals     map[string]bool // of a loop's item, or of a handler
 	fixedItems bool            // the author determines all items of the loop
-	outer      *names          // of the list of steps that contains the group or handler
+	outer      *Names          // of the list of steps that contains the group or handler
 	itemAlias  string          // the name of the item, if locals contains one
 	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
 	def        *tool.Definition
@@ -45,9 +45,9 @@ type names struct {
 	used       func(*tool.ToolUse) *tool.Definition // returns the tool that a step uses, nil if there is none
 }
 
-// namesOf returns the names in the texts of a definition. used returns the tool that a step uses.
-func namesOf(def *tool.Definition, used func(*tool.ToolUse) *tool.Definition) names {
-	n := names{used: used, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, def: def}
+// NamesOf returns the names in the texts of a definition. used returns the tool that a step uses.
+func NamesOf(def *tool.Definition, used func(*tool.ToolUse) *tool.Definition) Names {
+	n := Names{used: used, params: map[string]string{}, steps: map[string]*tool.Step{}, allSteps: map[string]bool{}, def: def}
 	for _, p := range def.Parameters {
 		n.params[p.Name] = p.Type
 	}
@@ -62,7 +62,7 @@ func namesOf(def *tool.Definition, used func(*tool.ToolUse) *tool.Definition) na
 }
 
 // addStep adds a step, the steps inside it and its handlers to all.
-func (n names) addStep(s *tool.Step) {
+func (n Names) addStep(s *tool.Step) {
 	n.allSteps[s.Name] = true
 	for _, in := range s.Steps() {
 		n.addStep(in)
@@ -70,8 +70,8 @@ func (n names) addStep(s *tool.Step) {
 	s.Handlers.Each(n.addStep)
 }
 
-// outOfReach explains why a name that exists elsewhere is not available here. It returns "" for other names.
-func (n names) outOfReach(id string) (message, hint string) {
+// OutOfReach explains why a name that exists elsewhere is not available here. It returns "" for other names.
+func (n Names) OutOfReach(id string) (message, hint string) {
 	switch {
 	case n.allSteps[id]:
 		return fmt.Sprintf("cannot refer to step %q here: it is in another list of steps", id),
@@ -89,7 +89,7 @@ func (n names) outOfReach(id string) (message, hint string) {
 }
 
 // Symbol resolves id in the texts of a step.
-func (n names) Symbol(id string) expr.Symbol {
+func (n Names) Symbol(id string) expr.Symbol {
 	if typ, ok := n.params[id]; ok {
 		return expr.Symbol{Class: expr.Parameter, Type: typ}
 	}
@@ -111,7 +111,7 @@ func (n names) Symbol(id string) expr.Symbol {
 }
 
 // State implements expr.Keeper.
-func (n names) State() map[string]string {
+func (n Names) State() map[string]string {
 	types := make(map[string]string, len(n.def.State))
 	for _, k := range n.def.State {
 		types[k.Name] = k.Type
@@ -119,45 +119,45 @@ func (n names) State() map[string]string {
 	return types
 }
 
-// withSteps returns the names for a nested list of steps.
-func (n names) withSteps(list []*tool.Step) names {
-	inner := names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
+// WithSteps returns the names for a nested list of steps.
+func (n Names) WithSteps(list []*tool.Step) Names {
+	inner := Names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 	for _, s := range list {
 		inner.steps[s.Name] = s
 	}
 	return inner
 }
 
-// withLocals returns the names for a handler, which adds locals.
-func (n names) withLocals(locals map[string]bool) names {
-	return names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
+// WithLocals returns the names for a handler, which adds locals.
+func (n Names) WithLocals(locals map[string]bool) Names {
+	return Names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 }
 
-// withItem returns the names for a loop, which adds those of an item. fixed reports that the author determines all items,
+// WithItem returns the names for a loop, which adds those of an item. fixed reports that the author determines all items,
 // axes are the valid names in {matrix.NAME}.
-func (n names) withItem(locals map[string]bool, item string, fixed bool, axes []string) names {
-	inner := n.withLocals(locals)
+func (n Names) WithItem(locals map[string]bool, item string, fixed bool, axes []string) Names {
+	inner := n.WithLocals(locals)
 	inner.itemAlias, inner.fixedItems, inner.axes = item, fixed, axes
 	return inner
 }
 
-// hasLocal reports whether the innermost loop or handler adds a name.
-func (n names) hasLocal(name string) bool { return n.locals[name] }
+// HasLocal reports whether the innermost loop or handler adds a name.
+func (n Names) HasLocal(name string) bool { return n.locals[name] }
 
-// hasParameter reports whether the definition declares a parameter.
-func (n names) hasParameter(name string) bool {
+// HasParameter reports whether the definition declares a parameter.
+func (n Names) HasParameter(name string) bool {
 	_, ok := n.params[name]
 	return ok
 }
 
-// parameters returns the parameters of the definition, in no order.
-func (n names) parameters() []string { return slices.Collect(maps.Keys(n.params)) }
+// Parameters returns the parameters of the definition, in no order.
+func (n Names) Parameters() []string { return slices.Collect(maps.Keys(n.params)) }
 
-// hasStep reports whether the definition has a step, in any list.
-func (n names) hasStep(name string) bool { return n.allSteps[name] }
+// HasStep reports whether the definition has a step, in any list.
+func (n Names) HasStep(name string) bool { return n.allSteps[name] }
 
-// combination returns the names in the innermost matrix.
-func (n names) combination() []string {
+// Combination returns the names in the innermost matrix.
+func (n Names) Combination() []string {
 	for at := &n; at != nil; at = at.outer {
 		if at.locals["matrix"] {
 			return at.axes
@@ -167,19 +167,19 @@ func (n names) combination() []string {
 }
 
 // Misspelt implements expr.Speller: it returns the parameters, steps and names of items that id probably misspells.
-func (n names) Misspelt(id string) []string {
-	if elsewhere, _ := n.outOfReach(id); elsewhere != "" {
+func (n Names) Misspelt(id string) []string {
+	if elsewhere, _ := n.OutOfReach(id); elsewhere != "" {
 		return nil
 	}
 	return diagnostic.Misspelt(id, slices.Values(n.declared()))
 }
 
 // IsText implements expr.Speller.
-func (n names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
+func (n Names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
 
 // declared returns the parameters, the steps and the names of items, in no order.
-func (n names) declared() []string {
-	list := append(n.parameters(), n.stepNames()...)
+func (n Names) declared() []string {
+	list := append(n.Parameters(), n.Steps()...)
 	for at := &n; at != nil; at = at.outer {
 		list = slices.AppendSeq(list, maps.Keys(at.locals))
 	}
@@ -187,13 +187,13 @@ func (n names) declared() []string {
 }
 
 // ids returns all names, for suggestions.
-func (n names) ids() []string {
+func (n Names) ids() []string {
 	return slices.Sorted(slices.Values(append(n.declared(), predefined...)))
 }
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
-func (n names) withoutSteps() names {
-	bare := names{params: n.params, locals: n.locals, def: n.def}
+func (n Names) withoutSteps() Names {
+	bare := Names{params: n.params, locals: n.locals, def: n.def}
 	if n.outer != nil {
 		around := n.outer.withoutSteps()
 		bare.outer = &around
@@ -201,20 +201,20 @@ func (n names) withoutSteps() names {
 	return bare
 }
 
-// inEnvironment returns the names in values of environment variables.
-func (n names) inEnvironment() scope { return environNames{n} }
+// InEnvironment returns the names in values of environment variables.
+func (n Names) InEnvironment() Scope { return environNames{n} }
 
-// inRetry returns the names in retry.when of a step.
-func (n names) inRetry(s *tool.Step) scope {
+// InRetry returns the names in retry.when of a step.
+func (n Names) InRetry(s *tool.Step) Scope {
 	return lastNames{n.withoutSteps(), n.declaredOutputs(s), n}
 }
 
 // environNames are the names in values of environment variables. Only there, an undeclared {NAME} is the variable of
 // the process with that name.
-type environNames struct{ names }
+type environNames struct{ Names }
 
 func (n environNames) Symbol(id string) expr.Symbol {
-	if s := n.names.Symbol(id); s.Class != expr.Unknown || !isEnvName(id) {
+	if s := n.Names.Symbol(id); s.Class != expr.Unknown || !isEnvName(id) {
 		return s
 	}
 	return expr.Symbol{Class: expr.Variable}
@@ -231,16 +231,16 @@ func isEnvName(s string) bool {
 
 // lastNames are the names in retry.when: {last.exit-code} and the parameters.
 type lastNames struct {
-	names
+	Names
 	outputs []*tool.DeclaredOutput // of the step
-	around  names                  // the names in other texts of the step
+	around  Names                  // the names in other texts of the step
 }
 
 func (n lastNames) Symbol(id string) expr.Symbol {
 	if id == "last" {
 		return expr.Symbol{Class: expr.Last}
 	}
-	return n.names.Symbol(id)
+	return n.Names.Symbol(id)
 }
 
 // Outputs implements expr.Declarer.
@@ -252,16 +252,16 @@ func (n lastNames) Outputs(string) map[string]string {
 	return types
 }
 
-// outOfReach explains why steps are not available here.
-func (n lastNames) outOfReach(id string) (message, hint string) {
+// OutOfReach explains why steps are not available here.
+func (n lastNames) OutOfReach(id string) (message, hint string) {
 	if n.around.Symbol(id).Class == expr.Step {
 		return fmt.Sprintf("retry.when cannot refer to step %q", id), "it reads the attempt that has just failed: {last.exit-code}, {last.output}, {last.outputs.NAME}"
 	}
-	return n.around.outOfReach(id)
+	return n.around.OutOfReach(id)
 }
 
-// localNames returns the names that the surrounding loops and handlers add, if they are valid in JavaScript.
-func (n names) localNames() []string {
+// Locals returns the names that the surrounding loops and handlers add, if they are valid in JavaScript.
+func (n Names) Locals() []string {
 	var list []string
 	for at := &n; at != nil; at = at.outer {
 		for name := range at.locals {
@@ -275,7 +275,7 @@ func (n names) localNames() []string {
 }
 
 // declaredOutputs returns the outputs that a step declares: its own, or those of the tool that it uses.
-func (n names) declaredOutputs(s *tool.Step) []*tool.DeclaredOutput {
+func (n Names) declaredOutputs(s *tool.Step) []*tool.DeclaredOutput {
 	use, ok := s.Body.(*tool.ToolUse)
 	if !ok {
 		return s.DeclaredOutputs()
@@ -287,7 +287,7 @@ func (n names) declaredOutputs(s *tool.Step) []*tool.DeclaredOutput {
 }
 
 // Outputs implements expr.Declarer. Outside of a loop, an output of its step is the list of the values of all items.
-func (n names) Outputs(step string) map[string]string {
+func (n Names) Outputs(step string) map[string]string {
 	for at := &n; at != nil; at = at.outer {
 		s := at.steps[step]
 		if s == nil {
@@ -304,8 +304,8 @@ func (n names) Outputs(step string) map[string]string {
 	return nil
 }
 
-// stepNames returns the steps that can be referred to, in no order.
-func (n names) stepNames() (list []string) {
+// Steps returns the steps that can be referred to, in no order.
+func (n Names) Steps() (list []string) {
 	for at := &n; at != nil; at = at.outer {
 		list = slices.AppendSeq(list, maps.Keys(at.steps))
 	}

@@ -1,4 +1,4 @@
-package compile
+package texts
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
-// checkVariable checks a variable that makes programs run code. It returns the first reference by which somebody other
+// CheckVariable checks a variable that makes programs run code. It returns the first reference by which somebody other
 // than the definition's author could decide its text: that text would run as code, however well the command is quoted.
 // It returns nil if the variable is safe, or the definition has the permission to set it. t may be nil.
-func checkVariable(n names, name string, at tool.Text, path string, t *expr.Template) tool.Diagnostics {
-	if t == nil || !codeenv.RunsCode(name) || slices.Contains(n.granted(), name) {
+func CheckVariable(n Names, name string, at tool.Text, path string, t *expr.Template) tool.Diagnostics {
+	if t == nil || !codeenv.RunsCode(name) || slices.Contains(n.Granted(), name) {
 		return nil
 	}
 	for _, r := range t.Sources() {
-		if !n.callerDecides(r) {
+		if !n.CallerDecides(r) {
 			continue
 		}
 		return tool.Diagnostics{{Code: "unsafe-variable", Severity: tool.Error, Pos: at.At(r.Off), Len: r.Len, Path: path,
@@ -30,9 +30,9 @@ func checkVariable(n names, name string, at tool.Text, path string, t *expr.Temp
 	return nil
 }
 
-// granted returns the variables that the definition names as permissions. A name with a placeholder does not
+// Granted returns the variables that the definition names as permissions. A name with a placeholder does not
 // count, because a caller could choose it.
-func (n names) granted() (list []string) {
+func (n Names) Granted() (list []string) {
 	for _, p := range n.def.Security.RequiredPermissions {
 		if name, ok := strings.CutPrefix(p.S, permission.EnvironmentPrefix); ok {
 			list = append(list, name)
@@ -41,9 +41,9 @@ func (n names) granted() (list []string) {
 	return list
 }
 
-// callerDecides reports whether somebody other than the definition's author and the machine decides the value of a
+// CallerDecides reports whether somebody other than the definition's author and the machine decides the value of a
 // reference. The author decides if the definition lists the values of a parameter or the items of a loop.
-func (n names) callerDecides(r expr.Ref) bool {
+func (n Names) CallerDecides(r expr.Ref) bool {
 	switch r.Class {
 	case expr.Variable, expr.Env:
 		return false

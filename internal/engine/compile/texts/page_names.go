@@ -1,4 +1,4 @@
-package compile
+package texts
 
 import (
 	"regexp"
@@ -11,32 +11,34 @@ import (
 
 // markdownNames resolves the roots of references in a step of a Markdown tool.
 type markdownNames struct {
-	names
+	Names
 	step      *tool.Step
 	processed *tool.Step // input is the result of this step; nil if there is no pre-processing
 	added     bool       // flowrun itself has added the reference
 }
 
-// onPage returns the names for the values of a step of a Markdown tool. added reports that flowrun itself has added the
+// OnPage returns the names for the values of a step of a Markdown tool. added reports that flowrun itself has added the
 // reference.
-func (n names) onPage(s *tool.Step, added bool) scope {
-	page := markdownNames{names: n, step: s, added: added}
-	if pre := preStep(n.def); pre != s {
+func (n Names) OnPage(s *tool.Step, added bool) Scope {
+	page := markdownNames{Names: n, step: s, added: added}
+	if pre := PreStep(n.def); pre != s {
 		page.processed = pre
 	}
 	return page
 }
 
-// preStep returns the pre-processing step of a Markdown tool, or nil.
-func preStep(def *tool.Definition) *tool.Step {
+// PreStep returns the pre-processing step of a Markdown tool, or nil.
+func PreStep(def *tool.Definition) *tool.Step {
 	if len(def.Steps) > 0 && def.Steps[0].Name == plan.StepPre && def.Steps[0].Script() != nil {
 		return def.Steps[0]
 	}
 	return nil
 }
 
-// constants are fixed for a run. The values are the names of the variables in a scope.
-var constants = map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}
+// Constant returns the variable in the scope of a script for a name that is fixed for a run, "" for other names.
+func Constant(name string) string {
+	return map[string]string{"date": "DATE", "time": "TIME", "random_id": plan.RandomID}[name]
+}
 
 // pageWords are the names that have a meaning of their own in a Markdown tool.
 var pageWords = []string{"input", plan.StepPre, "prev_step", "output"}
@@ -44,7 +46,7 @@ var pageWords = []string{"input", plan.StepPre, "prev_step", "output"}
 // Property reports whether {{name}} means {{input.name}}: after pre-processing for every name without another meaning,
 // and for a parameter whose name is a word of the format if no path follows it.
 func (n markdownNames) Property(name string, alone bool) bool {
-	declared := n.hasParameter(name)
+	declared := n.HasParameter(name)
 	switch {
 	case n.added:
 		return false
@@ -53,11 +55,11 @@ func (n markdownNames) Property(name string, alone bool) bool {
 	case n.processed == nil || n.Symbol(name).Class != expr.Unknown:
 		return false
 	}
-	return declared || scriptMentions(n.processed, name) || len(tool.Near(name, n.stepNames())) == 0
+	return declared || ScriptMentions(n.processed, name) || len(tool.Near(name, n.Steps())) == 0
 }
 
-// scriptMentions reports whether a script contains a name, so that it may set a property with that name.
-func scriptMentions(script *tool.Step, name string) bool {
+// ScriptMentions reports whether a script contains a name, so that it may set a property with that name.
+func ScriptMentions(script *tool.Step, name string) bool {
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(script.Script().Code.S)
 }
 
@@ -78,8 +80,8 @@ func (n markdownNames) Symbol(id string) expr.Symbol {
 	case "output":
 		return expr.Symbol{}
 	}
-	s := n.names.Symbol(id)
-	switch as := constants[id]; {
+	s := n.Names.Symbol(id)
+	switch as := Constant(id); {
 	case as != "" && (n.added || s.Class == expr.Unknown):
 		return expr.Symbol{Class: expr.Variable, As: as}
 	case s.Class == expr.Parameter && n.processed != nil:
@@ -88,8 +90,8 @@ func (n markdownNames) Symbol(id string) expr.Symbol {
 	return s
 }
 
-// outOfReach explains why a word of the format is not available here.
-func (n markdownNames) outOfReach(id string) (message, hint string) {
+// OutOfReach explains why a word of the format is not available here.
+func (n markdownNames) OutOfReach(id string) (message, hint string) {
 	switch id {
 	case "output":
 		return "output is only available in post-processing", `write prev_step.output; if it is meant as text, add !literal before it`
@@ -98,5 +100,5 @@ func (n markdownNames) outOfReach(id string) (message, hint string) {
 	case plan.StepPre:
 		return "the page has no pre-processing", "write input.NAME for a parameter of the tool"
 	}
-	return n.names.outOfReach(id)
+	return n.Names.OutOfReach(id)
 }

@@ -1,4 +1,4 @@
-package compile
+package texts
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 var itemPlaceholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|[^$\{])(\{item(\.[A-Za-z0-9_.\[\]-]+)?\})`) })
 
 // itemName returns the name that as: gives to the item of the innermost loop, or "" if the item has its default name.
-func (n names) itemName() string {
+func (n Names) itemName() string {
 	for at := &n; at != nil; at = at.outer {
 		switch {
 		case at.locals["item"]:
@@ -26,12 +26,12 @@ func (n names) itemName() string {
 }
 
 // isRenamedItem reports whether a problem is one with {item} in a loop whose item has another name.
-func isRenamedItem(text string, p expr.Problem, n scope) bool {
-	return p.Code == expr.CodeUndeclared && n.itemName() != "" && rootOf(text[p.Off:p.Off+p.Len]) == "item"
+func isRenamedItem(text string, p expr.Problem, n Scope) bool {
+	return p.Code == expr.CodeUndeclared && n.itemName() != "" && RootOf(text[p.Off:p.Off+p.Len]) == "item"
 }
 
 // checkItem warns about {item} in a loop whose item has another name: it would stay as text.
-func checkItem(at tool.Text, path string, n scope) (ds tool.Diagnostics) {
+func checkItem(at tool.Text, path string, n Scope) (ds tool.Diagnostics) {
 	if n.itemName() == "" || n.Symbol("item").Class != expr.Unknown {
 		return nil
 	}
