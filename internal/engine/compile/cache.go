@@ -46,3 +46,22 @@ func patterns(c *stepTexts, texts []tool.Text, key string, check func(string) er
 	}
 	return list
 }
+
+// artifacts compiles the step's artifacts.
+func artifacts(c *stepTexts) (list []plan.Artifact) {
+	for i, def := range c.step.Artifacts {
+		if def.Path == nil || def.Name == "" && def.Path.S != "" { // the decoder has already reported it
+			continue
+		}
+		paths := patterns(c, []tool.Text{*def.Path}, fmt.Sprintf("artifacts[%d]", i), cache.CheckOutput)
+		if paths == nil {
+			continue
+		}
+		a := plan.Artifact{Name: def.Name, Path: paths[0], OnSuccess: def.When != "failure", OnFailure: def.When == "failure" || def.When == "always", Optional: def.Optional}
+		if def.Retention != nil {
+			a.Retention = *def.Retention
+		}
+		list = append(list, a)
+	}
+	return list
+}

@@ -14,15 +14,13 @@ import (
 	"github.com/flowrun/flowrun/internal/os/shellsign"
 )
 
-// commandKind compiles steps with a command. body returns the text, key and shell of the command.
-type commandKind struct {
-	body func(c *stepTexts) (at *tool.Text, key, shell string)
-}
+// commandKind compiles steps with a command.
+type commandKind struct{}
 
-func (commandKind) traits() traits { return traits{streams: true, interactive: true} }
+func (commandKind) traits() traits { return traits{streams: true, interactive: true, remote: true} }
 
-func (k commandKind) compile(c *stepCompiler, s *plan.Step) {
-	at, key, shell := k.body(c.stepTexts)
+func (commandKind) compile(c *stepCompiler, s *plan.Step) {
+	at, key, shell := commandOf(c.stepTexts)
 	if s.Command = c.command(at, key, shell); s.Command != nil {
 		s.Runner = s.Command
 		warnNoFile(c.stepTexts, at, key, "FLOWRUN_OUTPUT", "outputs", len(c.step.Outputs))
@@ -44,23 +42,22 @@ func warnNoFile(c *stepTexts, at *tool.Text, key, variable, declares string, dec
 		Message: variable + " is not set, because " + where + " has no " + declares, Hint: fmt.Sprintf("add %s: {NAME: {type: string}} to %s", declares, where)})
 }
 
-// programBody returns the body of run: a program and its arguments, without a shell.
-func programBody(c *stepTexts) (at *tool.Text, key, shell string) {
-	return &c.step.Body.(*tool.Command).Text, "run", ""
-}
-
-// shellBody returns the body of a step whose kind is the name of its shell.
-func shellBody(c *stepTexts) (at *tool.Text, key, shell string) {
-	command := c.step.Body.(*tool.Command)
+// commandOf returns the text of the step's command, its key, and the shell that reads it: "" for a program and its
+// arguments.
+func commandOf(c *stepTexts) (at *tool.Text, key, shell string) {
+	command, ok := c.step.Body.(*tool.Command)
+	switch {
+	case !ok:
+		return platformCommand(c)
+	case command.Key == tool.Run:
+		return &command.Text, "run", ""
+	case command.Key == tool.Script:
+		return &command.Text, "script", shellOf(c)
+	}
 	return &command.Text, string(command.Key), string(command.Key)
 }
 
-// scriptBody returns the body of a script for the shell in the step's shell key.
-func scriptBody(c *stepTexts) (at *tool.Text, key, shell string) {
-	return &c.step.Body.(*tool.Command).Text, "script", shellOf(c)
-}
-
-// shell returns the shell of script, commands and fallback: that of the step, or the default of the platform.
+// shellOf returns the shell of script, commands and fallback: that of the step, or the default of the platform.
 func shellOf(c *stepTexts) string {
 	switch {
 	case c.step.Kind() == tool.Sh:
@@ -174,4 +171,24 @@ func checkPercentReads(at tool.Text, path string, list []steps.EnvVar) (ds tool.
 			Hint:    fmt.Sprintf("add setlocal EnableDelayedExpansion, and read the variable as !%s!", v.Name)})
 	}
 	return ds
+}
+
+// checkShellSign warns about the first part of a run: command that only a shell understands.
+func checkShellSign(at tool.Text, path string) tool.Diagnostics {
+	s, ok := shellsign.First(at.S)
+	if !ok {
+		return nil
+	}
+	sign := at.S[s.Off : s.Off+s.Len]
+	d := tool.Diagnostic{Code: "shell-in-run", Severity: tool.Warning, Pos: at.At(s.Off), Len: len([]rune(sign)), Path: path,
+		Message: fmt.Sprintf("run does not use a shell, so the program gets %s as text", sign),
+		Hint:    "write bash: instead of run:, or put it in single quotes if the program needs it as text"}
+	if strings.HasPrefix(sign, "~") {
+		d.Hint = "write {HOME} instead of ~, or bash: instead of run:"
+	}
+	if s.Assigns {
+		d.Message = fmt.Sprintf("run does not use a shell, so %s is taken for the program", sign)
+		d.Hint = "set the variable in environment:, or write bash: instead of run:"
+	}
+	return tool.Diagnostics{d}
 }

@@ -158,9 +158,8 @@ func warnPlaceholders(c *stepTexts, code tool.Text) {
 	for _, at := range quotedPlaceholder().FindAllStringSubmatchIndex(code.S, -1) {
 		from, to := max(at[2], at[4]), max(at[3], at[5])
 		root := texts.RootOf(code.S[from:to])
-		symbol := c.names.Symbol(root)
 		way := ""
-		switch symbol.Class {
+		switch c.names.Symbol(root).Class {
 		case expr.Parameter:
 			way = "params." + root
 		case expr.Step:

@@ -17,20 +17,21 @@ type kind interface {
 type traits struct {
 	streams       bool // output.mode: stream has an effect
 	interactive   bool // interactive has an effect
+	remote        bool // ssh has an effect
 	waits         bool // the step only waits: it needs no slot, and starting it again has no effects
 	endedByPerson bool // a person ends the step: no retry and no fallback
 	usesTool      bool // the step runs another tool
 }
 
 var kinds = map[tool.Kind]kind{
-	tool.Bash:    commandKind{shellBody},
-	tool.Sh:      commandKind{shellBody},
-	tool.Cmd:     commandKind{shellBody},
-	tool.Pwsh:    commandKind{shellBody},
-	tool.Python:  commandKind{shellBody},
-	tool.Run:     commandKind{programBody},
-	tool.Script:  commandKind{scriptBody},
-	tool.PerOS:   commandKind{platformCommand},
+	tool.Bash:    commandKind{},
+	tool.Sh:      commandKind{},
+	tool.Cmd:     commandKind{},
+	tool.Pwsh:    commandKind{},
+	tool.Python:  commandKind{},
+	tool.Run:     commandKind{},
+	tool.Script:  commandKind{},
+	tool.PerOS:   commandKind{},
 	tool.UseTool: useToolKind{},
 	tool.Group:   groupKind{},
 	tool.Waiting: waitKind{},

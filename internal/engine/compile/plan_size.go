@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
@@ -14,10 +15,7 @@ const defaultPlanSteps = 1_000_000
 // countSteps sets the size of the plan and reports the first step that exceeds the maximum, 0: the default. If a nested tool exceeds it by
 // itself, this was already reported there.
 func countSteps(p *plan.Plan, most int) (ds tool.Diagnostics) {
-	limit := int64(most)
-	if limit == 0 {
-		limit = defaultPlanSteps
-	}
+	limit := cmp.Or(int64(most), defaultPlanSteps)
 	reported := false
 	for _, s := range p.Steps {
 		p.Size = min(p.Size+sizeOf(s), plan.MaxSize)

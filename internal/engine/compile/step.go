@@ -59,7 +59,7 @@ func (c *stepCompiler) compileKeys(s *plan.Step) {
 	if t.interactive {
 		c.interactiveSettings = interactive(c.stepTexts, c.tool.plan.DefaultResponse)
 	}
-	if _, ok := k.(commandKind); ok {
+	if t.remote {
 		c.account = remoteAccount(c.stepTexts, c.interactiveSettings != nil)
 	}
 	c.policy(s, t)

@@ -21,7 +21,7 @@ func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 		}
 		ds = append(ds, cronExpression(s, path, zone)...)
 		ds = append(ds, scheduleBounds(s, path, zone)...)
-		ds = append(ds, startParams(p, start{what: "a schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params})...)
+		ds = append(ds, startParams(p, start{a: "a schedule", name: "the schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params, before: len(ds)})...)
 	}
 	return ds
 }

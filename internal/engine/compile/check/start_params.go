@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -13,12 +12,13 @@ import (
 
 // start is what starts a tool without a person, and the parameters that it gives.
 type start struct {
-	what   string // for messages: a schedule
-	code   string // of diagnostics
-	at     tool.Pos
-	path   string
-	params []tool.Entry
-	filled bool // {trigger.NAME} in the parameters is replaced
+	a, name string // in messages: a schedule, the schedule
+	code    string // of diagnostics
+	at      tool.Pos
+	path    string
+	params  []tool.Entry
+	filled  bool // {trigger.NAME} in the parameters is replaced
+	before  int  // number of problems found before
 }
 
 // startParams checks the parameters against those of the tool now, because nobody sees the error when the run
@@ -34,7 +34,7 @@ func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 		given[e.Key] = e
 		if p.Secret(e.Key) {
 			return tool.Diagnostics{{Code: s.code, Severity: tool.Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: s.path + ".params." + e.Key,
-				Message: fmt.Sprintf("parameter %s is secret and cannot be set in %s", e.Key, s.what),
+				Message: fmt.Sprintf("parameter %s is secret and cannot be set in %s", e.Key, s.a),
 				Hint:    "let the tool fetch the value with environment.secrets"}}
 		}
 	}
@@ -51,20 +51,14 @@ func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
-			ds = append(ds, UnknownParameter(p.Definition, e, p.Definition, known, tool.Error, len(ds) < tool.MaxDiagnostics))
+			ds = append(ds, UnknownParameter(p.Definition, e, p.Definition, known, tool.Error, s.before+len(ds) < tool.MaxDiagnostics))
 		case problem.Code == "missing":
 			ds = append(ds, tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.at, Len: 1, Path: s.path,
-				Message: fmt.Sprintf("%s does not set the required parameter %s", the(s.what), problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
+				Message: fmt.Sprintf("%s does not set the required parameter %s", s.name, problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
 		case e != nil && !(s.filled && len(tool.TriggerPlaceholders(e.Value.Data())) > 0): // problems with a default may depend on the machine
 			ds = append(ds, tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: s.path + ".params." + e.Key,
 				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
 		}
 	}
 	return ds
-}
-
-// the returns a noun with its article the in place of a or an.
-func the(noun string) string {
-	_, name, _ := strings.Cut(noun, " ")
-	return "the " + name
 }

@@ -51,12 +51,11 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 			d.Hint = fmt.Sprintf("write $%s in a script, or {env.%[1]s}", name)
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
-		} else if near := nearest(p.Code, root, n); explainUnavailable(&d, root, n) {
-			if strings.ContainsAny(ref, ".[") {
-				d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
+		} else if isUnknown(p.Code, root, n) && !explainUnavailable(&d, ref, n) {
+			near := tool.Near(root, n.ids())
+			if len(near) > 0 {
+				d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
-		} else if len(near) > 0 {
-			d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			if len(near) == 1 && d.Severity == tool.Error { // after a warning, the text is used unchanged
 				d.Fix = at.Rename(p.Off+strings.Index(ref, root), root, near[0])
 			}
@@ -83,16 +82,19 @@ func isUnknown(code, root string, n Scope) bool {
 }
 
 // explainUnavailable reports whether an unknown reference names something that exists but is not available here, and
-// then changes the message of d accordingly.
-func explainUnavailable(d *tool.Diagnostic, root string, n Scope) bool {
-	message, hint := n.OutOfReach(root)
-	if message == "" || !isUnknown(d.Code, root, n) {
+// then changes d accordingly.
+func explainUnavailable(d *tool.Diagnostic, ref string, n Scope) bool {
+	message, hint := n.OutOfReach(RootOf(ref))
+	if message == "" {
 		return false
 	}
 	if d.Severity == tool.Warning {
-		hint += "; if the braces are text, add " + root + " to x-allow"
+		hint += "; if the braces are text, add " + RootOf(ref) + " to x-allow"
 	}
 	d.Message, d.Hint = message, hint
+	if strings.ContainsAny(ref, ".[") {
+		d.Severity = tool.Error // the name exists elsewhere, so this is not just text that looks like a reference
+	}
 	return true
 }
 
@@ -103,14 +105,6 @@ func RootOf(ref string) string {
 		root = root[:i]
 	}
 	return root
-}
-
-// nearest returns the known names most similar to the root of an unknown reference, best first.
-func nearest(code, root string, n Scope) []string {
-	if !isUnknown(code, root, n) {
-		return nil
-	}
-	return tool.Near(root, n.ids())
 }
 
 // DidYouMean returns a hint with the known name most similar to a word, or otherwise if no name is similar.
