@@ -5,8 +5,8 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// kind compiles the steps of one kind. To add a kind, add a file kind_NAME.go and a line in kinds. The keys that it
-// reads from a definition are in the table of keys of package tool.
+// kind compiles the steps of one kind: most with the texts of the step alone, others with command or baseCommand too. To
+// add one, add a file kind_NAME.go and a line in kinds; its keys are in the table of keys of package tool.
 type kind interface {
 	// compile sets the step's runner, or compiles the steps that it contains.
 	compile(c *stepCompiler, s *plan.Step)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
@@ -173,5 +174,43 @@ func TestVariables(t *testing.T) {
 	n.def.Security.RequiredPermissions = []tool.Text{{S: "environment:BASH_ENV"}, {S: "network"}}
 	if got := fmt.Sprint(n.Granted()); got != "[BASH_ENV]" {
 		t.Errorf("granted %s", got)
+	}
+}
+
+// TestPageNames resolves the words of a Markdown tool in the values of its steps.
+func TestPageNames(t *testing.T) {
+	pre := &tool.Step{Name: plan.StepPre, Body: &tool.JSCode{Role: tool.RolePre, Code: tool.Text{S: "input.made = 1; return input"}}}
+	first, second := &tool.Step{Name: "first"}, &tool.Step{Name: "second", Previous: "first"}
+	params := []*tool.Parameter{{Name: "P", Type: "string"}, {Name: "output", Type: "string"}}
+	used := func(*tool.ToolUse) *tool.Definition { return nil }
+	plain := NamesOf(&tool.Definition{Format: tool.Markdown, Parameters: params, Steps: []*tool.Step{first, second}}, used)
+	processed := NamesOf(&tool.Definition{Format: tool.Markdown, Parameters: params, Steps: []*tool.Step{pre, first, second}}, used)
+	for _, c := range []struct {
+		names Scope
+		id    string
+		want  expr.Symbol
+	}{
+		{plain.OnPage(first, false), "input", expr.Symbol{Class: expr.Arguments}},
+		{plain.OnPage(first, false), "prev_step", expr.Symbol{}},
+		{plain.OnPage(second, false), "prev_step", expr.Symbol{Class: expr.Step, As: "first"}},
+		{plain.OnPage(second, false), "output", expr.Symbol{}},
+		{plain.OnPage(second, false), "date", expr.Symbol{Class: expr.Variable, As: "DATE"}},
+		{plain.OnPage(second, false), "P", expr.Symbol{Class: expr.Parameter, Type: "string"}},
+		{processed.OnPage(second, false), "input", expr.Symbol{Class: expr.Step, As: plan.StepPre}},
+		{processed.OnPage(second, false), "P", expr.Symbol{}},
+	} {
+		if got := c.names.Symbol(c.id); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.id, got, c.want)
+		}
+	}
+	for id, want := range map[string]bool{"P": true, "made": true, "secnd": false, "output": true, "input": false, "anything-else": true} {
+		if got := processed.OnPage(first, false).(markdownNames).Property(id, true); got != want {
+			t.Errorf("%s is a property of the input: %t", id, got)
+		}
+	}
+	for id, says := range map[string]string{"output": "post-processing", "prev_step": "no previous step", plan.StepPre: "no pre-processing", "run": "handlers", "P": ""} {
+		if message, _ := plain.OnPage(first, false).OutOfReach(id); !strings.Contains(message, says) || says == "" && message != "" {
+			t.Errorf("%s: %q", id, message)
+		}
 	}
 }
