@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -86,10 +87,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 	}
 	if r := handling.Retry; r != nil {
 		s.Policy.Attempts = r.Attempts
-		s.Policy.Backoff = dag.Backoff{Delay: r.Delay, Growth: growth[r.Backoff], Max: r.MaxDelay, Jitter: r.Jitter == "full"}
-		if r.Delay == 0 {
-			s.Policy.Backoff.Delay = defaultRetryDelay
-		}
+		s.Policy.Backoff = dag.Backoff{Delay: cmp.Or(r.Delay, defaultRetryDelay), Growth: growth[r.Backoff], Max: r.MaxDelay, Jitter: r.Jitter == "full"}
 		s.RetryRule = r
 		s.RetryWhen = c.Condition(r.When, c.key("error-handling.retry.when"), c.names.InRetry(s.Def))
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }

@@ -33,7 +33,8 @@ func (c *stepTexts) key(k string) string {
 
 // problem reports what is wrong with the text of one of the step's keys.
 func (c *stepTexts) problem(at tool.Text, key, code string, severity tool.Severity, message, hint string) {
-	c.Report(tool.Diagnostic{Code: code, Severity: severity, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key), Message: message, Hint: hint})
+	c.Report(tool.Diagnostic{Code: code, Severity: severity, Pos: at.Pos, Len: max(1, len([]rune(at.S))), Path: c.key(key),
+		Message: message, Hint: hint})
 }
 
 // noEffect reports a key that has no effect on this step.

@@ -32,7 +32,8 @@ func Plan(p *plan.Plan) tool.Diagnostics {
 
 // Errorf returns an error at the position of a text.
 func Errorf(code string, at tool.Text, hint, format string, args ...any) tool.Diagnostic {
-	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)), Message: fmt.Sprintf(format, args...), Hint: hint}
+	return tool.Diagnostic{Code: code, Severity: tool.Error, Pos: at.Pos, Len: len([]rune(at.S)),
+		Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // errorAt is Errorf for a text in the list that has the path.

@@ -33,8 +33,14 @@ func found(t *testing.T, dir, text string) (list []string) {
 	return list
 }
 
-// TestChecks compiles definitions without an error in any single text.
-func TestChecks(t *testing.T) {
+// cases are definitions without their names, and what is found in them: the line and the code of each problem.
+type cases map[string]struct {
+	text string
+	want []string
+}
+
+// test compiles the definitions, in a folder with tools that they may use.
+func (list cases) test(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -47,24 +53,36 @@ func TestChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	steps := func(list string) string { return "steps:\n" + list }
-	for name, c := range map[string]struct {
-		text string
-		want []string
-	}{
-		"nothing": {"bash: echo", nil},
+	for name, c := range list {
+		if diff := cmp.Diff(c.want, found(t, dir, c.text)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
 
-		"no isolation":            {"security: {isolation: none}\nbash: echo", []string{"3 no-effect"}},
-		"an image alone":          {"security: {image: alpine}\nbash: echo", []string{"3 no-effect"}},
-		"detach in a container":   {"security: {isolation: container}\n" + steps("  - {name: a, bash: echo, detach: true}"), []string{"5 no-effect"}},
-		"a path that stays":       {"parameters: {P: {description: p, path: true}}\nbash: echo {P}", []string{"3 no-effect"}},
-		"paths without any":       {"file-paths: {normalize: true}\nbash: echo", []string{"3 no-effect"}},
-		"paths":                   {"file-paths: {normalize: true}\nparameters: {P: {description: p, path: true}}\nbash: echo {P}", nil},
-		"an open quote to notify": {"notify: [{on: failure, command: \"mail 'me\"}]\nbash: echo", []string{"3 bad-notification"}},
-		"an unused parameter":     {"parameters:\n  P: {description: p}\nbash: echo", []string{"4 unused-parameter"}},
-		"an example as an option": {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls {P}", []string{"4 examples-refused"}},
-		"an example behind --":    {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls -- {P}", nil},
+func steps(list string) string { return "steps:\n" + list }
 
+// TestSettings checks the settings of a tool, and its parameters.
+func TestSettings(t *testing.T) {
+	cases{
+		"nothing":                     {"bash: echo", nil},
+		"no isolation":                {"security: {isolation: none}\nbash: echo", []string{"3 no-effect"}},
+		"an image alone":              {"security: {image: alpine}\nbash: echo", []string{"3 no-effect"}},
+		"detach in a container":       {"security: {isolation: container}\n" + steps("  - {name: a, bash: echo, detach: true}"), []string{"5 no-effect"}},
+		"a path that stays":           {"parameters: {P: {description: p, path: true}}\nbash: echo {P}", []string{"3 no-effect"}},
+		"paths without any":           {"file-paths: {normalize: true}\nbash: echo", []string{"3 no-effect"}},
+		"paths":                       {"file-paths: {normalize: true}\nparameters: {P: {description: p, path: true}}\nbash: echo {P}", nil},
+		"an open quote to notify":     {"notify: [{on: failure, command: \"mail 'me\"}]\nbash: echo", []string{"3 bad-notification"}},
+		"a default that is too large": {"parameters:\n" + doubled(22) + "bash: echo {P22}", []string{"25 value-size"}},
+		"an unused parameter":         {"parameters:\n  P: {description: p}\nbash: echo", []string{"4 unused-parameter"}},
+		"an example as an option":     {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls {P}", []string{"4 examples-refused"}},
+		"an example behind --":        {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls -- {P}", nil},
+	}.test(t)
+}
+
+// TestSteps checks steps that depend on each other.
+func TestSteps(t *testing.T) {
+	cases{
 		"after a failure":            {steps("  - {name: a, bash: echo}\n  - {name: b, bash: echo, run-condition: '{a.exit-code} != 0'}"), []string{"5 never-runs"}},
 		"after a tolerated failure":  {steps("  - {name: a, bash: echo, continue-on-error: true}\n  - {name: b, bash: echo, run-condition: '{a.exit-code} != 0'}"), nil},
 		"after a skipped step":       {steps("  - {name: a, bash: echo, run-condition: 'failure()'}\n  - {name: b, bash: echo, run-condition: '{a.exit-code} != 0'}"), nil},
@@ -77,7 +95,12 @@ func TestChecks(t *testing.T) {
 		"a secret of the process":    {"environment: {secrets: [PASSWORD], variables: {TOKEN: x}}\nbash: echo", nil},
 		"locks of a tool and a step": {"locks: [a]\n" + steps("  - {name: a, bash: echo, locks: [b]}"), []string{"5 two-lock-levels"}},
 		"locks of a used tool":       {steps("  - {name: a, use-tool: locked}\n  - {name: b, bash: echo, locks: [b]}"), []string{"5 two-lock-levels"}},
+	}.test(t)
+}
 
+// TestStarts checks what starts a tool without a person.
+func TestStarts(t *testing.T) {
+	cases{
 		"a cron of two fields":           {"schedule: [{cron: '1 2'}]\nbash: echo", []string{"3 bad-schedule"}},
 		"a zone that does not exist":     {"schedule: [{every: 1h, timezone: Mars/Base}]\nbash: echo", []string{"3 bad-schedule"}},
 		"half seconds":                   {"schedule: [{every: 90500}]\nbash: echo", []string{"3 bad-schedule"}},
@@ -90,20 +113,21 @@ func TestChecks(t *testing.T) {
 		"alternatives in a path":         {"on: [{file: {path: 'in/*.{csv,json}'}}]\nbash: echo", nil},
 		"home in a path":                 {"on: [{file: {path: '~/x'}}]\nbash: echo", []string{"3 bad-trigger"}},
 		"after no tool":                  {"on: [{after: {tool: nothing-like-it}}]\nbash: echo", []string{"3 unknown-tool"}},
+		"after a tool that it starts":    {"on: [{after: {tool: starter}}]\nbash: echo", []string{"3 bad-trigger"}},
 		"after itself":                   {"on: [{after: {tool: t}}]\nbash: echo", []string{"3 bad-trigger"}},
+	}.test(t)
+}
 
-		"use without a parameter":     {steps("  - {name: a, use-tool: used}"), []string{"4 missing-parameter"}},
-		"use with another":            {steps("  - {name: a, use-tool: used, with: {N: 1, M: 2}}"), []string{"4 unknown-parameter"}},
-		"use with a text":             {steps("  - {name: a, use-tool: used, with: {N: x}}"), []string{"4 bad-argument"}},
-		"use with a reference":        {"parameters: {X: {description: x}}\n" + steps("  - {name: a, use-tool: used, with: {N: '{X}'}}"), nil},
-		"use of a deprecated tool":    {steps("  - {name: a, use-tool: retired}"), []string{"4 deprecated-tool"}},
-		"use of a deprecated key":     {steps("  - {name: a, use-tool: used, with: {N: 1, OLD: x}}"), []string{"4 deprecated-parameter"}},
-		"a default that is too large": {"parameters:\n" + doubled(22) + "bash: echo {P22}", []string{"25 value-size"}},
-	} {
-		if diff := cmp.Diff(c.want, found(t, dir, c.text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
+// TestUses checks steps that use a tool.
+func TestUses(t *testing.T) {
+	cases{
+		"use without a parameter":  {steps("  - {name: a, use-tool: used}"), []string{"4 missing-parameter"}},
+		"use with another":         {steps("  - {name: a, use-tool: used, with: {N: 1, M: 2}}"), []string{"4 unknown-parameter"}},
+		"use with a text":          {steps("  - {name: a, use-tool: used, with: {N: x}}"), []string{"4 bad-argument"}},
+		"use with a reference":     {"parameters: {X: {description: x}}\n" + steps("  - {name: a, use-tool: used, with: {N: '{X}'}}"), nil},
+		"use of a deprecated tool": {steps("  - {name: a, use-tool: retired}"), []string{"4 deprecated-tool"}},
+		"use of a deprecated key":  {steps("  - {name: a, use-tool: used, with: {N: 1, OLD: x}}"), []string{"4 deprecated-parameter"}},
+	}.test(t)
 }
 
 // doubled declares parameters of which each is twice as long as the one before it.
