@@ -196,7 +196,7 @@ func (a *responder) announce(hasDefault bool) {
 	if !hasDefault {
 		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
-	go a.tty.printNotice("flowrun: " + text) // in a goroutine, because the terminal may be slow
+	a.tty.printNotice("flowrun: " + text)
 	a.session.Notify(notice.Notice{Code: notice.Unanswered, Step: a.step, Message: string(a.step) + ": " + text, Announced: true})
 }
 

@@ -26,6 +26,7 @@ type tty struct {
 	showLock   sync.Mutex   // held during a write to the person, which may take long
 	shown      *mask.Writer // output for the person; nil: there is none
 	person     io.Writer
+	notice     atomic.Pointer[string] // of flowrun, to be shown before what the step prints next
 	personGone atomic.Bool // the person no longer has this terminal
 }
 
@@ -59,9 +60,7 @@ func (p *tty) Read(b []byte) (int, error) {
 	if end >= 0 {
 		end += from
 	}
-	if n > 0 {
-		p.show(all[from:])
-	}
+	p.show(all[from:])
 	p.heldCR = err == nil && all[len(all)-1] == '\r'
 	if p.heldCR {
 		all = all[:len(all)-1]
@@ -86,6 +85,10 @@ func (p *tty) Read(b []byte) (int, error) {
 
 // show shows the person what was printed.
 func (p *tty) show(b []byte) {
+	p.showNotice()
+	if len(b) == 0 {
+		return
+	}
 	p.noteActivity()
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
@@ -97,12 +100,18 @@ func (p *tty) show(b []byte) {
 // lags reports whether this process has not read everything that was printed, or not shown it.
 func (p *tty) lags() bool { return p.handling.Load() || readable(p.master) }
 
-// printNotice shows the person a text of flowrun.
+// printNotice shows the person a text of flowrun, at the latest before what the step prints next. It does not wait for the
+// terminal, which may be slow.
 func (p *tty) printNotice(text string) {
+	p.notice.Store(&text)
+	go p.showNotice()
+}
+
+func (p *tty) showNotice() {
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
-	if p.person != nil && !p.personGone.Load() {
-		io.WriteString(p.person, "\r\n"+text+"\r\n")
+	if text := p.notice.Swap(nil); text != nil && p.person != nil && !p.personGone.Load() {
+		io.WriteString(p.person, "\r\n"+*text+"\r\n")
 	}
 }
 
