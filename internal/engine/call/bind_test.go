@@ -67,7 +67,7 @@ func TestRefusedValues(t *testing.T) {
 	}
 }
 
-// TestAbsentDefault: a default that is one reference without a value is no default, and no second problem follows from a
+// TestAbsentDefault: a default that is one reference without a value does not count, and no second problem follows from a
 // missing parameter.
 func TestAbsentDefault(t *testing.T) {
 	const optional, required = "parameters:\n  A: {description: a}\n", "parameters:\n  A: {description: a, required: true}\n"
