@@ -38,8 +38,9 @@ func TestLoopScale(t *testing.T) {
 	c := flowrun("run", file)
 	most := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
 	t.Logf("%d items: %d MB, %v", many, most, c.ProcessState.UserTime()+c.ProcessState.SystemTime())
-	if most >= 100 && !raced() {
-		t.Errorf("flowrun took %d MB, want less than 100", most)
+	const limit = 120 // MB; 100,000 items take 90 on a quiet machine and 103 beside other work, where garbage is collected later
+	if most >= limit && !raced() {
+		t.Errorf("flowrun took %d MB, want less than %d", most, limit)
 	}
 	if got := strings.Count(out.String(), `""`); got != many {
 		t.Errorf("the output holds %d items", got)
