@@ -51,7 +51,7 @@ func (j *job) traceOptions(stateDir string) permtrace.Options {
 	}
 	for _, name := range slices.Sorted(maps.Keys(j.args.Values)) {
 		if text, ok := j.args.Values[name].V.(string); ok && strings.ContainsAny(text, "/.") && !j.plan.Secret(name) {
-			o.Names = append(o.Names, permtrace.Name{Text: "{" + name + "}", Path: permission.RealPath(w.Resolve(text))})
+			o.Names = append(o.Names, permtrace.Name{Text: "{" + name + "}", Path: permission.RealPath(w.Resolve("", text))})
 		}
 	}
 	o.Names = append(o.Names, permtrace.Name{Text: "{WORKSPACE}", Path: workspace},

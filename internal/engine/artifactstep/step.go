@@ -74,7 +74,7 @@ type files struct {
 func (s Step) watch(ctx context.Context, c *dag.Call, a *call.Frame) files {
 	var patterns []string
 	for _, def := range s.Artifacts {
-		if pattern, err := call.Pattern(def.Path, a.Scope(c.View)); err == nil {
+		if pattern, err := a.Pattern(def.Path, a.Scope(c.View)); err == nil {
 			patterns = append(patterns, pattern)
 		}
 	}
@@ -101,7 +101,7 @@ func (s Step) keep(ctx context.Context, c *dag.Call, a *call.Frame, files files,
 		if ok && !def.OnSuccess || !ok && !def.OnFailure {
 			continue
 		}
-		pattern, err := call.Pattern(def.Path, a.Scope(c.View))
+		pattern, err := a.Pattern(def.Path, a.Scope(c.View))
 		if err != nil {
 			return nil, fmt.Errorf("cannot keep the artifact %s: %w", def.Name, err)
 		}

@@ -75,8 +75,8 @@ func (a *Frame) Environ() []string { return a.environ }
 // Dir returns the directory in which the tool's steps start.
 func (a *Frame) Dir() string { return a.dir }
 
-// Resolve makes a step's working directory absolute.
-func (a *Frame) Resolve(dir string) string { return a.RunEnv.Resolve(dir) }
+// Resolve makes a path absolute. A relative one starts at base, "" for the workspace.
+func (a *Frame) Resolve(base, path string) string { return a.RunEnv.Resolve(base, path) }
 
 // Temp returns the call's own temporary directory, "" if it has none.
 func (a *Frame) Temp() string { return a.temp }
@@ -113,7 +113,7 @@ func (a *Frame) FindDir() error {
 		if err != nil {
 			return fmt.Errorf("cannot render working-directory: %w", err)
 		}
-		a.dir = a.RunEnv.Resolve(dir)
+		a.dir = a.RunEnv.Resolve("", dir)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (a *Frame) openEnvironment(ctx context.Context) error {
 
 // readEnvFiles reads the tool's env-files. Their variables override those of the process.
 func (a *Frame) readEnvFiles() (err error) {
-	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: a.RunEnv.Resolve,
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: func(path string) string { return a.RunEnv.Resolve("", path) },
 		Outer: func(name string) (string, bool) { v, ok := a.RunEnv.Vars[name]; return v, ok }}, Scope{Frame: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")
@@ -277,7 +277,7 @@ func (a *Frame) makeTemp(path dag.ID) error {
 		if err != nil {
 			return fmt.Errorf("cannot render temp-directory: %w", err)
 		}
-		parent = a.RunEnv.Resolve(dir)
+		parent = a.RunEnv.Resolve("", dir)
 	}
 	call := strings.NewReplacer("/", "%", "#", "~").Replace(string(path)) // characters that no step's name has
 	var err error

@@ -120,10 +120,7 @@ func resolvePermission(w *RunEnv, p string) string {
 		}
 		return p // no such program, so nothing can be started with this permission
 	}
-	switch {
-	case path == "~", strings.HasPrefix(path, "~/"):
-		path = w.Home + path[1:]
-	case !filepath.IsAbs(path):
+	if path = w.FromHome(path); !filepath.IsAbs(path) { // not cleaned, because a link may be before ..
 		path = w.Workspace + string(filepath.Separator) + path
 	}
 	return strings.Join([]string{parts[0], parts[1], permission.RealPath(path)}, ":")

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -81,17 +82,22 @@ func (w *RunEnv) variable(name, toolName string) (string, bool) {
 	return "", false
 }
 
-// Resolve makes a directory absolute: ~ is the home directory, relative paths start at the workspace.
-func (w *RunEnv) Resolve(dir string) string {
-	switch {
-	case dir == "~":
-		return w.Home
-	case strings.HasPrefix(dir, "~/"):
-		return filepath.Join(w.Home, dir[2:])
-	case filepath.IsAbs(dir):
-		return filepath.Clean(dir)
+// Resolve makes a path of a definition absolute: ~ is the home directory, and a relative path starts at base, "" for the
+// workspace. All keys that take a path ask here.
+func (w *RunEnv) Resolve(base, path string) string {
+	path = w.FromHome(path)
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
 	}
-	return filepath.Join(w.Workspace, dir)
+	return filepath.Join(cmp.Or(base, w.Workspace), path)
+}
+
+// FromHome replaces a ~ that stands for the home directory.
+func (w *RunEnv) FromHome(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		return filepath.Join(w.Home, rest)
+	}
+	return path
 }
 
 // WithScripts returns a RunEnv with a Runtime for scripts: w itself if it has one, else a copy with a Runtime that

@@ -167,7 +167,7 @@ func (a *Frame) fetchFile(s plan.SecretSource) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path = a.RunEnv.Resolve(path)
+	path = a.RunEnv.Resolve("", path)
 	if a.Confine.Image != "" && !insideFolder(a.RunEnv.Workspace, path) {
 		return "", fmt.Errorf("%s is outside the workspace, and the tool's container cannot read it; take the value from a variable (env)", path)
 	}

@@ -50,5 +50,5 @@ func (a *Frame) StartDir(cwd string) string {
 	if cwd == "" {
 		return a.dir
 	}
-	return a.RunEnv.Resolve(cwd)
+	return a.RunEnv.Resolve("", cwd)
 }

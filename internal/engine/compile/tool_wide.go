@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/texts"
 	"github.com/flowrun/flowrun/internal/engine/permission"
@@ -107,12 +108,22 @@ func environment(c *texts.Parser, e tool.Environment, path string, n texts.Names
 			continue
 		}
 		c.Report(texts.VariablesInEnvironment(*v.Value.Text, path+"."+v.Key, n)...)
+		c.Report(literalHome(*v.Value.Text, path+"."+v.Key)...)
 		t := c.Template(v.Value.Text, path+"."+v.Key, expr.Plain, n.InEnvironment())
 		if t != nil && c.Accepts(texts.CheckVariable(n, v.Key, *v.Value.Text, path+"."+v.Key, t)) {
 			list = append(list, placedVar{steps.EnvVar{Name: v.Key, Value: t}, *v.Value.Text})
 		}
 	}
 	return list
+}
+
+// literalHome warns about a ~ that nothing replaces: a shell leaves it as it is in the value of a variable.
+func literalHome(at tool.Text, path string) tool.Diagnostics {
+	if rest, ok := strings.CutPrefix(at.S, "~"); !ok || rest != "" && rest[0] != '/' {
+		return nil
+	}
+	return tool.Diagnostics{{Code: "literal-home", Severity: tool.Warning, Pos: at.At(0), Len: 1, Path: path,
+		Message: "~ is not replaced in the value of a variable, neither by flowrun nor by a shell that uses it", Hint: "write {HOME}"}}
 }
 
 // envFiles compiles a list of env-files. prefix is the path of the tool or step that has them.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/call"
@@ -27,11 +26,8 @@ func (x *exchange) place(t *expr.Template, sc expr.Scope, granted func(permissio
 		return "", "", err
 	case path == "":
 		return "", "", errors.New("the path of a file of the request is empty")
-	case !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/"):
-		path = filepath.Join(x.frame.Dir(), path)
-	default:
-		path = x.frame.Resolve(path)
 	}
+	path = x.frame.Resolve(x.frame.Dir(), path)
 	if !x.frame.Confine.Enforced {
 		real := permission.RealPath(path)
 		return filepath.Dir(real), filepath.Base(real), nil

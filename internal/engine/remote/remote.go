@@ -70,7 +70,7 @@ type Client struct {
 // Frame is what a connection needs of one call of a tool.
 type Frame interface {
 	Confinement() confinement.Confinement
-	Resolve(path string) string // makes a path absolute
+	Resolve(base, path string) string // makes a path absolute; a relative one starts at base, "" for the workspace
 }
 
 // Connection is the connection of one start to another machine.
@@ -154,7 +154,7 @@ func (c *Connection) Target(ctx context.Context) (*sshcommand.Target, error) {
 	}
 	for _, path := range []*string{&target.KeyFile, &target.KnownHosts} {
 		if *path != "" {
-			*path = c.Frame.Resolve(*path)
+			*path = c.Frame.Resolve("", *path)
 		}
 	}
 	if err := c.permit(ctx, target); err != nil {
@@ -165,7 +165,7 @@ func (c *Connection) Target(ctx context.Context) (*sshcommand.Target, error) {
 
 // localFile returns an error unless a path names a file on this machine that the command may read.
 func (c *Connection) localFile(path string) error {
-	path = c.Frame.Resolve(path)
+	path = c.Frame.Resolve("", path)
 	if c.Frame.Confinement().Enforced {
 		if _, _, err := c.Account.Grants(c.Frame).Readable(path); err != nil {
 			return err

@@ -106,7 +106,7 @@ func (d *depender) patterns() (err error) {
 // artifacts adds the artifacts to the outputs, so that a reused result has them.
 func (d *depender) artifacts() error {
 	for _, a := range d.step.Cache.Artifacts {
-		pattern, err := call.Pattern(a.Path, d.scope)
+		pattern, err := d.args.Pattern(a.Path, d.scope)
 		list := &d.outputs
 		if a.Optional {
 			list = &d.optional
@@ -126,7 +126,7 @@ func (d *depender) artifacts() error {
 // render renders patterns. An empty one, for example from a parameter that was not given, is ignored.
 func (d *depender) render(texts []*expr.Template) (list []string, unknown bool, err error) {
 	for _, t := range texts {
-		text, err := t.Text(d.scope)
+		text, err := d.args.FilePattern(t, d.scope)
 		switch {
 		case errors.Is(err, expr.ErrUnknown):
 			unknown = true

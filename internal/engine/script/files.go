@@ -63,7 +63,7 @@ func (k *hostCalls) files(op string, args json.RawMessage) (any, error) {
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fmt.Errorf("cannot read the path of the file: %w", err)
 	}
-	path := k.args.RunEnv.Resolve(in.Path)
+	path := k.args.RunEnv.Resolve("", in.Path)
 	k.args.Session().Observe(systrace.Access{Kind: systrace.Read, Target: path})
 	granted, rest, err := call.Grants(k.args).Readable(path)
 	if err != nil {

@@ -32,7 +32,7 @@ type Frame interface {
 	Scope(dag.View) expr.Scope            // resolves references
 	Environ() []string                    // variables of the graph, K=V, in addition to those of the Session
 	Dir() string                          // where steps run; "" is the directory of this process
-	Resolve(dir string) string            // makes the directory of a step absolute
+	Resolve(base, path string) string     // makes a path absolute; a relative one starts at base, "" for the workspace
 	Temp() string                         // temporary folder of the run, or ""
 	Confinement() confinement.Confinement // rights that the commands of the graph do not have
 	Secret(key string) string             // value of a SecretVar
@@ -411,7 +411,7 @@ func (t *attempt) workingDirectory() (string, error) {
 	if err != nil {
 		return "", place.BadInput(fmt.Errorf("cannot use the working directory: %w", err))
 	}
-	return t.frame.Resolve(own), nil
+	return t.frame.Resolve("", own), nil
 }
 
 // input opens stdin. It is a file, so text of any size can wait there until it is read.

@@ -173,7 +173,7 @@ func (t *start) explainEnforced(r *dag.Result) {
 	if !t.confine.Enforced || r.Status == dag.Succeeded || r.Message != "" {
 		return
 	}
-	c := denied.Command{Grants: t.confine.Grants, Workspace: t.frame.Resolve("."), Dir: t.dir, Script: t.literalText(),
+	c := denied.Command{Grants: t.confine.Grants, Workspace: t.frame.Resolve("", "."), Dir: t.dir, Script: t.literalText(),
 		Made: t.made, Withheld: t.withheld}
 	if len(t.launch.argv) > 0 {
 		c.Program = t.launch.argv[0]

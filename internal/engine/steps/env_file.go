@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
@@ -102,7 +100,7 @@ func (t *start) envFiles() ([]string, error) {
 	if len(t.EnvFiles) == 0 {
 		return nil, nil
 	}
-	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: t.resolvePath, Outer: t.inheritedVariable, Confinement: t.confine}, t.scope)
+	vars, err := t.session.ReadEnvFiles(EnvFiles{Files: t.EnvFiles, Step: t.call.Path, Resolve: func(path string) string { return t.frame.Resolve(t.dir, path) }, Outer: t.inheritedVariable, Confinement: t.confine}, t.scope)
 	if err != nil {
 		return nil, place.BadInput(err)
 	}
@@ -112,14 +110,6 @@ func (t *start) envFiles() ([]string, error) {
 		}
 	}
 	return vars, nil
-}
-
-// resolvePath makes a path absolute. Relative paths start at the working directory of the step.
-func (t *start) resolvePath(path string) string {
-	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") || t.dir == "" {
-		return t.frame.Resolve(path)
-	}
-	return filepath.Join(t.dir, path)
 }
 
 // inheritedVariable returns a variable of the graph or of the Session.

@@ -57,7 +57,7 @@ func (t *attempt) newPlace() commandPlace {
 			LookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
 	case t.confine.Image != "":
 		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine,
-			Tool: t.frame.Confinement(), Scope: t.scope, Resolve: t.frame.Resolve, Temp: t.frame.Temp()}}
+			Tool: t.frame.Confinement(), Scope: t.scope, Resolve: func(path string) string { return t.frame.Resolve("", path) }, Temp: t.frame.Temp()}}
 	}
 	return thisMachine{}
 }

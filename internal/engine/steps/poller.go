@@ -10,9 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -171,11 +169,8 @@ func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 		return target{}, err
 	case path == "":
 		return target{}, errors.New("the path of the file to wait for is empty")
-	case !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/"):
-		path = filepath.Join(f.Dir(), path)
-	default:
-		path = f.Resolve(path)
 	}
+	path = f.Resolve(f.Dir(), path)
 	return target{name: "the file " + path, check: func(context.Context) error {
 		_, err := os.Stat(path)
 		var at *fs.PathError

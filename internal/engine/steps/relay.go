@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -163,11 +162,9 @@ func (t *start) openFile() error {
 	if err != nil {
 		return place.BadInput(fmt.Errorf("cannot use output.file: %w", err))
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(t.dir, path)
-	}
+	path = t.frame.Resolve(t.dir, path)
 	err = t.session.WithRights(t.confine, "write", func() (err error) {
-		t.file, err = t.session.streamFile(filepath.Clean(path), t.call.Attempt)
+		t.file, err = t.session.streamFile(path, t.call.Attempt)
 		return err
 	})
 	if shortage(err) {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,16 +43,18 @@ type bench struct {
 	confine confinement.Confinement
 }
 
+var _ Frame = (*bench)(nil)
+
 func (b *bench) Confinement() confinement.Confinement { return b.confine }
 func (b *bench) Session() *Session                    { return b.session }
 func (b *bench) Scope(dag.View) expr.Scope            { return b }
 func (b *bench) Environ() []string                    { return b.environ }
 func (b *bench) Dir() string                          { return b.dir }
-func (b *bench) Resolve(dir string) string {
-	if filepath.IsAbs(dir) {
-		return dir
+func (b *bench) Resolve(base, path string) string {
+	if filepath.IsAbs(path) {
+		return path
 	}
-	return filepath.Join(b.dir, dir)
+	return filepath.Join(cmp.Or(base, b.dir), path)
 }
 func (b *bench) Temp() string             { return b.temp }
 func (b *bench) Secret(key string) string { return "secret of " + key }

@@ -27,7 +27,7 @@ type tty struct {
 	shown      *mask.Writer // output for the person; nil: there is none
 	person     io.Writer
 	notice     atomic.Pointer[string] // of flowrun, to be shown before what the step prints next
-	personGone atomic.Bool // the person no longer has this terminal
+	personGone atomic.Bool            // the person no longer has this terminal
 }
 
 // newTTY makes a terminal. If a person uses it, it echoes what is typed and converts line ends as
