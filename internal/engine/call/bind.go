@@ -179,7 +179,7 @@ func (b *binder) param(prm *plan.Param) {
 		b.params.Given[def.Name] = g.V
 	case prm.Initial != nil:
 		var err error
-		watch := &CallerWatch{Scope: Scope{Frame: b.frame}}
+		watch := &expr.Watch{Scope: Scope{Frame: b.frame}}
 		if g.V, err = b.defaultValue(prm, watch); err != nil {
 			b.refuse(def, "default", fmt.Errorf("cannot render its default: %w", err))
 			v.Absent = true
@@ -245,20 +245,6 @@ func (b *binder) defaultValue(prm *plan.Param, sc expr.Scope) (any, error) {
 		return nil, &expr.SizeError{What: "the default values together", Max: expr.MaxTogether}
 	}
 	return v, nil
-}
-
-// CallerWatch records whether a default or a with value refers to a caller's value: then the result counts as the
-// caller's too.
-type CallerWatch struct {
-	expr.Scope
-	Caller bool
-}
-
-// Lookup implements expr.Scope.
-func (w *CallerWatch) Lookup(r expr.Ref) (expr.Value, error) {
-	v, err := w.Scope.Lookup(r)
-	w.Caller = w.Caller || v.Caller
-	return v, err
 }
 
 // missingHint returns the hint for a missing parameter: a given undeclared name that is similar, else how to pass the

@@ -162,7 +162,7 @@ func (b *binder) store(name string, v any) {
 		b.params.Given[name] = g.V
 	}
 	caller := given && !g.Author
-	b.params.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller}
+	b.params.Values[name] = expr.Value{V: v, Caller: caller, Author: !caller, AllowDash: b.frame.RunEnv.AllowDash}
 }
 
 // reportViolation reports how a value violates the schema.

@@ -3,6 +3,7 @@ package call
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
@@ -44,18 +45,21 @@ func (c *commandCheck) steps(list []*plan.Step, frame *Frame) {
 	}
 }
 
-// maxCheckedItems is how many items of a loop are checked before the run.
+// maxCheckedItems is how many items of a loop are checked before the run. Of further items, those are checked that a
+// program could read as options.
 const maxCheckedItems = 1000
 
 // items checks a step in a loop: for each item, if they are values of the caller.
 func (c *commandCheck) items(s *plan.Step, frame *Frame) {
-	items, _, caller, err := LoopItems(s.Loop, Scope{Frame: frame})
-	if err != nil || !caller { // they come from a step or from the author
+	items, err := LoopItems(s.Loop, Scope{Frame: frame})
+	if err != nil || !slices.ContainsFunc(items, func(i plan.Item) bool { return i.Caller }) { // they come from a step or from the author
 		c.step(s, frame)
 		return
 	}
-	for i, item := range items[:min(len(items), maxCheckedItems)] {
-		c.step(s, frame.WithItem(s.Loop, item, i, true))
+	for i, item := range items {
+		if i < maxCheckedItems || mayBeOption(item.Value) {
+			c.step(s, frame.WithItem(s.Loop, item, i))
+		}
 	}
 }
 
@@ -91,7 +95,7 @@ func (b *binder) checkWait(w waiter, frame *Frame, where string) {
 	if t == nil || t.Static() {
 		return
 	}
-	watch := &CallerWatch{Scope: Scope{Frame: frame}}
+	watch := &expr.Watch{Scope: Scope{Frame: frame}}
 	if _, err := t.Text(watch); err != nil || !watch.Caller {
 		return // the value comes from a step or from the author
 	}
@@ -102,11 +106,11 @@ func (b *binder) checkWait(w waiter, frame *Frame, where string) {
 
 // parameterOf returns the name of the parameter that a reference reads: an item is a part of that of its loop.
 func parameterOf(r expr.Ref, l *Local) string {
-	for ; l != nil && r.Class != expr.Parameter; l = l.Outer {
-		for _, from := range l.loop.Refs() {
-			if from.Class == expr.Parameter {
-				return from.Root
-			}
+	for ; l != nil && r.Class == expr.Local; l = l.Outer {
+		from := l.loop.RefsOf(r)
+		isValue := func(r expr.Ref) bool { return r.Class == expr.Parameter || r.Class == expr.Local }
+		if i := slices.IndexFunc(from, isValue); i >= 0 && l.has(r.Root) {
+			r = from[i]
 		}
 	}
 	return r.Root
@@ -185,16 +189,16 @@ func (b *binder) quoted(r expr.Ref, value string) string {
 // mayBeOption reports whether any caller's value begins with a dash.
 func (p *Params) mayBeOption() bool {
 	for _, v := range p.Values {
-		if !v.Caller || v.AllowDash {
-			continue
-		}
-		for _, leaf := range value.Scalars(v.V) {
-			if strings.HasPrefix(leaf, "-") {
-				return true
-			}
+		if mayBeOption(v) {
+			return true
 		}
 	}
 	return false
+}
+
+func mayBeOption(v expr.Value) bool {
+	return v.Caller && !v.AllowDash &&
+		slices.ContainsFunc(value.Scalars(v.V), func(leaf string) bool { return strings.HasPrefix(leaf, "-") })
 }
 
 // placeholderScope is a scope that returns "x" for the results of steps that have not run yet.

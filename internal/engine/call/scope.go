@@ -353,11 +353,11 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 	}
 	for l := s.Frame.Local; l != nil; l = l.Outer {
 		switch {
-		case r.Root == l.Name, r.Root == "matrix" && l.Matrix:
+		case l.has(r.Root):
 			if r.Root == "matrix" && l.lacks(r) {
 				return expr.Value{Absent: true, Author: true}, nil
 			}
-			v, err := partOf(l.Item, r)
+			v, err := l.part(r)
 			if errors.Is(err, errNoPart) {
 				err = fmt.Errorf("the item does not have this field: it is %s", expr.Quoted(value.Plain(l.Item.V)))
 			}
@@ -371,17 +371,31 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 
 // lacks reports whether a combination has no value for a name that other combinations have.
 func (l *Local) lacks(r expr.Ref) bool {
-	values, _ := l.Item.V.(map[string]any)
-	return len(r.Path) > 0 && values[r.Path[0].Field] == nil
+	return len(r.Path) > 0 && l.Item.Named[r.Path[0].Field].V == nil
+}
+
+// has reports whether a name is that of the item.
+func (l *Local) has(name string) bool {
+	return name == l.Name || name == "matrix" && l.loop.Matrix != nil
+}
+
+// part returns the item, or the part of it that a reference reads.
+func (l *Local) part(r expr.Ref) (expr.Value, error) {
+	if len(r.Path) > 0 {
+		if v, named := l.Item.Named[r.Path[0].Field]; named {
+			v.Text, r.Path = true, r.Path[1:]
+			return partOf(v, r)
+		}
+	}
+	return partOf(l.Item.Value, r)
 }
 
 // Local holds the names that a loop item has in scope, and the loops around it.
 type Local struct {
-	Name   string
-	Item   expr.Value
-	Index  int
-	Matrix bool
-	Outer  *Local
+	Name  string
+	Item  plan.Item
+	Index int
+	Outer *Local
 
 	loop *plan.Loop
 }
@@ -408,12 +422,13 @@ func (u UntruncatedScope) Lookup(r expr.Ref) (expr.Value, error) {
 // argument returns the value of a reference to the arguments of the call: all of them as an object, or one of them.
 func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 {
-		all := expr.Value{Author: true}
+		var all expr.Watch
 		for _, v := range s.Frame.Values {
-			all.Caller = all.Caller || v.Caller
+			all.Add(v)
 		}
-		all.V = s.Frame.All()
-		return all, nil
+		v := all.Value(s.Frame.All())
+		v.Author = true
+		return v, nil
 	}
 	v, ok := s.Frame.Values[r.Path[0].Field]
 	if !ok || r.Path[0].IsIndex {

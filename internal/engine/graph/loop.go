@@ -64,11 +64,10 @@ func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 
 // loopItems are the items of one execution of a loop. They implement dag.Items.
 type loopItems struct {
-	loop       *plan.Loop
-	args       *call.Frame
-	list       []any
-	keys       []string
-	fromCaller bool // the items contain values from a caller
+	loop *plan.Loop
+	args *call.Frame
+	list []plan.Item
+	keys []string
 }
 
 func (l *loopItems) Len() int { return len(l.list) }
@@ -79,8 +78,8 @@ func (l *loopItems) Keys() []string { return l.keys }
 func (l *loopItems) Digest() string {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
-	for _, v := range l.list {
-		if err := enc.Encode(l.args.Session().Mask().Value(v)); err != nil {
+	for _, item := range l.list {
+		if err := enc.Encode(l.args.Session().Mask().Value(item.V)); err != nil {
 			return "" // without JSON, the items cannot be compared
 		}
 	}
@@ -89,25 +88,27 @@ func (l *loopItems) Digest() string {
 
 // Args returns the arguments of the tool with the item in scope.
 func (l *loopItems) Args(i int) dag.Args {
-	return l.args.WithItem(l.loop, l.list[i], i, l.fromCaller)
+	return l.args.WithItem(l.loop, l.list[i], i)
 }
 
 // ListItems computes the items.
-func ListItems(l *plan.Loop, sc call.Scope) (items *loopItems, err error) {
-	items = &loopItems{loop: l}
-	items.list, items.keys, items.fromCaller, err = call.LoopItems(l, sc)
+func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
+	list, err := call.LoopItems(l, sc)
 	if err != nil {
 		return nil, err
 	}
-	return items, nil
+	return &loopItems{loop: l, list: list}, nil
 }
 
 // keys returns the keys of the items; nil means their numbers.
 func keys(l *plan.Loop, items *loopItems, v dag.View) ([]string, error) {
-	keys := items.keys
-	if l.Key != nil {
-		keys = make([]string, items.Len())
-		for i := range keys {
+	if l.Key == nil && l.Matrix == nil {
+		return nil, nil
+	}
+	keys := make([]string, items.Len())
+	for i, item := range items.list {
+		keys[i] = item.Key
+		if l.Key != nil {
 			text, err := l.Key.Text(call.Scope{View: v, Frame: call.FrameOf(items.Args(i))})
 			if err != nil {
 				return nil, fmt.Errorf("cannot compute the key of item %d: %w", i, err)

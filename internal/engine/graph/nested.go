@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -33,7 +34,7 @@ func bind(ctx context.Context, s *plan.Step, c *dag.Call) (dag.Args, error) {
 func withValues(s *plan.Step, sc call.Scope) (map[string]call.Given, error) {
 	raw := make(map[string]call.Given, len(s.With))
 	for _, w := range s.With {
-		watch := &call.CallerWatch{Scope: sc}
+		watch := &expr.Watch{Scope: sc}
 		v, err := w.For(s.Nested, watch)
 		if err != nil {
 			return nil, fmt.Errorf("cannot render %s.%s: %w", sc.Frame.Plan.WithKey(), w.Param, err)
@@ -51,7 +52,7 @@ func withFields(s *plan.Step, sc call.Scope, raw map[string]call.Given) error {
 	if s.WithAll == nil {
 		return nil
 	}
-	watch := &call.CallerWatch{Scope: sc}
+	watch := &expr.Watch{Scope: sc}
 	v, err := s.WithAll.Value(watch)
 	if err != nil {
 		return fmt.Errorf("cannot render %s: %w", sc.Frame.Plan.WithKey(), err)

@@ -34,19 +34,32 @@ func OnePlaceholder(s string) bool {
 	return strings.HasPrefix(s, "{") && strings.IndexByte(s, '}') == len(s)-1
 }
 
-// List evaluates the list.
-func (l ItemList) List(sc expr.Scope) ([]any, error) {
+// List evaluates the list. Each value has the properties of those that it was computed from.
+func (l ItemList) List(sc expr.Scope) ([]expr.Value, error) {
+	if l.Over == nil && l.ValueTemplate.IsList {
+		list, err := l.ValueTemplate.parts(sc)
+		if err == nil {
+			_, err = l.ValueTemplate.whole(list)
+		}
+		return list, err
+	}
+	watch := &expr.Watch{Scope: sc}
 	var v any
 	var err error
 	if l.Over != nil {
-		v, err = l.Over.Value(sc)
+		v, err = l.Over.Value(watch)
 	} else {
-		v, err = l.ValueTemplate.Value(sc)
+		v, err = l.ValueTemplate.Value(watch)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return ListOf(v)
+	list, err := ListOf(v)
+	values := make([]expr.Value, len(list))
+	for i, e := range list {
+		values[i] = watch.Value(e)
+	}
+	return values, err
 }
 
 // ListOf converts the value of items to a list: a list is used as it is, an object gives its fields, and a text its

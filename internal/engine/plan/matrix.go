@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -25,38 +26,46 @@ type Axis struct {
 // combination is one item of a matrix. The names keep their order, because the item's key is built from it.
 type combination struct {
 	names  []string
-	values map[string]any
+	values map[string]expr.Value
 	added  bool // by include
 }
 
-func (c *combination) set(name string, v any) {
+func (c *combination) set(name string, v expr.Value) {
 	if _, known := c.values[name]; !known {
 		c.names = append(c.names, name)
 	}
 	c.values[name] = v
 }
 
-func (c combination) with(name string, v any) combination {
-	next := combination{names: append([]string(nil), c.names...), values: make(map[string]any, len(c.values)+1)}
-	for k, old := range c.values {
-		next.values[k] = old
-	}
+func (c combination) with(name string, v expr.Value) combination {
+	next := combination{names: append([]string(nil), c.names...), values: make(map[string]expr.Value, len(c.values)+1)}
+	maps.Copy(next.values, c.values)
 	next.set(name, v)
 	return next
+}
+
+// item returns the combination as an item of the loop.
+func (c combination) item() Item {
+	all, values := &expr.Watch{}, make(map[string]any, len(c.values))
+	for name, v := range c.values {
+		all.Add(v)
+		values[name] = v.V
+	}
+	return Item{Value: all.Value(values), Named: c.values, Key: c.key()}
 }
 
 // key returns the values joined by dashes, in declared order.
 func (c combination) key() string {
 	words := make([]string, len(c.names))
 	for i, name := range c.names {
-		words[i] = value.Plain(c.values[name])
+		words[i] = value.Plain(c.values[name].V)
 	}
 	return strings.Join(words, "-")
 }
 
-// Combinations returns the items with their keys: every combination of the axes, the last axis changing fastest,
+// Combinations returns the items: every combination of the axes, the last axis changing fastest,
 // without those that exclude lists. Then each entry of include extends the combinations it fits, or adds a new one.
-func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err error) {
+func (m *Matrix) Combinations(sc expr.Scope) ([]Item, error) {
 	list, err := m.product(sc)
 	if err == nil {
 		list, err = m.exclude(list, sc)
@@ -65,13 +74,13 @@ func (m *Matrix) Combinations(sc expr.Scope) (items []any, keys []string, err er
 		list, err = m.include(list, sc)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	items, keys = make([]any, len(list)), make([]string, len(list))
+	items := make([]Item, len(list))
 	for i, c := range list {
-		items[i], keys[i] = c.values, c.key()
+		items[i] = c.item()
 	}
-	return items, keys, nil
+	return items, nil
 }
 
 // maxCombinations limits a product before it is built.
@@ -81,7 +90,7 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 	if len(m.Axes) == 0 {
 		return nil, nil // there are only the entries of include
 	}
-	values, n := make([][]any, len(m.Axes)), 1
+	values, n := make([][]expr.Value, len(m.Axes)), 1
 	for i, a := range m.Axes {
 		var err error
 		if values[i], err = a.Values.List(sc); err != nil {
@@ -91,7 +100,7 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 			return nil, fmt.Errorf("the matrix has more than %d combinations", maxCombinations)
 		}
 	}
-	list := []combination{{values: map[string]any{}}}
+	list := []combination{{values: map[string]expr.Value{}}}
 	for i, a := range m.Axes {
 		next := make([]combination, 0, len(list)*len(values[i]))
 		for _, c := range list {
@@ -106,13 +115,13 @@ func (m *Matrix) product(sc expr.Scope) ([]combination, error) {
 
 func (m *Matrix) exclude(list []combination, sc expr.Scope) ([]combination, error) {
 	for _, t := range m.Exclude {
-		v, err := t.Value(sc)
+		values, err := t.named(sc)
 		if err != nil {
 			return nil, fmt.Errorf("matrix.exclude: %w", err)
 		}
 		kept := list[:0]
 		for _, c := range list {
-			if !c.fits(v.(map[string]any), nil) {
+			if !c.fits(values, nil) {
 				kept = append(kept, c)
 			}
 		}
@@ -129,11 +138,11 @@ func (m *Matrix) include(list []combination, sc expr.Scope) ([]combination, erro
 		axes[a.Name] = true
 	}
 	for _, t := range m.Include {
-		v, err := t.Value(sc)
+		values, err := t.named(sc)
 		if err != nil {
 			return nil, fmt.Errorf("matrix.include: %w", err)
 		}
-		values, fitted := v.(map[string]any), false
+		fitted := false
 		for i := range list {
 			if c := &list[i]; !c.added && c.fits(values, axes) {
 				fitted = true
@@ -145,7 +154,7 @@ func (m *Matrix) include(list []combination, sc expr.Scope) ([]combination, erro
 			}
 		}
 		if !fitted {
-			c := combination{values: map[string]any{}, added: true}
+			c := combination{values: map[string]expr.Value{}, added: true}
 			for _, name := range t.Keys {
 				c.set(name, values[name])
 			}
@@ -156,9 +165,9 @@ func (m *Matrix) include(list []combination, sc expr.Scope) ([]combination, erro
 }
 
 // fits reports whether the combination has these values, for the given names only; nil means all names.
-func (c *combination) fits(values map[string]any, names map[string]bool) bool {
+func (c *combination) fits(values map[string]expr.Value, names map[string]bool) bool {
 	for name, v := range values {
-		if (names == nil || names[name]) && !sameValue(c.values[name], v) {
+		if (names == nil || names[name]) && !sameValue(c.values[name].V, v.V) {
 			return false
 		}
 	}

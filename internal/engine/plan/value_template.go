@@ -27,41 +27,66 @@ func (t ValueTemplate) Value(sc expr.Scope) (any, error) {
 	switch {
 	case t.Text != nil:
 		return t.Text.Value(sc)
-	case t.IsList:
-		list := make([]any, len(t.list))
-		for i, e := range t.list {
-			v, err := e.Value(sc)
-			if err != nil {
-				return nil, err
-			}
-			list[i] = v
+	case t.IsList, t.IsMap:
+		parts, err := t.parts(sc)
+		if err != nil {
+			return nil, err
 		}
-		return t.checkSize(list)
-	case t.IsMap:
-		m := make(map[string]any, len(t.list))
-		for i, e := range t.list {
-			v, err := e.Value(sc)
-			if err != nil {
-				return nil, err
-			}
-			m[t.Keys[i]] = v
-		}
-		return t.checkSize(m)
+		return t.whole(parts)
 	}
 	return t.Scalar, nil
 }
 
-// checkSize rejects a list or an object whose rendered size is too large: the same large value can occur in it many
-// times.
-func (t ValueTemplate) checkSize(v any) (any, error) {
-	if expr.Size(v) > expr.MaxValue {
-		what := "the list"
-		if t.IsMap {
-			what = "the object"
+// parts renders the elements of a list, or the values of a mapping in the order of Keys. Each has the properties of
+// those that it was computed from.
+func (t ValueTemplate) parts(sc expr.Scope) ([]expr.Value, error) {
+	parts := make([]expr.Value, len(t.list))
+	for i, e := range t.list {
+		watch := &expr.Watch{Scope: sc}
+		v, err := e.Value(watch)
+		if err != nil {
+			return nil, err
 		}
+		parts[i] = watch.Value(v)
+	}
+	return parts, nil
+}
+
+// named renders the values of a mapping by their keys.
+func (t ValueTemplate) named(sc expr.Scope) (map[string]expr.Value, error) {
+	parts, err := t.parts(sc)
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[string]expr.Value, len(parts))
+	for i, part := range parts {
+		named[t.Keys[i]] = part
+	}
+	_, err = t.whole(parts)
+	return named, err
+}
+
+// whole returns the list or the object of these parts. It rejects one whose rendered size is too large: the same large
+// value can occur in it many times.
+func (t ValueTemplate) whole(parts []expr.Value) (any, error) {
+	what, whole := "the object", any(nil)
+	if t.IsMap {
+		m := make(map[string]any, len(parts))
+		for i, part := range parts {
+			m[t.Keys[i]] = part.V
+		}
+		whole = m
+	} else {
+		list := make([]any, len(parts))
+		for i, part := range parts {
+			list[i] = part.V
+		}
+		what, whole = "the list", list
+	}
+	if expr.Size(whole) > expr.MaxValue {
 		return nil, &expr.SizeError{What: what, Max: expr.MaxValue}
 	}
-	return v, nil
+	return whole, nil
 }
 
 // Size returns a lower bound for the size of the rendered value; of returns the size of each reference.

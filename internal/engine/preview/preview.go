@@ -440,7 +440,7 @@ func certainProblem(s *plan.Step, err error, unknown []string) string {
 func knownWith(s *plan.Step, a *call.Frame) (raw map[string]call.Given, unknown []string) {
 	raw = map[string]call.Given{}
 	for _, w := range s.With {
-		watch := &call.CallerWatch{Scope: call.Scope{Frame: a}}
+		watch := &expr.Watch{Scope: call.Scope{Frame: a}}
 		val, err := w.For(s.Nested, watch)
 		switch {
 		case err != nil:
