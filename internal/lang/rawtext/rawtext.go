@@ -1,0 +1,123 @@
+// Package rawtext keeps text that is not UTF-8 in JSON, which has no other text: the names of files and the values of
+// parameters may be any bytes but NUL, and encoding/json would replace some of them.
+//
+// Text that is UTF-8 stays as it is. Other text begins with NUL, and then its bytes that are not UTF-8, and each %, are a %
+// and two hexadecimal digits. Text that begins with NUL by itself is written in the same way, so that it can be told apart.
+package rawtext
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const mark = "\x00"
+
+// Encode returns a text as it is kept in JSON.
+func Encode(s string) string {
+	if utf8.ValidString(s) && !strings.HasPrefix(s, mark) {
+		return s
+	}
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	b.WriteString(mark)
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == '%' || r == utf8.RuneError && size == 1 {
+			b.Write([]byte{'%', digits[s[0]>>4], digits[s[0]&15]})
+		} else {
+			b.WriteString(s[:size])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// Decode returns the text that Encode was called with. What Encode never returns stays as it is.
+func Decode(s string) string {
+	rest, marked := strings.CutPrefix(s, mark)
+	if !marked {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(rest); i++ {
+		c := rest[i]
+		if c == '%' {
+			if i+2 >= len(rest) {
+				return s
+			}
+			c = digit(rest[i+1])<<4 | digit(rest[i+2])
+			i += 2
+		}
+		b.WriteByte(c)
+	}
+	if text := b.String(); Encode(text) == s {
+		return text
+	}
+	return s
+}
+
+// digit returns the value of a hexadecimal digit, 0 if it is none.
+func digit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 0
+}
+
+// EncodeValue returns a value with each text in it encoded. A value that is bytes counts as text.
+func EncodeValue(v any) any { return each(v, Encode) }
+
+// DecodeValue returns the value that EncodeValue was called with.
+func DecodeValue(v any) any { return each(v, Decode) }
+
+// EncodeMap is EncodeValue for an object.
+func EncodeMap(m map[string]any) map[string]any { return mapped(m, Encode) }
+
+// DecodeMap is DecodeValue for an object.
+func DecodeMap(m map[string]any) map[string]any { return mapped(m, Decode) }
+
+func each(v any, text func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return text(v)
+	case []byte:
+		return text(string(v))
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = each(e, text)
+		}
+		return list
+	case []string:
+		return List(v, text)
+	case map[string]any:
+		return mapped(v, text)
+	}
+	return v
+}
+
+func mapped(m map[string]any, text func(string) string) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for name, v := range m {
+		out[text(name)] = each(v, text)
+	}
+	return out
+}
+
+// List returns a list with Encode or Decode applied to each text.
+func List(list []string, text func(string) string) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = text(s)
+	}
+	return out
+}
