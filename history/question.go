@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -101,6 +102,9 @@ func fieldValue(f *tool.FormField, v any) (any, error) {
 	text, isText := v.(string)
 	if !isText || f == nil {
 		return v, nil
+	}
+	if !utf8.ValidString(text) { // the output of the step is JSON, which could not keep it
+		return nil, errors.New("the text is not UTF-8")
 	}
 	switch f.Type {
 	case "integer", "number":

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
@@ -191,8 +192,8 @@ func checkUnchanged(r *history.Record, a *call.Frame) error {
 }
 
 func equalJSON(x, y any) bool {
-	a, errA := json.Marshal(x)
-	b, errB := json.Marshal(y)
+	a, errA := json.Marshal(rawtext.EncodeValue(x))
+	b, errB := json.Marshal(rawtext.EncodeValue(y))
 	return errA == nil && errB == nil && string(a) == string(b)
 }
 

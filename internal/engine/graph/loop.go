@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
 // Item returns the arguments of the item with the given key before a run, or nil if there is none. It fails if the
@@ -79,7 +80,7 @@ func (l *loopItems) Digest() string {
 	sum := sha256.New()
 	enc := json.NewEncoder(sum)
 	for _, item := range l.list {
-		if err := enc.Encode(l.args.Session().Mask().Value(item.V)); err != nil {
+		if err := enc.Encode(rawtext.EncodeValue(l.args.Session().Mask().Value(item.V))); err != nil {
 			return "" // without JSON, the items cannot be compared
 		}
 	}

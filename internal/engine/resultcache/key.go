@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
 // dependence is everything that a step's result depends on, and nothing that differs from attempt to attempt or from
@@ -191,7 +192,7 @@ func (d *depender) function() error {
 			values[prm.Def.Name] = v.V
 		}
 	}
-	text, err := json.Marshal(values)
+	text, err := json.Marshal(rawtext.EncodeMap(values))
 	if err != nil {
 		return fmt.Errorf("cannot compare the parameters: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
@@ -19,7 +20,7 @@ func TempName(run string) string { return "flowrun-" + run }
 
 // NoteTemp notes a temporary folder in the folder of its run, so that it is found when the run is removed.
 func NoteTemp(folder, dir string) error {
-	line, err := json.Marshal(dir)
+	line, err := json.Marshal(rawtext.Encode(dir))
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,10 @@ func TempFolders(folder, run string) (list []string) {
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		var dir string
-		if json.Unmarshal(lines.Bytes(), &dir) == nil && filepath.IsAbs(dir) && isTempOf(run, filepath.Base(dir)) {
+		if json.Unmarshal(lines.Bytes(), &dir) != nil {
+			continue
+		}
+		if dir = rawtext.Decode(dir); filepath.IsAbs(dir) && isTempOf(run, filepath.Base(dir)) {
 			list = append(list, dir)
 		}
 	}

@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
 // The events of the key on share the firings and cursors of schedules. The scheduled time of
@@ -60,9 +63,13 @@ type EndedRun struct {
 // that the schedule has claimed or skipped. file is the definition of the tool: another tool
 // with the same name does not count. statuses limits the runs; none selects all.
 func (b Firings) EndedRuns(ctx context.Context, schedule, tool, file string, statuses []string, since time.Time) ([]EndedRun, error) {
+	name, err := json.Marshal(rawtext.Encode(file))
+	if err != nil {
+		return nil, err
+	}
 	query, args := `SELECT n, id, status, ended FROM runs JOIN records ON records.run = runs.n WHERE tool = ?1 AND ended >= ?2
-		AND ?3 IN ('', coalesce(json_extract(record, '$.sources[0].file'), ?3))
-		AND NOT EXISTS (SELECT 1 FROM firings WHERE schedule = ?4 AND slot = runs.n)`, []any{tool, since.UnixNano(), file, schedule}
+		AND ?3 IN ('""', coalesce(record -> '$.sources[0].file', ?3))
+		AND NOT EXISTS (SELECT 1 FROM firings WHERE schedule = ?4 AND slot = runs.n)`, []any{tool, since.UnixNano(), string(name), schedule}
 	if len(statuses) > 0 {
 		query += " AND status IN (?" + strings.Repeat(", ?", len(statuses)-1) + ")"
 		for _, s := range statuses {

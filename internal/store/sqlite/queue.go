@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
 // maxPollFactor limits the time between two polls for runs far back in the queue, in units
@@ -118,10 +119,19 @@ func (l *ledger) leave(op, step string) error {
 	return err
 }
 
+// convertedDemands returns demands with their names and files encoded or decoded.
+func convertedDemands(list []history.LockDemand, text func(string) string) []history.LockDemand {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Name, list[i].File = text(list[i].Name), text(list[i].File)
+	}
+	return list
+}
+
 // joinQueue puts the run, or a step, at the end of the queue, and reports whether it was
 // admitted immediately. n is the number of its ticket.
 func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) (n int64, admitted bool, err error) {
-	text, err := json.Marshal(d.Demands)
+	text, err := json.Marshal(convertedDemands(d.Demands, rawtext.Encode))
 	if err != nil {
 		return 0, false, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
@@ -61,6 +62,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 			if err := json.Unmarshal([]byte(needs), &t.Demands); err != nil {
 				return fmt.Errorf("cannot read what run %s waits for: %w", t.Run, err)
 			}
+			t.Demands = convertedDemands(t.Demands, rawtext.Decode)
 			known[needs] = t.Demands
 		}
 		t.Since = time.Unix(0, since)

@@ -206,6 +206,20 @@ func testQueue(t *testing.T, s history.Store) {
 	checkQueue(t, s, "")
 }
 
+// testQueueBytes checks that tools whose files differ in bytes that are not UTF-8 are different, and that one is the same.
+func testQueueBytes(t *testing.T, s history.Store) {
+	demand := func(file string) history.LockDemand {
+		return history.LockDemand{Kind: history.DemandActiveRun, Name: "deploy", File: file, Slots: 1}
+	}
+	first := enqueue(t, s, "a", demand("/\xff/t.yaml"))
+	first.mustBeAdmitted()
+	enqueue(t, s, "b", demand("/\xfe/t.yaml")).mustBeAdmitted()
+	second := enqueue(t, s, "c", demand("/\xff/t.yaml"))
+	second.mustWait(s)
+	first.close()
+	second.mustBeAdmitted()
+}
+
 // A run gets all demands or none; first come, first served; and no run waits for others
 // with which it has nothing in common.
 func testQueueFair(t *testing.T, s history.Store) {

@@ -61,6 +61,7 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 
 		"Queue":        testQueue,
 		"QueueFair":    testQueueFair,
+		"QueueBytes":   testQueueBytes,
 		"QueueLeave":   testQueueLeave,
 		"QueueDeath":   testQueueDeath,
 		"QueueResume":  testQueueResume,
@@ -182,6 +183,22 @@ func testRecord(t *testing.T, s history.Store) {
 		}
 		if diff := cmp.Diff(r, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Error(diff)
+		}
+	}
+	for _, text := range []string{"caf\xe9", "\xff", "\xed\xa0\x80", "\x00caf%E9", "100%", "😀", "a\r\nb"} {
+		r := record("bytes"+fmt.Sprintf("%x", text), "deploy")
+		r.Given = map[string]any{text: text, "LIST": []any{text, map[string]any{text: text}}}
+		r.Params, r.Withheld = r.Given, []string{text}
+		r.RunEnv = history.RecordedEnv{Workspace: text, Home: text, Temp: text, TrustedProject: text}
+		r.Sources = []tool.Source{{From: text, Name: text, File: text, Digest: tool.DigestOf(nil)}}
+		begin(t, s, r)
+		got, err := s.Record(context.Background(), r.ID)
+		if diff := cmp.Diff(r, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%q: %v\n%s", text, err, diff)
+		}
+		listed, err := s.Runs(context.Background(), history.Query{WithParams: true, Limit: 1})
+		if err != nil || len(listed) != 1 || !cmp.Equal(listed[0].Params, r.Params) {
+			t.Errorf("%q: %v, %v", text, err, listed)
 		}
 	}
 	// Numbers keep all digits.
