@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
@@ -37,6 +38,38 @@ type Manifest struct {
 	Absent  []string `json:"absent,omitempty"`
 	// Declared holds the declared outputs of the step, as a JSON object; nil for none.
 	Declared json.RawMessage `json:"declared,omitempty"`
+}
+
+// MarshalJSON writes a Manifest so that UnmarshalJSON returns the same names of files, also those that are not UTF-8.
+func (m Manifest) MarshalJSON() ([]byte, error) {
+	type plain Manifest
+	m.convert(rawtext.Encode)
+	return json.Marshal(plain(m))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (m *Manifest) UnmarshalJSON(b []byte) error {
+	type plain Manifest
+	err := json.Unmarshal(b, (*plain)(m))
+	m.convert(rawtext.Decode)
+	return err
+}
+
+// convert encodes or decodes the names of files and variables.
+func (m *Manifest) convert(text func(string) string) {
+	m.Components = slices.Clone(m.Components)
+	for i := range m.Components {
+		m.Components[i].Name = text(m.Components[i].Name)
+	}
+	items := func(list []Item) []Item {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Path, list[i].Target = text(list[i].Path), text(list[i].Target)
+		}
+		return list
+	}
+	m.Outputs, m.Left = items(m.Outputs), items(m.Left)
+	m.Removed, m.Absent = rawtext.List(m.Removed, text), rawtext.List(m.Absent, text)
 }
 
 // Stream describes a stored output stream.

@@ -78,7 +78,7 @@ func (f *finder) find(p string) error {
 	if !filepath.IsAbs(from) {
 		from = filepath.Join(f.dir, from)
 	}
-	err := doublestar.GlobWalk(os.DirFS(from), rest, func(match string, _ fs.DirEntry) error {
+	err := doublestar.GlobWalk(folderAt(from), rest, func(match string, _ fs.DirEntry) error {
 		return f.add(path.Join(base, match), filepath.Join(from, filepath.FromSlash(match)))
 	}, search...)
 	var known *InputError

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -94,7 +93,7 @@ type collector struct {
 }
 
 func newCollector(ctx context.Context, root *os.Root, b bounds) *collector {
-	return &collector{ctx: ctx, root: root, most: b.items, tree: &boundedFS{root.FS(), ctx, b.entries}, stamps: map[string]stamp{}, seen: map[string]bool{}}
+	return &collector{ctx: ctx, root: root, most: b.items, tree: &boundedFS{rootFolder(root), ctx, b.entries}, stamps: map[string]stamp{}, seen: map[string]bool{}}
 }
 
 // add adds one match, and everything below it.
@@ -131,9 +130,6 @@ func (c *collector) item(p string) error {
 	if c.stamps[p] = stampOf(info); c.anything {
 		return nil
 	}
-	if !utf8.ValidString(p) {
-		return notUTF8(p)
-	}
 	i := Item{Path: p, Mode: info.Mode().Perm()}
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
@@ -145,9 +141,6 @@ func (c *collector) item(p string) error {
 		if i.Target, err = c.root.Readlink(p); err != nil {
 			return err
 		}
-		if !utf8.ValidString(i.Target) {
-			return notUTF8(i.Target)
-		}
 		if leadsOut(p, i.Target) {
 			return fmt.Errorf("%s is a link to %s, outside the step's working directory", p, i.Target)
 		}
@@ -156,11 +149,6 @@ func (c *collector) item(p string) error {
 	}
 	c.items = append(c.items, i)
 	return nil
-}
-
-// notUTF8 is the error of a name that the record, which is JSON, cannot keep: it would become another name.
-func notUTF8(name string) error {
-	return fmt.Errorf("the file name %q is not UTF-8, so it cannot be stored; rename the file", name)
 }
 
 // leadsOut reports whether the target of a link is outside of the directory that the link's path is relative to.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/os/procid"
 )
@@ -21,7 +22,7 @@ type restoring struct {
 	Maker   procid.Identity `json:"maker"`
 	Dir     string          `json:"dir"`     // hash of the step's directory
 	Temp    string          `json:"temp"`    // name of the temporary files
-	Folders []string        `json:"folders"` // folders that may contain one, relative to the directory
+	Folders []string        `json:"folders"` // folders that may contain one, relative to the directory, encoded
 }
 
 // tempRestoring begins the name of a note.
@@ -33,8 +34,8 @@ func (e *Entry) note(dir string, present []bool) (temp string, done func()) {
 	name := rand.Text()
 	n := restoring{Maker: procid.Self(), Dir: e.store.Sum(dir), Temp: tempPrefix + name}
 	for i := range e.Outputs {
-		if in := path.Dir(e.Outputs[i].Path); !present[i] && !slices.Contains(n.Folders, in) {
-			n.Folders = append(n.Folders, in)
+		if in := path.Dir(e.Outputs[i].Path); !present[i] && !slices.Contains(n.Folders, rawtext.Encode(in)) {
+			n.Folders = append(n.Folders, rawtext.Encode(in))
 		}
 	}
 	file := filepath.Join(filepath.Dir(e.dir), tempRestoring+name)
@@ -80,7 +81,7 @@ func (n *restoring) clear(dir string) bool {
 	defer root.Close()
 	clean := true
 	for _, in := range n.Folders {
-		err := root.Remove(path.Join(in, n.Temp))
+		err := root.Remove(path.Join(rawtext.Decode(in), n.Temp))
 		clean = clean && (err == nil || errors.Is(err, fs.ErrNotExist))
 	}
 	return clean
