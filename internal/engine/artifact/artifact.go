@@ -10,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
@@ -24,6 +26,30 @@ type Manifest struct {
 	Expires time.Time `json:"expires,omitzero"`
 	Single  bool      `json:"single,omitempty"` // the artifact is its only file, not the folder around it
 	Files   []File    `json:"files"`
+}
+
+// MarshalJSON writes a Manifest so that UnmarshalJSON returns the same names of files, also those that are not UTF-8.
+func (m Manifest) MarshalJSON() ([]byte, error) {
+	type plain Manifest
+	m.Files = converted(m.Files, rawtext.Encode)
+	return json.Marshal(plain(m))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (m *Manifest) UnmarshalJSON(b []byte) error {
+	type plain Manifest
+	err := json.Unmarshal(b, (*plain)(m))
+	m.Files = converted(m.Files, rawtext.Decode)
+	return err
+}
+
+// converted returns files with their names encoded or decoded.
+func converted(files []File, text func(string) string) []File {
+	files = slices.Clone(files)
+	for i := range files {
+		files[i].Path, files[i].Target = text(files[i].Path), text(files[i].Target)
+	}
+	return files
 }
 
 // File is a file, a folder or a symbolic link of an artifact.
@@ -181,7 +207,7 @@ func (m *Manifest) digest() string {
 	if m.Single {
 		return m.Files[0].Digest
 	}
-	text, err := json.Marshal(m.Files)
+	text, err := json.Marshal(converted(m.Files, rawtext.Encode))
 	if err != nil {
 		panic(err) // plain values always have a JSON form
 	}
