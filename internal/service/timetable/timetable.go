@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -189,7 +190,7 @@ func (t *Timetable) addStored(r sqlite.Schedule) {
 		t.Problems = append(t.Problems, fmt.Sprintf("schedule %s is invalid: %v; add it again with --override", r.Name, err))
 		return
 	}
-	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, p.Params, e.source()
+	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, rawtext.DecodeMap(p.Params), e.source()
 	t.addEntry(e)
 }
 
@@ -322,6 +323,7 @@ func (p AddedSchedule) Rule() *tool.Schedule {
 
 // String returns the plan as it is stored.
 func (p AddedSchedule) String() string {
+	p.Params = rawtext.EncodeMap(p.Params)
 	b, _ := json.Marshal(p) // cannot fail: only text, and parameters from JSON or the command line
 	return string(b)
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -84,7 +84,20 @@ type event struct {
 	key  int64
 	at   time.Time
 	late bool
-	data map[string]string // for {trigger.NAME}
+	data eventValues
+}
+
+// eventValues are the data of an event by name, for {trigger.NAME}.
+type eventValues map[string]string
+
+// text returns the data as the history keeps them; eventData reads them. The path of a file may not be UTF-8.
+func (d eventValues) text() string {
+	kept := make(eventValues, len(d))
+	for name, v := range d {
+		kept[name] = rawtext.Encode(v)
+	}
+	b, _ := json.Marshal(kept) // cannot fail: only text
+	return string(b)
 }
 
 // triggerInterval is how often a trigger looks for events. A test with real files makes it shorter.
@@ -240,7 +253,7 @@ func (w *watcher) findFiles(ctx context.Context, now time.Time) (list []event, c
 			}
 		}
 		list = append(list, event{key: trigger.Key(c.Path, c.State), at: c.At(), late: c.Late,
-			data: map[string]string{"path": c.Path, "name": filepath.Base(c.Path)}})
+			data: eventValues{"path": c.Path, "name": filepath.Base(c.Path)}})
 	}
 	return list, w.files.Cursor(now), nil
 }
@@ -267,7 +280,7 @@ func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cu
 	}
 	for _, r := range ended {
 		list = append(list, event{key: r.Number, at: r.Ended, late: !w.polled && now.Sub(r.Ended) > onTime,
-			data: map[string]string{"tool": w.t.Upstream, "run": r.ID, "status": r.Status}})
+			data: eventValues{"tool": w.t.Upstream, "run": r.ID, "status": r.Status}})
 	}
 	if len(list) == 0 {
 		w.writes = writes
@@ -301,8 +314,6 @@ func (w *watcher) missed(e Entry, events []event, now time.Time) []string {
 		switch {
 		case e.Paused:
 			reasons[i] = "paused"
-		case !utf8.ValidString(ev.data["path"]): // the record could not keep it, and another file would be processed
-			reasons[i] = "missed: the name of the file is not UTF-8"
 		case ev.late:
 			late, ages = append(late, i), append(ages, now.Sub(ev.at))
 		}
@@ -329,9 +340,8 @@ func (w *watcher) fire(ctx context.Context, e Entry, ev event) error {
 		}
 		return err
 	}
-	data, _ := json.Marshal(ev.data) // cannot fail: only text
 	run := w.s.NewID()
-	mine, err := w.s.firings.ClaimEvent(ctx, e.Name, ev.key, run, string(data))
+	mine, err := w.s.firings.ClaimEvent(ctx, e.Name, ev.key, run, ev.data.text())
 	if err != nil || !mine {
 		return err
 	}
@@ -344,7 +354,7 @@ func (w *watcher) fire(ctx context.Context, e Entry, ev event) error {
 }
 
 // paramsFor returns the parameters of a run, with the data of its event.
-func (e Entry) paramsFor(data map[string]string) map[string]any {
+func (e Entry) paramsFor(data eventValues) map[string]any {
 	params := make(map[string]any, len(e.Params))
 	for name, v := range e.Params {
 		params[name] = tool.FillTrigger(v, data)
@@ -361,14 +371,17 @@ func (e Entry) claimed(f sqlite.Firing) schedule.Schedule {
 	return s
 }
 
-// eventData returns the data of an event as the history keeps them.
-func eventData(text string) (data map[string]string) {
+// eventData returns the data of an event from the text that the history keeps.
+func eventData(text string) (data eventValues) {
 	_ = json.Unmarshal([]byte(text), &data) // a claim has no other text
+	for name, v := range data {
+		data[name] = rawtext.Decode(v)
+	}
 	return data
 }
 
 // eventText describes an event for people.
-func eventText(data map[string]string) string {
+func eventText(data eventValues) string {
 	if path, ok := data["path"]; ok {
 		return "file " + strconv.Quote(path)
 	}

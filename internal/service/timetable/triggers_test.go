@@ -12,9 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
@@ -260,7 +264,7 @@ func TestRefusedTool(t *testing.T) {
 // TestOtherUpstream: a tool with the same name but another definition does not count.
 func TestOtherUpstream(t *testing.T) {
 	s := newStage(t)
-	for i, file := range []string{"/a/up.yaml", "/b/up.yaml"} {
+	for i, file := range []string{"/a/up.yaml", "/b/up.yaml", "/\xff/up.yaml"} {
 		l, err := s.store.Begin(t.Context(), &history.Record{ID: fmt.Sprint("r", i), Tool: "up", Created: time.Now(), Sources: []tool.Source{{Name: "up", File: file, Text: []byte(file), Digest: tool.DigestOf([]byte(file))}}})
 		if err != nil {
 			t.Fatal(err)
@@ -268,7 +272,7 @@ func TestOtherUpstream(t *testing.T) {
 		s.ledgers[fmt.Sprint("r", i)] = l
 		s.end(fmt.Sprint("r", i), dag.Succeeded)
 	}
-	for file, want := range map[string]string{"/a/up.yaml": "r0", "/b/up.yaml": "r1", "": "r0 r1", "/c/up.yaml": ""} {
+	for file, want := range map[string]string{"/a/up.yaml": "r0", "/b/up.yaml": "r1", "/\xff/up.yaml": "r2", "": "r0 r1 r2", "/c/up.yaml": "", "/\xfe/up.yaml": ""} {
 		list, err := s.store.Firings().EndedRuns(t.Context(), "x", "up", file, []string{"succeeded", "failed"}, time.Time{})
 		if err != nil {
 			t.Fatal(err)
@@ -331,10 +335,39 @@ func TestFileEvents(t *testing.T) {
 	}
 }
 
-// A file whose name JSON cannot keep starts no run: the record would name another file.
-func TestMissedName(t *testing.T) {
-	events := []event{{data: map[string]string{"path": "/in/\xff.csv"}}, {data: map[string]string{"path": "/in/ü.csv"}}, {data: map[string]string{"run": "1"}}}
-	if got := (&watcher{}).missed(Entry{}, events, time.Now()); got[0] != "missed: the name of the file is not UTF-8" || got[1] != "" || got[2] != "" {
-		t.Errorf("%q", got)
+// names are names of files and values of which JSON keeps some only in another form.
+var names = []string{"caf\xe9.csv", "\xff", "\xed\xa0\x80", "100%E9", "😀", "a\r\nb"}
+
+// TestParamsOfBytes checks that a schedule that was added keeps its parameters.
+func TestParamsOfBytes(t *testing.T) {
+	for _, name := range names {
+		want := map[string]any{"A": name, "L": []any{name}}
+		var table Timetable
+		table.addStored(sqlite.Schedule{ID: "s", Name: "s", Tool: "t", Plan: AddedSchedule{Every: "1h", Params: want}.String()})
+		if len(table.Entries) != 1 || !cmp.Equal(table.Entries[0].Params, want) {
+			t.Errorf("%q: %+v, %q", name, table.Entries, table.Problems)
+		}
+	}
+}
+
+// TestFileNamesOfBytes checks that the data of an event keep the name of a file that is not UTF-8: a run that a service did
+// not start before it was killed is started with the same file.
+func TestFileNamesOfBytes(t *testing.T) {
+	s := newStage(t, afterUp)
+	for i, name := range names {
+		e := Entry{Schedule: schedule.Schedule{Params: map[string]any{"A": "{trigger.path}"}}, Trigger: &Trigger{Kind: "file"}}
+		e.Name = s.id("t.on")
+		f := s.store.Firings()
+		data := eventValues{"path": "/in/" + name}
+		if mine, err := f.ClaimEvent(t.Context(), e.Name, int64(i+1), fmt.Sprint("r", i), data.text()); err != nil || !mine {
+			t.Fatal(mine, err)
+		}
+		list, err := f.Open(t.Context())
+		if err != nil || len(list) != i+1 {
+			t.Fatal(list, err)
+		}
+		if got := e.claimed(list[i]).Params["A"]; got != "/in/"+name {
+			t.Errorf("%q becomes %q", name, got)
+		}
 	}
 }
