@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
@@ -42,7 +43,8 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	var started struct {
 		ID string `json:"id"`
 	}
-	if err := ui.CallService("POST", "/api/v1/runs", map[string]any{"tool": r.plan.Name(), "params": r.params, "detach": true}, &started); err != nil {
+	request := map[string]any{"tool": r.plan.Name(), "params": rawtext.EncodeMap(r.params), "detach": true}
+	if err := ui.CallService("POST", "/api/v1/runs", request, &started); err != nil {
 		return err
 	}
 	if ui.Verbose(f.Progress) {

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/library"
@@ -117,6 +118,7 @@ func publicMessage(reason, message string) string {
 func (h *runHandlers) startRun(w http.ResponseWriter, r *http.Request) error {
 	q, detach := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}, false
 	err := h.bodies.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"detach", &detach})
+	q.Params = rawtext.DecodeMap(q.Params)
 	switch {
 	case err != nil:
 		return err
@@ -182,8 +184,8 @@ func (s starter) sameRequest(ctx context.Context, q service.Request, key string)
 }
 
 func sameJSON(a, b any) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
+	x, errX := json.Marshal(rawtext.EncodeValue(a))
+	y, errY := json.Marshal(rawtext.EncodeValue(b))
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
