@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
@@ -200,7 +201,7 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 
 // stampOf describes what a schedule starts. It is the same for all machines with the same definitions.
 func stampOf(e timetable.Entry, in *interpreter.Input, queue string) (s schedule.Stamp, err error) {
-	params, err := json.Marshal(e.Params)
+	params, err := json.Marshal(rawtext.EncodeMap(e.Params))
 	if err != nil {
 		return s, err
 	}

@@ -9,6 +9,7 @@ package interpreter
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
 	"github.com/flowrun/flowrun/library"
 )
@@ -54,6 +56,21 @@ type Input struct {
 	Params  map[string]any  `json:"params,omitempty"` // that the record withholds, because they are secret
 	Options Options         `json:"options"`
 	Carry   *Carry          `json:"carry,omitempty"` // of a run that is continued as new
+}
+
+// MarshalJSON writes an Input so that UnmarshalJSON returns the same parameters, also those that are not UTF-8.
+func (in Input) MarshalJSON() ([]byte, error) {
+	type plain Input
+	in.Params = rawtext.EncodeMap(in.Params)
+	return json.Marshal(plain(in))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (in *Input) UnmarshalJSON(b []byte) error {
+	type plain Input
+	err := json.Unmarshal(b, (*plain)(in))
+	in.Params = rawtext.DecodeMap(in.Params)
+	return err
 }
 
 // Options set how a run is executed.
