@@ -13,10 +13,11 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 // Memory is a Store that lasts as long as the program, for programs that embed flowrun and
-// for tests. It copies what it stores and returns, by way of JSON as a file would, so that
+// for tests. It copies what it stores and returns, in the forms that a file has, so that
 // both behave alike: numbers among the parameters of a Record come back as json.Number. An
 // owner keeps its run until it closes the Ledger.
 type Memory struct {
@@ -170,16 +171,13 @@ func (m *Memory) Events(_ context.Context, id string, after uint64) ([]dag.Event
 		return nil, fmt.Errorf("cannot read the events of run %s: %w", id, ErrNoRun)
 	}
 	var list []dag.Event
-	for _, line := range run.events {
-		var e dag.Event
-		if err := json.Unmarshal(line, &e); err != nil {
+	for _, text := range run.events {
+		var err error
+		if list, err = eventcode.Decode(list, id, text); err != nil {
 			return nil, fmt.Errorf("cannot read the events of run %s: %w", id, err)
 		}
-		if e.Seq > after {
-			list = append(list, e)
-		}
 	}
-	return list, nil
+	return slices.DeleteFunc(list, func(e dag.Event) bool { return e.Seq <= after }), nil
 }
 
 // Runs implements Store.
@@ -325,14 +323,7 @@ func (r *memoryRun) owns(t *memoryTicket) bool { return t.run == r }
 func (l *memoryLedger) Lost() <-chan struct{} { return nil }
 
 func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
-	var lines [][]byte
-	for i := range events {
-		line, err := json.Marshal(&events[i])
-		if err != nil {
-			return fmt.Errorf("cannot append to run %s: %w", l.run.info.ID, err)
-		}
-		lines = append(lines, line)
-	}
+	text := eventcode.Append(nil, l.run.info.ID, events)
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {
@@ -341,7 +332,7 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 	if err := l.keepState(events); err != nil {
 		return err
 	}
-	l.run.events = append(l.run.events, lines...)
+	l.run.events = append(l.run.events, text)
 	for i := range events {
 		l.run.applyEvent(&events[i])
 	}

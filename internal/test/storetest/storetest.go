@@ -263,7 +263,8 @@ func testEvents(t *testing.T, s history.Store) {
 	}
 	rich := dag.Event{V: 1, Seq: 4, Run: "r1", Kind: dag.StepRetrying, Node: "a/b[x]", Attempt: 2, Time: runStart, Due: runStart.Add(time.Second), Reason: "exit",
 		Result: &dag.Result{Status: dag.TimedOut, ExitCode: 124, Message: "<&>\n\u2028", Started: runStart, Ended: runStart,
-			Stdout: &dag.Output{Inline: "line\nline", Size: 10, Masked: true, File: "/l/a", Digest: "sha256:00"}}}
+			Stdout: &dag.Output{Inline: "line\nl\xff\xfe", Size: 8, Masked: true, File: "/l\xff/a", Digest: "sha256:00"}}}
+	rich.Result.SetArtifacts([]dag.Artifact{{Name: "n", Path: "/l\xff/n"}, {Name: "m", Paths: []string{"/l\xff/m", "/l\xfe/m"}}})
 	reset := dag.Event{V: 1, Seq: 5, Run: "r1", Kind: dag.RunResumed, Time: runStart, Reset: []dag.ID{"a", "a/b"}}
 	all := append(turn("r1", 1, 3), rich, reset)
 	appendAll(t, l, all[:1]...)
