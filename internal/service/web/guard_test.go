@@ -269,6 +269,28 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// TestParamsOfBytes checks that a request can give bytes that are not UTF-8, and that the response shows a replacement.
+func TestParamsOfBytes(t *testing.T) {
+	b := newBench(t, web.Options{})
+	const body, other = `{"tool": "hello", "params": {"WHO": "\u0000caf%E9"}}`, `{"tool": "hello", "params": {"WHO": "\u0000caf%E8"}}`
+	run := b.start(body, "Idempotency-Key", "k1")
+	b.becomes(run, dag.Succeeded)
+	if _, doc := b.ask("GET", "/api/v1/runs/"+run, ""); !strings.Contains(string(doc), `"WHO":"caf\ufffd"`) {
+		t.Errorf("%s", doc)
+	}
+	if again := b.start(body, "Idempotency-Key", "k1"); again != run {
+		t.Errorf("%s, then %s", run, again)
+	}
+	if res, doc := b.ask("POST", "/api/v1/runs", other, "Idempotency-Key", "k1"); res.StatusCode != 409 {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+	for _, text := range []string{`\u0000`, `a\u0000%E9`, `\u0000caf`, `\u0000%00`} {
+		if res, doc := b.ask("POST", "/api/v1/runs", `{"tool": "hello", "params": {"WHO": "`+text+`"}}`); res.StatusCode != 422 || !strings.Contains(string(doc), `"nul"`) {
+			t.Errorf("%s: %d %s", text, res.StatusCode, doc)
+		}
+	}
+}
+
 // TestIdempotency checks that a repeated request with the same key is one run, and that
 // another request cannot use the key.
 func TestIdempotency(t *testing.T) {
