@@ -6,6 +6,8 @@
 package rawtext
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,13 +19,12 @@ func Encode(s string) string {
 	if utf8.ValidString(s) && !strings.HasPrefix(s, mark) {
 		return s
 	}
-	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	b.WriteString(mark)
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		if r == '%' || r == utf8.RuneError && size == 1 {
-			b.Write([]byte{'%', digits[s[0]>>4], digits[s[0]&15]})
+			fmt.Fprintf(&b, "%%%02X", s[0])
 		} else {
 			b.WriteString(s[:size])
 		}
@@ -38,45 +39,19 @@ func Decode(s string) string {
 	if !marked {
 		return s
 	}
-	var b strings.Builder
-	for i := 0; i < len(rest); i++ {
-		c := rest[i]
-		if c == '%' {
-			if i+2 >= len(rest) {
-				return s
-			}
-			c = digit(rest[i+1])<<4 | digit(rest[i+2])
-			i += 2
-		}
-		b.WriteByte(c)
-	}
-	if text := b.String(); Encode(text) == s {
+	if text, err := url.PathUnescape(rest); err == nil && Encode(text) == s {
 		return text
 	}
 	return s
 }
 
-// digit returns the value of a hexadecimal digit, 0 if it is none.
-func digit(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 0
-}
-
 // EncodeValue returns a value with each text in it encoded. A value that is bytes counts as text.
 func EncodeValue(v any) any { return each(v, Encode) }
-
-// DecodeValue returns the value that EncodeValue was called with.
-func DecodeValue(v any) any { return each(v, Decode) }
 
 // EncodeMap is EncodeValue for an object.
 func EncodeMap(m map[string]any) map[string]any { return mapped(m, Encode) }
 
-// DecodeMap is DecodeValue for an object.
+// DecodeMap returns the object that EncodeMap was called with.
 func DecodeMap(m map[string]any) map[string]any { return mapped(m, Decode) }
 
 func each(v any, text func(string) string) any {
