@@ -103,6 +103,7 @@ const maxStarting = 4
 type Session struct {
 	options      Options
 	host         proc.Host
+	domain       procid.Domain // of the host; 0 for a preview
 	mask         mask.Mask
 	markRun      string // these two are variables of every process, by which it is found
 	markOwner    string
@@ -169,6 +170,7 @@ func Open(o Options) (*Session, error) {
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
 	}
+	s.domain = s.host.Domain()
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
 	if _, nested := s.inherits.index[outputVariable]; nested { // the file belongs to the step around this run
@@ -294,7 +296,7 @@ func (s *Session) folder() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.private == "" {
-		dir, err := rundir.MakePrivate(s.options.Run, s.host.Domain())
+		dir, err := rundir.MakePrivate(s.options.Run, s.domain)
 		if err != nil {
 			return "", err
 		}

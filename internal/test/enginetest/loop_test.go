@@ -73,7 +73,7 @@ func TestForEachItems(t *testing.T) {
 		{"a step's JSON as text", `"{jsonlist.output}"`, nil, []any{"0=1", "1=x"}},
 		{"a skipped step", `"{skipped.output}"`, nil, []any{}},
 		{"a long number", `[12345678901234567, 1e3, 0.1]`, nil, []any{"0=12345678901234567", "1=1e3", "2=0.1"}},
-		{"numbers as they are written", `[1.20, 007, 0x10, {v: 2.0}]`, nil, []any{"0=1.20", "1=007", "2=0x10", `3={"v":"2.0"}`}},
+		{"numbers as they are written", `[1.20, 007, 0x10, {v: 2.0}]`, nil, []any{"0=1.20", "1=007", "2=0x10", `3={"v":2.0}`}},
 		{"a range to what a step printed", `"1..{count.output}"`, nil, []any{"0=1", "1=2"}},
 		{"a range to text", `"{WORD}..3"`, map[string]any{"WORD": "2"}, []any{"0=2", "1=3"}},
 	} {
