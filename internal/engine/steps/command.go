@@ -483,7 +483,7 @@ func (t *start) render(bySource bool) (launch, error) {
 		return t.interpreterLaunch(r, bySource)
 	}
 	path, err := t.session.secretFile("script-*", r.script.Text)
-	return launch{argv: []string{t.Shell, path}, files: []string{path}}, err
+	return launch{argv: append(t.Interpreter(), path), files: []string{path}}, err
 }
 
 // interpreterLaunch returns the command line of a script in a language that expr knows.
@@ -498,7 +498,7 @@ func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, err
 	case expr.Python:
 		return i.python(r.script)
 	}
-	return t.session.shellLaunch(t.Shell, t.Strict, r.script, bySource)
+	return t.session.shellLaunch(t.Interpreter(), r.script, bySource)
 }
 
 // process starts the process. It tries a second time if the program has moved since it was found, or

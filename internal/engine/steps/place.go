@@ -281,7 +281,7 @@ func (t *start) job(mark string, environ []string) (*sshcommand.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &sshcommand.Job{Mark: mark, Shell: append([]string{t.Shell}, shellOptions(t.Shell, t.Strict)...), Script: r.script.Text,
+	j := &sshcommand.Job{Mark: mark, Shell: t.Interpreter(), Script: r.script.Text,
 		Grace: t.session.options.Grace, Outputs: len(t.Outputs) > 0, State: len(t.State) > 0}
 	for _, v := range r.script.Vars {
 		j.Values = append(j.Values, sshcommand.Variable{Name: v.Name, Value: v.Value})

@@ -23,6 +23,19 @@ type launch struct {
 	files []string
 }
 
+// Interpreter returns the program that runs the command as a script, and its options. It is nil for a command without a
+// shell. The options of cmd and PowerShell are always the same and not included.
+func (c *Command) Interpreter() []string {
+	sh, _ := expr.ShellByName(c.Shell)
+	switch {
+	case c.Shell == "":
+		return nil
+	case sh == expr.Bash || sh == expr.Sh:
+		return append([]string{c.Shell}, shellOptions(c.Shell, c.Strict)...)
+	}
+	return []string{c.Shell}
+}
+
 // shellOptions returns the options of a shell. They are arguments and not part of the script, so
 // line numbers in messages stay those of the script.
 func shellOptions(shell string, strict bool) []string {
@@ -44,7 +57,7 @@ func baseName(shell string) string {
 // shellLaunch returns how to start a script for a shell of the sh family. Values are passed as
 // variables: small ones in the environment; large ones, or all with bySource, in a file that the
 // script sources before its first command.
-func (s *Session) shellLaunch(shell string, strict bool, script expr.Script, bySource bool) (l launch, err error) {
+func (s *Session) shellLaunch(interpreter []string, script expr.Script, bySource bool) (l launch, err error) {
 	text := script.Text
 	var large strings.Builder
 	bySource = bySource || totalSize(script.Vars) > maxVars
@@ -63,7 +76,7 @@ func (s *Session) shellLaunch(shell string, strict bool, script expr.Script, byS
 		l.files = append(l.files, path)
 		text = ". " + quote(path) + "; " + text
 	}
-	l.argv = append([]string{shell}, shellOptions(shell, strict)...)
+	l.argv = interpreter
 	if len(text) <= maxInlineScript {
 		l.argv = append(l.argv, "-c", text)
 		return l, nil
