@@ -39,8 +39,13 @@ func (r *Runner) DescribeRequest(sc expr.Scope) string {
 	case r.File != nil:
 		b.WriteString("\nthe file " + r.File.Display(known, nil))
 	}
-	if r.SaveAs != nil {
-		b.WriteString("\nsaved as " + r.SaveAs.Display(known, nil))
+	for _, more := range []struct {
+		words string
+		text  *expr.Template
+	}{{"saved as", r.SaveAs}, {"through the proxy", r.Proxy}, {"with the CA certificates", r.CA}, {"with the certificate", r.Cert}, {"with the key", r.Key}} {
+		if more.text != nil {
+			b.WriteString("\n" + more.words + " " + more.text.Display(known, nil))
+		}
 	}
 	return b.String()
 }

@@ -36,7 +36,7 @@ type Account struct {
 	Grants func(Frame) permission.Grants
 }
 
-// Describe returns the account in words: ssh USER@HOST port PORT through JUMP. It returns "" for nil, this machine.
+// Describe returns the account in words: ssh USER@HOST port PORT through JUMP, with the files that it reads. It returns "" for nil, this machine.
 func (r *Account) Describe(show func(*expr.Template) string) string {
 	if r == nil {
 		return ""
@@ -51,6 +51,12 @@ func (r *Account) Describe(show func(*expr.Template) string) string {
 	}
 	if r.Jump != nil {
 		text += " through " + show(r.Jump)
+	}
+	if r.KeyFile != nil {
+		text += " with the key file " + show(r.KeyFile)
+	}
+	if r.KnownHosts != nil {
+		text += " with the known hosts of " + show(r.KnownHosts)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,8 +33,13 @@ type Approval struct {
 	Prompt *expr.Template
 }
 
-// Describe returns what the step waits for, in words.
-func (p *Approval) Describe(show func(*expr.Template) string) string { return show(p.Prompt) }
+// Describe returns the question, and what happens if nobody answers in time.
+func (p *Approval) Describe(show func(*expr.Template) string) string {
+	if p.Def.Timeout == 0 {
+		return show(p.Prompt)
+	}
+	return fmt.Sprintf("%s\n(without an answer in %s: %s)", show(p.Prompt), p.Def.Timeout, cmp.Or(p.Def.OnTimeout, "fail"))
+}
 
 // Run implements dag.Runner.
 func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
