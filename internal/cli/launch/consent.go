@@ -321,32 +321,11 @@ func AskApproval(env *ui.Env, v policy.Decision, p *preview.Preview) (bool, erro
 
 // ApprovalCard returns what a person sees before the question.
 func ApprovalCard(v policy.Decision, p *preview.Preview) console.Approval {
-	card := console.Approval{Why: v.Reason}
-	for _, t := range p.Tools {
-		one := console.ApprovalTool{Step: t.Step, Name: t.Name, File: t.File, Scope: string(t.Scope), Tags: t.Tags, Privilege: t.Privilege,
-			Justification: t.Justification, Secrets: t.Sources, Cleanup: t.Cleanup, Notify: t.Notify, Inputs: surroundingsCard(t.Surroundings),
-			Enforced: t.Enforced, Unenforced: t.Unenforced}
-		for _, n := range t.Permissions {
-			one.Permissions = append(one.Permissions, console.ApprovalPermission{Resolved: n.Resolved, Written: n.Written})
-		}
-		card.Tools = append(card.Tools, one)
-	}
+	card := console.Approval{Why: v.Reason, Tools: p.Tools, Steps: p.Steps}
 	for _, name := range ui.SortedKeys(p.Params) {
 		card.Params = append(card.Params, console.ApprovalParam{Name: name, Value: ui.ParamText(p.Params[name])})
 	}
-	for _, s := range p.Steps {
-		card.Steps = append(card.Steps, console.ApprovalStep{ID: s.ID, Kind: s.Kind, Command: s.Command, Condition: s.Condition, Repeat: s.Repeat, Fallback: s.Fallback, Inputs: surroundingsCard(s.Surroundings)})
-	}
 	return card
-}
-
-// surroundingsCard converts surroundings to the form in which a person sees them.
-func surroundingsCard(s preview.Surroundings) console.ApprovalInputs {
-	a := console.ApprovalInputs{EnvFiles: s.EnvFiles, Input: s.Input, Runtime: s.Runtime}
-	for _, v := range s.Environment {
-		a.Environment = append(a.Environment, console.ApprovalVariable(v))
-	}
-	return a
 }
 
 // Describe adds the details of the call. Long parameters are truncated.

@@ -181,16 +181,22 @@ func (e RunEnd) previousStatus(s history.Store) dag.Status {
 	return dag.Pending
 }
 
-// NotificationJSON is a notification in the JSON document of a dry run.
+// NotificationJSON is a notification in the JSON document of a dry run. Command is the program with its arguments, "" for an
+// address, and for the tool's own notifications, which the document has in its tools.
 type NotificationJSON struct {
-	By string         `json:"by"`
-	On []notify.Event `json:"on"`
+	By      string         `json:"by"`
+	Command string         `json:"command,omitempty"`
+	On      []notify.Event `json:"on"`
 }
 
-// NotificationsJSON converts rules for the JSON document of a dry run.
-func NotificationsJSON(rules []notify.Rule) (list []NotificationJSON) {
-	for _, r := range rules {
-		list = append(list, NotificationJSON{r.String(), r.Events()})
+// NotificationsJSON converts rules for the JSON document of a dry run. The first rules are own ones of the tool.
+func NotificationsJSON(rules []notify.Rule, own int) (list []NotificationJSON) {
+	for i, r := range rules {
+		one := NotificationJSON{By: r.String(), On: r.Events()}
+		if i >= own {
+			one.Command = r.Command
+		}
+		list = append(list, one)
 	}
 	return list
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/notify"
 )
 
 // dryRun prints what a run would do, without starting anything.
@@ -34,6 +35,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		return err
 	}
 	rules := launch.NotificationRules(r.plan, f.Settings, r.plan.Definition.Security.Enforce)
+	notes := launch.NotificationsJSON(rules, len(r.plan.Definition.Notify))
 	if f.output == "json" {
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
@@ -42,39 +44,14 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 			*preview.Preview
 			Mocks  *script.MockedCall        `json:"mocks,omitempty"`
 			Notify []launch.NotificationJSON `json:"notify,omitempty"`
-		}{v, mocks, launch.NotificationsJSON(rules)})
+		}{v, mocks, notes})
 	}
 	fmt.Fprintf(env.Stdout, "%s would run:\n", v.Tool)
 	for _, name := range ui.SortedKeys(v.Params) {
 		b, _ := json.Marshal(v.Params[name])
 		fmt.Fprintf(env.Stdout, "  %s = %s\n", name, b)
 	}
-	for _, t := range v.Tools {
-		who := "it needs"
-		if t.Step != "" {
-			who = t.Step + " needs"
-		}
-		for _, n := range t.Permissions {
-			fmt.Fprintf(env.Stdout, "  %s %s\n", who, console.Visible(n.Resolved))
-		}
-	}
-	showEnforcement(env.Stdout, v.Tools)
-	for _, t := range v.Tools {
-		who := "it"
-		if t.Step != "" {
-			who = t.Step
-		}
-		for _, s := range t.Sources {
-			fmt.Fprintf(env.Stdout, "  %s uses the secret %s\n", who, console.Visible(s))
-		}
-		showSurroundings(env.Stdout, "  "+who+" ", t.Surroundings)
-		for _, c := range t.Cleanup {
-			fmt.Fprintf(env.Stdout, "  %s runs at the end: %s\n", who, console.Visible(c))
-		}
-		for _, n := range t.Notify {
-			fmt.Fprintf(env.Stdout, "  %s notifies: %s\n", who, console.Visible(n))
-		}
-	}
+	showTools(env.Stdout, v.Tools)
 	for _, m := range v.MissingSecrets {
 		fmt.Fprintf(env.Stdout, "  it lacks the secret %s\n", console.Visible(m))
 	}
@@ -83,13 +60,43 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 	}
 	showPreview(env.Stdout, v.Steps)
 	showMocks(env.Stdout, mocks)
-	if len(rules) > 0 {
-		fmt.Fprintln(env.Stdout, "it would notify")
-	}
-	for _, r := range rules {
-		fmt.Fprintf(env.Stdout, "  %s on %s\n", console.Visible(r.String()), r.When())
-	}
+	showNotifications(env.Stdout, notes, rules)
 	return nil
+}
+
+// showNotifications prints who is notified of the run.
+func showNotifications(w io.Writer, notes []launch.NotificationJSON, rules []notify.Rule) {
+	if len(rules) > 0 {
+		fmt.Fprintln(w, "it would notify")
+	}
+	for i, r := range rules {
+		by := notes[i].By
+		if c := notes[i].Command; c != "" {
+			by = "command " + c
+		}
+		fmt.Fprintf(w, "  %s on %s\n", console.Visible(by), r.When())
+	}
+}
+
+// showTools prints what is to be known of the tool and of those that it uses.
+func showTools(w io.Writer, all []preview.PreviewTool) {
+	for _, t := range all {
+		who := "it needs"
+		if t.Step != "" {
+			who = t.Step + " needs"
+		}
+		for _, n := range t.Permissions {
+			fmt.Fprintf(w, "  %s %s\n", who, console.Visible(n.Resolved))
+		}
+	}
+	showEnforcement(w, all)
+	for _, t := range all {
+		who := "it"
+		if t.Step != "" {
+			who = t.Step
+		}
+		showFacts(w, "  "+who+" ", t.Facts())
+	}
 }
 
 // showEnforcement prints what is enforced for the commands of each tool, and what is not.
@@ -152,28 +159,7 @@ func showLevel(w io.Writer, levels map[string][]preview.PreviewStep, prefix stri
 			fmt.Fprintf(w, "%swave %d\n", indent, wave)
 		}
 		fmt.Fprintf(w, "%s  %s (%s)\n", indent, strings.TrimPrefix(s.ID, prefix), s.Kind)
-		if s.Handler != "" {
-			fmt.Fprintf(w, "%s    %s\n", indent, s.Handler)
-		}
-		if s.Loop != "" {
-			fmt.Fprintf(w, "%s    for each of %s\n", indent, console.Visible(s.Loop))
-		}
-		if s.Repeat != "" {
-			fmt.Fprintf(w, "%s    repeats %s\n", indent, console.Visible(s.Repeat))
-		}
-		if s.Machine != "" {
-			fmt.Fprintf(w, "%s    on %s\n", indent, console.Visible(s.Machine))
-		}
-		for _, h := range s.Holds {
-			fmt.Fprintf(w, "%s    holds %s\n", indent, console.Visible(h))
-		}
-		if s.Condition != "" {
-			fmt.Fprintf(w, "%s    if %s\n%s       %s: %s\n", indent, console.Visible(s.Condition), indent, s.Verdict, console.Visible(s.Why))
-		}
-		showSurroundings(w, indent+"    ", s.Surroundings)
-		for _, line := range strings.Split(strings.TrimRight(s.Command, "\n"), "\n") {
-			fmt.Fprintf(w, "%s    | %s\n", indent, console.Clean(line))
-		}
+		showFacts(w, indent+"    ", s.Facts())
 		if s.Problem != "" {
 			fmt.Fprintf(w, "%s    ! %s\n", indent, console.Visible(s.Problem))
 		}
@@ -181,29 +167,41 @@ func showLevel(w io.Writer, levels map[string][]preview.PreviewStep, prefix stri
 	}
 }
 
-// showSurroundings prints the runtime, environment and input of programs, one per line. Each line
-// begins with begin.
-func showSurroundings(w io.Writer, begin string, s preview.Surroundings) {
-	if s.Runtime != "" {
-		fmt.Fprintf(w, "%sruns with %s, outside the sandbox\n", begin, console.Visible(s.Runtime))
-	}
-	for _, c := range s.Container {
-		fmt.Fprintf(w, "%scontainer: %s\n", begin, console.Visible(c))
-	}
-	for _, v := range s.Environment {
-		note := ""
-		if v.RunsCode {
-			note = " (can make programs execute code)"
+// maxItems is how many facts of one kind a dry run prints. Its JSON document has all of them.
+const maxItems = 30
+
+// showFacts prints facts, one per line or, for a script, each of its lines after a vertical bar. Each line begins with begin.
+func showFacts(w io.Writer, begin string, list []preview.Fact) {
+	items := 0
+	for _, f := range list {
+		if f.Many == "items" {
+			if items++; items > maxItems+1 {
+				continue
+			} else if items == maxItems+1 {
+				fmt.Fprintf(w, "%s...\n", begin)
+				continue
+			}
 		}
-		fmt.Fprintf(w, "%ssets %s = %s%s\n", begin, console.Visible(v.Name), console.Quote(v.Value), note)
-	}
-	for _, f := range s.EnvFiles {
-		fmt.Fprintf(w, "%sreads the env file %s\n", begin, console.Quote(f))
-	}
-	for _, a := range s.Artifacts {
-		fmt.Fprintf(w, "%skeeps %s\n", begin, console.Visible(a))
-	}
-	if s.Input != "" {
-		fmt.Fprintf(w, "%shas the input %s\n", begin, console.Quote(s.Input))
+		d := f.DryRun
+		words := d.Before
+		if f.Name != "" {
+			words += " " + console.Visible(f.Name) + " ="
+		}
+		if words != "" && d.Form != preview.Script {
+			words += " "
+		}
+		switch d.Form {
+		case preview.Quoted:
+			fmt.Fprintf(w, "%s%s%s%s\n", begin, words, console.Quote(f.Text), d.After)
+		case preview.Plain:
+			fmt.Fprintf(w, "%s%s%s%s\n", begin, words, console.Visible(f.Text), d.After)
+		case preview.Script:
+			if words != "" {
+				fmt.Fprintf(w, "%s%s\n", begin, words)
+			}
+			for _, line := range strings.Split(strings.TrimRight(f.Text, "\n"), "\n") {
+				fmt.Fprintf(w, "%s| %s\n", begin, console.Clean(line))
+			}
+		}
 	}
 }

@@ -33,7 +33,7 @@ type Frame struct {
 	secretCache  *secretCache
 	preview      bool      // a preview: nothing may be started
 	missing      *[]string // see AllowMissing
-	Guessed      bool      // in a preview: some values are placeholders for what only a run knows
+	Guessed      bool      // in a preview: some parameters are not known
 	dir          string
 	temp         string
 	run          string           // id of the run; "" for a preview
@@ -168,7 +168,14 @@ func (a *Frame) openEnvironment(ctx context.Context) error {
 
 // readEnvFiles reads the tool's env-files. Their variables override those of the process.
 func (a *Frame) readEnvFiles() (err error) {
-	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: a.Plan.EnvFiles, Step: a.Path, Resolve: func(path string) string { return a.RunEnv.Resolve("", path) },
+	files := a.Plan.EnvFiles
+	if a.Guessed {
+		files = slices.DeleteFunc(slices.Clone(files), func(f steps.EnvFile) bool {
+			_, err := f.Path.Text(Scope{Frame: a})
+			return errors.Is(err, expr.ErrUnknown)
+		})
+	}
+	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: files, Step: a.Path, Resolve: func(path string) string { return a.RunEnv.Resolve("", path) },
 		Outer: func(name string) (string, bool) { v, ok := a.RunEnv.Vars[name]; return v, ok }}, Scope{Frame: a})
 	for _, kv := range a.files {
 		name, value, _ := strings.Cut(kv, "=")

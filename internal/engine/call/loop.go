@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
 // LoopItems returns the items of a loop. The error is expr.ErrUnknown if they depend on what is not known yet.
-func LoopItems(l *plan.Loop, sc Scope) ([]plan.Item, error) {
-	list, err := l.List(UntruncatedScope{Scope: sc})
+func LoopItems(l *plan.Loop, sc expr.Scope) ([]plan.Item, error) {
+	list, err := l.List(sc)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the items: %w", err)
 	}

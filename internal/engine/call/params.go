@@ -35,14 +35,25 @@ func (p *Params) All() map[string]any {
 	return all
 }
 
-// Without returns the parameters without those in names: references to these are unknown.
-func (p *Params) Without(names []string) *Params {
+// without returns the parameters without those in names, and those whose default refers to one of them.
+func (p *Params) without(names []string) *Params {
 	less := *p
 	less.Values = maps.Clone(p.Values)
 	for _, name := range names {
 		delete(less.Values, name)
 	}
+	for _, prm := range p.Plan.Params { // a default refers to parameters before it
+		if _, given := p.Given[prm.Def.Name]; !given && prm.Initial != nil && slices.ContainsFunc(prm.Initial.Refs(), less.lacks) {
+			delete(less.Values, prm.Def.Name)
+		}
+	}
 	return &less
+}
+
+// lacks reports whether a reference is to a parameter without a value.
+func (p *Params) lacks(r expr.Ref) bool {
+	_, ok := p.Values[r.Root]
+	return r.Class == expr.Parameter && !ok
 }
 
 // Frame returns a call with these parameters that has not begun.
@@ -57,12 +68,19 @@ func (p *Params) Preview() *Frame {
 	return a
 }
 
-// PreviewInside is Preview for a tool that the tool of outer uses. guessed says that some of the values are
-// placeholders for what only a run knows.
-func (p *Params) PreviewInside(outer *Frame, guessed bool) *Frame {
-	a := p.Frame()
-	a.RunEnv, a.session, a.preview, a.Guessed = outer.RunEnv, outer.session, true, guessed
+// PreviewInside is Preview for a tool that the tool of outer uses. unknown are the parameters that were bound to placeholders
+// for what only a run knows. References to them, and to parameters whose default refers to them, are unknown.
+func (p *Params) PreviewInside(outer *Frame, unknown []string) *Frame {
+	a := p.without(unknown).Frame()
+	a.RunEnv, a.session, a.preview, a.Guessed = outer.RunEnv, outer.session, true, len(unknown) > 0
 	a.confineWithin(outer)
+	return a
+}
+
+// Unknown returns a Frame for a preview of a call, by the tool of outer, of which no parameter is known.
+func Unknown(p *plan.Plan, outer *Frame) *Frame {
+	a := (&Params{Plan: p, RunEnv: outer.RunEnv}).PreviewInside(outer, nil)
+	a.Guessed = true
 	return a
 }
 

@@ -422,6 +422,9 @@ func (u UntruncatedScope) Lookup(r expr.Ref) (expr.Value, error) {
 // argument returns the value of a reference to the arguments of the call: all of them as an object, or one of them.
 func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 	if len(r.Path) == 0 {
+		if s.Frame.Guessed {
+			return expr.Value{}, expr.ErrUnknown
+		}
 		var all expr.Watch
 		for _, v := range s.Frame.Values {
 			all.Add(v)
@@ -431,7 +434,10 @@ func (s Scope) argument(r expr.Ref) (expr.Value, error) {
 		return v, nil
 	}
 	v, ok := s.Frame.Values[r.Path[0].Field]
-	if !ok || r.Path[0].IsIndex {
+	switch {
+	case !ok && s.Frame.Guessed:
+		return v, expr.ErrUnknown
+	case !ok || r.Path[0].IsIndex:
 		return v, errNoPart
 	}
 	r.Path = r.Path[1:]

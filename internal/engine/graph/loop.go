@@ -94,7 +94,7 @@ func (l *loopItems) Args(i int) dag.Args {
 
 // ListItems computes the items.
 func ListItems(l *plan.Loop, sc call.Scope) (*loopItems, error) {
-	list, err := call.LoopItems(l, sc)
+	list, err := call.LoopItems(l, call.UntruncatedScope{Scope: sc})
 	if err != nil {
 		return nil, err
 	}

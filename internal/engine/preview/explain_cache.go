@@ -120,14 +120,12 @@ func resolveStepIn(ctx context.Context, p *plan.Plan, a *call.Frame, path dag.ID
 	case s.Nested.Group:
 		return resolveStepIn(ctx, s.Nested, a, rest)
 	}
-	raw, unknown := knownWith(s, a)
+	raw, unknown := knownWith(s, call.Scope{Frame: a})
 	bound, err := call.BindGiven(ctx, s.Nested, a.RunEnv, raw)
 	if err != nil {
 		return nil, nil, a.WithoutSecrets(fmt.Errorf("cannot compute the parameters of step %s: %w", name, err))
 	}
-	// Unknown parameters were bound to the text of their references, so they are removed here.
-	inner := bound.Without(unknown).PreviewInside(a, len(unknown) > 0)
-	return resolveStep(ctx, inner, rest)
+	return resolveStep(ctx, bound.PreviewInside(a, unknown), rest)
 }
 
 // itemHint returns a hint for a path that names a loop instead of one of its items; "" for other paths, or if there is

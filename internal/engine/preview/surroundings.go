@@ -16,6 +16,13 @@ type Surroundings struct {
 	Environment []PreviewVariable `json:"environment,omitempty"`
 	EnvFiles    []string          `json:"env_files,omitempty"` // paths of env files
 	Input       string            `json:"input,omitempty"`     // standard input of the programs
+	// WorkingDirectory is the directory in which they start. A relative path starts at the workspace.
+	WorkingDirectory string `json:"working_directory,omitempty"`
+	OutputFile       string `json:"output_file,omitempty"`       // the file that their output is written to
+	Interactive      bool   `json:"interactive,omitempty"`       // they have the terminal of the person
+	DefaultResponse  string `json:"default_response,omitempty"`  // what flowrun types if nobody answers them
+	CleanEnvironment bool   `json:"clean_environment,omitempty"` // they inherit no variables of the flowrun process
+	Detached         bool   `json:"detached,omitempty"`          // what they leave in the background may outlive the run
 	// Runtime is node for a script that runs in Node.js, where it has all rights of the user; "" for others.
 	Runtime string `json:"runtime,omitempty"`
 	// Artifacts are the files that are kept, as NAME: PATTERN.
@@ -31,31 +38,40 @@ type PreviewVariable struct {
 	RunsCode bool   `json:"runs_code,omitempty"` // it can make programs run code, as PATH does
 }
 
-// surroundings builds Surroundings from variables, env files and input; show renders a template.
-func surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Template, show func(*expr.Template) string) (s Surroundings) {
+// surroundings builds Surroundings from variables, env files and input.
+func (k known) surroundings(vars []steps.EnvVar, files []steps.EnvFile, input *expr.Template) (s Surroundings) {
 	for _, v := range vars {
-		s.Environment = append(s.Environment, PreviewVariable{v.Name, show(v.Value), codeenv.RunsCode(v.Name)})
+		s.Environment = append(s.Environment, PreviewVariable{v.Name, k.show(v.Value), codeenv.RunsCode(v.Name)})
 	}
 	for _, f := range files {
-		s.EnvFiles = append(s.EnvFiles, show(f.Path))
+		s.EnvFiles = append(s.EnvFiles, k.show(f.Path))
 	}
-	if input != nil {
-		s.Input = show(input)
-	}
+	s.Input = k.show(input)
 	return s
 }
 
-// surroundingsOf returns the Surroundings of a step.
-func surroundingsOf(s *plan.Step, show func(*expr.Template) string) (around Surroundings) {
-	if base := s.BaseCommand(); base != nil {
-		around = surroundings(base.Env, base.EnvFiles, base.Input, show)
-		around.Container = describeContainer(base.Container, show)
+// surroundingsOf returns the Surroundings of a step: those of its command or script, or of its fallback if it has neither.
+func (k known) surroundingsOf(s *plan.Step) (around Surroundings) {
+	base := s.BaseCommand()
+	if base == nil {
+		base = plan.CommandOf(s.Policy.Fallback)
+	}
+	if base != nil {
+		around = k.surroundings(base.Env, base.EnvFiles, base.Input)
+		around.WorkingDirectory, around.CleanEnvironment, around.Detached = k.show(base.Dir), base.NoInherit, base.Detach
+		around.Container = describeContainer(base.Container, k.show)
+		if base.Stream != nil {
+			around.OutputFile = k.show(base.Stream.File)
+		}
+		if base.Interactive != nil {
+			around.Interactive, around.DefaultResponse = true, k.show(base.Interactive.Default)
+		}
 	}
 	if s.Script != nil && s.Script.Def.Module != nil && s.Script.Def.Module.Node {
 		around.Runtime = "node"
 	}
 	for _, a := range s.Artifacts {
-		around.Artifacts = append(around.Artifacts, a.Name+": "+show(a.Path))
+		around.Artifacts = append(around.Artifacts, a.Name+": "+k.show(a.Path))
 	}
 	return around
 }
@@ -71,6 +87,8 @@ func describeContainer(k *container.Definition, show func(*expr.Template) string
 		}
 	}
 	add(true, "image", k.Image)
+	add(k.Pull != "", "pull", k.Pull)
+	add(k.Entrypoint, "entry point of the image")
 	add(k.User != "", "user", k.User)
 	add(k.Network, "network of the container program")
 	for _, m := range k.Mounts {
@@ -88,6 +106,10 @@ func describeContainer(k *container.Definition, show func(*expr.Template) string
 		add(true, words...)
 		for _, v := range s.Env {
 			add(true, "service", s.Name, "has", v.Name, "=", show(v.Value))
+		}
+		add(s.User != "", "service", s.Name, "has the user", s.User)
+		if s.Health != nil {
+			add(true, "service", s.Name, "is checked with", show(s.Health.Command))
 		}
 	}
 	return list

