@@ -11,9 +11,9 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Status is the execution_status of an Answer.
@@ -206,7 +206,7 @@ func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Durati
 				a.Warnings = append(a.Warnings, cutText(n.Message, maxErrorText))
 			}
 		}
-		if res.Reason == graph.ReasonCleanup {
+		if res.Reason == plan.ReasonCleanup {
 			a.Warnings = append(a.Warnings, cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText))
 		}
 		return a

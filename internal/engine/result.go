@@ -325,11 +325,14 @@ func (r *Result) truncationNote() string {
 	return fmt.Sprintf("\n[truncated: the output has %d bytes; to see all of it: flowrun logs %s]", r.output.Size, r.ID)
 }
 
-// CleanupFailed returns the paths of the cleanups that failed.
+// CleanupFailed returns the paths of the cleanups that failed; for a tool in JavaScript, whose cleanup is a part of it, that
+// of its step.
 func (r *Result) CleanupFailed() []string {
 	var list []string
 	for _, s := range r.Steps {
-		if dag.ID(s.ID).Base() == plan.CleanupID && (s.Status == dag.Failed || s.Status == dag.TimedOut) {
+		failed := dag.ID(s.ID).Base() == plan.CleanupID && (s.Status == dag.Failed || s.Status == dag.TimedOut)
+		marked := s.Status == dag.Succeeded && s.Reason == plan.ReasonCleanup
+		if failed || marked && !slices.ContainsFunc(r.Steps, func(in StepResult) bool { return strings.HasPrefix(in.ID, s.ID+"/") }) {
 			list = append(list, s.ID)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // reportEnd reports how a run ended, in the forms that the flags demand.
@@ -80,7 +80,7 @@ func PrintStream(w io.Writer, file, text string) error {
 
 // PrintOutcome prints one line about how the run ended, and what to do about it. It prints nothing if
 // the run succeeded without notes.
-func PrintOutcome(env *ui.Env, res *engine.Result, plan *engine.Plan, recorded bool) {
+func PrintOutcome(env *ui.Env, res *engine.Result, p *engine.Plan, recorded bool) {
 	for _, n := range res.Notices {
 		if !n.Announced {
 			env.Notef("%s", n.Message)
@@ -94,8 +94,8 @@ func PrintOutcome(env *ui.Env, res *engine.Result, plan *engine.Plan, recorded b
 		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
 	}
 	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
-	if recorded && (res.Status != dag.Succeeded || res.Reason == graph.ReasonCleanup) {
-		runview.SuggestNext(env, res, plan.ChangedFiles(env.Library()))
+	if recorded && (res.Status != dag.Succeeded || res.Reason == plan.ReasonCleanup) {
+		runview.SuggestNext(env, res, p.ChangedFiles(env.Library()))
 	}
 }
 

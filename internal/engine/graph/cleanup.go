@@ -11,10 +11,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
-// ReasonCleanup is the reason of a successful run, or of a successful step that uses a tool, if a cleanup in it failed.
-// The message has the details.
-const ReasonCleanup = "cleanup"
-
 // cleanupRunner runs a tool's resources.cleanup after everything else, also if the run failed: all final commands, then
 // the removal of the temporary directory, if the tool says so. Otherwise it stays until the call has succeeded, for the
 // steps that are resumed. A failure does not fail the run and does not prevent the rest of the cleanup.
@@ -62,11 +58,14 @@ func removeTemp(a *call.Frame) error {
 func markFailedCleanups(p *plan.Plan, v dag.View, r *dag.Result) {
 	if p.Cleanup != nil {
 		if c := v.Result(plan.CleanupID); c != nil && c.Status != dag.Succeeded {
-			markFailedCleanup(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))
+			plan.MarkFailedCleanup(r, cmp.Or(c.Message, "the cleanup is "+c.Status.String()))
 		}
 	}
 	for _, s := range p.Steps {
-		if s.Nested != nil && s.Nested.HasCleanup {
+		switch {
+		case s.IsModule():
+			passFailedCleanup(r, v.Result(dag.ID(s.Def.Name)), "")
+		case s.Nested != nil && s.Nested.HasCleanup:
 			passFailedCleanup(r, v.Result(dag.ID(s.Def.Name)), "step "+s.Def.Name+": ")
 		}
 	}
@@ -75,15 +74,7 @@ func markFailedCleanups(p *plan.Plan, v dag.View, r *dag.Result) {
 // passFailedCleanup copies the mark of a step whose cleanup failed to the result of the graph or loop that contains the
 // step.
 func passFailedCleanup(r, step *dag.Result, which string) {
-	if step != nil && step.Status == dag.Succeeded && step.Reason == ReasonCleanup {
-		markFailedCleanup(r, which+step.Message)
-	}
-}
-
-// markFailedCleanup marks a result. The first failed cleanup is kept. A failed run is not marked: its own failure is
-// reported.
-func markFailedCleanup(r *dag.Result, message string) {
-	if r.Status == dag.Succeeded && r.Reason == "" {
-		r.Reason, r.Message, r.Notes = ReasonCleanup, message, []string{"cleanup failed"}
+	if step != nil && step.Status == dag.Succeeded && step.Reason == plan.ReasonCleanup {
+		plan.MarkFailedCleanup(r, which+step.Message)
 	}
 }

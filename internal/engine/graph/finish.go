@@ -41,7 +41,7 @@ func finish(p *plan.Plan, v dag.View, r *dag.Result) {
 	}
 	if p.Cleanup != nil && r.Status == dag.Succeeded {
 		if err := removeTemp(call.FrameOf(v.Args())); err != nil {
-			markFailedCleanup(r, err.Error())
+			plan.MarkFailedCleanup(r, err.Error())
 		}
 	}
 }

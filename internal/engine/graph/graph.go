@@ -59,7 +59,7 @@ func Build(p *plan.Plan) error {
 			}
 		}
 	}
-	p.HasCleanup = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.HasCleanup })
+	p.HasCleanup = p.Cleanup != nil || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.IsModule() || s.Nested != nil && s.Nested.HasCleanup })
 	all := make([]dag.ID, 0, len(p.Steps))
 	p.KeepsState = len(p.Definition.State) > 0 || slices.ContainsFunc(p.Steps, func(s *plan.Step) bool { return s.Nested != nil && s.Nested.KeepsState })
 	p.ByName = make(map[string]*plan.Step, len(p.Steps))

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
@@ -15,6 +17,9 @@ type hostCalls struct {
 	args *call.Frame
 	call *dag.Call // path and attempt of the step
 	work *steps.Work
+
+	mu        sync.Mutex
+	uncleaned string // why the tool's cleanup failed; "": it did not
 }
 
 // answer implements jsrun.Call.Ask.
@@ -22,6 +27,8 @@ func (k *hostCalls) answer(ctx context.Context, op string, args json.RawMessage)
 	switch op {
 	case "log":
 		return nil, k.log(args)
+	case "cleanupFailed":
+		return nil, k.cleanupFailed(args)
 	case "print":
 		return nil, k.print(args)
 	case "fetch":
@@ -39,6 +46,28 @@ func (k *hostCalls) print(args json.RawMessage) error {
 		return fmt.Errorf("cannot read the text to print: %w", err)
 	}
 	return k.work.Print(steps.Stderr, written.Text)
+}
+
+// cleanupFailed records that the tool's cleanup failed, which does not change its result.
+func (k *hostCalls) cleanupFailed(args json.RawMessage) error {
+	var in struct{ Message string }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return fmt.Errorf("cannot read why the cleanup failed: %w", err)
+	}
+	k.mu.Lock()
+	k.uncleaned = in.Message
+	k.mu.Unlock()
+	return k.work.Print(steps.Stderr, in.Message+"\n")
+}
+
+// mark marks the result of a tool that succeeded if its cleanup failed.
+func (k *hostCalls) mark(r dag.Result) dag.Result {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.uncleaned != "" {
+		plan.MarkFailedCleanup(&r, k.uncleaned)
+	}
+	return r
 }
 
 // log writes a line of console or api.logger to the step's error output.

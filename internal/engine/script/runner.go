@@ -42,11 +42,16 @@ type jsCall struct {
 }
 
 func (c *jsCall) run(ctx context.Context) (dag.Result, error) {
+	host := &hostCalls{args: c.args, call: c.call, work: c.work}
+	r, err := c.runWith(ctx, host)
+	return host.mark(r), err
+}
+
+func (c *jsCall) runWith(ctx context.Context, host *hostCalls) (dag.Result, error) {
 	vars, err := c.scope()
 	if err != nil {
 		return dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Message: err.Error(), Permanent: true}, nil
 	}
-	host := &hostCalls{args: c.args, call: c.call, work: c.work}
 	answer := host.answer
 	if m := c.Def.Module; m != nil {
 		api, err := newToolAPI(host, m)

@@ -35,7 +35,7 @@ func (r *Runtime) cleanUp(ctx context.Context, stopped *call) {
 		_, err = r.run(ctx, c)
 	}
 	if err != nil {
-		args, _ := json.Marshal(map[string]string{"level": "warn", "message": "cleanup failed: " + err.Error()}) // cannot fail: only strings
-		c.notify(ctx, "log", args)
+		args, _ := json.Marshal(map[string]string{"message": "cleanup failed: " + err.Error()}) // cannot fail: only strings
+		c.notify(ctx, "cleanupFailed", args)
 	}
 }

@@ -24,7 +24,7 @@ func stop(t *testing.T, s *Script, config Config, cancelled bool) (said []string
 		_, err = r.Call(ctx, Call{Script: s, Entry: "execute", Ask: func(ctx context.Context, op string, args json.RawMessage) (any, error) {
 			mu.Lock()
 			defer mu.Unlock()
-			if op == "log" {
+			if op == "log" || op == "cleanupFailed" {
 				all = append(all, strings.ReplaceAll(string(args), `\"`, `"`))
 			}
 			if cancelled && strings.Contains(string(args), "begun") {

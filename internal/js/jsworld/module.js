@@ -214,7 +214,7 @@ async function tidied (tool) {
   try {
     await Promise.race([tool.cleanup(), late])
   } catch (thrown) {
-    warn(`cleanup threw ${words(told(thrown))}`)
+    __askNow('cleanupFailed', { message: `cleanup threw ${words(told(thrown))}` })
   } finally {
     clearTimeout(timer)
   }

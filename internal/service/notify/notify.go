@@ -25,7 +25,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/graph"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Event is the subject of a notification.
@@ -127,7 +127,7 @@ func (o Outcome) headline() string {
 func (o Outcome) Line() string {
 	r, text := o.Result, o.headline()
 	detail := ""
-	if r.Status != dag.Succeeded || r.Reason == graph.ReasonCleanup {
+	if r.Status != dag.Succeeded || r.Reason == plan.ReasonCleanup {
 		detail = r.Message
 	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > maxDetail {
