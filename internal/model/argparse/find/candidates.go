@@ -17,6 +17,9 @@ type candidate struct {
 	marked     bool // inside a fence or tag
 }
 
+// isEmpty reports whether the candidate is {}, which is not a call if something is required.
+func (c candidate) isEmpty() bool { return c.Kind == node.Object && len(c.Children) == 0 }
+
 // scanner finds candidates in a text, from left to right. It does not look inside a candidate.
 type scanner struct {
 	*grammar.Parser

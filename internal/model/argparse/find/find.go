@@ -152,6 +152,9 @@ func (s *scanner) choose(level int) (node.Node, bool) {
 	if slices.ContainsFunc(s.found, func(c candidate) bool { return c.marked }) {
 		s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !c.marked && !s.hasKnownName(&c.Node) })
 	}
+	if s.RequiresSome() && slices.ContainsFunc(s.found, func(c candidate) bool { return !c.isEmpty() }) {
+		s.found = slices.DeleteFunc(s.found, candidate.isEmpty)
+	}
 	var first node.Node
 	for i := range s.found {
 		c := &s.found[i]

@@ -1,11 +1,13 @@
 package find_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/model/argparse/find"
 	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
+	"github.com/flowrun/flowrun/internal/model/argparse/report"
 	"github.com/flowrun/flowrun/internal/model/argparse/schema"
 )
 
@@ -59,6 +61,35 @@ func TestCall(t *testing.T) {
 		}
 		if r.End(); got != want || want == "" && r.Repaired {
 			t.Errorf("%s: %s, want %s, repairs %v", text, got, want, r.Repairs)
+		}
+	}
+}
+
+// TestEmptyObject: {} beside the arguments is not a call if something is required.
+func TestEmptyObject(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		required bool
+		want     string
+	}{
+		{`{}{"e": "X"}`, true, "prose"}, {`{} {"e": "X"}`, true, "prose"}, {`{"e": "X"}{}`, true, "prose"}, {`{}{}{"e": "X"}{"e": "X"}`, true, "prose"},
+		{"{}\n```json\n{\"e\": \"X\"}\n```", true, "fence"}, {`{}{"e": "X"}{"e": "Y"}`, true, "several-calls"}, {`{}{"e": "X"}`, false, "several-calls"},
+		{"{}\n```json\n{}\n```", true, "{}"},
+	} {
+		s := &schema.Schema{Properties: []schema.Property{{Name: "e", Schema: schema.Text(), Required: c.required}}}
+		r := grammar.NewReading(s, "", len(c.text))
+		n, ok := find.Call(r, c.text)
+		got := ""
+		switch {
+		case !ok:
+			got = r.Bad.Code
+		case len(n.Children) == 0:
+			got = "{}"
+		case slices.ContainsFunc(r.Repairs, func(fix report.Repair) bool { return fix.Kind == c.want }):
+			got = c.want
+		}
+		if r.End(); got != c.want {
+			t.Errorf("%q: %s, want %s, repairs %v", c.text, got, c.want, r.Repairs)
 		}
 	}
 }

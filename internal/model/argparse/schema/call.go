@@ -19,6 +19,11 @@ func (r *Call) IsTool(name string) bool { return r.Tool != "" && SameTool(name, 
 // InputName reports whether a name is that of a parameter.
 func (r *Call) InputName(name string) bool { return r.Declares(r.Root, name) }
 
+// RequiresSome reports whether a call without arguments is invalid.
+func (r *Call) RequiresSome() bool {
+	return slices.ContainsFunc(r.Root.Properties, func(p Property) bool { return p.Required && !p.HasDefault })
+}
+
 // Declares reports whether an object declares a name, in any spelling.
 func (r *Call) Declares(s *Schema, name string) bool {
 	p, _ := r.Property(s, name)
