@@ -26,7 +26,6 @@ func TestArguments(t *testing.T) {
 		`{"text": "x", "loud": "yes"}`:           `{"loud":true,"size":5,"text":"x"} [boolean]`,
 		`{"text": "x", "mode": "Slow Motion"}`:   `{"mode":"slow-motion","size":5,"text":"x"} [enum]`,
 		`{"text": "x", "tags": "a"}`:             `{"size":5,"tags":["a"],"text":"x"} [array]`,
-		`{"text": "x", "tags": "a, b"}`:          `{"size":5,"tags":["a","b"],"text":"x"} [list]`,
 		`{"text": "x", "tags": "['a', 'b']"}`:    `{"size":5,"tags":["a","b"],"text":"x"} [json-text]`,
 		`{"text": "x", "text": "x"}`:             `{"size":5,"text":"x"} []`,
 		`{"text": "x", "size": null}`:            `{"size":5,"text":"x"} []`,
@@ -56,6 +55,77 @@ func TestArguments(t *testing.T) {
 		}
 		if r.End(); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestCommaText reads a text with commas as a list only if it cannot be one item.
+func TestCommaText(t *testing.T) {
+	kinds := map[string]*schema.Schema{
+		"texts": schema.Text(), "any": nil, "numbers": {Types: []string{"number"}}, "wholes": {Types: []string{"integer"}},
+		"booleans": {Types: []string{"boolean"}}, "choices": {Enum: []any{"read", "write", "Rome, Italy", "a", "b", "a,b"}},
+		"objects": {Types: []string{"object"}}, "maybe": {Types: []string{"string", "null"}}, "mixed": {Types: []string{"number", "string"}},
+	}
+	for _, c := range []struct{ kind, text, want string }{
+		{"texts", "report,final.pdf", "ambiguous"}, {"texts", "Rome, Italy", "ambiguous"}, {"texts", "Doe, John", "ambiguous"}, {"texts", "1,5", "ambiguous"},
+		{"texts", "red,green,blue", "ambiguous"}, {"texts", ",", "ambiguous"}, {"any", "a,b", "ambiguous"}, {"any", "1,2", "ambiguous"},
+		{"maybe", "a,b", "ambiguous"}, {"mixed", "1,b", "ambiguous"}, {"objects", "a,b", "ambiguous"},
+		{"numbers", "1,5", "ambiguous"}, {"numbers", "1.000,5", "ambiguous"}, {"numbers", "1, 5", "[1,5]"}, {"numbers", "1.5,2.5", "[1.5,2.5]"}, {"numbers", "1,2,3", "[1,2,3]"},
+		{"numbers", "-1,5", "ambiguous"}, {"wholes", "1,5", "[1,5]"}, {"wholes", "1,234", "ambiguous"}, {"wholes", "1,234,567", "ambiguous"}, {"wholes", "1, 234", "[1,234]"},
+		{"wholes", "1234,567", "[1234,567]"}, {"wholes", "1,b", "type"}, {"wholes", "1,,2", "ambiguous"}, {"booleans", "true,false", "[true,false]"},
+		{"choices", "read,write", `["read","write"]`}, {"choices", "Rome, Italy", `["Rome, Italy"]`}, {"choices", "rome, italy", `["Rome, Italy"]`},
+		{"choices", "a,b", "ambiguous"}, {"choices", "read,delete", "enum"},
+	} {
+		s := &schema.Schema{Properties: []schema.Property{{Name: "v", Schema: schema.ArrayOf(kinds[c.kind])}}}
+		for _, kind := range []node.Node{{Kind: node.Quoted}, {Kind: node.Bare}} {
+			kind.Name, kind.Text = "v", c.text
+			r := grammar.NewReading(s, "", 100)
+			res, ok := bind.Arguments(r, &node.Node{Kind: node.Object, Children: []node.Node{kind}})
+			got := ""
+			if ok {
+				list, _ := json.Marshal(res.Value["v"])
+				got = string(list)
+			} else {
+				got = r.Bad.Code
+			}
+			if r.End(); got != c.want {
+				t.Errorf("%s: %q: %s, want %s", c.kind, c.text, got, c.want)
+			}
+		}
+	}
+}
+
+// TestUnfilled refuses the name of a parameter in angle brackets, which a model left in place of a value.
+func TestUnfilled(t *testing.T) {
+	s := &schema.Schema{Properties: []schema.Property{
+		{Name: "city", Schema: schema.Text()}, {Name: "maxCount", Schema: &schema.Schema{Types: []string{"integer"}}}, {Name: "any"}, {Name: "tags", Schema: schema.ArrayOf(schema.Text())},
+		{Name: "tag", Schema: &schema.Schema{Enum: []any{"<city>", "x"}}},
+		{Name: "opts", Schema: &schema.Schema{Properties: []schema.Property{{Name: "label", Schema: schema.Text()}}}},
+	}}
+	bare := func(name, text string) node.Node { return node.Node{Kind: node.Bare, Name: name, Text: text} }
+	in := func(kind node.Node, name string, child node.Node) node.Node {
+		kind.Name, kind.Children = name, []node.Node{child}
+		return kind
+	}
+	for want, members := range map[string][]node.Node{
+		"ellipsis": {
+			bare("city", "<city>"), bare("city", " <City> "), bare("maxCount", "<max_count>"), bare("any", "<any>"), bare("city", "<maxCount>"), bare("tags", "<tags>"),
+			in(node.Node{Kind: node.Array}, "tags", bare("", "<tags>")), in(node.Node{Kind: node.Object}, "opts", bare("label", "<label>")),
+		},
+		"": {
+			bare("city", "<b>"), bare("city", "<city>Rome</city>"), bare("city", "city"), bare("city", "<>"), bare("tag", "<city>"),
+			{Kind: node.Quoted, Name: "city", Text: "<city>"},
+		},
+	} {
+		for _, member := range members {
+			r := grammar.NewReading(s, "", 100)
+			got := ""
+			if _, ok := bind.Arguments(r, &node.Node{Kind: node.Object, Children: []node.Node{member}}); !ok {
+				got = r.Bad.Code
+			}
+			if r.End(); got != want {
+				t.Errorf("%+v: %q, want %q", member, got, want)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -90,55 +91,57 @@ func (r *binder) compose(s *schema.Schema, n *node.Node) (any, bool) {
 	return nil, r.wrongType(s, n)
 }
 
-// fitList converts a comma-separated list, or a single value, to an array.
+// fitList converts a text with commas, or a single value, to an array. A text that may be one item as well is refused.
 func (r *binder) fitList(s *schema.Schema, n *node.Node, text string, written bool) (any, bool) {
-	items := s.ItemSchema()
-	doubt := func() bool {
-		return r.Fail("ambiguous", int(n.Off), "%s: %s may be one text or several; write an array", r.Here(), report.Quote(n.Text))
-	}
+	items, pieces := s.ItemSchema(), strings.Split(text, ",")
+	several := len(pieces) > 1
 	switch {
 	case r.InItem():
 		return nil, r.wrongType(s, n) // a single cell is not a row
 	case written && (text == "" || strings.ContainsAny(text, "\n\r")):
-		return nil, doubt()
-	case !written || !strings.Contains(text, ","):
+	case !written || !several || isChoice(items, text) && !slices.ContainsFunc(pieces, func(p string) bool { return isChoice(items, p) }):
 		return r.wrapped(s, n)
-	case !items.Free() && (items.Allows("object") || items.Allows("array")):
-		return nil, doubt()
+	case !mayBeOne(items, text, pieces):
+		return r.fitPieces(items, n.Off, pieces)
 	}
-	tokens := items.Free() || items.Allows("string") && len(items.Enum) == 0
-	list := make([]any, 0, strings.Count(text, ",")+1)
-	r.Coerced("list", n.Off)
-	item := node.Node{Kind: node.Bare, Off: n.Off}
-	for piece := range strings.SplitSeq(text, ",") {
-		item.Text = strings.TrimSpace(piece)
-		if item.Text == "" || tokens && strings.ContainsAny(item.Text, " \t\"'`()[]{}“”‘’") {
-			return nil, doubt()
-		}
-		if items.Free() {
-			if looksTyped(item.Text) {
-				return nil, doubt()
-			}
-			list = append(list, item.Text)
-			continue
-		}
-		r.EnterItem(len(list))
-		v, ok := r.fit(items, &item)
-		r.Leave()
-		if !ok {
-			return nil, false
-		}
-		list = append(list, v)
-	}
-	return list, true
+	return nil, r.Fail("ambiguous", int(n.Off), "%s: %s may be one text or several; write an array", r.Here(), report.Quote(n.Text))
 }
 
-// looksTyped reports whether a word may be meant as a number, boolean or null.
-func looksTyped(word string) bool {
-	_, isNumber := asNumber(word)
-	low := strings.ToLower(word)
-	return isNumber || low == "true" || low == "false" || low == "null" || low == "none"
+// fitPieces fits the pieces between the commas of a text.
+func (r *binder) fitPieces(items *schema.Schema, off int32, pieces []string) (any, bool) {
+	r.Coerced("list", off)
+	list := make([]node.Node, len(pieces))
+	for i, p := range pieces {
+		list[i] = node.Node{Kind: node.Bare, Off: off, Text: strings.TrimSpace(p)}
+	}
+	return r.items(items, list)
 }
+
+// isChoice reports whether a text is a value of an enum, in any spelling.
+func isChoice(s *schema.Schema, text string) bool {
+	return s != nil && len(text) <= schema.MaxFoldedName && slices.ContainsFunc(s.Enum, func(e any) bool {
+		choice, ok := e.(string)
+		return ok && schema.Fold(strings.TrimSpace(text)) == schema.Fold(choice)
+	})
+}
+
+// mayBeOne reports whether a text with commas may be one item: a text, a number with a decimal comma or thousands
+// separators, or something that is not written with commas.
+func mayBeOne(items *schema.Schema, text string, pieces []string) bool {
+	switch {
+	case items.Free(), items.Allows("object"), items.Allows("array"), slices.ContainsFunc(pieces, func(p string) bool { return strings.TrimSpace(p) == "" }):
+		return true
+	case items.Allows("string"):
+		return len(items.Enum) == 0 || isChoice(items, text)
+	case !items.Allows("integer"):
+		return false
+	}
+	first, rest := strings.TrimLeft(pieces[0], "+-\u2212"), pieces[1:]
+	return len(rest) == 1 && items.Allows("number") && isDigits(rest[0]) || len(first) < 4 && isDigits(first) &&
+		!slices.ContainsFunc(rest, func(p string) bool { return len(p) != 3 || !isDigits(p) })
+}
+
+func isDigits(s string) bool { return s != "" && node.Digits(s) == len(s) }
 
 // unpack reads the array or object that a text contains.
 func (r *binder) unpack(s *schema.Schema, n *node.Node) (any, bool) {

@@ -12,6 +12,9 @@ import (
 // fit converts a node to the type that its schema declares. It uses the characters of the input, and refuses values with
 // more than one meaning.
 func (r *binder) fit(s *schema.Schema, n *node.Node) (any, bool) {
+	if r.unfilled(s, n) {
+		return nil, r.Fail("ellipsis", int(n.Off), "%s: %s is the name of a parameter, not its value", r.Here(), report.Quote(n.Text))
+	}
 	if s.Free() {
 		return r.untyped(n)
 	}
@@ -32,6 +35,17 @@ func (r *binder) fit(s *schema.Schema, n *node.Node) (any, bool) {
 		return r.checkEnum(s, n, node.Scalar(n))
 	}
 	return r.convert(s, n)
+}
+
+// unfilled reports whether an unquoted text is only the name of a parameter, or of the current member, in angle brackets.
+// In quotes it is the text that the model wrote.
+func (r *binder) unfilled(s *schema.Schema, n *node.Node) bool {
+	text := strings.TrimSpace(n.Text)
+	if n.Kind != node.Bare || len(text) < 3 || len(text) > schema.MaxFoldedName || text[0] != '<' || text[len(text)-1] != '>' || isChoice(s, text) {
+		return false
+	}
+	name := text[1 : len(text)-1]
+	return r.InputName(name) || n.Name != "" && schema.Fold(name) == schema.Fold(n.Name)
 }
 
 // literalFor interprets an unquoted value under a schema: as text if only text is declared, otherwise as the number or
