@@ -77,6 +77,9 @@ func thrownProblem(e *jsrun.Error, name string, m *tool.Module) *dag.Problem {
 			return p
 		}
 	}
+	if e.Name == "ValidationError" {
+		p.Category = categoryValidation
+	}
 	if p.Code = cmp.Or(p.Code, "Error"); p.Code == "Error" {
 		p.Code = "UNKNOWN_ERROR"
 	}

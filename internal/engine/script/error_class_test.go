@@ -32,6 +32,8 @@ func TestThrownProblem(t *testing.T) {
 		{"Error", "out of luck", "UNKNOWN_ERROR", "unknown"},
 		{"", "thrown text", "UNKNOWN_ERROR", "unknown"},
 		{"HTTPError", "status 500", "HTTPError", "unknown"},
+		{"ValidationError", "the date is in the past", "ValidationError", "validation"},
+		{"ValidationError", "connect ECONNREFUSED 127.0.0.1:5432", "NETWORK_ERROR", "system"},
 	} {
 		p := thrownProblem(&jsrun.Error{Kind: jsrun.KindThrown, Name: c.name, Message: c.message}, "mine", m)
 		if p.Code != c.code || p.Category != c.category || !p.Retryable {
