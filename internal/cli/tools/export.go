@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -38,7 +39,10 @@ func toolExportCommand(env *ui.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := atomicfile.Output(output, text, 0o644); err != nil {
+			if err = os.MkdirAll(filepath.Dir(output), 0o755); err == nil {
+				err = atomicfile.Output(output, text, 0o644)
+			}
+			if err != nil {
 				return fmt.Errorf("cannot export %q: %w", def.Name, err)
 			}
 			env.Notef("exported %s to %s", console.Clean(def.Name), output)
