@@ -151,23 +151,23 @@ func TestServers(t *testing.T) {
 // overriding, and in lists for programs.
 func TestSpellings(t *testing.T) {
 	p := newPlace(t, map[string]string{
-		"home/.config/flowrun/config.yaml": "toolCallCommand: weak\n",
-		"project/.flowrun/settings.json":   `{"toolDiscoveryCommand": "a", "tools": {"toolCallCommand": "b", "callCommand": "b"}}`,
+		"home/.config/flowrun/config.yaml": "toolCallCommand: weak\nmcpServerCommand: mine\n",
+		"project/.flowrun/settings.json":   `{"mcpServerCommand": "s", "toolDiscoveryCommand": "a", "tools": {"toolCallCommand": "b", "callCommand": "b"}}`,
 		"project/.flowrun/config.yaml":     "tools: {toolDiscoveryCommand: c}\n",
 	})
 	c, err := p.with(config.Options{TrustProject: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, p.list(c), "tools.discoveryCommand=c@project/.flowrun/config.yaml:1", "tools.callCommand=b@project/.flowrun/settings.json:1")
-	if c, err = p.load(); err != nil || c.Word("tools.discoveryCommand") != "" || c.Word("tools.callCommand") != "weak" {
+	same(t, p.list(c), "mcp.serverCommand=s@project/.flowrun/settings.json:1", "tools.discoveryCommand=c@project/.flowrun/config.yaml:1", "tools.callCommand=b@project/.flowrun/settings.json:1")
+	if c, err = p.load(); err != nil || c.Word("tools.discoveryCommand") != "" || c.Word("tools.callCommand") != "weak" || c.Word("mcp.serverCommand") != "mine" {
 		t.Errorf("an untrusted project: %v %v", err, p.list(c))
 	}
-	if list := c.Trust.Ignored(); !slices.Equal(list, []string{"tools.discoveryCommand", "tools.callCommand"}) {
+	if list := c.Trust.Ignored(); !slices.Equal(list, []string{"mcp.serverCommand", "tools.discoveryCommand", "tools.callCommand"}) {
 		t.Error(list)
 	}
 	for _, key := range config.Keys() {
-		if strings.Contains(key, "toolC") || strings.Contains(key, "toolD") {
+		if strings.Contains(key, "toolC") || strings.Contains(key, "toolD") || strings.Contains(key, "mcpServerC") {
 			t.Errorf("%s is a key of its own", key)
 		}
 	}
@@ -351,6 +351,7 @@ func TestSchema(t *testing.T) {
 		`{"tools": {"toolDiscoveryCommand": "a", "toolCallCommand": "b", "callStderr": "fail"}}`:             true,
 		`{"toolDiscoveryCommand": "a", "toolCallCommand": "b"}`:                                              true,
 		`{"mcp": {"allowed": ["a"], "excluded": ["b"], "mcpServerCommand": "x y"}}`:                          true,
+		`{"mcpServerCommand": "x y"}`:                                                                        true,
 		`{"mcp": {"allowed": {}}}`:                                                                           false,
 		`{"tools": {"callStderr": "perhaps"}}`:                                                               false,
 		`{"tools": {"discovery": "a"}}`:                                                                      false,

@@ -116,8 +116,9 @@ var discovery = keytable.NewObject("tools", "Programs that provide more tools, a
 	}
 })
 
-// These two keys are older than the section tools.
+// These keys are older than the sections tools and mcp.
 var (
+	oldServer    = field(keytable.KindText, "mcpServerCommand", "", "Another spelling of mcp.serverCommand.")
 	oldDiscovery = field(keytable.KindText, "toolDiscoveryCommand", "", "Another spelling of tools.discoveryCommand.")
 	oldCall      = field(keytable.KindText, "toolCallCommand", "", "Another spelling of tools.callCommand.")
 )
@@ -127,6 +128,7 @@ var spellings = map[string]string{
 	"tools.toolDiscoveryCommand": "tools.discoveryCommand",
 	"tools.toolCallCommand":      "tools.callCommand",
 	"mcp.mcpServerCommand":       "mcp.serverCommand",
+	"mcpServerCommand":           "mcp.serverCommand",
 	"toolDiscoveryCommand":       "tools.discoveryCommand",
 	"toolCallCommand":            "tools.callCommand",
 }
@@ -223,6 +225,7 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 		section("smtp", smtp, smtp.Doc),
 		section("mcp", used, used.Doc),
 		section("tools", discovery, discovery.Doc),
+		oldServer,
 		oldDiscovery,
 		oldCall,
 		webhooks,
@@ -238,6 +241,7 @@ var shared = keytable.NewObject("the settings", "Settings that are shared with o
 		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
 		section("mcp", used.Open(), used.Doc),
 		section("tools", discovery.Open(), discovery.Doc),
+		oldServer,
 		oldDiscovery,
 		oldCall,
 	}
