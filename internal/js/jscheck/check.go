@@ -60,9 +60,15 @@ var unavailable = map[string]string{
 	"process":  "a script cannot access the process; pass what it needs as a parameter",
 	"global":   "use globalThis, the global object",
 	"fs":       "a script cannot read files; read the file in another step, and pass its content",
+	"path":     "a transform or a script of a page has no modules of Node.js; use the methods of texts, or write a .tool.js",
+	"os":       "a transform or a script of a page has no modules of Node.js; pass what it needs as a parameter",
+	"util":     "a transform or a script of a page has no modules of Node.js; use the built-in names of JavaScript",
 	"eval":     "scripts cannot run text as code; to read data, use JSON.parse",
 	"Function": "scripts cannot run text as code; write the function itself",
 }
+
+// requirable are the names of unavailable that a script which can load modules may use, or load.
+var requirable = []string{"require", "path", "os", "util"}
 
 // checkNames reports the names that the script uses and does not declare.
 func (c *checker) checkNames() {
@@ -76,7 +82,7 @@ func (c *checker) checkNames() {
 		hint, isUnavailable := unavailable[name]
 		switch {
 		case known[name], name == "Function" && !called[id]:
-		case isUnavailable && !(CanRequire(c.form) && name == "require"):
+		case isUnavailable && !(CanRequire(c.form) && slices.Contains(requirable, name)):
 			c.report("js-forbidden", tool.Error, id, len(name), name+" is not available in scripts", hint)
 		case !slices.Contains(c.globals, name):
 			c.reportUndeclared(id, name)
@@ -90,7 +96,9 @@ func (c *checker) reportUndeclared(id *ast.Identifier, name string) {
 	if len(c.vars) > 0 {
 		hint += " and " + strings.Join(c.vars, ", ")
 	}
-	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); len(near) > 0 {
+	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); slices.Contains(requirable, name) {
+		hint = "load the module: const " + name + " = require('" + name + "')"
+	} else if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	c.report("js-undeclared", tool.Warning, id, len(name), strconv.Quote(name)+" is not declared", hint)

@@ -150,6 +150,8 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 		d.Fail(n, "no-name", "the tool has no name", "add 'name:'")
 	case written == nil:
 		d.Fail(n, "bad-name", fmt.Sprintf("the tool has no name, and the file name %s cannot be used as one", diagnostic.Quote(t.Name)), "add 'name:'")
+	case t.Format == Markdown && key == "name" && ValidName(nameFromTitle(t.Name)):
+		d.Fail(n, "bad-name", fmt.Sprintf("%s cannot be the name of a tool", diagnostic.Quote(t.Name)), "add 'id: "+nameFromTitle(t.Name)+"'; name: is then the title for people")
 	default:
 		d.Fail(n, "bad-name", fmt.Sprintf("%s cannot be the name of a tool", diagnostic.Quote(t.Name)),
 			"use up to 128 letters, digits, '_', '.' and '-', beginning with a letter, a digit or '_'; device names of Windows such as nul are reserved")
@@ -157,6 +159,11 @@ func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, cont
 	if file := Stem(t.File); written != nil && file != "" && t.Name != file {
 		d.Warn(n, "name-differs", fmt.Sprintf("the tool is named %s, but its file is named %s; the name of the tool applies", diagnostic.Quote(t.Name), diagnostic.Quote(file)), "rename one of them")
 	}
+}
+
+// nameFromTitle returns the name for a title: "Daily Summary" is daily_summary.
+func nameFromTitle(title string) string {
+	return strings.ToLower(strings.Join(strings.Fields(title), "_"))
 }
 
 // aliasKeys are the keys that an alias may have, beside those that begin with x-. All others belong to its base tool.

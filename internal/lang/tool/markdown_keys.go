@@ -93,7 +93,9 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))
 	return keytable.NewObject("a Markdown tool", "The front matter of a Markdown tool, between the two lines of ---.", func() []keytable.Field { return fields }).WithCheck(checkPage).
-		WithHint("steps", keytable.FixedHint("put steps: in a ```yaml block below the front matter"))
+		WithHint("steps", keytable.FixedHint("put steps: in a ```yaml block below the front matter")).
+		WithHint("preprocess", keytable.FixedHint("put the script in a ```javascript block that begins with // @preprocess")).
+		WithHint("postprocess", keytable.FixedHint("put the script in a ```javascript block that begins with // @postprocess"))
 }
 
 // pageEnvironment is the part of environment that applies to a tool without commands.

@@ -245,6 +245,22 @@ func TestPageParameters(t *testing.T) {
 	}
 }
 
+// TestPageHints checks what to write instead of a title as a name, and of keys of other programs.
+func TestPageHints(t *testing.T) {
+	for front, want := range map[string]string{
+		"name: Daily Summary":                "add 'id: daily_summary'",
+		"name: \"Täglich: 1\"":                "use up to 128 letters",
+		"id: a b":                            "use up to 128 letters",
+		"id: a\npreprocess: return input;":   "```javascript block that begins with // @preprocess",
+		"id: a\npostprocess: return output;": "```javascript block that begins with // @postprocess",
+	} {
+		_, found := Decode("demo.md", []byte("---\ntool: true\ntype: single\ndescription: d\n"+front+"\n---\n\n```yaml\ntool: x\n```\n"))
+		if !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Severity == Error && strings.Contains(d.Hint, want) }) {
+			t.Errorf("%s: %v", front, found)
+		}
+	}
+}
+
 // TestChainNames is the table of names of chain steps.
 func TestChainNames(t *testing.T) {
 	const page = "---\ntool: true\nid: my.chain\nname: Meine Kette\ndescription: d\ntype: chain\n---\n\n```yaml\nsteps:\n" +
