@@ -22,12 +22,12 @@ const MaxNesting = 32
 
 // Definition checks a definition as it was read. release is the version of flowrun; "" is newer than all versions.
 func Definition(def *tool.Definition, release string) tool.Diagnostics {
-	return slices.Concat(versions(def, release), filePaths(def), notifications(def), unused(def))
+	return slices.Concat(versions(def, release), filePaths(def), notifications(def))
 }
 
 // Plan checks the plan of a definition.
 func Plan(p *plan.Plan) tool.Diagnostics {
-	return slices.Concat(defaults(p), defaultSizes(p), neverRuns(p), sharedFiles(p), security(p), secrets(p), schedules(p))
+	return slices.Concat(unused(p), defaults(p), defaultSizes(p), neverRuns(p), sharedFiles(p), security(p), secrets(p), schedules(p))
 }
 
 // Errorf returns an error at the position of a text.

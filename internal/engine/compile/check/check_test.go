@@ -75,6 +75,11 @@ func TestSettings(t *testing.T) {
 		"an open quote to notify":     {"notify: [{on: failure, command: \"mail 'me\"}]\nbash: echo", []string{"3 bad-notification"}},
 		"a default that is too large": {"parameters:\n" + doubled(22) + "bash: echo {P22}", []string{"25 value-size"}},
 		"an unused parameter":         {"parameters:\n  P: {description: p}\nbash: echo", []string{"4 unused-parameter"}},
+		"an unused one beside a name": {"parameters:\n  P: {description: p}\n  Q: {description: q}\njs: return params.Q", []string{"4 unused-parameter"}},
+		"all in a script":             {"parameters:\n  P: {description: p}\njs: return Object.entries(params)", nil},
+		"all in a variable":           {"parameters:\n  P: {description: p}\njs: const p = params; return p", nil},
+		"all in a group":              {"parameters:\n  P: {description: p}\n" + steps("  - name: g\n    steps:\n      - {name: a, js: 'return JSON.stringify({...params})'}"), nil},
+		"all as arguments":            {"parameters:\n  P: {description: p}\n" + steps("  - {name: a, js: 'return params[env.X]'}"), nil},
 		"an example as an option":     {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls {P}", []string{"4 examples-refused"}},
 		"an example behind --":        {"parameters:\n  P: {description: p, examples: [-x]}\nrun: ls -- {P}", nil},
 	}.test(t)

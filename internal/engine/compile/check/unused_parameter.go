@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -12,13 +13,15 @@ import (
 const maxUnused = 200
 
 // unused warns about parameters that the file names only as keys: where they are declared, and where tests and
-// schedules set them. A file in another format than YAML or JSON may use a parameter in code.
-func unused(def *tool.Definition) (ds tool.Diagnostics) {
+// schedules set them. A script may use all parameters without naming them. A file in another format than YAML or JSON may
+// use a parameter in code.
+func unused(of *plan.Plan) (ds tool.Diagnostics) {
+	def := of.Definition
 	if def.Format != "" || def.Schema != nil || def.Alias || len(def.MadeOf) > 0 {
 		return nil
 	}
 	for _, p := range def.Parameters[:min(len(def.Parameters), maxUnused)] {
-		if p.Pos.File != def.File || p.Pos.Line == 0 || p.Deprecated || mentions(def.Source, p.Name) {
+		if p.Pos.File != def.File || p.Pos.Line == 0 || p.Deprecated || mentions(def.Source, p.Name) || len(of.Mentioning(p.Name)) > 0 {
 			continue
 		}
 		ds = append(ds, tool.Diagnostic{Code: "unused-parameter", Severity: tool.Warning, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + p.Name,
