@@ -37,7 +37,7 @@ type Outcome struct {
 	Status     Status
 	Reason     string     // why it was skipped or stopped
 	Mismatches []Mismatch // of a failed case, at least one
-	Warnings   []string   // problems that do not fail the test: of the cleanup
+	Warnings   []string   // problems that do not fail the test: of the cleanup, and why a file may be missing
 	Duration   time.Duration
 	ExitCode   int    // of the run; 0 if none was started
 	Output     string // the run's output, secrets masked, at most 10 MB

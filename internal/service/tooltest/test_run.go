@@ -9,8 +9,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -211,7 +213,15 @@ func (p *testRun) compare(res *engine.Result, why string) {
 	if len(p.Mismatches) > 0 {
 		p.Status = Failed
 	}
+	if p.Status == Failed && !p.InPlace && missingFile().MatchString(p.Stderr) {
+		p.warn("the test ran in a new folder: list the files that it needs in files:, or use --in-place to run it in the working directory")
+	}
 }
+
+// missingFile matches what programs and scripts print about a file that does not exist.
+var missingFile = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)no such file or directory|cannot find the (?:file|path)|\bENOENT\b`)
+})
 
 // cleanUp runs the test's cleanup commands, each even if others failed. An interrupt does
 // not stop them.

@@ -151,6 +151,21 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestMissingFile: a test in a new folder that failed because of a missing file says how it gets the file.
+func TestMissingFile(t *testing.T) {
+	needtest.Programs(t, "bash")
+	lib, cases := defined(t, "bash: cat ./src/a.txt\ntests:\n  - {name: fails, expected: {exit-code: 0}}\n  - {name: expects it, expected: {exit-code: 1}}\n")
+	for _, inPlace := range []bool{false, true} {
+		list, err := tooltest.Run(t.Context(), cases, tooltest.Options{Library: lib, InPlace: inPlace})
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		if got := len(list[0].Warnings) > 0; list[0].Status != tooltest.Failed || got == inPlace || len(list[1].Warnings) > 0 {
+			t.Errorf("in place %t: %v %v", inPlace, list[0].Warnings, list[1].Warnings)
+		}
+	}
+}
+
 // TestShortSecret checks that a secret too short for masking ends a test as it ends flowrun
 // run.
 func TestShortSecret(t *testing.T) {
