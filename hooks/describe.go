@@ -24,8 +24,20 @@ type description struct {
 	Problems     []moduleProblem
 }
 
-// moduleProblem is a problem that module.js found while it described a tool.
-type moduleProblem struct{ Code, Method, Path, Message, Where string }
+// moduleProblem is a problem that module.js found while it described a tool. Line and Col are in the file of the tool,
+// whose path is not kept, because the same text may be described once for several files; 0 for elsewhere.
+type moduleProblem struct {
+	Code, Method, Path, Message, Where string
+	Line, Col                          int
+}
+
+// locate replaces Where by the position in a file.
+func (p *moduleProblem) locate(file string) {
+	if at := jsrun.ParsePosition(p.Where); at.File == file {
+		p.Line, p.Col = at.Line, at.Col
+	}
+	p.Where = ""
+}
 
 // metadata holds the keys of getMetadata that flowrun uses.
 type metadata struct {
@@ -83,7 +95,7 @@ func (r *descriptionReader) report(code string, severity tool.Severity, method, 
 // problemHints are hints for the problems that module.js finds.
 var problemHints = map[string]string{
 	"no-tool":            "write module.exports = { async execute(params) { ... } }, or export default",
-	"tool-threw":         "fix the error; flowrun must be able to read the description without environment, files and network",
+	"tool-threw":         "fix the error, or move the code into execute: even with runtime: 'node', the top level of the file and its get... methods are read without environment, files and network",
 	"bad-business-error": "write { code: 'API_RATE_LIMIT', match: /rate limit/i, solution: 'wait', retryable: true }",
 }
 
@@ -104,8 +116,8 @@ func (r *descriptionReader) problems() {
 			hint = cmp.Or(answerHints[p.Method], "write it as a method: "+p.Method+"() { ... }")
 		}
 		r.report(p.Code, tool.Error, p.Method, p.Path, p.Message, hint)
-		if at := jsrun.ParsePosition(p.Where); at.Line > 0 && at.File == r.module.File {
-			r.found[len(r.found)-1].Pos = at
+		if p.Line > 0 {
+			r.found[len(r.found)-1].Pos = tool.Pos{File: r.module.File, Line: p.Line, Col: p.Col}
 		}
 	}
 }

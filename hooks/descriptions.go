@@ -24,7 +24,7 @@ type cachedDescription struct {
 const (
 	maxDescriptions    = 4096    // files in a cache; the oldest are removed
 	maxDescriptionSize = 1 << 20 // bytes
-	descriptionFormat  = "flowrun description 3\n"
+	descriptionFormat  = "flowrun description 4\n"
 )
 
 // describerDigest identifies the version of the code that describes tools. Another version may

@@ -158,6 +158,9 @@ func (l *loader) describe(m *tool.Module, name string) (*description, *tool.Diag
 	if err := json.Unmarshal(answer, d); err != nil {
 		return nil, &tool.Diagnostic{Code: "tool-threw", Message: "cannot read the description of the tool: " + err.Error()}
 	}
+	for i := range d.Problems {
+		d.Problems[i].locate(m.File)
+	}
 	return d, nil
 }
 

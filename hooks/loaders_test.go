@@ -60,6 +60,12 @@ func TestLoaderAnswers(t *testing.T) {
 		"a package of any version":     {answering(cachedDescription, `getDependencies: () => ({ a: ' ' })`), "error bad-dependency", ""},
 		"nothing to execute":           {"module.exports = { " + cachedDescription + " }\n", "error no-execute", ""},
 		"no tool":                      {"module.exports = 7\n", "error no-tool", ""},
+		"a function":                   {"module.exports = function (p) { return 1 }\n", "error no-tool", ""},
+		"an arrow function":            {"module.exports = p => 1\n", "error no-tool", ""},
+		"an async function":            {"module.exports = async function f (p) { return 1 }\n", "error no-tool", ""},
+		"a method":                     {"module.exports = { f () {} }.f\n", "error no-tool", ""},
+		"a function with methods":      {"module.exports = p => 1\nmodule.exports.execute = p => 1\nmodule.exports.getMetadata = () => ({ description: 'd' })\n", "", ""},
+		"a class":                      {"module.exports = class { execute () {} getMetadata () { return { description: 'd' } } }\n", "", ""},
 		"a file that throws":           {"\nthrow new Error('x')\n", "error tool-threw", "2:7"},
 		"no JavaScript":                {"module.exports = {\n  execute( {\n", "error js-syntax", ""},
 		"a file that is too large":     {strings.Repeat(" ", tool.MaxFileSize+1), "error file-too-large", "1:1"},
@@ -131,6 +137,44 @@ func TestLoaderDependencies(t *testing.T) {
 		want := []tool.Dependency{{Name: "@scope/a", Range: "^1.2"}, {Name: "b", Range: "*"}, {Name: "c", Range: "2.x || 3"}}
 		if diff := cmp.Diff(want, def.Steps[0].Script().Module.Dependencies); diff != "" || found.Err() != nil {
 			t.Errorf("%s: %v %s", answer, found, diff)
+		}
+	}
+}
+
+// TestLoaderNodeTop: a tool that runs under Node.js may use what only Node.js has at its top level.
+func TestLoaderNodeTop(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t)})
+	for top, node := range map[string]bool{
+		"const X = process.env.HOME": true, "const X = process.cwd() + process.platform": true, "const X = __dirname + '/data'": true,
+		"const X = process.argv.slice(2)": true, "if (process.env.DEBUG === '1') process.on('exit', () => {})": true, "const X = __filename": true,
+		"const X = 1": false, "const process = { env: {} }; process.env.A": false,
+	} {
+		for _, runtime := range []string{"", "node"} {
+			def, found := load("mine.tool.js", []byte(top+"\n"+answering(`getMetadata: () => ({ description: 'd', runtime: '`+runtime+`' })`)))
+			want := ""
+			if node && runtime == "" {
+				want = "error tool-threw"
+			}
+			if codes(found) != want || want == "" && def.Description != "d" {
+				t.Errorf("%s, runtime %q: %v", top, runtime, found)
+			}
+		}
+	}
+}
+
+// TestLoaderSameText: a problem has its place in each file with the same text.
+func TestLoaderSameText(t *testing.T) {
+	load := hooks.Loader(hooks.LoaderConfig{Runtime: inProcess(t), Cache: t.TempDir()})
+	for text, want := range map[string]string{
+		"const a = 1\nmodule.exports = { execute () {}, getMetadata () {\n  throw new Error('x') } }\n": "3:9",
+		"\nnull.x\n": "2:6",
+	} {
+		for _, file := range []string{"/one/a.tool.js", "/two/a.tool.js", "/one/a.tool.js"} {
+			_, found := load(file, []byte(text))
+			i := slices.IndexFunc(found, func(d tool.Diagnostic) bool { return d.Code == "tool-threw" })
+			if i < 0 || found[i].Pos.File != file || fmt.Sprintf("%d:%d", found[i].Pos.Line, found[i].Pos.Col) != want {
+				t.Errorf("%s: %v, want %s", file, found, want)
+			}
 		}
 	}
 }

@@ -22,10 +22,21 @@ function kind (v) {
 function loaded () {
   let found = __load()
   if (found && !has(found, 'execute') && found.default) found = found.default
-  if (typeof found === 'function' && !has(found, 'execute')) found = new found() // eslint-disable-line new-cap
+  if (typeof found === 'function' && !has(found, 'execute') && isConstructor(found)) found = new found() // eslint-disable-line new-cap
+  if (typeof found === 'function' && METHODS.every(m => !(m in found))) throw new NoTool('the file must export a tool, but exports a function')
   if (!isObject(found) && typeof found !== 'function') throw new NoTool(`the file must export a tool, but exports ${kind(found)}`)
   if (isObject(found) && METHODS.every(m => !(m in found))) throw new NoTool('the file must export a tool, but exports an object without methods of a tool')
   return found
+}
+
+// isConstructor reports whether a function can be called with new, without calling it.
+function isConstructor (f) {
+  try {
+    Reflect.construct(Object, [], f)
+    return true
+  } catch (_) {
+    return false
+  }
 }
 
 class NoTool extends Error {}
@@ -60,7 +71,21 @@ function told (thrown) {
 
 // ---- describe
 
+// describe returns the description of a tool. A tool that runs under Node.js may use what only Node.js has at its top level
+// too. It is then described with a process without environment.
 async function describe () {
+  const answer = await description()
+  if (!answer.problems.some(p => /\b(process|__dirname|__filename) is not available/.test(p.message))) return answer
+  Object.assign(globalThis, {
+    process: { env: {}, argv: [], execArgv: [], platform: 'linux', arch: 'x64', version: 'v22.0.0', versions: { node: '22.0.0' }, cwd: () => '/', on () { return this } },
+    __dirname: '/',
+    __filename: '/' + args.tool.id + '.tool.js'
+  })
+  const again = await description()
+  return again.metadata && again.metadata.runtime === 'node' ? again : answer
+}
+
+async function description () {
   const answer = { methods: [], problems: [] }
   const problem = (code, method, path, message, where) => { answer.problems.push({ code, method, path, message, where }) }
   let tool
