@@ -50,7 +50,7 @@ func (r *Refusal) withOriginal(text string) *Refusal {
 
 // refusal converts a refusal of the text.
 func (t *Tool) refusal(r *argparse.Refusal) *Refusal {
-	return (&Refusal{Code: r.Code, Message: r.Message, Offset: r.Offset, ExpectedFormat: example(r.ExpectedFormat), Hint: r.Hint, Suggestions: r.Suggestions}).cut()
+	return (&Refusal{Code: r.Code, Message: r.Message, Offset: r.Offset, ExpectedFormat: t.expected(), Hint: r.Hint, Suggestions: r.Suggestions}).cut()
 }
 
 // invalid returns a refusal that lists all problems with the values.
@@ -105,8 +105,14 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	}
 }
 
-// expected returns an example call of the tool.
-func (t *Tool) expected() json.RawMessage { return example(argparse.Example(t.schema)) }
+// expected returns an example call of the tool, which its schema accepts if that is possible.
+func (t *Tool) expected() json.RawMessage {
+	rules, err := tool.ParseSchema(t.Schema())
+	if err != nil {
+		return example(argparse.Example(t.schema))
+	}
+	return example(argparse.ExampleOf(t.schema, rules))
+}
 
 // example returns an example call as JSON; a truncated one becomes a text.
 func example(s string) json.RawMessage {

@@ -213,6 +213,9 @@ func TestParse(t *testing.T) {
 			if text, err := json.Marshal(refused); err != nil || len(text) > 2048 || refused.Code != c.refused || refused.Message == "" || refused.ExpectedFormat == nil {
 				t.Errorf("%s %s: refused with %s (%v), want %q", c.tool, c.text, text, err, c.refused)
 			}
+			if _, again := tl.Parse(string(refused.ExpectedFormat)); again != nil {
+				t.Errorf("%s: the example %s is refused: %v", c.tool, refused.ExpectedFormat, again)
+			}
 			continue
 		}
 		params, _ := json.Marshal(i.Params)

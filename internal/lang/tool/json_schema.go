@@ -41,9 +41,15 @@ func (s *JSONSchema) Check(v any) []FormProblem {
 	return list
 }
 
+// Accepts reports whether a value has no problems.
+func (s *JSONSchema) Accepts(v any) bool { return len(s.compiled.Validate(v)) == 0 }
+
 // Defaults returns a copy of a value in which the schema's defaults replace missing values, also inside objects and
 // lists.
 func (s *JSONSchema) Defaults(v any) any { return s.compiled.Defaults(v) }
+
+// Example returns a value that the schema accepts; ok is false if none is found.
+func (s *JSONSchema) Example() (v any, ok bool) { return s.compiled.Example() }
 
 // Open reports whether the schema has rules of its own for values that its top-level properties do not name.
 func (s *JSONSchema) Open() bool {

@@ -23,6 +23,9 @@ type (
 // Example returns a valid call as a JSON object, which refusals show as the expected format.
 func Example(s *Schema) string { return report.Example(s) }
 
+// ExampleOf is Example with values that all rules accept, if there is a way.
+func ExampleOf(s *Schema, rules report.Rules) string { return report.ExampleOf(s, rules) }
+
 // maxInput limits the input, in bytes.
 const maxInput = 1 << 20
 

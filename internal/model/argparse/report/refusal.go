@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -158,6 +159,48 @@ func Example(s *schema.Schema) string {
 		}
 	}
 	return "{}"
+}
+
+// Rules are all rules for the arguments of a tool, of which a Schema has only those that guide parsing.
+type Rules interface {
+	Example() (call any, ok bool) // with all parameters, if that is possible
+	Accepts(call any) bool
+}
+
+// ExampleOf is Example with values that all rules accept, if there is a way. It keeps the examples and defaults of the author
+// that they accept.
+func ExampleOf(s *schema.Schema, rules Rules) string {
+	found, _ := rules.Example()
+	call, ok := found.(map[string]any)
+	if !ok {
+		return Example(s)
+	}
+	whole := maps.Clone(call)
+	shown := &schema.Schema{}
+	for _, p := range s.Properties {
+		if own := p.Own(); own != nil {
+			if whole[p.Name] = own; !rules.Accepts(whole) {
+				delete(whole, p.Name)
+			}
+			if v, known := call[p.Name]; known && whole[p.Name] == nil {
+				whole[p.Name] = v
+			}
+		}
+		if v, ok := whole[p.Name]; ok {
+			shown.Properties = append(shown.Properties, fixed(p.Name, v, p.Required))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		if !slices.ContainsFunc(s.Properties, func(p schema.Property) bool { return p.Name == name }) {
+			shown.Properties = append(shown.Properties, fixed(name, whole[name], true))
+		}
+	}
+	return Example(shown)
+}
+
+// fixed returns a property that has one value.
+func fixed(name string, v any, required bool) schema.Property {
+	return schema.Property{Name: name, Required: required, Schema: &schema.Schema{Enum: []any{v}}}
 }
 
 // exampleOf formats the selected parameters in declared order.

@@ -113,13 +113,18 @@ func typeOf(v any) string {
 	return "object"
 }
 
+// Own returns the value that the author of a property gives as an example, or as its default; nil for none.
+func (p *Property) Own() any {
+	if p.Example == nil && p.HasDefault {
+		return p.Default
+	}
+	return p.Example
+}
+
 // Sample returns a valid value of a property.
 func (p *Property) Sample(depth int) any {
-	switch {
-	case p.Example != nil:
-		return p.Example
-	case p.HasDefault && p.Default != nil:
-		return p.Default
+	if own := p.Own(); own != nil {
+		return own
 	}
 	return p.Schema.sample(depth)
 }
