@@ -194,6 +194,7 @@ func (m *repairer) setParameters(doc []byte) (err error) {
 func (m *repairer) parse(a *repairAnswer, text []byte) {
 	res, refused := argparse.Parse(m.rules.schema, "", text)
 	if refused != nil {
+		refused.ExpectedFormat = m.rules.example()
 		a.Error = refused
 		return
 	}
@@ -205,7 +206,7 @@ func (m *repairer) parse(a *repairAnswer, text []byte) {
 		delete(given, name)
 	}
 	if refused := m.rules.tool.Validate(given); refused != nil {
-		refused.ExpectedFormat = json.RawMessage(argparse.Example(m.rules.schema))
+		refused.ExpectedFormat = json.RawMessage(m.rules.example())
 		a.Error = refused
 		return
 	}

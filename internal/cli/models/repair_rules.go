@@ -21,8 +21,12 @@ import (
 // tool with exactly these parameters, so that values are validated as in a call.
 type argumentRules struct {
 	schema *argparse.Schema
+	all    *tool.JSONSchema
 	tool   *registry.Tool
 }
+
+// example returns an example call.
+func (r *argumentRules) example() string { return argparse.ExampleOf(r.schema, r.all) }
 
 // argumentsTool is the name of that tool, which is never called.
 const argumentsTool = "arguments"
@@ -38,9 +42,11 @@ func readRules(doc []byte) (*argumentRules, error) {
 	}
 	properties := map[string]any{}
 	for name, p := range parameters {
-		if properties[name], err = valueRules(p); err != nil {
+		rules, err := valueRules(p)
+		if err != nil {
 			return nil, fmt.Errorf("parameter %q: %w", name, err)
 		}
+		properties[name] = rules
 	}
 	text, err := json.Marshal(map[string]any{"type": "object", "properties": properties})
 	if err != nil {
@@ -56,11 +62,11 @@ func readRules(doc []byte) (*argumentRules, error) {
 		return nil, err
 	}
 	t, err := registry.New(lib, registry.Options{}).Get(argumentsTool)
-	return &argumentRules{schema, t}, err
+	return &argumentRules{schema, own, t}, err
 }
 
 // validationKeywords are the validation rules that have the same names as in JSON Schema. Types and
-// choices are checked during parsing.
+// choices are checked during parsing too.
 var validationKeywords = []string{"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
 	"multipleOf", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"}
 
@@ -68,6 +74,12 @@ var validationKeywords = []string{"minLength", "maxLength", "pattern", "format",
 // its elements, as in a definition.
 func valueRules(p map[string]any) (map[string]any, error) {
 	s := map[string]any{}
+	if t := typeNames(p["type"]); t != nil {
+		s["type"] = t
+	}
+	if choices, ok := p["enum"]; ok {
+		s["enum"] = choices
+	}
 	for _, key := range validationKeywords {
 		if v, ok := p[key]; ok {
 			s[key] = v
@@ -77,8 +89,7 @@ func valueRules(p map[string]any) (map[string]any, error) {
 	elements := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(more)) {
 		switch {
-		case key == "enum":
-		case !slices.Contains(validationKeywords, key):
+		case key != "enum" && !slices.Contains(validationKeywords, key):
 			return nil, fmt.Errorf("unknown validation rule %q%s", key, ui.Nearest(key, append(slices.Clone(validationKeywords), "enum")))
 		case p["type"] == "array" && !strings.HasSuffix(key, "Items"):
 			elements[key] = more[key]
@@ -97,6 +108,23 @@ func valueRules(p map[string]any) (map[string]any, error) {
 		s["items"] = elements
 	}
 	return s, propertyRules(s, p)
+}
+
+// typeNames returns the types of a value as in JSON Schema, nil for any. They decide which numbers are in range, as in a call.
+func typeNames(declared any) any {
+	switch t := declared.(type) {
+	case string:
+		if name := strings.ToLower(t); name != "any" {
+			return name
+		}
+	case []any:
+		names := make([]any, len(t))
+		for i, one := range t {
+			names[i] = typeNames(one)
+		}
+		return names
+	}
+	return nil
 }
 
 // propertyRules adds the rules of the properties of an object.
