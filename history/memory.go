@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -196,6 +197,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 		case !strings.HasPrefix(info.ID, q.Prefix),
 			q.Tool != "" && info.Tool != q.Tool,
 			q.Tools != nil && !slices.Contains(q.Tools, info.Tool),
+			q.Folder != "" && !within(q.Folder, run.record),
 			q.Origin != "" && info.Origin != q.Origin,
 			q.Kind != "" && !strings.HasPrefix(info.Origin, q.Kind+":"),
 			q.Direct && info.Origin != "",
@@ -217,6 +219,15 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 		}
 	}
 	return list, nil
+}
+
+// within reports whether the working directory of a recorded run is a folder or inside it.
+func within(folder string, record []byte) bool {
+	var r struct {
+		RunEnv RecordedEnv `json:"world"`
+	}
+	const separator = string(filepath.Separator)
+	return json.Unmarshal(record, &r) == nil && strings.HasPrefix(r.RunEnv.Workspace+separator, strings.TrimSuffix(folder, separator)+separator)
 }
 
 // Cancel implements Store.

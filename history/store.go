@@ -209,6 +209,7 @@ type Query struct {
 	Prefix string       // of the id
 	Tool   string       // name
 	Tools  []string     // any of these names; nil selects all
+	Folder string       // whose working directory is this folder or one inside it; "" selects all
 	Origin string       // who started it, see WithOrigin; "" selects all
 	Kind   string       // of the origin: schedule selects schedule:NAME for every NAME; "" selects all
 	Direct bool         // only those without an origin

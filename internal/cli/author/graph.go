@@ -6,9 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
 
@@ -20,7 +21,7 @@ func graphCommand(env *ui.Env) *cobra.Command {
 		Long: `Draw the steps of a tool and their dependencies. If you give a run, the graph also shows
 the state and duration of each step in that run.`,
 		Example: `  flowrun graph deploy
-  flowrun graph deploy latest           with the states of the last run
+  flowrun graph deploy latest           with the states of its last run
   flowrun graph deploy -o svg > deploy.svg
   flowrun graph ./deploy.yaml -o mermaid`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -44,7 +45,7 @@ the state and duration of each step in that run.`,
 				return env.CompleteTool(c, args, prefix)
 			}
 			name, _ := ui.ToolName(env, args[0])
-			return runview.RunIDs(env, history.Query{Prefix: prefix, Tool: name, Limit: runview.MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, findrun.Read, name, prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 	}
 	ui.OutputFlag(c, &output, "text", "svg", "dot", "mermaid", "json")
@@ -54,7 +55,13 @@ the state and duration of each step in that run.`,
 // graphRun draws a recorded run, with the definitions that it was started with.
 func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
 	return env.ReadHistory(func(ctx context.Context, s ui.History) error {
-		p, err := env.LoadRun(ctx, s, run)
+		f := env.Finder(s)
+		f.Tool, _ = ui.ToolName(env, name) // of a file that is gone or invalid, any run is looked for
+		id, err := f.Find(ctx, findrun.Read, run)
+		if err != nil {
+			return err
+		}
+		p, err := engine.LoadRun(ctx, s, env.Library(), id)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -49,7 +50,7 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-				run, err := env.LoadRun(ctx, s, args[0])
+				run, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err
 				}
@@ -64,7 +65,7 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 				return allArtifacts(env, run.Record.ID, all, to, output)
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
 	c.Flags().StringVar(&to, "to", "", "copy the files into this `folder`; - is standard output")
 	ui.OutputFlag(c, &output, "text", "json")

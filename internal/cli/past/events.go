@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 )
 
 func eventsCommand(env *ui.Env) *cobra.Command {
@@ -22,12 +23,12 @@ func eventsCommand(env *ui.Env) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return events(ctx, env, s, args[0]) })
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
 }
 
 func events(ctx context.Context, env *ui.Env, s history.Store, word string) error {
-	id, err := ui.FindRun(ctx, s, word)
+	id, err := env.FindRun(ctx, s, findrun.Read, word)
 	if err != nil {
 		return err
 	}

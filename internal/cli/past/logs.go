@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -50,7 +51,7 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 				return err
 			}
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-				id, err := ui.FindRun(ctx, s, args[0])
+				id, err := env.FindRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -31,7 +32,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 		Args: ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-				p, err := env.LoadRun(ctx, s, args[0])
+				p, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err
 				}
@@ -41,7 +42,7 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 				return show(env, p)
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
 	ui.OutputFlag(c, &output, "text", "json")
 	return c

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -25,7 +26,7 @@ show -o json, with the times of all steps.`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-				p, err := env.LoadRun(ctx, s, args[0])
+				p, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err
 				}
@@ -35,7 +36,7 @@ show -o json, with the times of all steps.`,
 				return console.Timeline(env.Stdout, runview.Bars(p.Plan, p.Result().Steps), timelineOptions(env, p))
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
 	ui.OutputFlag(c, &output, "text", "json")
 	return c

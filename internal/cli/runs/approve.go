@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -99,7 +100,7 @@ func answerQuestion(env *ui.Env, c *cobra.Command, args []string, r Answering, f
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
-		recorded, err := env.LoadRun(ctx, s, args[0])
+		recorded, err := env.LoadRun(ctx, s, findrun.Answer, args[0])
 		if err != nil {
 			return err
 		}
@@ -360,11 +361,10 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp
 		if len(args) == 0 {
-			waiting := []dag.Status{dag.Waiting, dag.Running, dag.Interrupted}
-			return runview.RunIDs(env, history.Query{Prefix: prefix, Limit: runview.MaxOffered, Status: waiting}), none | cobra.ShellCompDirectiveKeepOrder
+			return runview.RunIDs(env, findrun.Answer, "", prefix), none | cobra.ShellCompDirectiveKeepOrder
 		}
 		ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-			p, err := env.LoadRun(ctx, s, args[0])
+			p, err := env.LoadRun(ctx, s, findrun.Answer, args[0])
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
@@ -19,7 +21,8 @@ func cancelCommand(env *ui.Env) *cobra.Command {
 		Use:   "cancel RUN",
 		Short: "Stop a run that another process executes",
 		Long: `Ask the process that executes a run to stop it, as Ctrl-C would: it stops the steps and
-runs the cleanup. The command does not wait until the run has ended.
+runs the cleanup. The command does not wait until the run has ended. If the run is not
+active, the command fails.
 
 No process executes a run that is waiting for an approval. This command then runs the
 cleanup itself, unless a service started the run.`,
@@ -27,7 +30,7 @@ cleanup itself, unless a service started the run.`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
-				id, err := ui.FindRun(ctx, s, args[0])
+				id, err := env.FindRun(ctx, s, findrun.Cancel, args[0])
 				if err != nil {
 					return err
 				}
@@ -35,27 +38,31 @@ cleanup itself, unless a service started the run.`,
 				if err != nil {
 					return err
 				}
-				switch info.Status {
-				case dag.Running, dag.Pending:
-					if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
-						return err
-					}
-					env.Notef("asked run %s to stop; to see how it ends: flowrun show %s", id, id)
-				case dag.Interrupted:
-					if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !engine.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
-						env.Notef("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
-						return nil
-					}
-					env.Notef("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)
-				case dag.Waiting:
-					return cancelWaiting(ctx, env, s, info)
-				default:
-					env.Notef("run %s has already ended; it %s", id, statusText(info.Status, info.Notes...))
-				}
-				return nil
+				return cancel(ctx, env, s, info)
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env, dag.Running, dag.Pending, dag.Waiting),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Cancel),
+	}
+}
+
+// cancel stops a run. It is an error if there is nothing to stop.
+func cancel(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo) error {
+	switch id := info.ID; info.Status {
+	case dag.Running, dag.Pending:
+		if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
+			return err
+		}
+		env.Notef("asked run %s to stop; to see how it ends: flowrun show %s", id, id)
+		return nil
+	case dag.Waiting:
+		return cancelWaiting(ctx, env, s, info)
+	case dag.Interrupted:
+		if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !engine.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
+			return fmt.Errorf("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
+		}
+		return fmt.Errorf("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)
+	default:
+		return fmt.Errorf("run %s has already ended; it %s", id, statusText(info.Status, info.Notes...))
 	}
 }
 
@@ -72,7 +79,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s ui.History, info history.
 		env.Notef("asked run %s to stop; to see how it ends: flowrun show %[1]s", info.ID)
 		return nil
 	}
-	past, err := env.LoadRun(ctx, s, info.ID)
+	past, err := engine.LoadRun(ctx, s, env.Library(), info.ID)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 )
 
 func resumeCommand(env *ui.Env) *cobra.Command {
@@ -45,7 +46,7 @@ parameters are not recorded, so give them again.`,
   flowrun resume latest --dry-run`,
 		Args: SomeRun,
 		RunE: func(c *cobra.Command, args []string) error {
-			return continueOrRetry(env, c, args, f, func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error) {
+			return continueOrRetry(env, c, findrun.Resume, args, f, func(p *engine.RecordedRun, params map[string]any, yes bool) (*engine.Continuation, error) {
 				o.Params, o.RerunAsked = params, yes
 				g, err := p.Resume(env.Library(), o)
 				var awaits *outcome.AwaitsAnswerError
@@ -55,7 +56,7 @@ parameters are not recorded, so give them again.`,
 				return g, err
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Resume),
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run all interrupted steps again, regardless of on-interrupt")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the current definitions instead of the recorded ones")
@@ -82,12 +83,12 @@ command shows which steps will run.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
 			}
-			return continueOrRetry(env, c, append(args, with...), f, func(p *engine.RecordedRun, params map[string]any, _ bool) (*engine.Continuation, error) {
+			return continueOrRetry(env, c, findrun.Retry, append(args, with...), f, func(p *engine.RecordedRun, params map[string]any, _ bool) (*engine.Continuation, error) {
 				o.With = params
 				return p.Retry(env.Library(), o)
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Retry),
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&o.From, "from", nil, "rerun this `step` and all steps downstream of it")
@@ -97,7 +98,7 @@ command shows which steps will run.`,
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return runview.RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		return runview.RunSteps(env, findrun.Retry, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
@@ -120,7 +121,7 @@ type planner func(p *engine.RecordedRun, params map[string]any, yes bool) (*engi
 
 // continueOrRetry resumes or retries a recorded run: it plans, shows the plan, asks for consent
 // if needed, and executes the plan.
-func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, plan planner) error {
+func continueOrRetry(env *ui.Env, c *cobra.Command, a findrun.Act, args []string, f runFlags, plan planner) error {
 	if err := f.check(env, c); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, args []string, f runFlags, p
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
-		recorded, err := env.LoadRun(ctx, s, args[0])
+		recorded, err := env.LoadRun(ctx, s, a, args[0])
 		if err != nil {
 			return err
 		}

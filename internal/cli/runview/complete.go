@@ -7,44 +7,37 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // MaxOffered is how many runs, or steps of a run, completion offers at most.
 const MaxOffered = 50
 
-// CompleteRunID completes ids of runs with one of these statuses, or of all, newest first, with tool,
-// status and age.
-func CompleteRunID(env *ui.Env, status ...dag.Status) cobra.CompletionFunc {
+// CompleteRunID completes ids of runs that an act is for, newest first, with tool, status and age.
+func CompleteRunID(env *ui.Env, a findrun.Act) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return RunIDs(env, history.Query{Prefix: prefix, Status: status, Limit: MaxOffered}), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return RunIDs(env, a, "", prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 }
 
-// RunIDs returns completions for the runs of a query. The newest run, if the query includes it, is
-// also offered as flowrun.Latest.
-func RunIDs(env *ui.Env, q history.Query) (words []string) {
+// RunIDs returns completions for the runs of a tool, or of any, that an act is for. history.Latest is offered if there
+// is such a run.
+func RunIDs(env *ui.Env, a findrun.Act, tool, prefix string) (words []string) {
 	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-		if strings.HasPrefix(history.Latest, q.Prefix) {
-			newest, err := s.Runs(ctx, history.Query{Limit: 1})
-			if err != nil {
-				return err
-			}
-			included, err := s.Runs(ctx, history.Query{Tool: q.Tool, Status: q.Status, Limit: 1})
-			if err != nil {
-				return err
-			}
-			if len(newest) > 0 && len(included) > 0 && included[0].ID == newest[0].ID {
-				words = append(words, ui.WithDescription(history.Latest, "the newest run"))
+		if strings.HasPrefix(history.Latest, prefix) {
+			f := env.Finder(s)
+			f.Tool = tool
+			if _, err := f.Find(ctx, a, history.Latest); err == nil {
+				words = append(words, ui.WithDescription(history.Latest, a.Newest()))
 			}
 		}
-		list, err := s.Runs(ctx, q)
+		list, err := s.Runs(ctx, history.Query{Prefix: prefix, Tool: tool, Status: a.Statuses(), Limit: MaxOffered})
 		for _, r := range list {
 			words = append(words, ui.WithDescription(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
 		}
@@ -58,18 +51,18 @@ func CompleteRunStep(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
 		case 0:
-			return CompleteRunID(env)(c, args, prefix)
+			return CompleteRunID(env, findrun.Read)(c, args, prefix)
 		case 1:
-			return RunSteps(env, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+			return RunSteps(env, findrun.Read, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // RunSteps returns completions for the steps of a run that begin with prefix.
-func RunSteps(env *ui.Env, run, prefix string) (words []string) {
+func RunSteps(env *ui.Env, a findrun.Act, run, prefix string) (words []string) {
 	ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
-		p, err := env.LoadRun(ctx, s, run)
+		p, err := env.LoadRun(ctx, s, a, run)
 		if err != nil {
 			return err
 		}

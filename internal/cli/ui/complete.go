@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -163,7 +164,7 @@ func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (wo
 		return nil, directive
 	}
 	env.ReadHistory(func(ctx context.Context, s History) error {
-		p, err := env.LoadRun(ctx, s, args[0])
+		p, err := env.LoadRun(ctx, s, findrun.Retry, args[0])
 		if err == nil {
 			words, directive = completeParams(p.Plan, nil, prefix)
 		}

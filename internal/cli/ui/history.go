@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -99,22 +100,33 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 	return errors.Join(f(ctx, s), s.Quit()) // the faster Quit is enough, because the process ends after the command
 }
 
-// LoadRun loads the run that an argument names.
-func (env *Env) LoadRun(ctx context.Context, s history.Store, word string) (*engine.RecordedRun, error) {
-	id, err := FindRun(ctx, s, word)
+// LoadRun loads the run that an argument names for an act.
+func (env *Env) LoadRun(ctx context.Context, s history.Store, a findrun.Act, word string) (*engine.RecordedRun, error) {
+	id, err := env.FindRun(ctx, s, a, word)
 	if err != nil {
 		return nil, err
 	}
 	return engine.LoadRun(ctx, s, env.Library(), id)
 }
 
-// FindRun returns the id of the run that an argument names.
-func FindRun(ctx context.Context, s history.Store, word string) (string, error) {
-	id, err := history.FindRun(ctx, s, word)
-	if errors.Is(err, history.ErrNoRun) {
+// FindRun returns the id of the run that an argument names for an act. The latest run is one of the project of the
+// working directory, if it has one.
+func (env *Env) FindRun(ctx context.Context, s history.Store, a findrun.Act, word string) (string, error) {
+	f := env.Finder(s)
+	id, err := f.Find(ctx, a, word)
+	if errors.Is(err, history.ErrNoRun) && word != history.Latest {
 		err = fmt.Errorf("%w%s", err, Nearest(word, []string{history.Latest}))
 	}
 	return id, err
+}
+
+// Finder returns what finds the runs that arguments name.
+func (env *Env) Finder(s history.Store) *findrun.Finder {
+	f := &findrun.Finder{Store: s, Library: env.Library}
+	if c := env.limits(); c != nil && env.Runs == nil { // the runs of env.Runs have the folders of other machines
+		f.Folder = projectDir(c)
+	}
+	return f
 }
 
 // OneRun is the argument check of commands that take one run.

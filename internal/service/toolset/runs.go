@@ -12,38 +12,35 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 )
 
 // runField is the parameter that names a run.
-const runField = `"run": {"type": "string", "minLength": 1, "description": "the id of the run, or latest"}`
+const runField = `"run": {"type": "string", "minLength": 1, "description": "the id of the run, or latest: the newest one that this tool can do something with"}`
 
 // runs returns at most that many of the newest runs that the client may see, without calls of these
 // tools themselves.
 func (c Config) runs(ctx context.Context, name string, most int) (shown []history.RunInfo, err error) {
 	list, err := c.Store.Runs(ctx, history.Query{Tool: name, Limit: 1000})
 	for _, r := range list {
-		if len(shown) < most && !slices.Contains(own, r.Tool) && c.Shows(ctx, r) {
+		if len(shown) < most && c.lists(ctx, r) {
 			shown = append(shown, r)
 		}
 	}
 	return shown, err
 }
 
-// info returns the status of a run that the client may see.
-func (c Config) info(ctx context.Context, word string) (info history.RunInfo, err error) {
-	if word == history.Latest {
-		list, err := c.runs(ctx, "", 1)
-		if err == nil && len(list) == 0 {
-			err = history.ErrNoRun
-		}
-		if err != nil {
-			return info, err
-		}
-		return list[0], nil
-	}
-	id, err := history.FindRun(ctx, c.Store, word)
+// lists reports whether a run is listed: the client may see it, and it is not a call of one of these tools.
+func (c Config) lists(ctx context.Context, r history.RunInfo) bool {
+	return !slices.Contains(own, r.Tool) && c.Shows(ctx, r)
+}
+
+// info returns the status of the run that a word means for an act. The client may see the run.
+func (c Config) info(ctx context.Context, a findrun.Act, word string) (info history.RunInfo, err error) {
+	f := findrun.Finder{Store: c.Store, Library: c.Library, Shown: func(r history.RunInfo) bool { return c.lists(ctx, r) }}
+	id, err := f.Find(ctx, a, word)
 	if err != nil {
 		return info, err
 	}
@@ -53,9 +50,9 @@ func (c Config) info(ctx context.Context, word string) (info history.RunInfo, er
 	return info, err
 }
 
-// load returns a run that the client may see.
-func (c Config) load(ctx context.Context, in *gostep.StepInput) (*engine.RecordedRun, error) {
-	info, err := c.info(ctx, text(in, "run"))
+// load returns the run that a call names for an act. The client may see the run.
+func (c Config) load(ctx context.Context, a findrun.Act, in *gostep.StepInput) (*engine.RecordedRun, error) {
+	info, err := c.info(ctx, a, text(in, "run"))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +78,7 @@ func (c Config) showRun() gostep.GoTool {
 		Description: "Shows a run with its steps: status, exit codes, times and messages, as a document flowrun/run.v1.",
 		Schema:      schema(runField, "run"),
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			run, err := c.load(ctx, in)
+			run, err := c.load(ctx, findrun.Read, in)
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +94,7 @@ func (c Config) readLog() gostep.GoTool {
 		Description: "Returns what the steps of a run printed, or one step; of a long log the end.",
 		Schema:      schema(runField+`, "step": {"type": "string", "description": "only this step, and those inside it"}`, "run"),
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			run, err := c.load(ctx, in)
+			run, err := c.load(ctx, findrun.Read, in)
 			if err != nil {
 				return nil, err
 			}
@@ -137,9 +134,9 @@ func (t *tail) String() string {
 
 // confirmRun shows a person which run a call is about: latest can be another one when they answer,
 // and the answer is then not accepted.
-func (c Config) confirmRun(verb string) func(context.Context, *gostep.StepInput) (*gostep.Confirmation, error) {
+func (c Config) confirmRun(a findrun.Act, verb string) func(context.Context, *gostep.StepInput) (*gostep.Confirmation, error) {
 	return func(ctx context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
-		info, err := c.info(ctx, text(in, "run"))
+		info, err := c.info(ctx, a, text(in, "run"))
 		if err != nil {
 			return nil, err
 		}
@@ -152,9 +149,9 @@ func (c Config) cancel() gostep.GoTool {
 		Description: "Asks the process that executes a run to stop it. Does not wait until the run has ended.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Cancels the run %v", p["run"]) },
-		Confirm:     c.confirmRun("Cancels"),
+		Confirm:     c.confirmRun(findrun.Stop, "Cancels"),
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			info, err := c.info(ctx, text(in, "run"))
+			info, err := c.info(ctx, findrun.Stop, text(in, "run"))
 			if err != nil {
 				return nil, err
 			}
@@ -176,9 +173,9 @@ func (c Config) resume() gostep.GoTool {
 		Description: "Continues a run that failed, was cancelled or was interrupted: what succeeded is kept, the rest runs.",
 		Schema:      schema(runField, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Continues the run %v", p["run"]) },
-		Confirm:     c.confirmRun("Continues"),
+		Confirm:     c.confirmRun(findrun.Resume, "Continues"),
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			return c.proceed(ctx, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
+			return c.proceed(ctx, findrun.Resume, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
 				return run.Resume(c.Library(), engine.ResumeOptions{})
 			})
 		}}
@@ -189,9 +186,9 @@ func (c Config) retry() gostep.GoTool {
 		Description: "Starts a new run that reuses the successful steps of an old one.",
 		Schema:      schema(runField+`, "from": {"type": "string", "description": "run this step and all steps downstream of it, even if they succeeded"}`, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Retries the run %v", p["run"]) },
-		Confirm:     c.confirmRun("Retries"),
+		Confirm:     c.confirmRun(findrun.Retry, "Retries"),
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			return c.proceed(ctx, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
+			return c.proceed(ctx, findrun.Retry, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
 				var o engine.RetryOptions
 				if from := text(in, "from"); from != "" {
 					o.From = []string{from}
@@ -202,8 +199,8 @@ func (c Config) retry() gostep.GoTool {
 }
 
 // proceed continues or retries a run, if the policy allows its tools.
-func (c Config) proceed(ctx context.Context, in *gostep.StepInput, plan func(*engine.RecordedRun) (*engine.Continuation, error)) (any, error) {
-	run, err := c.load(ctx, in)
+func (c Config) proceed(ctx context.Context, a findrun.Act, in *gostep.StepInput, plan func(*engine.RecordedRun) (*engine.Continuation, error)) (any, error) {
+	run, err := c.load(ctx, a, in)
 	if err != nil {
 		return nil, err
 	}

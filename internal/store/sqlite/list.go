@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -196,6 +197,11 @@ func conditions(q history.Query) (where []string, args []any) {
 		where = append(where, "+tool IN (SELECT value FROM json_each(?))")
 		names, _ := json.Marshal(q.Tools) // of texts: cannot fail
 		args = append(args, string(names))
+	}
+	if q.Folder != "" {
+		where = append(where, "(SELECT instr(json_extract(record, '$.world.workspace') || ?, ?) FROM records WHERE run = n) = 1")
+		const separator = string(filepath.Separator)
+		args = append(args, separator, strings.TrimSuffix(q.Folder, separator)+separator)
 	}
 	if q.Kind != "" {
 		where = append(where, "+origin >= ? AND +origin < ?")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -352,6 +353,7 @@ func testLists(t *testing.T, s history.Store) {
 		r.Created = runStart.Add(time.Duration(i) * time.Minute)
 		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
 		r.Params["N"] = json.Number("12345678901234567890")
+		r.RunEnv.Workspace = filepath.FromSlash([]string{"/shop", "/shopping", "/shop/api"}[i%3])
 		l := begin(t, s, r)
 		switch st := states[i%5]; st {
 		case dag.Running:
@@ -394,6 +396,9 @@ func testLists(t *testing.T, s history.Store) {
 		{history.Query{Tools: []string{"test", "none"}, Limit: 3}, "b19 b17 b15"},
 		{history.Query{Tools: []string{"test", "build"}, Direct: true, Before: "b18", Limit: 2}, "b15 b12"},
 		{history.Query{Tools: []string{}}, ""},
+		{history.Query{Folder: filepath.FromSlash("/shop"), Limit: 3}, "b18 b17 b15"},
+		{history.Query{Folder: filepath.FromSlash("/shop/"), Status: []dag.Status{dag.Failed}}, "b11 a06"},
+		{history.Query{Folder: filepath.FromSlash("/shop/b%"), Limit: 1}, ""},
 		{history.Query{Since: runStart.Add(17 * time.Minute)}, "b19 b18 b17"},
 		{history.Query{Before: "b17", Limit: 3}, "b16 b15 b14"},
 		{history.Query{Before: "b16", Tool: "test", Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 2}, "b11 a07"},

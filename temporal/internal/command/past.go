@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
@@ -55,7 +57,7 @@ command does not wait until the run has ended.`,
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return conn.read(env, func(ctx context.Context, s history.Store) error {
-				id, err := ui.FindRun(ctx, s, args[0])
+				id, err := env.FindRun(ctx, s, findrun.Cancel, args[0])
 				if err != nil {
 					return err
 				}
@@ -63,9 +65,8 @@ command does not wait until the run has ended.`,
 				if err != nil {
 					return err
 				}
-				if !info.Live() {
-					env.Notef("run %s has already ended: %s", id, info.Status.With(info.Notes...))
-					return nil
+				if !slices.Contains(findrun.Cancel.Statuses(), info.Status) {
+					return fmt.Errorf("run %s is not active; it is %s", id, info.Status.With(info.Notes...))
 				}
 				if err := s.Cancel(ctx, id, ""); err != nil {
 					return err
@@ -74,7 +75,7 @@ command does not wait until the run has ended.`,
 				return nil
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env),
+		ValidArgsFunction: runview.CompleteRunID(env, findrun.Cancel),
 	}
 	conn.declare(c)
 	return c
@@ -120,7 +121,7 @@ func answerCommand(env *ui.Env, conn *connection, a *runs.Answering, c *cobra.Co
 const answerTimeout = 10 * time.Second
 
 func answer(ctx context.Context, env *ui.Env, c *cobra.Command, s history.Store, args []string, a *runs.Answering) error {
-	p, err := env.LoadRun(ctx, s, args[0])
+	p, err := env.LoadRun(ctx, s, findrun.Answer, args[0])
 	if err != nil {
 		return err
 	}
