@@ -218,6 +218,23 @@ func (p *RecordedRun) Questions() []history.Question {
 	return open
 }
 
+// Named returns those of the questions that a caller means with step: the path of the step, or the path without
+// attempts or items. "" means all.
+func Named(questions []history.Question, step string) (named []history.Question) {
+	for _, q := range questions {
+		if step == "" || Means(step, q.Step) {
+			named = append(named, q)
+		}
+	}
+	return named
+}
+
+// Means reports whether a caller who writes word can mean the step with that path.
+func Means(word, path string) bool {
+	plain := dag.ID(path).WithoutAttempts()
+	return path == word || plain == dag.ID(word) || dag.ID(word).Names(plain)
+}
+
 // checkStarted returns an error for a run that never started.
 func (p *RecordedRun) checkStarted(verb string) error {
 	if p.Record.NotStarted {

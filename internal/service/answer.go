@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 )
@@ -38,13 +37,7 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 // questionOf returns the question of the step with that path, whatever its attempt. If step
 // is "", it returns the only question of the run.
 func questionOf(p *engine.RecordedRun, step string) (history.Question, error) {
-	var meant []history.Question
-	for _, q := range p.Questions() {
-		plain := dag.ID(q.Step).WithoutAttempts()
-		if step == "" || q.Step == step || plain == dag.ID(step) || dag.ID(step).Names(plain) {
-			meant = append(meant, q)
-		}
-	}
+	meant := engine.Named(p.Questions(), step)
 	switch {
 	case len(meant) == 0 && step != "" && p.Plan.Step(step) == nil:
 		return history.Question{}, p.NoStep(step)

@@ -169,12 +169,7 @@ func FindQuestion(p *engine.RecordedRun, words []string) (q history.Question, va
 		step, words = words[0], words[1:]
 	}
 	open := p.Questions()
-	var matching []history.Question
-	for _, q := range open {
-		if step == "" || q.Step == step || dag.ID(q.Step).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(q.Step).WithoutAttempts()) {
-			matching = append(matching, q)
-		}
-	}
+	matching := engine.Named(open, step)
 	switch {
 	case len(matching) == 0:
 		return q, nil, noQuestion(p, step, open)
@@ -213,9 +208,7 @@ func noQuestion(p *engine.RecordedRun, step string, open []history.Question) err
 	if step == "" {
 		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, statusText(res.Status, res.Notes...), verb)
 	}
-	if i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool {
-		return s.ID == step || dag.ID(s.ID).WithoutAttempts() == dag.ID(step) || dag.ID(step).Names(dag.ID(s.ID).WithoutAttempts())
-	}); i >= 0 {
+	if i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return engine.Means(step, s.ID) }); i >= 0 {
 		s := res.Steps[i]
 		said := ""
 		if s.Message != "" {

@@ -207,9 +207,12 @@ func nothingToDo(env *ui.Env, r *engine.Result, form string) error {
 }
 
 // describePlan shows which steps keep their results and which run. What waits for a step that is rejected is skipped
-// or not as its own condition says, so it is not announced.
+// or not as its own condition says, and on-failure handlers run only if a step fails, so these are not announced.
 func describePlan(env *ui.Env, g *engine.Continuation, p *engine.RecordedRun, f runFlags) {
-	verb, first := "Resuming", g.Left
+	verb, first := "Resuming", slices.DeleteFunc(slices.Clone(g.Left), func(path dag.ID) bool {
+		key, _ := g.Plan().Handler(string(path))
+		return key == "on-failure"
+	})
 	switch {
 	case g.Retry:
 		verb = "Retrying"
