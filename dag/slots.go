@@ -15,6 +15,9 @@ type Slots struct {
 // NewSlots makes n slots, at least one.
 func NewSlots(n int) *Slots { return &Slots{all: max(n, 1), free: max(n, 1)} }
 
+// Size returns how many slots there are.
+func (s *Slots) Size() int { return s.all }
+
 // Load returns how many leaves run, and how many more could run if there were slots for
 // them.
 func (s *Slots) Load() (running, queued int) {

@@ -60,6 +60,9 @@ func items(s *plan.Step, _ context.Context, c *dag.Call) (dag.Items, error) {
 	if items.keys, err = keys(s.Loop, items, c.View); err != nil {
 		return nil, a.WithoutSecrets(err)
 	}
+	if session := a.Session(); session != nil {
+		session.NotifyLimit(c.Path, s.Loop.Def.MaxParallel, len(items.list))
+	}
 	return items, nil
 }
 

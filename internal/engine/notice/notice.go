@@ -30,6 +30,7 @@ const (
 	Stream     Code = "stream"            // streamed output was not passed on
 	Truncated  Code = "truncated"         // a reference reads an output that was truncated at its buffer-limit
 	Shortage   Code = "shortage"          // a step cannot start yet: the system is out of descriptors, processes or memory
+	Limited    Code = "parallel-limit"    // a loop asks for more parallel items than steps may run at once
 	Undeclared Code = "undeclared"        // a value was given for a parameter that the tool does not declare
 	Unenforced Code = "unenforced"        // permissions or limits that this machine cannot enforce, and that the caller does not insist on
 	Memory     Code = "memory-limit"      // the limit holds for each process, and not for the whole step

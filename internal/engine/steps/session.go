@@ -43,6 +43,8 @@ type Options struct {
 	// such steps fail.
 	Egress func(Egress) (stop func())
 
+	Parallel int // how many steps may run at once; 0: any number
+
 	Grace time.Duration   // time between TERM and KILL; 0: DefaultGrace; negative: KILL at once
 	Force <-chan struct{} // closing it ends every grace period, like dag.Options.Force
 
@@ -139,6 +141,7 @@ type Session struct {
 	containersSwept atomic.Bool // abandoned containers were removed
 
 	shortageReported atomic.Bool // a notice about a shortage was sent
+	limitReported    atomic.Bool // a notice about a loop was sent; see NotifyLimit
 }
 
 // Unopened returns a Session that can mask and read env files but cannot start anything. It is for
