@@ -77,9 +77,17 @@ func runStates() []string {
 }
 
 func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
+	limit := q.Limit
+	if limit > 0 && output == "table" {
+		q.Limit++ // to know whether there are more
+	}
 	list, err := s.Runs(ctx, q)
 	if err != nil {
 		return err
+	}
+	more := limit > 0 && len(list) > limit
+	if more {
+		list = list[:limit]
 	}
 	now := time.Now()
 	switch output {
@@ -102,6 +110,9 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, ou
 	rows := make([][]string, len(list))
 	for i, r := range list {
 		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Elapsed(r.Started, r.Ended, r.Status, now), cmp.Or(r.Origin, "cli"), r.Message}
+	}
+	if more {
+		defer env.Notef("there are more runs; to list all: --limit 0")
 	}
 	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "TRIGGER", "NOTE"}, rows,
 		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
