@@ -140,7 +140,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)
-}).WithCheck(checkStep).WithHint("command", commandHint)
+}).WithCheck(checkStep).WithHint("command", commandHint).WithHint("max-parallel", keytable.FixedHint(`put it into "for-each" or "matrix"`))
 
 // A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
 // own initializer would be an initialization cycle.
