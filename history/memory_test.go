@@ -1,4 +1,4 @@
-package enginetest
+package history_test
 
 import (
 	"testing"

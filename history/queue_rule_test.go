@@ -1,17 +1,15 @@
-package enginetest
+package history_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine"
 	"pgregory.net/rapid"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/test/proptest"
 )
 
@@ -149,34 +147,6 @@ func TestQueuedText(t *testing.T) {
 		got := strings.ReplaceAll(strings.ReplaceAll(q.String(), since.Format(time.DateTime), "T"), since.Format(time.TimeOnly), "T")
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
-// TestPlanNeeds: the locks of all tools in the plan, each once with the least slots, and
-// one turn of the outermost.
-func TestPlanNeeds(t *testing.T) {
-	t.Parallel()
-	b := newBed(t)
-	b.file("inner.yaml", "name: inner\ndescription: d\nmax-active-runs: 5\nlocks: [{name: db, slots: 3}, disk]\nbash: echo\n")
-	b.file("base.yaml", "name: base\ndescription: d\nmax-active-runs: 2\nlocks: [{name: db, slots: 4}]\nsteps:\n  - {name: a, use-tool: ./inner.yaml}\n  - {name: b, use-tool: ./inner.yaml}\n")
-	b.file("other.yaml", "name: other\ndescription: d\ntype: alias\nbase-tool: ./base.yaml\n")
-	titles := func(file string) string {
-		p, err := engine.Compile(b.lib, filepath.Join(b.dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var words []string
-		for _, n := range p.LockDemands() {
-			words = append(words, n.Title())
-		}
-		return strings.Join(words, ", ")
-	}
-	const base = "one of 2 concurrent runs of base (max-active-runs), lock db (3 slots), lock disk"
-	for file, want := range map[string]string{"base.yaml": base, "other.yaml": base,
-		"inner.yaml": "one of 5 concurrent runs of inner (max-active-runs), lock db (3 slots), lock disk"} {
-		if got := titles(file); got != want {
-			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
 }

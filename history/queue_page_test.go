@@ -1,4 +1,4 @@
-package enginetest
+package history_test
 
 import (
 	"fmt"
@@ -59,7 +59,7 @@ func TestClaimsPage(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", strings.Join(holds, ", "), strings.Join(waits, ", "), strings.Join(starts, ", "), c.why)
 	}
-	page, err := os.ReadFile("docs/reference/concurrency.md")
+	page, err := os.ReadFile("../docs/reference/concurrency.md")
 	if err != nil {
 		t.Fatal(err)
 	}
