@@ -1,0 +1,197 @@
+package quoting
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// pieces finds the placeholders {NAME} of a script. The values of N and DEBUG are never text.
+func pieces(script string) (list []Piece) {
+	from := 0
+	for _, m := range regexp.MustCompile(`\{\{|\{(RAW:)?(P|N|A|X|LIST|DEBUG)\}`).FindAllStringSubmatchIndex(script, -1) {
+		if m[4] < 0 { // a brace of the language
+			continue
+		}
+		name := script[m[4]:m[5]]
+		list = append(list, Piece{Text: script[from:m[0]]}, Piece{Placeholder: &Placeholder{Written: script[m[0]:m[1]], Name: name,
+			Raw: m[2] >= 0, MayHoldText: name != "N" && name != "DEBUG"}})
+		from = m[1]
+	}
+	return append(list, Piece{Text: script[from:]})
+}
+
+// read reads a script. It returns the script as it has to be written, with the place of each placeholder.
+func read(language, script string) (written string, problems []Problem) {
+	list := pieces(script)
+	switch language {
+	case "cmd":
+		list, problems = Cmd(script, list)
+	case "powershell":
+		list, problems = PowerShell(list)
+	default:
+		problems = Python(script, list)
+	}
+	for _, p := range list {
+		written += p.Text
+		if p.Placeholder != nil {
+			written += "<" + placeText(p.Placeholder.Place) + ">"
+		}
+	}
+	return written, problems
+}
+
+// placeText returns the form of a place, and its marks.
+func placeText(p Place) string {
+	text := [...]string{"unknown", "word", "single", "inner", "quoted", "number", "comment"}[p.Form]
+	for _, mark := range []struct {
+		set  bool
+		name string
+	}{
+		{p.Argument, "argument"}, {p.Number, "calculated"}, {p.Requoted, "requoted"}, {p.BeforeQuote, "before-quote"},
+		{p.SlashOptions, "slash"}, {p.Parenthesize, "parentheses"},
+	} {
+		if mark.set {
+			text += " " + mark.name
+		}
+	}
+	return text
+}
+
+// refused are scripts with a placeholder that cannot take a value, and what the problem says.
+var refused = map[string][]struct{ script, says string }{
+	"cmd": {
+		{"echo {P} | more", "a pipe"},
+		{"(\necho {P}\n) | more", "a pipe"},
+		{"dir | findstr {P}", "a pipe"},
+		{"echo {P} ^\n | more", "a pipe"},
+		{"if \"{P}\"==\"a\" (\n echo (\n) | more", "a pipe"},
+		{"call :sub {P}", "CALL"},
+		{"@call x {P}", "CALL"},
+		{"echo a & CALL x \"{P}\"", "CALL"},
+		{"if exist f call x \"{P}\"", "CALL"},
+		{">log call x \"{P}\"", "CALL"},
+		{"2>nul call x \"{P}\"", "CALL"},
+		{"%EMPTY% call x {P}", "CALL"},
+		{"for %%i in (1) do call x {P}", "CALL"},
+		{"c^all x {P}", "caret in a command"},
+		{"cmd /c echo {P}", "CMD"},
+		{`C:\Windows\System32\cmd.exe /c {P}`, "CMD"},
+		{"psexec cmd /c {P}", "CMD"},
+		{"%ComSpec% /c {P}", "%COMSPEC%"},
+		{"start x {P}", "START"},
+		{"goto {P}", "GOTO"},
+		{"set \"v={P}\"\necho %V%", "SET"},
+		{"set v={P}\necho %v:a=b%", "SET"},
+		{"if a==a set \"v={P}\"\necho %v%", "SET"},
+		{"set {P}", "SET"},
+		{"set /p my v=\"{P}\"\necho %my v%", "SET"},
+		{"set v%i%=\"{P}\"", "SET"},
+		{"for %%i in (1) do set \"v={P}\" & call echo %%v%%", "SET"},
+		{"for /f %%i in ('dir {P}') do echo", "FOR"},
+		{"for %%i in ({LIST}) do echo", "FOR"},
+		{"for /f %%i in ('echo do {P}') do echo", "FOR"},
+		{"{P} x", "name of the command"},
+		{"a & {P} x", "name of the command"},
+		{"a && ( {P} )", "name of the command"},
+		{"%X% {P} {P}", "name of the command"},
+		{"if {P}==a echo", "IF"},
+		{"if exist {P} del x", "IF"},
+		{`echo "a"{P}`, "collide"},
+		{`echo {P}{A}`, "collide"},
+		{"echo ^{P}", "caret"},
+		{"echo 5% {P} 6%", "variable name"},
+		{"echo %A:x={P}%", "variable name"},
+		{"setlocal enabledelayedexpansion\necho !A:x={P}!", "variable name"},
+		{"setlocal DisableDelayedExpansion\necho {P}", "turns off delayed expansion"},
+	},
+	"powershell": {
+		{"iex {P}", "iex runs text"},
+		{"Invoke-Expression \"x {P}\"", "invoke-expression runs text"},
+		{"{P} | iex", "iex runs text"},
+		{"p {P} | # why not.\n iex", "iex runs text"},
+		{"p {P}\n | iex", "iex runs text"},
+		{"iex (p {P})", "iex runs text"},
+		{"iex \"$(p {P})\"", "iex runs text"},
+		{"iex @\"\n{P}\n\"@", "iex runs text"},
+		{"iex `\n {P}", "iex runs text"},
+		{"iex (\n'a' +\n{P})", "iex runs text"},
+		{"& 'iex' {P}", "iex runs text"},
+		{"& \"Invoke-Expression\" {P}", "invoke-expression runs text"},
+		{"[scriptblock]::Create({P})", "create runs text"},
+		{"[ScriptBlock]::Create(\"x {P}\").Invoke()", "create runs text"},
+		{"$ExecutionContext.InvokeCommand.ExpandString({P})", "expandstring runs text"},
+		{"Set-Item function:x {P}", "function runs text"},
+		{"Add-Type -TypeDefinition '{P}'", "add-type runs text"},
+		{"& {P} x", "name of the command"},
+		{"& \"{P}\" x", "name of the command"},
+		{"& '{P}.exe' x", "name of the command"},
+		{"& ({P}) x", "name of the command"},
+		{". {P}", "name of the command"},
+		{"if ($a) { . {P} }", "name of the command"},
+		{"return . {P}", "name of the command"},
+		{"p {P}.txt", "the text next to it"},
+		{"p pre{P}", "the text next to it"},
+		{"p {P}{N}", "the text next to it"},
+		{"p `{P}", "the text next to it"},
+		{"$a.{P}", "the text next to it"},
+		{"[{P}]$x", "the text next to it"},
+		{"p --x={P}", "the text next to it"},
+		{"@{P}", "the text next to it"},
+		{"p \"`{P}\"", "backtick"},
+		{"${x{P}} = 1", "variable's name"},
+		{"p \"${x{P}}\"", "variable's name"},
+		{"p --% {P}", "after --%"},
+		{"p x#y {P}", "begins a comment"},
+		{"p 'a {P}\n", "not closed"},
+		{"p 'a\n; p {P}", "not closed"},
+		{"p (a\n p \"\n {P}", "not closed"},
+		{"p ) {P}", "no opening bracket"},
+		{"p @'x' {P}", "here-string"},
+	},
+	"python": {
+		{`f"{{P}} {P}"`, "f-string"},
+		{`rf'{P}'`, "f-string"},
+		{`t"{P}"`, "f-string"},
+		{`r"{P}"`, "raw or bytes"},
+		{`b'{P}'`, "raw or bytes"},
+		{`Rb"""{P}"""`, "raw or bytes"},
+		{`"\{P}"`, "backslash"},
+		{`"\x4{P}"`, "backslash"},
+		{`"\N{P}"`, "backslash"},
+		{`"\\\u12{P}"`, "backslash"},
+		{`x{P}`, "part of a name"},
+		{`f{P}`, "part of a name"},
+		{`{P}"a"`, "part of a name"},
+		{`'a'{P}`, "part of a name"},
+		{`{P}{N}`, "part of a name"},
+		{`1{N}`, "part of a name"},
+		{`é{N}`, "part of a name"},
+		{`x.{P}`, "part of a name"},
+		{"x = \\{P}", "part of a name"},
+		{`eval({P})`, "eval runs"},
+		{`exec("x = '{P}'")`, "exec runs"},
+		{`builtins.eval((1, [{P}]))`, "eval runs"},
+		{`eval ("a" + {P})`, "eval runs"},
+		{"x = 'a\ny = {P}", "not closed"},
+		{"x = '''a\ny = {P}", "not closed"},
+		{"# coding: latin-1\nx = {P}", "UTF-8"},
+		{"#!/usr/bin/python3\n# -*- coding: utf-7 -*-\nx = {P}", "UTF-8"},
+		{`x = f"{d["k"]}"; y = {P}`, "depends on the version"},
+		{`x = f"{'}'}"; y = {P}`, "depends on the version"},
+		{"x = f'''{d # '\n}'''; y = {P}", "depends on the version"},
+	},
+}
+
+func TestRefused(t *testing.T) {
+	for language, rows := range refused {
+		for _, row := range rows {
+			_, problems := read(language, row.script)
+			found := slices.IndexFunc(problems, func(p Problem) bool { return !p.UsedAsCode && strings.Contains(p.Message, row.says) })
+			if found < 0 || found > 0 && language != "powershell" {
+				t.Errorf("%s: %s: %+v, want %q", language, row.script, problems, row.says)
+			}
+		}
+	}
+}
