@@ -195,3 +195,75 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaces holds what surrounds each placeholder, and what is written differently around it.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct{ language, script, want string }{
+		{"cmd", "echo {P}", "echo <word argument slash>"},
+		{"cmd", `echo "{P}"`, `echo "<inner argument before-quote slash>"`},
+		{"cmd", `echo "a {P}" b`, `echo "a <inner argument before-quote slash>" b`},
+		{"cmd", "p --x={P}", "p --x=<word slash>"},
+		{"cmd", "set /a v={N}*2", "set /a v=<word calculated slash>*2"},
+		{"cmd", `set "v={P}"`, `set "v=<inner before-quote slash>"`},
+		{"cmd", "rem {P}\n:: {P}", "rem <comment>\n:: <comment>"},
+		{"cmd", "echo a! ^^ {P}", "echo a!__FLOWRUN_BANG! !__FLOWRUN_CARET! <word argument slash>"},
+		{"cmd", "for %%i in (a b) do echo {P}", "for %%i in (a b) do echo <word argument slash>"},
+		{"cmd", "echo {RAW:P} | more", "echo <word argument slash> | more"},
+		{"cmd", "a ^\n {P}", "a ^\n <word argument slash>"},
+		{"cmd", "(\necho {P}\n) & echo \"a!\"", "(\necho <word argument slash>\n) & echo \"a!__FLOWRUN_BANG!\""},
+		{"cmd", "echo 100%% {P} > {P}", "echo 100%% <word argument slash> > <word argument slash>"},
+		{"powershell", "p {P}", "p <word argument>"},
+		{"powershell", "git {P}; git -- {P}", "git <word argument>; git -- <word>"},
+		{"powershell", "$v = {P}", "$v = <word>"},
+		{"powershell", "p 'a {P} $x'", "p \"a <inner requoted> `$x\""},
+		{"powershell", `p "{P}"`, `p "<inner argument>"`},
+		{"powershell", "p @'\n{P} $x\n'@", "p @\"\n<inner requoted> `$x\n\"@"},
+		{"powershell", "p @\"\n{P}\n\"@", "p @\"\n<inner>\n\"@"},
+		{"powershell", "# {P}\n<# {P} #>", "# <comment>\n<# <comment> #>"},
+		{"powershell", `p "$({P})"`, `p "$(<word>)"`},
+		{"powershell", "p ({N} + 1)", "p (<word> + 1)"},
+		{"powershell", "iex {RAW:P}", "iex <word argument>"},
+		{"powershell", "p -Switch:{DEBUG}", "p -Switch:<word argument>"},
+		{"powershell", "if ({N} -gt 5) { p {P} }", "if (<word> -gt 5) { p <word argument> }"},
+		{"powershell", "@{ a = {P} }", "@{ a = <word> }"},
+		{"powershell", "$x[0] -eq {P}", "$x[0] -eq <word>"},
+		{"powershell", "({P}).Length", "(<word>).Length"},
+		{"powershell", "p `\n {P}", "p `\n <word argument>"},
+		{"powershell", "p 'it''s' {P}", "p 'it''s' <word argument>"},
+		{"python", "x = {P}", "x = <single>"},
+		{"python", "x = '{P}'", "x = '<inner>'"},
+		{"python", "x = {N}.real", "x = <single parentheses>.real"},
+		{"python", "# {P}", "# <comment>"},
+		{"python", "x = u'''{P}'''", "x = u'''<inner>'''"},
+		{"python", "f(\"\\\\{P}\")", "f(\"\\\\<inner>\")"},
+		{"python", "eval({RAW:P})", "eval(<single>)"},
+		{"python", "x = [{P}]; y = {'k': {P}}", "x = [<single>]; y = {'k': <single>}"},
+	} {
+		if got, problems := read(c.language, c.script); got != c.want || len(problems) > 0 {
+			t.Errorf("%s: %s became %s, want %s; %+v", c.language, c.script, got, c.want, problems)
+		}
+	}
+}
+
+// TestUsedAsCode checks that a value which a function gives to a shell is a warning, unless it is a number.
+func TestUsedAsCode(t *testing.T) {
+	for script, want := range map[string]int{"os.system('ls ' + {P})": 1, "os.popen(str({N}))": 0, "os.system({RAW:P})": 1, "print({P})": 0} {
+		_, problems := read("python", script)
+		if len(problems) != want || want > 0 && !problems[0].UsedAsCode {
+			t.Errorf("%s: %+v", script, problems)
+		}
+	}
+}
+
+func TestProgram(t *testing.T) {
+	for shell, want := range map[string]struct {
+		program string
+		own     bool
+	}{
+		"bash": {"bash", false}, " /usr/bin/zsh -f": {"zsh", true}, `C:\Tools\pwsh.exe -NoProfile`: {"pwsh", false}, "mksh": {"mksh", true},
+	} {
+		if program, own := Program(shell), HasOwnSyntax(shell); program != want.program || own != want.own {
+			t.Errorf("%q: %q, %t", shell, program, own)
+		}
+	}
+}
