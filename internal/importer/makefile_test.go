@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,37 +11,6 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 )
-
-// TestMakefileBackslash checks that a rule whose names have a backslash is left out as a whole, and that no name is made
-// from a part of one.
-func TestMakefileBackslash(t *testing.T) {
-	for src, tools := range map[string]string{
-		"sp\\ ace:\n\ttouch \"$@\"\n":                   "",
-		"x sp\\ ace: b\n\techo x\nb:\n\techo b\n":       "b",
-		"x: sp\\ ace\n\techo x\nace:\n\techo b\n":       "ace",
-		"x: | sp\\ ace\n\techo x\n":                     "",
-		"N = sp\\ ace\n$(N): b\n\techo x\nb:\n\techo\n": "b",
-		"N = sp\\ ace\nx: $(N)\n\techo x\n":             "",
-		"a\\:b:\n\techo x\n":                            "",
-		"y: x\n\techo y\nx sp\\ ace:\n\techo x\n":       "",
-		"x: b \\\n  c\n\techo x\nb c:\n\techo b\n":      "x b c",
-	} {
-		r, err := makefile.Read([]byte(src))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, one := range r.Tools {
-			names = append(names, one.Name)
-		}
-		said := slices.ContainsFunc(r.Rows, func(row importer.Row) bool {
-			return row.Status == importer.LeftOut && strings.Contains(row.Reason, "backslash")
-		})
-		if got := strings.Join(names, " "); got != tools || said != (tools != "x b c") {
-			t.Errorf("%q: the tools are %q, want %q; the rows are %+v", src, got, tools, r.Rows)
-		}
-	}
-}
 
 // TestMakefileStatus runs targets with make and with flowrun, in an environment that sets V. A target that is exact must do the
 // same; one that is changed must say why.
@@ -105,7 +73,7 @@ func TestMakefileStatus(t *testing.T) {
 			for _, row := range r.Rows {
 				switch {
 				case row.What != "target a":
-				case c.reason == "" && row.Status != exact, c.reason != "" && (row.Status != changed || !strings.Contains(row.Reason, c.reason)):
+				case c.reason == "" && row.Status != importer.Exact, c.reason != "" && (row.Status != importer.Changed || !strings.Contains(row.Reason, c.reason)):
 					t.Errorf("got %s, reason %q; want the reason %q", row.Status, row.Reason, c.reason)
 				}
 			}

@@ -11,6 +11,12 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/importer"
+	"github.com/flowrun/flowrun/internal/importer/cron"
+	"github.com/flowrun/flowrun/internal/importer/dagu"
+	"github.com/flowrun/flowrun/internal/importer/github"
+	"github.com/flowrun/flowrun/internal/importer/just"
+	"github.com/flowrun/flowrun/internal/importer/makefile"
+	"github.com/flowrun/flowrun/internal/importer/taskfile"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
@@ -146,236 +152,21 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 	return out.String(), res.Status != dag.Succeeded
 }
 
-// TestLeftOutWithGitHub holds which steps of a job are kept after one that is left out.
-func TestLeftOutWithGitHub(t *testing.T) {
-	for _, c := range []struct {
-		name, first, second string
-		status              importer.Status
-		reason              string
-	}{
-		{"a variable", "run: echo V=x >> $GITHUB_ENV", `run: rm -rf "/srv/$V"`, left, "it comes after first, which is left out"},
-		{"PATH", "run: echo /x >> $GITHUB_PATH", `run: echo x`, left, "it comes after first"},
-		{"a command", "run: npm ci ${{ github.sha }}", `run: npm test`, left, "it comes after first"},
-		{"a condition", "{run: ./verify, if: github.ref == 'x'}", `run: ./release`, left, "it comes after first"},
-		{"an action", "uses: verify/signature@v1", `run: ./release`, left, "it comes after first"},
-		{"an action, for what always runs", "uses: verify/signature@v1", `{run: ./release, if: always()}`, left, "it comes after first"},
-		{"a wrong shape", "{run: ./verify, shell: [bash]}", `run: ./release`, left, "it comes after first"},
-		{"outputs whose names are unknown", "run: cat x >> $GITHUB_OUTPUT", `run: echo x`, left, "it comes after first"},
-		{"one of two outputs", "run: echo v=x >> $GITHUB_OUTPUT; cat x >> $GITHUB_OUTPUT", `run: echo x`, left, "it comes after first"},
-		{"an output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.v }}`, changed, "a value is always one word"},
-		{"an output in env", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo $V, env: {V: "${{ steps.one.outputs.v }}"}}`, exact, ""},
-		{"an output in a condition", "run: echo v=x >> $GITHUB_OUTPUT", `{run: echo x, if: "steps.one.outputs.v == 'x'"}`, exact, ""},
-		{"another output", "run: echo v=x >> $GITHUB_OUTPUT", `run: echo ${{ steps.one.outputs.w }}`, left, "steps.one.outputs.w"},
-		{"a variable of the job that is left out", "run: echo x", `run: echo $J`, left, "it reads J"},
-		{"what prepares the machine", "uses: actions/setup-node@v4", `run: npm ci`, changed, "would have done: first (actions/setup-node@v4)"},
-		{"the checkout", "uses: actions/checkout@v4\n        with: {fetch-depth: 0}", `run: npm ci`, exact, ""},
-		{"the checkout of something else", "uses: actions/checkout@v4\n        with: {repository: a/b}", `run: npm ci`, left, "it comes after first"},
-		{"what does nothing for later steps", "uses: actions/upload-artifact@v4", `run: npm ci`, exact, ""},
-		{"a cache that must exist", "uses: actions/cache@v4\n        with: {fail-on-cache-miss: true}", `run: npm ci`, left, "it comes after first"},
-		{"what gets files", "uses: actions/download-artifact@v4", `run: npm ci`, left, "it comes after first"},
-		{"what runs only after a failure", "{uses: alarm/alarm@v1, if: failure()}", `run: npm ci`, exact, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			first := "- id: one\n        name: first\n        " + c.first
-			if strings.HasPrefix(c.first, "{") {
-				first = "- {id: one, name: first, " + c.first[1:]
-			}
-			second := "{name: second, " + strings.Trim(c.second, "{}") + "}"
-			if strings.HasPrefix(c.second, "{") {
-				second = "{name: second, " + c.second[1:]
-			} else if strings.ContainsAny(c.second, `"{`) {
-				second = "name: second\n        " + c.second
-			}
-			r, err := read("github", "name: w\njobs:\n  j:\n    env: {J: \"${{ needs.x.outputs.y }}\"}\n    steps:\n      "+first+"\n      - "+second+"\n      - run: echo end\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-			definitions(t, r)
-			row := rowOf(t, r, "job j: second")
-			if row.Status != c.status || !strings.Contains(row.Reason, c.reason) {
-				t.Errorf("got %+v, want %s: %s", row, c.status, c.reason)
-			}
-		})
+func read(format, src string) (*importer.Result, error) {
+	text := []byte(src)
+	switch format {
+	case "cron":
+		return cron.Read(text, false)
+	case "cron --system":
+		return cron.Read(text, true)
+	case "make":
+		return makefile.Read(text)
+	case "just":
+		return just.Read(text)
+	case "taskfile":
+		return taskfile.Read("Taskfile.yml", text)
+	case "github":
+		return github.Read("ci.yaml", text)
 	}
-}
-
-// rowOf returns the row of one part.
-func rowOf(t *testing.T, r *importer.Result, what string) importer.Row {
-	t.Helper()
-	i := slices.IndexFunc(r.Rows, func(row importer.Row) bool { return row.What == what })
-	if i < 0 {
-		t.Fatalf("no row %s: %+v", what, r.Rows)
-	}
-	return r.Rows[i]
-}
-
-// TestNeedsWithGitHub reads a job that needs another one, in both orders of the file.
-func TestNeedsWithGitHub(t *testing.T) {
-	for _, c := range []struct {
-		name, needed string
-		status       importer.Status
-		reason       string
-	}{
-		{"a job that is carried over", "steps: [{run: echo a}]", exact, ""},
-		{"a job that differs", "{timeout-minutes: 5, steps: [{uses: actions/checkout@v4}, {run: echo a}, {uses: alarm/alarm@v1, if: failure()}]}", exact, ""},
-		{"a job without commands", "uses: ./.github/workflows/x.yaml", left, "it needs a, which is left out"},
-		{"a job with a condition", "{if: github.ref == 'x', steps: [{run: echo a}]}", left, "it needs a, which is left out"},
-		{"a job with an environment", "{environment: production, steps: [{run: echo a}]}", left, "it needs a, which is left out"},
-		{"a job whose steps are left out", "steps: [{run: 'echo ${{ github.sha }}'}]", left, "it needs a, which is left out"},
-		{"a job of which one step is left out", "steps: [{run: echo a}, {name: verify, uses: verify/signature@v1}]", left, "it needs a, whose part verify is left out"},
-		{"a job that needs it", "{needs: b, steps: [{run: echo a}]}", left, "its needs form a cycle"},
-		{"no job", "", left, "it needs a, which is not in the file"},
-	} {
-		a, b := "", "  b: {needs: [a], steps: [{run: echo b}]}\n"
-		if c.needed != "" {
-			a = "  a:\n    " + c.needed + "\n"
-		}
-		for order, jobs := range map[string]string{"": a + b, ", further down": b + a} {
-			t.Run(c.name+order, func(t *testing.T) {
-				r, err := read("github", "name: w\njobs:\n"+jobs+"  c: {steps: [{run: echo c}]}\n")
-				if err != nil {
-					t.Fatal(err)
-				}
-				text := definitions(t, r)
-				if c.reason != "" && !strings.Contains(text, c.reason+".\n") {
-					t.Errorf("the definition has no comment:\n%s", text)
-				}
-				if strings.Contains(text, "echo b") != (c.status == exact) {
-					t.Errorf("the job b: want %s:\n%s", c.status, text)
-				}
-				if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool {
-					return strings.HasPrefix(row.What, "job ") && row.Status == c.status && strings.HasSuffix(row.Reason, c.reason)
-				}) {
-					t.Errorf("got %+v, want %s: %s", r.Rows, c.status, c.reason)
-				}
-			})
-		}
-	}
-}
-
-// TestGuardsOfGitHub holds which keys of a job and of a workflow leave it out, and what is written for the others.
-func TestGuardsOfGitHub(t *testing.T) {
-	for keys, has := range map[string]string{
-		"environment: production":                                             "",
-		"strange: x":                                                          "",
-		"services: {db: {image: postgres}}":                                   "",
-		"container: {image: debian, volumes: [/a]}":                           "",
-		"container: {image: debian, env: {A: '${{ secrets.A }}'}}":            "",
-		"container: '${{ matrix.image }}'":                                    "",
-		"continue-on-error: '${{ matrix.x }}'":                                "",
-		"timeout-minutes: soon":                                               "",
-		"container: debian, services: {db: {image: x, options: --memory 1g}}": "",
-		"container: debian, services: {db: {image: x, volumes: [a]}}":         "",
-		"outputs: {x: y}":                                                     "echo GUARDED",
-		"concurrency: {group: deploy}":                                        "max-active-runs: 1",
-		"concurrency: deploy":                                                 "max-active-runs: 1",
-		"container: debian:12":                                                "container:\n          image: debian:12\n          network: true\n        sh: |-\n          set -e\n          echo GUARDED",
-		"container: {image: debian, env: {A: c, B: c}}, env: {A: j}":          "variables:\n            A: j\n            B: c\n",
-		"container: debian, defaults: {run: {shell: bash}}":                   "bash: |-",
-		"container: debian, services: {db: {image: 'postgres:17', env: {P: x}, ports: ['5432:5432'], options: '--health-cmd \"pg_isready -U x\" --health-interval=10s --health-timeout 5s --health-retries 5'}}": "services:\n            db:\n              image: postgres:17\n              env:\n                P: x\n              health:\n                command: pg_isready -U x\n                interval: 10s\n                timeout: 5s\n                retries: 5",
-		"container: debian, services: {db: {image: x, options: \"--health-cmd 'ping || exit 1'\"}}":                                                                                                              "command: sh -c 'ping || exit 1'",
-	} {
-		r, err := read("github", "jobs:\n  a: {"+keys+", steps: [{run: echo GUARDED}]}\n  b: {steps: [{run: echo b}]}\n")
-		if err != nil {
-			t.Errorf("%s: %v", keys, err)
-			continue
-		}
-		text := definitions(t, r)
-		if strings.Contains(text, "GUARDED") != (has != "") || !strings.Contains(text, has) {
-			t.Errorf("%s: want %q:\n%s%+v", keys, has, text, r.Rows)
-		}
-	}
-}
-
-func TestDaguReasons(t *testing.T) {
-	for _, c := range []struct {
-		src    string
-		status importer.Status
-		reason string
-	}{
-		{"params: DATE=d\n", changed, "the parameter DATE is DATE_PARAM"},
-		{"params: {a-b: d}\n", left, "a name has up to 60 letters"},
-		{"schedule: 0 7 * * *\nmax_active_runs: 3\n", changed, "a run over the limit of 3 is queued"},
-		{"type: graph\nsteps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, executor: docker}\n  - {name: c, command: echo c}\n", left, "it needs a, which is left out"},
-		{"steps:\n  - {name: b, command: echo b, depends: [a]}\n  - {name: a, command: echo a, depends: [b]}\n", left, "its depends form a cycle"},
-		{"steps:\n  - {name: a, command: echo a}\n  - {name: b, command: echo b}\n  - {name: c, command: echo b, depends: [a]}\n", changed, "the steps without depends start at once"},
-		{"steps:\n  - {name: a, run: etl/extract}\n", left, "a DAG or a command"},
-		{"steps:\n  - {name: a, run: ./extract}\n", exact, ""},
-		{"maxCleanUpTimeSec: 300\nqueue: x\nrestartWaitSec: 1\nsteps: [echo x]\n", left, "flowrun has no counterpart; it does not change what the steps do"},
-		{"handlerOn: {init: {command: echo x, executor: docker}}\n", left, "its init handler: flowrun has no counterpart for executor"},
-		{"log_output: separate\n", left, "write it in the tool or in the settings"},
-		{"handlerOn: {Init: {command: echo x}}\n", changed, "it is the first step"},
-		{"params: A=b\nsteps: [{name: a, command: echo x, preconditions: [{condition: A, expected: b}]}]\n", left, "does not evaluate its preconditions"},
-		{"params: A=b\nsteps: [{name: a, command: 'echo ${{ params.A }}'}]\n", left, "Dagu replaces ${{ params.A }}, flowrun does not"},
-		{"params: [{name: A, type: integer, required: true}]\n", changed, "flowrun does not check the type of A"},
-		{"params: [{name: A, default: 3, description: How many}]\n", exact, ""},
-		{"params: [{name: A, eval: date}]\n", left, "the parameter A has eval"},
-		{"steps: ['[[ a == a ]]']\n", changed, "it has no shell"},
-		{"steps: ['echo -e x']\n", changed, "it has no shell"},
-		{"steps: [source x]\n", changed, "it has no shell"},
-		{"steps: [/opt/run --all=1 x.txt]\n", exact, ""},
-		{"shell: bash\nsteps: [{name: a, command: '[[ a == a ]]'}]\n", exact, ""},
-		{"steps: [{name: a, shell: bash, command: '[[ a == a ]]'}]\n", exact, ""},
-		{"steps: [{name: a, command: bash, script: '[[ a == a ]]'}]\n", exact, ""},
-		{"steps: [{name: a, script: \"#!/bin/bash\\n[[ a == a ]]\"}]\n", exact, ""},
-		{"steps: [{script: \"#!/usr/bin/perl\\nprint 1\"}]\n", left, "flowrun has no steps for #!/usr/bin/perl"},
-	} {
-		if !strings.Contains(c.src, "steps") {
-			c.src += "steps: [echo x]\n"
-		}
-		r, err := read("dagu", c.src)
-		if err != nil {
-			t.Fatal(err)
-		}
-		definitions(t, r)
-		if !slices.ContainsFunc(r.Rows, func(row importer.Row) bool { return row.Status == c.status && strings.Contains(row.Reason, c.reason) }) ||
-			c.status == exact && worst(r.Rows) != exact {
-			t.Errorf("%s: got %+v, want %s: %s", c.src, r.Rows, c.status, c.reason)
-		}
-	}
-}
-
-// TestDaguChain holds what the steps of a chain wait for if some have depends.
-func TestDaguChain(t *testing.T) {
-	r, err := read("dagu", "type: chain\nsteps:\n  - echo a\n  - echo b\n  - {id: c, command: echo c, depends: step-1}\n  - {name: d, command: echo d, depends: []}\n  - echo e\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	definitions(t, r)
-	var got []string
-	for _, s := range r.Tools[0].Steps {
-		got = append(got, s.Name+" after "+strings.Join(s.WaitFor, ", "))
-	}
-	if want := []string{"step-1 after ", "step-2 after step-1", "c after step-1, step-2", "d after ", "step-5 after d"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// TestDaguRetries holds the retry of a step.
-func TestDaguRetries(t *testing.T) {
-	for policy, want := range map[string]string{
-		"{limit: 3, intervalSec: 5}": "{attempts: 3, delay: 5s, backoff: constant}",
-		"{limit: 3}":                 "{attempts: 3, delay: 1ms, backoff: constant}",
-		"{limit: 3, intervalSec: 0}": "{attempts: 3, delay: 1ms, backoff: constant}",
-		"{limit: 3, intervalSec: 5, backoff: true, maxIntervalSec: 1}":  "maxIntervalSec of its retryPolicy is less than intervalSec",
-		"{limit: 3, intervalSec: 5, backoff: true, maxIntervalSec: 60}": "{attempts: 3, delay: 5s, backoff: exponential, max-delay: 60s}",
-		"{limit: 3, interval_sec: 5, backoff: 2.0, exit_code: [6, 22]}": "{attempts: 3, delay: 5s, backoff: exponential, exit-codes: [6, 22]}",
-		"{limit: 3, intervalSec: 5, backoff: false, exitCode: 6}":       "{attempts: 3, delay: 5s, backoff: constant, exit-codes: [6]}",
-		"{limit: 3, intervalSec: 5, backoff: 1.5}":                      "flowrun doubles the interval of a retry, and does not multiply it by 1.5",
-		"{limit: 3, intervalSec: 5, exitCode: [many]}":                  "exitCode of its retryPolicy is not understood",
-		"{limit: 3, intervalSec: 5, maxIntervalSec: x}":                 "maxIntervalSec of its retryPolicy is not understood",
-	} {
-		r, err := read("dagu", "steps: [{name: a, command: ./x, retryPolicy: "+policy+"}]\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := strings.Join(strings.Fields(definitions(t, r)), " ")
-		for _, row := range r.Rows {
-			text += row.Reason
-		}
-		keys := strings.NewReplacer("{", "", "}", "", ", b", " b", ", d", " d", ", m", " m", ", e", " e").Replace(want)
-		if !strings.Contains(text, keys) {
-			t.Errorf("%s: want %s:\n%s", policy, keys, text)
-		}
-	}
+	return dagu.Read("dag.yaml", text)
 }

@@ -1,10 +1,11 @@
-package importer_test
+package cron_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/importer/cron"
+	"github.com/flowrun/flowrun/internal/test/importtest"
 )
 
 // TestCronNames checks that a tool is named for the script or program that its command runs.
@@ -69,7 +70,7 @@ func TestCronLines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := definitions(t, r)
+			text := importtest.Definitions(t, r)
 			for _, row := range r.Rows {
 				text += row.Reason + "\n"
 			}
