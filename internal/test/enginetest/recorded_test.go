@@ -2,10 +2,14 @@ package enginetest
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -55,5 +59,44 @@ func TestKnownPlan(t *testing.T) {
 		if used, steps := past.Plan == c.known, len(past.Result().Steps); used != c.used || steps != c.steps {
 			t.Errorf("%s: used %v with %d steps, want %v with %d", c.run, used, steps, c.used, c.steps)
 		}
+	}
+}
+
+// TestPreviewOfAgain: looking at what a run continues with leaves it as it is.
+func TestPreviewOfAgain(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	dir := b.dir
+	p := b.compile("bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n")
+	store := history.NewMemory()
+	e := engine.New(engine.Config{Store: store})
+	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	past, err := engine.LoadRun(context.Background(), store, library.New(library.Config{WorkingDirectory: dir}), res.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := past.Resume(library.New(library.Config{WorkingDirectory: dir}), engine.ResumeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		v, err := g.Preview()
+		if err != nil || len(v.Steps) != 1 || v.Steps[0].Command != "test -e ok" || len(g.Tools()) != 1 {
+			t.Errorf("%v %+v", err, v)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ok"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.Continue(context.Background(), g)
+	if err != nil || again.ExitCode != 0 {
+		t.Errorf("%v %+v", err, again)
+	}
+	var none *value.ParamsError
+	if _, err := p.Preview(engine.RunEnv{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
+		t.Error(err)
 	}
 }

@@ -1,8 +1,6 @@
-package enginetest
+package preview_test
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,28 +8,42 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 )
 
 // asking compiles a definition in dir beside others.
-func asking(t *testing.T, dir string, files map[string]string) *engine.Plan {
+func asking(t *testing.T, dir string, files map[string]string) *plan.Plan {
 	t.Helper()
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("description: Under test\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir}), "./it.yaml")
+	p, err := compile.Tool(library.New(library.Config{WorkingDirectory: dir}), "", "./it.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// previewOf binds parameters and computes the preview of a call.
+func previewOf(t *testing.T, p *plan.Plan, w call.RunEnv, raw map[string]any) *preview.Preview {
+	t.Helper()
+	params, err := call.Bind(t.Context(), p, w.Filled(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := preview.Of(t.Context(), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestPermissionsResolved: what is shown is where a path really leads.
@@ -67,10 +79,7 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 		"loop/x":                "/loop/x",
 		filepath.Join(dir, "y"): "/y",
 	} {
-		v, err := p.Preview(engine.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := previewOf(t, p, call.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": in})
 		got := v.Tools[0].Permissions
 		wanted := []permission.Permission{{Written: "filesystem:write:{DIR}", Resolved: "filesystem:write:" + filepath.Join(dir, want)},
 			{Written: "network:external:{DIR}", Resolved: "network:external:" + in}}
@@ -78,13 +87,13 @@ security: {required-permissions: ["filesystem:write:{DIR}", "network:external:{D
 			t.Errorf("%s: -want +got\n%s", in, diff)
 		}
 	}
-	v, err := p.Preview(engine.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
-	if want := "filesystem:write:" + filepath.Join(dir, "home", "x"); err != nil || v.Tools[0].Permissions[0].Resolved != want {
-		t.Errorf("%v %+v", err, v.Tools)
+	v := previewOf(t, p, call.RunEnv{Workspace: dir, Home: filepath.Join(dir, "home")}, map[string]any{"DIR": "~/x"})
+	if want := "filesystem:write:" + filepath.Join(dir, "home", "x"); v.Tools[0].Permissions[0].Resolved != want {
+		t.Errorf("%+v", v.Tools)
 	}
-	v, err = p.Preview(engine.RunEnv{Workspace: dir}, map[string]any{})
-	if err != nil || v.Tools[0].Permissions[0].Resolved != "filesystem:write:" {
-		t.Errorf("%v %+v", err, v)
+	v = previewOf(t, p, call.RunEnv{Workspace: dir}, map[string]any{})
+	if v.Tools[0].Permissions[0].Resolved != "filesystem:write:" {
+		t.Errorf("%+v", v)
 	}
 }
 
@@ -109,10 +118,7 @@ steps:
 		"number.yaml": "name: number\nparameters: {N: {type: number, description: n}}\nsecurity: {required-permissions: ['network:local:{N}']}\n" +
 			"steps: [{name: a, bash: 'echo {N}', error-handling: {fallback: 'rm {N}'}}]\nresources: {cleanup: [{final-command: 'echo {N}'}]}\n",
 	})
-	v, err := p.Preview(engine.RunEnv{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := previewOf(t, p, call.RunEnv{Workspace: dir}, map[string]any{"TOKEN": "hunter22"})
 	for i := range v.Tools {
 		v.Tools[i].File = filepath.Base(v.Tools[i].File)
 	}
@@ -141,43 +147,5 @@ steps:
 	}
 	if diff := cmp.Diff([]string{"=it", "group/known=known", "unknown=short,number"}, names); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
-	}
-}
-
-// TestPreviewOfAgain: looking at what a run continues with leaves it as it is.
-func TestPreviewOfAgain(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := asking(t, dir, map[string]string{"it.yaml": "bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n"})
-	store := history.NewMemory()
-	e := engine.New(engine.Config{Store: store})
-	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	past, err := engine.LoadRun(context.Background(), store, library.New(library.Config{WorkingDirectory: dir}), res.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := past.Resume(library.New(library.Config{WorkingDirectory: dir}), engine.ResumeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		v, err := g.Preview()
-		if err != nil || len(v.Steps) != 1 || v.Steps[0].Command != "test -e ok" || len(g.Tools()) != 1 {
-			t.Errorf("%v %+v", err, v)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "ok"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, err := e.Continue(context.Background(), g)
-	if err != nil || again.ExitCode != 0 {
-		t.Errorf("%v %+v", err, again)
-	}
-	var none *value.ParamsError
-	if _, err := p.Preview(engine.RunEnv{}, map[string]any{"Q": 1}); !errors.As(err, &none) {
-		t.Error(err)
 	}
 }
