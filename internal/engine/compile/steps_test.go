@@ -89,13 +89,15 @@ func TestKindProblems(t *testing.T) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"{name: a, bash: x} {name: b, bash: x} {name: c, bash: x}":                                       "a b<a c<@before@c",
-		"{name: a, bash: x} {name: b, bash: x, parallel: true} {name: c, bash: x}":                       "a b c<@before@c",
-		"{name: a, bash: x} {name: b, bash: x, wait-for: []} {name: c, bash: x, wait-for: [a]}":          "a b c<a",
-		"{name: a, bash: 'x {b.output}'} {name: b, bash: x}":                                             "b a<b",
-		"{name: a, bash: x} {name: b, bash: x, wait-for: []} {name: c, bash: 'x {a.output} {a.status}'}": "a b c<@before@c<a",
-		"{name: a, bash: x, on-failure: [{name: h, bash: x}]} {name: b, bash: x}":                        "a h<@ended@a b<@before@b",
-		"{name: g, steps: [{name: in, bash: 'x {b.output}'}]} {name: b, bash: x}":                        "b g<b",
+		"{name: a, bash: x} {name: b, bash: x} {name: c, bash: x}":                                                                  "a b<a c<@before@c",
+		"{name: a, bash: x} {name: b, bash: x, parallel: true} {name: c, bash: x}":                                                  "a b c<@before@c",
+		"{name: a, bash: x} {name: b, bash: x, wait-for: []} {name: c, bash: x, wait-for: [a]}":                                     "a b c<a",
+		"{name: a, bash: 'x {b.output}'} {name: b, bash: x}":                                                                        "b a<b",
+		"{name: a, bash: x} {name: b, bash: x, wait-for: []} {name: c, bash: 'x {a.output} {a.status}'}":                            "a b c<@before@c<a",
+		"{name: a, bash: x, on-failure: [{name: h, bash: x}]} {name: b, bash: x}":                                                   "a h<@ended@a b<@before@b",
+		"{name: g, steps: [{name: in, bash: 'x {b.output}'}]} {name: b, bash: x}":                                                   "b g<b",
+		"{name: a, bash: x, wait-for: [c]} {name: b, bash: x} {name: c, bash: x}":                                                   "c a<c b<@before@b",
+		"{name: a, bash: x, wait-for: [b]} {name: b, bash: x, finally: [{name: h2, bash: x, wait-for: [h1]}, {name: h1, bash: x}]}": "b h1<@finally@b h2<h1<@finally@b a<b",
 	} {
 		p, ds := compiled(t, "steps:\n  - "+strings.ReplaceAll(text, "} {", "}\n  - {"))
 		if p == nil {

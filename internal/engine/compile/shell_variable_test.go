@@ -1,4 +1,4 @@
-package enginetest
+package compile
 
 import (
 	"strings"
@@ -20,12 +20,12 @@ func TestWarnedReferences(t *testing.T) {
 		"single quotes":              {"bash: \"echo {NAME} '${NAME}'\"\n" + params, "the shell replaces nothing in single quotes"},
 		"others in single quotes":    {"bash: \"awk '{print $1, ENVIRON}' {NAME} '$OTHER'\"\n" + params, ""},
 		"double quotes":              {"bash: 'echo {NAME} \"${NAME}\"'\n" + params, ""},
-		"the name of the tool":       {"steps:\n  - {name: build, bash: 'echo {NAME}'}\n  - {name: b, bash: 'echo {under-test.build.output}'}\n" + params, "write {build.output}"},
+		"the name of the tool":       {"steps:\n  - {name: build, bash: 'echo {NAME}'}\n  - {name: b, bash: 'echo {t.build.output}'}\n" + params, "write {build.output}"},
 		"a step inside another tool": {"steps:\n  - {name: b, bash: 'echo {NAME} {clone.fetch.output}'}\n" + params, "cannot be referred to"},
 		"a field of a field":         {"steps:\n  - {name: b, bash: 'echo {NAME} {a.b.c} {x.json.y}'}\n" + params, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found := newBed(t).compile(c.text).Warnings
+			_, found := compiled(t, c.text)
 			var got []string
 			for _, d := range found {
 				got = append(got, d.Message+"; "+d.Hint)

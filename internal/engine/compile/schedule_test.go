@@ -1,4 +1,4 @@
-package enginetest
+package compile_test
 
 import (
 	"fmt"
@@ -9,8 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -45,7 +44,7 @@ func TestSchedules(t *testing.T) {
 			if err := os.WriteFile(file, []byte(head+c.schedule+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := engine.Compile(library.New(library.Config{}), file)
+			_, err := compile.Tool(library.New(library.Config{}), "", file)
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -79,7 +78,7 @@ func TestAliasSchedule(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"base": "0 7 * * *", "alias": "@daily", "plain": ""} {
-		p, err := engine.Compile(library.New(library.Config{}), filepath.Join(dir, name+".yaml"))
+		p, err := compile.Tool(library.New(library.Config{}), "", filepath.Join(dir, name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +127,7 @@ func TestTriggers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, err := engine.Compile(library.New(library.Config{}), filepath.Join(dir, "t.yaml"))
+			_, err := compile.Tool(library.New(library.Config{}), "", filepath.Join(dir, "t.yaml"))
 			var got []string
 			ds, _ := err.(tool.Diagnostics)
 			for _, d := range ds {
@@ -144,42 +143,5 @@ func TestTriggers(t *testing.T) {
 				t.Errorf("%s\n%v", diff, err)
 			}
 		})
-	}
-}
-
-// TestTriggerExamples runs the examples with on, and checks what an event gives them.
-func TestTriggerExamples(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a $(touch bad).csv"), []byte("id\n1\n2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	data := map[string]string{"path": filepath.Join(dir, "a $(touch bad).csv"), "run": "r1", "status": "failed", "tool": "import-orders"}
-	for name, want := range map[string]string{
-		"import-orders": "2 orders in " + data["path"],
-		"import-report": "import r1: failed",
-	} {
-		file, err := filepath.Abs("examples/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		params := map[string]any{}
-		for key, v := range p.Given(p.Definition.Triggers[0].Params) {
-			params[key] = tool.FillTrigger(v, data)
-		}
-		res, err := engine.New(engine.Config{Store: history.NewMemory()}).Run(t.Context(), p, params, engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: dir}))
-		if err != nil || len(res.Steps) == 0 || strings.TrimSpace(res.Steps[0].Output) != want {
-			t.Errorf("%s: %v, %+v", name, err, res)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "done", "a $(touch bad).csv")); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "bad")); err == nil {
-		t.Error("the name of the file was run")
 	}
 }
