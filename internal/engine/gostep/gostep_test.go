@@ -102,7 +102,7 @@ func stepOf(t *testing.T, g GoTool) (res *dag.Result) {
 	return res
 }
 
-// TestRunner holds what becomes of what a StepFunc returns.
+// TestRunner holds the result of a step, by what its StepFunc returns.
 func TestRunner(t *testing.T) {
 	for _, c := range []struct {
 		returns any

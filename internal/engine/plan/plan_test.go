@@ -267,7 +267,7 @@ func TestMentioning(t *testing.T) {
 	}
 }
 
-// TestConvert holds what becomes of a value for a parameter, or the code of its problem.
+// TestConvert holds the value of a parameter, or the code of its problem, by what is given.
 func TestConvert(t *testing.T) {
 	p := compiled(t, `
 bash: echo {S} {N} {A} {E}
