@@ -120,16 +120,6 @@ func checkText(t *testing.T, s *diagnostic.Source, text Text) {
 	}
 }
 
-func TestPlainTextAt(t *testing.T) {
-	text := Plain("one\ntwo ü x")
-	text.Pos = Pos{File: "f", Line: 3, Col: 5}
-	for off, want := range map[int]Pos{-1: {File: "f", Line: 3, Col: 5}, 2: {File: "f", Line: 3, Col: 7}, 4: {File: "f", Line: 4, Col: 1}, 11: {File: "f", Line: 4, Col: 7}, 99: {File: "f", Line: 4, Col: 8}} {
-		if got := text.At(off); got != want {
-			t.Errorf("At(%d) = %v, want %v", off, got, want)
-		}
-	}
-}
-
 // TestRepairedTextAt: a value that was repaired still leads to its own file.
 func TestRepairedTextAt(t *testing.T) {
 	src := "name: t\ndescription: d\nbash: echo 'it''s': {A} é {B}\n"
