@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestMarshalDocument(t *testing.T) {
@@ -56,6 +58,59 @@ func TestRenderLinks(t *testing.T) {
 		}
 		if !strings.Contains(b.String(), "other.yaml:2:3") || !strings.Contains(b.String(), ": there") {
 			t.Errorf("the second place is missing: %q", b.String())
+		}
+	}
+}
+
+// TestRenderSnippet draws the line with a caret, in terminal cells, and the other places.
+func TestRenderSnippet(t *testing.T) {
+	file := []byte("name: t\n\tf: 漢字 x\u202e\n")
+	d := Diagnostics{{Code: "c", Severity: Warning, Pos: Pos{File: "f.yaml", Line: 2, Col: 5}, Len: 2, Message: "wrong", Hint: "write\nit better",
+		Related: []Place{{Pos: Pos{File: "f.yaml", Line: 1, Col: 1}, Len: 4, Message: "first here"}}}}
+	var b bytes.Buffer
+	Render(&b, d, func(string) []byte { return file }, Style{})
+	want := `warning[c]: wrong
+  ┌─ f.yaml:2:5
+  │
+1 │ name: t
+2 │     f: 漢字 x\u{202e}
+  │        ^^^^
+  ├─ f.yaml:1:1: first here
+  │
+1 │ name: t
+  │ ----
+  = help: write
+          it better
+  = docs: flowrun explain c
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestPrintable escapes what could control a terminal.
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain é": "plain é", "a\nb\tc": `a\nb\tc`, "\x1b[2J": `\x1b[2J`, "\u202e": `\u{202e}`, "\xff": "�", strings.Repeat("é", 61): strings.Repeat("é", 60) + "…",
+	} {
+		if got := Printable(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestProblem holds which bytes cannot be the text of a definition.
+func TestProblem(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: é\r\n\u0085\t": "", "\xff\xfea\x00": "1:1 not-utf-8", "a\x00": "1:1 not-utf-8", "ab\x00": "1:3 control-character", "a\nb\xffc": "2:2 not-utf-8",
+		"a\x1b": "1:2 control-character", "\ufeffa\ufeff": "1:2 control-character", strings.Repeat("x", MaxFileSize+1): "1:1 file-too-large",
+	} {
+		got := ""
+		if d, bad := NewSource("f", []byte(text)).Problem(); bad {
+			got = LineCol(d.Pos) + " " + d.Code
+		}
+		if got != want {
+			t.Errorf("%.20q: %s, want %s", text, got, want)
 		}
 	}
 }

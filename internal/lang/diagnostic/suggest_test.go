@@ -18,3 +18,15 @@ func TestDistance(t *testing.T) {
 		t.Errorf("nothing of %v is in the word", got)
 	}
 }
+
+func TestDidYouMean(t *testing.T) {
+	names := []string{"timeout", "timer", "tags", "steps", "step", "Steps", ""}
+	for word, want := range map[string]string{
+		"tiemout": `did you mean "timeout"?`, "stepz": `did you mean "steps" or "step" or "Steps"?`, "timeout": "", "zzz": "", "": "", "t": "",
+		"step": `did you mean "steps" or "Steps"?`,
+	} {
+		if got := DidYouMean(word, names); got != want {
+			t.Errorf("%s: %s, want %s", word, got, want)
+		}
+	}
+}
