@@ -31,67 +31,6 @@ func runHTTP(t *testing.T, dir, text string, env ...string) *engine.Result {
 	return res
 }
 
-// statusRow returns the row of the table in docs/reference/http.md for a response, as result and retried.
-func statusRow(t *testing.T, status int, byDefault, listed bool) (result, retried string) {
-	t.Helper()
-	for _, row := range tableRows(t, "docs/reference/http.md", "| status | expected |") {
-		var from, to, one, two, three int
-		applies := false
-		if n, _ := fmt.Sscanf(row[0], "%d to %d", &from, &to); n == 2 {
-			applies = byDefault && from <= status && status <= to
-		} else if n, _ := fmt.Sscanf(row[0], "%d, %d, %d", &one, &two, &three); n == 3 {
-			applies = status == one || status == two || status == three
-		} else if n, _ := fmt.Sscanf(row[0], "%d and above, without %d and %d", &one, &two, &three); n == 3 {
-			applies = status >= one && status != two && status != three
-		} else {
-			applies = strings.HasPrefix(row[0], "in `expect.status`") && listed || row[0] == "others"
-		}
-		if applies {
-			return row[2], row[3]
-		}
-	}
-	t.Fatalf("no row is about status %d", status)
-	return "", ""
-}
-
-// TestHTTPStatus tries the rows about statuses of the table in docs/reference/http.md: what each status means with each
-// expectation, and whether a retry has an effect.
-func TestHTTPStatus(t *testing.T) {
-	t.Parallel()
-	var requests atomic.Int32
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		var status int
-		fmt.Sscanf(r.URL.Path, "/%d", &status)
-		w.WriteHeader(status)
-	}))
-	defer s.Close()
-	for _, status := range []int{200, 201, 204, 206, 226, 299, 300, 301, 304, 307, 400, 401, 403, 404, 405, 408, 409, 410, 425, 429, 451, 499, 500, 501, 502, 503, 504, 505, 507, 599} {
-		for expect, listed := range map[string]bool{"": false, fmt.Sprint(status): true, "299, 418": status == 299, fmt.Sprint("418, ", status): true} {
-			result, retried := statusRow(t, status, expect == "", listed)
-			for _, retries := range []int{0, 2} {
-				text := fmt.Sprintf("description: Asks\nsteps:\n  - name: ask\n    http: {url: %q, redirects: 0%s}\n", fmt.Sprint(s.URL, "/", status), map[bool]string{true: "", false: ", expect: {status: [" + expect + "]}"}[expect == ""])
-				if retries > 0 {
-					text += fmt.Sprintf("    error-handling: {retry: {attempts: %d, delay: 1ms}}\n", retries)
-				}
-				requests.Store(0)
-				step := runHTTP(t, t.TempDir(), text).Steps[0]
-				want, attempts, reason := dag.Succeeded, 1, ""
-				if result == "failed" {
-					want, reason = dag.Failed, "http-response"
-				}
-				if retried == "yes" {
-					attempts += retries
-				}
-				if step.Status != want || step.Attempts != attempts || int(requests.Load()) != attempts || step.Reason != reason || fmt.Sprint(step.Outputs["status"]) != fmt.Sprint(status) {
-					t.Errorf("status %d, expect [%s], %d retries: %s after %d attempts and %d requests, %s, %v; want %s after %d", status, expect, retries,
-						step.Status, step.Attempts, requests.Load(), step.Reason, step.Outputs, want, attempts)
-				}
-			}
-		}
-	}
-}
-
 // received is a server that records requests.
 type received struct {
 	mu   sync.Mutex
