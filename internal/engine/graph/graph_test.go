@@ -145,6 +145,26 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// TestHandlersOfPart checks that a part of a tool has the handlers of its steps, and the gate that its handlers wait for.
+func TestHandlersOfPart(t *testing.T) {
+	p := compiled(t, `
+steps:
+  - {name: a, run: echo a, on-success: [{name: ah, run: echo ah}]}
+  - {name: b, run: echo b, finally: [{name: bh, run: echo bh}]}
+  - {name: c, run: echo c}
+finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: true}]
+`)
+	for step, want := range map[string]string{"b": "a ah b bh", "end": "a ah b bh c end", "also": "a ah b bh c end also"} {
+		cut := must(graph.Until(p, step))
+		if got := names(cut); got != want {
+			t.Errorf("until %s: %s, want %s", step, got, want)
+		}
+		if ran, r := outcome(t, cut); r.Status != dag.Succeeded {
+			t.Errorf("until %s: %s, %s", step, r.Status, ran)
+		}
+	}
+}
+
 func must(p *plan.Plan, err error) *plan.Plan {
 	if err != nil {
 		panic(err)

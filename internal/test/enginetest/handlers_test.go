@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -190,35 +189,6 @@ finally:
 				t.Errorf("the run %s; end %s: %q %q, want %q", res.Status, s.Status, s.Output, s.Message, c.want)
 			}
 		})
-	}
-}
-
-// TestHandlersOfAPart: a run up to one step has the handlers of that step and of what
-// it waits for, not the tool's.
-func TestHandlersOfAPart(t *testing.T) {
-	t.Parallel()
-	b := newBed(t)
-	p := b.compile(`
-steps:
-  - {name: a, run: echo a, on-success: [{name: ah, run: echo ah}]}
-  - {name: b, run: echo b, finally: [{name: bh, run: echo bh}]}
-  - {name: c, run: echo c}
-finally: [{name: end, run: echo end}, {name: also, run: echo also, parallel: true}]
-`)
-	for step, want := range map[string][]string{"b": {"a", "ah", "b", "bh"}, "end": {"a", "b", "c", "ah", "bh", "end"}, "also": {"a", "b", "c", "ah", "bh", "also", "end"}} {
-		cut, err := p.Until(step)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := cut.Steps()
-		slices.Sort(got)
-		slices.Sort(want)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("until %s (-want +got):\n%s", step, diff)
-		}
-		if res, err := engine.New(b.config).Run(context.Background(), cut, nil, engine.WithRunEnv(b.world)); err != nil || res.Status != dag.Succeeded {
-			t.Errorf("until %s: %v %v", step, err, res)
-		}
 	}
 }
 

@@ -213,16 +213,6 @@ output: "{t.output}"
 	}
 }
 
-// TestStepWord: what flowrun says to type can be typed.
-func TestStepWord(t *testing.T) {
-	t.Parallel()
-	for path, want := range map[string]string{"build": "build", "setup#2/clone": "setup#2/clone", "t[3]": "'t[3]'", "t[a b]/x": "'t[a b]/x'", "t[it's]": `'t[it'\''s]'`} {
-		if got := plan.StepWord(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
-}
-
 // TestResumeOtherItems: a loop that would go over something else does not go on, and
 // can be begun again.
 func TestResumeOtherItems(t *testing.T) {
