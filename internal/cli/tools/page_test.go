@@ -98,6 +98,7 @@ func TestSplitWords(t *testing.T) {
 func FuzzParseAdd(f *testing.F) {
 	f.Add("x\n--bash\necho {A}\n--parameter\nA\nan A\ntype=number\ndefault=1")
 	f.Add("--step\na\nb\n--parallel\n--step-command-linux\na\nc\n--wait-for\na,,b\n--test\nt\n\n--test-param\nA=1")
+	f.Add("0\n--parameter\n\n\xe70")
 	f.Add("--parameter\nO\n\ntype=object\ndefault={\"a\":[1,null]}\n--\n-x\n--scope=any\n-l")
 	f.Fuzz(func(t *testing.T, line string) {
 		add := addition.Parse(strings.Split(line, "\n"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -53,6 +54,11 @@ type addParser struct {
 // Parse parses the words of a command line. Problems has everything that is wrong with them.
 func Parse(words []string) *Addition {
 	p := &addParser{Addition: &Addition{}, words: words, seen: map[string]bool{}}
+	for _, word := range words {
+		if !utf8.ValidString(word) {
+			p.problem("%q is not UTF-8, which a definition must be", word)
+		}
+	}
 	for p.at < len(p.words) {
 		p.parseNext()
 	}
