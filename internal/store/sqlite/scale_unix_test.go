@@ -56,7 +56,9 @@ func TestLongHistory(t *testing.T) {
 			least = min(least, processorTime(t)-began)
 		}
 		t.Logf("%s: %v", name, least)
-		if most := 50 * time.Millisecond; least > most {
+		// Counting a million entries of an index takes 45 ms on a quiet machine, and 130 beside other work, which takes the
+		// caches of the processor; reading their records takes seconds.
+		if most := 200 * time.Millisecond; least > most {
 			t.Errorf("%s took %v of processor time with %d runs, want at most %v", name, least, many, most)
 		}
 	}
