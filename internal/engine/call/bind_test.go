@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -63,6 +64,20 @@ func TestRefusedValues(t *testing.T) {
 		}
 		if code != c.code || (err == nil) != (code == "") {
 			t.Errorf("%s: %v, want the problem %q", c.name, err, c.code)
+		}
+	}
+}
+
+// TestArithmetic: what arithmetic of a shell cannot take is refused with what would help.
+func TestArithmetic(t *testing.T) {
+	const script = "parameters:\n  N: {description: n, type: %s}\nbash: echo $(( {N} * 2 ))\n"
+	for _, c := range []struct{ kind, value, want string }{
+		{"number", "7", ""}, {"number", "010", ""}, {"number", "1.5", "calculate with awk"}, {"number", "1e3", "calculate with awk"},
+		{"string", "1.5", "calculate with awk"}, {"string", "a[$(id)]", "declare the parameter as type: number"},
+	} {
+		err := bind(planOf(t, fmt.Sprintf(script, c.kind)))(map[string]any{"N": c.value})
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.kind, c.value, err, c.want)
 		}
 	}
 }

@@ -185,7 +185,11 @@ func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
 func (p position) wordProblem(word string, rendered map[*placeholder][]string) string {
 	switch p.guard {
 	case guardNumber:
-		if !isWhole(word) {
+		switch {
+		case isWhole(word):
+		case isNumberText(word):
+			return "the arithmetic of a shell has whole numbers only; round the value, or calculate with awk"
+		default:
 			return "the shell evaluates arithmetic here and could run commands in the text; only a whole number is allowed (declare the parameter as type: number)"
 		}
 	case guardName:
