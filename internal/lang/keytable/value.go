@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
@@ -58,12 +59,31 @@ func (v Value) AsText() Value {
 }
 
 // AsNumber returns a number as something that takes only numbers has it: one that JSON does not have in this form, such as
-// 0x10 and 010, is the number that it means.
+// 0x10 and 0012.50, is the number that it means, with its digits.
 func (v Value) AsNumber() Value {
-	if v.Text == nil && !json.Valid([]byte(v.written)) {
-		v.written = ""
+	if v.Text == nil && v.written != "" && !json.Valid([]byte(v.written)) {
+		if v.written = JSONNumber(strings.ReplaceAll(v.written, "_", "")); !json.Valid([]byte(v.written)) { // not decimal
+			v.written = ""
+		}
 	}
 	return v
+}
+
+// JSONNumber returns a decimal number in the form of JSON. Other text stays other text.
+func JSONNumber(s string) string {
+	sign, digits := "", strings.TrimPrefix(s, "+")
+	if rest, minus := strings.CutPrefix(digits, "-"); minus {
+		sign, digits = "-", rest
+	}
+	at := strings.IndexAny(digits, "eE")
+	if at < 0 {
+		at = len(digits)
+	}
+	mantissa := strings.TrimSuffix(strings.TrimLeft(digits[:at], "0"), ".")
+	if mantissa == "" || mantissa[0] == '.' {
+		mantissa = "0" + mantissa
+	}
+	return sign + mantissa + digits[at:]
 }
 
 // Data returns the value without positions: nil, bool, int64, float64, json.Number, string, []any or map[string]any. A

@@ -75,7 +75,7 @@ func checkStateKey(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	if k.defaultValue == nil {
 		return
 	}
-	text, err := json.Marshal(k.defaultValue.Data())
+	text, err := json.Marshal(k.defaultValue.AsNumber().Data())
 	if err != nil || !hasJSONType(k.Type, *k.defaultValue) {
 		fail("default", "type-mismatch", fmt.Sprintf("the default of %s is %s, but its type is %s", diagnostic.Quote(k.Name), describeValue(*k.defaultValue), k.Type),
 			"change the default or the type")

@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // Number converts a value of a parameter to a float64. ok is false if it is not a number.
@@ -118,7 +121,7 @@ func ParseNumber(s string) (any, error) {
 		}
 		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
 	}
-	number := jsonNumber(digits)
+	number := keytable.JSONNumber(digits)
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil && strconv.FormatInt(n, 10) == number {
 		return n, nil
 	}
@@ -130,23 +133,6 @@ func ParseNumber(s string) (any, error) {
 		return f, nil
 	}
 	return json.Number(number), nil
-}
-
-// jsonNumber returns a decimal number in the form of JSON.
-func jsonNumber(s string) string {
-	sign, digits := "", strings.TrimPrefix(s, "+")
-	if rest, minus := strings.CutPrefix(digits, "-"); minus {
-		sign, digits = "-", rest
-	}
-	at := strings.IndexAny(digits, "eE")
-	if at < 0 {
-		at = len(digits)
-	}
-	mantissa := strings.TrimSuffix(strings.TrimLeft(digits[:at], "0"), ".")
-	if mantissa == "" || mantissa[0] == '.' {
-		mantissa = "0" + mantissa
-	}
-	return sign + mantissa + digits[at:]
 }
 
 func toBool(v any) (any, error) {
@@ -182,7 +168,7 @@ func toArray(v any) (any, error) {
 	case string:
 		if strings.HasPrefix(strings.TrimSpace(diagnostic.WithoutMark(v)), "[") {
 			var list []any
-			if err := DecodeJSON(v, &list); err != nil {
+			if err := decodeText(v, &list); err != nil {
 				return nil, fmt.Errorf("looks like a JSON array, but %v", err)
 			}
 			return list, nil
@@ -201,7 +187,7 @@ func toObject(v any) (any, error) {
 		return v, nil
 	case string:
 		var m map[string]any
-		if err := DecodeJSON(v, &m); err != nil {
+		if err := decodeText(v, &m); err != nil {
 			return nil, fmt.Errorf("expected a JSON object: %v", err)
 		}
 		if m == nil {
@@ -210,6 +196,14 @@ func toObject(v any) (any, error) {
 		return m, nil
 	}
 	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
+}
+
+// decodeText is DecodeJSON for a caller's text. Bytes that are not UTF-8 would be replaced.
+func decodeText(s string, into any) error {
+	if !utf8.ValidString(s) {
+		return errors.New("it is not UTF-8")
+	}
+	return DecodeJSON(s, into)
 }
 
 // DecodeJSON decodes exactly one JSON value, perhaps after a byte order mark, and keeps the digits of its numbers.
