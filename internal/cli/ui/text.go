@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -56,6 +57,9 @@ func NearestAs(format, word string, names []string) string {
 
 // DecodeJSON decodes text that must be exactly one JSON value, perhaps after a byte order mark. Numbers keep their notation.
 func DecodeJSON(b []byte, into any) error {
+	if !utf8.Valid(b) { // the decoder would replace the bytes
+		return errors.New("not valid JSON: it is not UTF-8")
+	}
 	d := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
 	d.UseNumber()
 	err := d.Decode(into)
