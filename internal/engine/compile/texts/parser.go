@@ -131,6 +131,10 @@ func (c *Parser) Template(at *tool.Text, path string, sh expr.Shell, n Scope) *e
 	if at == nil {
 		return nil
 	}
+	if strings.ContainsRune(at.S, 0) {
+		c.Errorf("control-character", *at, "remove it", "the text contains a NUL byte, which cannot be passed to a command")
+		return nil
+	}
 	t, ps := parse(at.S, sh, n)
 	if c.ReportProblems(*at, path, ps, n) {
 		return nil
