@@ -2,6 +2,7 @@
 package valuetest
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"os"
@@ -190,6 +191,9 @@ func TestValues(t *testing.T) {
 // asTheyAre are entry points for which a value has no quotes.
 var asTheyAre = []string{"K=V", "K=@FILE", "env", "webhook body", "for-each of a parameter", "run --detach", "schedule add"}
 
+// duringRun are entry points whose values are known, or have a type, only during the run.
+var duringRun = []string{"for-each", "for-each of a parameter", "list as text", "matrix", "env", "env-files", "state"}
+
 // check passes one value, and compares what the tool got with what was written.
 func (c cell) check(entry, which string, pass func(cell) (any, error)) {
 	want, why := c.want(entry, which)
@@ -199,6 +203,8 @@ func (c cell) check(entry, which string, pass func(cell) (any, error)) {
 		c.Errorf("%s for %s, plain %v: %q, want %q", which, c.typ, c.plain, short(text(got)), short(want))
 	case err == nil:
 		c.Errorf("%s for %s, plain %v: %q, and it is not refused", which, c.typ, c.plain, short(text(got)))
+	case errors.As(err, new(*failure)) && !slices.Contains(duringRun, entry):
+		c.Errorf("%s for %s, plain %v: it is not refused before the run: %v", which, c.typ, c.plain, err)
 	case why == "" || !strings.Contains(err.Error(), why):
 		c.Errorf("%s for %s, plain %v: refused, want %q: %v", which, c.typ, c.plain, short(want)+why, err)
 	}
@@ -214,10 +220,11 @@ func (c cell) want(entry, which string) (want, why string) {
 	case which == "NUL" && in("env-files"):
 		return "", "NUL"
 	case which == "NUL" && definition && !in("test, schedule, on, state"):
-		return "", "NUL"
+		return "", "error[control-character]"
 	case which == "NUL":
 		return "", "V"
-	case which == "not UTF-8" && (definition || in("--params YAML, --params JSON, HTTP API, webhook field, webhook body, K:=JSON, list as text")):
+	case which == "not UTF-8" && (definition ||
+		in("--params YAML, --params JSON, HTTP API, webhook field, webhook body, K:=JSON, list as text")):
 		return "", "not UTF-8"
 	case which == "not UTF-8" && in("MCP"):
 		return "", "not valid UTF-8"
