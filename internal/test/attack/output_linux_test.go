@@ -19,7 +19,8 @@ func TestToleratedIsSaid(t *testing.T) {
 	if !strings.Contains(screen, want+"  ") {
 		t.Errorf("the live view does not say %q\n%s", want, screen)
 	}
-	for _, args := range [][]string{{"runs"}, {"show", "latest"}, {"resume", "latest"}, {"cancel", "latest"}} {
+	id := strings.Fields(s.run("show", "latest").stdout)[1] // latest of resume and cancel is a run that they can act on
+	for _, args := range [][]string{{"runs"}, {"show", "latest"}, {"resume", id}, {"cancel", id}} {
 		if out := s.run(args...); !strings.Contains(out.stdout+out.stderr, want) {
 			t.Errorf("%s does not say %q\n%s", args[0], want, out)
 		}
