@@ -44,7 +44,7 @@ func (r *finder) call(src node.Source, level int) (node.Node, bool) {
 	if n, done, ok := d.quotedWhole(start, end); done {
 		return n, ok
 	}
-	s := &scanner{Parser: d.Parser, documents: d, tagReader: tagReader{d.Parser}, callReader: callReader{d.Parser}, finder: r, first: start}
+	s := &scanner{Parser: d.Parser, documents: d, tagReader: tagReader(d), callReader: callReader(d), finder: r, first: start}
 	if !s.thoughts(start) {
 		return node.Node{}, false
 	}
