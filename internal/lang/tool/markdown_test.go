@@ -249,7 +249,7 @@ func TestPageParameters(t *testing.T) {
 func TestPageHints(t *testing.T) {
 	for front, want := range map[string]string{
 		"name: Daily Summary":                "add 'id: daily_summary'",
-		"name: \"Täglich: 1\"":                "use up to 128 letters",
+		"name: \"Täglich: 1\"":               "use up to 128 letters",
 		"id: a b":                            "use up to 128 letters",
 		"id: a\npreprocess: return input;":   "```javascript block that begins with // @preprocess",
 		"id: a\npostprocess: return output;": "```javascript block that begins with // @postprocess",
