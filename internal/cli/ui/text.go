@@ -8,10 +8,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // ParamText returns the value of a parameter: text as it is, anything else as JSON.
@@ -57,8 +57,8 @@ func NearestAs(format, word string, names []string) string {
 
 // DecodeJSON decodes text that must be exactly one JSON value, perhaps after a byte order mark. Numbers keep their notation.
 func DecodeJSON(b []byte, into any) error {
-	if !utf8.Valid(b) { // the decoder would replace the bytes
-		return errors.New("not valid JSON: it is not UTF-8")
+	if err := value.CheckJSON(b); err != nil {
+		return fmt.Errorf("not valid JSON: %w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
 	d.UseNumber()

@@ -2,7 +2,6 @@ package value
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -198,10 +196,10 @@ func toObject(v any) (any, error) {
 	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
 }
 
-// decodeText is DecodeJSON for a caller's text. Bytes that are not UTF-8 would be replaced.
+// decodeText is DecodeJSON for a caller's text.
 func decodeText(s string, into any) error {
-	if !utf8.ValidString(s) {
-		return errors.New("it is not UTF-8")
+	if err := CheckJSON([]byte(s)); err != nil {
+		return err
 	}
 	return DecodeJSON(s, into)
 }

@@ -3,8 +3,9 @@ package value_test
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // TestJSONWithMark checks that JSON is read alike with and without a byte order mark.

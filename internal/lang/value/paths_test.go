@@ -3,8 +3,9 @@ package value
 import (
 	"testing"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // TestPaths checks one path on the three systems, with each rule.

@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // bodyReader reads the bodies of requests within limits of size, time and memory.
@@ -141,8 +141,8 @@ func decode(b []byte) (any, error) {
 	broken := func(why string) error {
 		return refuse(400, "broken-json", "the body is not valid JSON: "+why, "")
 	}
-	if !utf8.Valid(b) {
-		return nil, broken("it is not UTF-8")
+	if err := value.CheckJSON(b); err != nil {
+		return nil, broken(err.Error())
 	}
 	dec := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
 	dec.UseNumber()

@@ -98,6 +98,7 @@ func TestHostile(t *testing.T) {
 		{"two JSONs", "POST", "/api/v1/runs", `{"tool": "hello"} {}`, nil, 400, "broken-json"},
 		{"a key twice", "POST", "/api/v1/runs", `{"tool": "hello", "params": {"WHO": "a", "WHO": "b"}}`, nil, 400, "broken-json"},
 		{"64 levels", "POST", "/api/v1/runs", `{"tool": "hello", "params": {"WHO": ` + deep + `}}`, nil, 400, "broken-json"},
+		{"half of a character", "POST", "/api/v1/runs", `{"tool": "\ud83d"}`, nil, 400, "broken-json"},
 		{"no UTF-8", "POST", "/api/v1/runs", "{\"tool\": \"\xff\"}", nil, 400, "broken-json"},
 		{"no object", "POST", "/api/v1/runs", `["hello"]`, nil, 400, "not-an-object"},
 		{"a field that is none", "POST", "/api/v1/runs", `{"tool": "hello", "parms": {}}`, nil, 400, "unknown-field"},
