@@ -60,7 +60,7 @@ func testContainerSteps(t *testing.T, p *podman) {
     sh: echo never`, dag.Failed, "service", "", "[web] boom\n", "the service web ended before it was ready: exit code 9"},
 		{"service ends later", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo gone; sleep 2; exit 9"]}}}
     sh: sleep 3; echo done`, dag.Succeeded, "", "done\n", "", ""},
-		{"service is not healthy", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: "sh -c 'echo no; exit 4'", interval: 50ms, retries: 2}}}}
+		{"service is not healthy", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: "sh -c 'echo no; exit 4'", timeout: 2m, interval: 50ms, retries: 2}}}}
     sh: echo never`, dag.Failed, "service", "", "", "the service web is not healthy after 3 checks: exit code 4: no"},
 		{"health check takes too long", `container: {` + image + `, services: {web: {` + image + `, arguments: [sh, -c, "echo up; exec sleep 1000"], health: {command: sleep 1000, timeout: 100ms, interval: 50ms, retries: 2}}}}
     sh: echo never`, dag.Failed, "service", "", "[web] up\n", "the service web is not healthy after 3 checks: it took longer than 100ms"},
