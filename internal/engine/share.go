@@ -52,6 +52,7 @@ type Texts interface {
 // Config.Enforce would enforce the permissions of the run, all Shares in it do.
 func (a *Args) Record(id, origin string, e Enforcement) (*history.Record, error) {
 	f := a.bound.Preview()
+	defer f.Session().Discard()
 	f.Enforce(e.of(a.bound.Plan, origin))
 	if err := f.OpenEnvironment(a.ctx); err != nil {
 		return nil, err

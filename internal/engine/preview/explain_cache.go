@@ -58,7 +58,9 @@ func (e *NotCachedError) Error() string {
 // ExplainCache compares what a step depends on now with its cached result in the cache in dir.
 func ExplainCache(ctx context.Context, params *call.Params, path, dir string) (*CacheExplanation, error) {
 	p := params.Plan
-	s, a, err := resolveStep(ctx, params.Preview(), dag.ID(path))
+	frame := params.Preview()
+	defer frame.Session().Discard()
+	s, a, err := resolveStep(ctx, frame, dag.ID(path))
 	if err != nil {
 		return nil, err
 	}

@@ -101,6 +101,7 @@ func OfRun(ctx context.Context, params *call.Params, e call.Enforcement) (*Previ
 // an error.
 func previewWithMask(ctx context.Context, params *call.Params, ofRun *call.Enforcement) (*Preview, *steps.Mask, error) {
 	a := params.Preview()
+	defer a.Session().Discard()
 	if ofRun != nil {
 		a.Enforce(*ofRun)
 	}

@@ -148,6 +148,17 @@ type Session struct {
 // previews.
 func Unopened() *Session { return &Session{} }
 
+// Discard removes what a Session that was not opened has made: the folder in which the program that reads a secret file
+// starts. The Session itself stays usable.
+func (s *Session) Discard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.private != "" {
+		_ = os.RemoveAll(s.private) // empty but for a folder
+		s.private, s.temp = "", nil
+	}
+}
+
 // Open starts a Session. Close must follow.
 func Open(o Options) (*Session, error) {
 	if o.Env == nil {

@@ -115,7 +115,8 @@ func TestWithheldVariable(t *testing.T) {
 // TestPreviewOfSecretFile checks that what a person is asked about has the permissions that the run will have: it reads
 // the secret that these let it read, and no other.
 func TestPreviewOfSecretFile(t *testing.T) {
-	t.Parallel()
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
 	dir, w := enforcedFolder(t)
 	e := engine.New(engine.Config{Enforce: engine.EnforceModels})
 	for grant, want := range map[string]bool{"filesystem:read:secret": true, "filesystem:read:.": true, "filesystem:write:.": true, "filesystem:read:in": false} {
@@ -131,6 +132,9 @@ func TestPreviewOfSecretFile(t *testing.T) {
 		if ran := err == nil && res.Status == dag.Succeeded; ran != want {
 			t.Errorf("%s: the run succeeded %v: %v", grant, ran, err)
 		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(temp, "flowrun-*")); len(left) > 0 {
+		t.Errorf("left behind: %s", left)
 	}
 }
 
