@@ -166,7 +166,7 @@ func TestItems(t *testing.T) {
 
 const family = `
 steps:
-  - {name: first, bash: echo, on-failure: [{name: mend, bash: echo}]}
+  - {name: first, bash: echo, on-failure: [{name: repair, bash: echo}]}
   - {name: two, bash: echo, wait-for: []}
   - name: group
     steps: [{name: in, bash: echo}, {name: side, bash: echo}]
@@ -181,12 +181,12 @@ func TestPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"two":         "two after [] at t.yaml:6",
 		"first":       "first after [] at t.yaml:5",
-		"mend":        "mend after [first] at t.yaml:5 on-failure of first",
+		"repair":        "repair after [first] at t.yaml:5 on-failure of first",
 		"group/side":  "side after [group/in] at t.yaml:8",
 		"used/b":      "b after [used/a] at inner.yaml:5",
 		"used#2/b":    "b after [used#2/a] at inner.yaml:5",
 		"late":        "late after [used two] at t.yaml:10",
-		"end":         "end after [first mend two group used late] at t.yaml:11 finally of ",
+		"end":         "end after [first repair two group used late] at t.yaml:11 finally of ",
 		"none":        "",
 		"two/in":      "",
 		"used/a/more": "",
@@ -212,7 +212,7 @@ func TestPaths(t *testing.T) {
 	}
 	var own []string
 	p.Each(func(s *plan.Step) { own = append(own, s.Def.Name) })
-	if got := strings.Join(own, " "); got != "first mend two group in side used late end" {
+	if got := strings.Join(own, " "); got != "first repair two group in side used late end" {
 		t.Errorf("the steps of the tool are %s", got)
 	}
 }

@@ -344,8 +344,56 @@ func testRunInfo(t *testing.T, s history.Store) {
 	check("ended again", epoch(3, owned(ended)))
 }
 
-func testLists(t *testing.T, s history.Store) {
-	ctx := context.Background()
+// lists are queries for the runs that testLists makes, with the ids that they find.
+var lists = []struct {
+	q    history.Query
+	want string
+}{
+	{history.Query{Limit: 3}, "b19 b18 b17"},
+	{history.Query{Prefix: "a0", Limit: 2}, "a09 a08"},
+	{history.Query{Prefix: "a0", Tool: "test"}, "a09 a07 a05 a03 a01"},
+	{history.Query{Prefix: "b19"}, "b19"},
+	{history.Query{Prefix: "b190"}, ""},
+	{history.Query{Prefix: "%"}, ""},
+	{history.Query{Tool: "tes"}, ""},
+	{history.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
+	{history.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
+	{history.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
+	{history.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
+	{history.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
+	{history.Query{Open: true, Limit: 4}, "b19 b18 b14 b13"},
+	{history.Query{Open: true, Status: []dag.Status{dag.Interrupted}, Tool: "test", Limit: 1}, "b19"},
+	{history.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
+	{history.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
+	{history.Query{Status: []dag.Status{dag.Skipped}}, ""},
+	{history.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
+	{history.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
+	{history.Query{Origin: "schedule:"}, ""},
+	{history.Query{Kind: "schedule", Limit: 2}, "b17 b14"},
+	{history.Query{Kind: "schedule", Status: []dag.Status{dag.Failed}}, "b11"},
+	{history.Query{Kind: "sched"}, ""},
+	{history.Query{Kind: "api"}, ""},
+	{history.Query{Direct: true, Tool: "test"}, "b15 a09 a03"},
+	{history.Query{Tools: []string{"test", "none"}, Limit: 3}, "b19 b17 b15"},
+	{history.Query{Tools: []string{"test", "build"}, Direct: true, Before: "b18", Limit: 2}, "b15 b12"},
+	{history.Query{Tools: []string{}}, ""},
+	{history.Query{Folder: filepath.FromSlash("/shop"), Limit: 3}, "b18 b17 b15"},
+	{history.Query{Folder: filepath.FromSlash("/shop/"), Status: []dag.Status{dag.Failed}}, "b11 a06"},
+	{history.Query{Folder: filepath.FromSlash("/shop/b%"), Limit: 1}, ""},
+	{history.Query{Since: runStart.Add(17 * time.Minute)}, "b19 b18 b17"},
+	{history.Query{Before: "b17", Limit: 3}, "b16 b15 b14"},
+	{history.Query{Before: "b16", Tool: "test", Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 2}, "b11 a07"},
+	{history.Query{Before: "b19", Open: true, Limit: 2}, "b18 b14"},
+	{history.Query{Before: "a00"}, ""},
+	{history.Query{Before: "none"}, ""},
+	{history.Query{Since: runStart.Add(3 * time.Minute), Until: runStart.Add(5 * time.Minute)}, "a04 a03"},
+	{history.Query{Until: runStart}, ""},
+	{history.Query{Since: runStart.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
+}
+
+// beginTwenty makes runs of two tools, with five states, three origins and three folders.
+func beginTwenty(t *testing.T, s history.Store) {
+	t.Helper()
 	states := []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut, dag.Running, dag.Interrupted}
 	for i := range 20 {
 		id := fmt.Sprintf("%c%02d", "ab"[i/10], i)
@@ -364,51 +412,12 @@ func testLists(t *testing.T, s history.Store) {
 			l.Close()
 		}
 	}
-	for _, c := range []struct {
-		q    history.Query
-		want string
-	}{
-		{history.Query{Limit: 3}, "b19 b18 b17"},
-		{history.Query{Prefix: "a0", Limit: 2}, "a09 a08"},
-		{history.Query{Prefix: "a0", Tool: "test"}, "a09 a07 a05 a03 a01"},
-		{history.Query{Prefix: "b19"}, "b19"},
-		{history.Query{Prefix: "b190"}, ""},
-		{history.Query{Prefix: "%"}, ""},
-		{history.Query{Tool: "tes"}, ""},
-		{history.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
-		{history.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
-		{history.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
-		{history.Query{Status: []dag.Status{dag.Running}}, "b18 b13 a08 a03"},
-		{history.Query{Status: []dag.Status{dag.Interrupted}, Limit: 2}, "b19 b14"},
-		{history.Query{Open: true, Limit: 4}, "b19 b18 b14 b13"},
-		{history.Query{Open: true, Status: []dag.Status{dag.Interrupted}, Tool: "test", Limit: 1}, "b19"},
-		{history.Query{Status: []dag.Status{dag.Running, dag.Interrupted}, Limit: 3}, "b19 b18 b14"},
-		{history.Query{Status: []dag.Status{dag.Interrupted, dag.Failed}, Tool: "test", Prefix: "b"}, "b19 b11"},
-		{history.Query{Status: []dag.Status{dag.Skipped}}, ""},
-		{history.Query{Origin: "schedule:nightly", Limit: 2}, "b17 b14"},
-		{history.Query{Origin: "api", Status: []dag.Status{dag.Running, dag.Interrupted}}, "b19 b13 a04"},
-		{history.Query{Origin: "schedule:"}, ""},
-		{history.Query{Kind: "schedule", Limit: 2}, "b17 b14"},
-		{history.Query{Kind: "schedule", Status: []dag.Status{dag.Failed}}, "b11"},
-		{history.Query{Kind: "sched"}, ""},
-		{history.Query{Kind: "api"}, ""},
-		{history.Query{Direct: true, Tool: "test"}, "b15 a09 a03"},
-		{history.Query{Tools: []string{"test", "none"}, Limit: 3}, "b19 b17 b15"},
-		{history.Query{Tools: []string{"test", "build"}, Direct: true, Before: "b18", Limit: 2}, "b15 b12"},
-		{history.Query{Tools: []string{}}, ""},
-		{history.Query{Folder: filepath.FromSlash("/shop"), Limit: 3}, "b18 b17 b15"},
-		{history.Query{Folder: filepath.FromSlash("/shop/"), Status: []dag.Status{dag.Failed}}, "b11 a06"},
-		{history.Query{Folder: filepath.FromSlash("/shop/b%"), Limit: 1}, ""},
-		{history.Query{Since: runStart.Add(17 * time.Minute)}, "b19 b18 b17"},
-		{history.Query{Before: "b17", Limit: 3}, "b16 b15 b14"},
-		{history.Query{Before: "b16", Tool: "test", Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 2}, "b11 a07"},
-		{history.Query{Before: "b19", Open: true, Limit: 2}, "b18 b14"},
-		{history.Query{Before: "a00"}, ""},
-		{history.Query{Before: "none"}, ""},
-		{history.Query{Since: runStart.Add(3 * time.Minute), Until: runStart.Add(5 * time.Minute)}, "a04 a03"},
-		{history.Query{Until: runStart}, ""},
-		{history.Query{Since: runStart.Add(16 * time.Minute), Status: []dag.Status{dag.Failed, dag.Succeeded}}, "b16"},
-	} {
+}
+
+func testLists(t *testing.T, s history.Store) {
+	ctx := context.Background()
+	beginTwenty(t, s)
+	for _, c := range lists {
 		list, err := s.Runs(ctx, c.q)
 		var ids []string
 		for _, i := range list {
