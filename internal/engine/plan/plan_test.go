@@ -181,7 +181,7 @@ func TestPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"two":         "two after [] at t.yaml:6",
 		"first":       "first after [] at t.yaml:5",
-		"repair":        "repair after [first] at t.yaml:5 on-failure of first",
+		"repair":      "repair after [first] at t.yaml:5 on-failure of first",
 		"group/side":  "side after [group/in] at t.yaml:8",
 		"used/b":      "b after [used/a] at inner.yaml:5",
 		"used#2/b":    "b after [used#2/a] at inner.yaml:5",
