@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -80,8 +78,7 @@ func stats(ctx context.Context, env *ui.Env, s history.Store, q history.Query, o
 	var rows [][]string
 	for _, t := range append([]*runstats.Tally{doc.Total}, doc.Steps...) {
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max),
-			runview.CPU(dag.Usage{User: milliseconds(t.CPU50)}), runview.CPU(dag.Usage{User: milliseconds(t.CPU95)}),
-			runview.Memory(dag.Usage{MaxRSS: t.RSS50}), runview.Memory(dag.Usage{MaxRSS: t.RSS95}), t.Name})
+			known(t.CPU50, short), known(t.CPU95, short), known(t.RSS50, ui.FormatBytes), known(t.RSS95, ui.FormatBytes), t.Name})
 	}
 	header := withoutEmpty([]string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "CPU P50", "P95", "MEMORY P50", "P95", "STEP"}, rows, 5, 6, 7, 8)
 	return console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth()})
@@ -97,6 +94,12 @@ func checkKnown(ctx context.Context, env *ui.Env, s history.Store, name string) 
 	return ui.MarkMissing(err, name)
 }
 
-func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+func short(ms int64) string { return console.Short(time.Duration(ms) * time.Millisecond) }
 
-func short(ms int64) string { return console.Short(milliseconds(ms)) }
+// known returns a number as text, "" if it is not known.
+func known(n *int64, text func(int64) string) string {
+	if n == nil {
+		return ""
+	}
+	return text(*n)
+}

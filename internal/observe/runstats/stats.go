@@ -28,11 +28,11 @@ type Tally struct {
 	P50       int64   `json:"p50_ms"`
 	P95       int64   `json:"p95_ms"`
 	Max       int64   `json:"max_ms"`
-	// CPU time of the last attempts of a step, and their peak memory where it is known.
-	CPU50 int64 `json:"cpu_p50_ms,omitempty"`
-	CPU95 int64 `json:"cpu_p95_ms,omitempty"`
-	RSS50 int64 `json:"max_rss_p50_bytes,omitempty"`
-	RSS95 int64 `json:"max_rss_p95_bytes,omitempty"`
+	// CPU time of the last attempts of a step, and their peak memory; nil if they are not known of any attempt.
+	CPU50 *int64 `json:"cpu_p50_ms,omitempty"`
+	CPU95 *int64 `json:"cpu_p95_ms,omitempty"`
+	RSS50 *int64 `json:"max_rss_p50_bytes,omitempty"`
+	RSS95 *int64 `json:"max_rss_p95_bytes,omitempty"`
 
 	durations, cpu []time.Duration
 	rss            []int64
@@ -65,8 +65,12 @@ func (t *Tally) compute() {
 	}
 	slices.Sort(t.rss)
 	t.P50, t.P95, t.Max = percentile(t.durations, 50).Milliseconds(), percentile(t.durations, 95).Milliseconds(), percentile(t.durations, 100).Milliseconds()
-	t.CPU50, t.CPU95 = percentile(t.cpu, 50).Milliseconds(), percentile(t.cpu, 95).Milliseconds()
-	t.RSS50, t.RSS95 = percentile(t.rss, 50), percentile(t.rss, 95)
+	if len(t.cpu) > 0 {
+		t.CPU50, t.CPU95 = new(percentile(t.cpu, 50).Milliseconds()), new(percentile(t.cpu, 95).Milliseconds())
+	}
+	if len(t.rss) > 0 {
+		t.RSS50, t.RSS95 = new(percentile(t.rss, 50)), new(percentile(t.rss, 95))
+	}
 }
 
 // percentile returns a percentile of a sorted list (nearest rank), 0 of an empty one.

@@ -22,14 +22,23 @@ func TestUsage(t *testing.T) {
 			dag.Event{V: dag.EventVersion, Seq: uint64(2*i + 2), Kind: dag.StepFinished, Node: node, Attempt: 1, Time: start, Result: &dag.Result{Status: dag.Succeeded, Started: start, Ended: start,
 				Usage: dag.Usage{User: time.Duration(i) * time.Second, System: time.Second, MaxRSS: int64(i/10) * 1000}}})
 	}
+	list = append(list, dag.Event{V: dag.EventVersion, Seq: 41, Kind: dag.StepStarted, Node: "quick", Attempt: 1, Time: start},
+		dag.Event{V: dag.EventVersion, Seq: 42, Kind: dag.StepFinished, Node: "quick", Attempt: 1, Time: start,
+			Result: &dag.Result{Status: dag.Succeeded, Started: start, Ended: start, Usage: dag.Usage{User: 400 * time.Microsecond}}})
 	s, err := runstats.Of(t.Context(), "tool", []history.RunInfo{{ID: "one", Status: dag.Succeeded, Started: start, Ended: start}}, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
 		return list[after:], nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Steps[0]; got.CPU50 != 10_000 || got.CPU95 != 19_000 || got.RSS50 != 1000 || got.RSS95 != 1000 {
+	if got := s.Steps[0]; *got.CPU50 != 10_000 || *got.CPU95 != 19_000 || *got.RSS50 != 1000 || *got.RSS95 != 1000 {
 		t.Errorf("%+v", got)
+	}
+	if got := s.Steps[1]; got.CPU50 == nil || *got.CPU50 != 0 || got.RSS50 != nil { // 0 and unknown are two things
+		t.Errorf("less than a millisecond of CPU time: %+v", got)
+	}
+	if got := s.Total; got.CPU50 != nil || got.RSS95 != nil {
+		t.Errorf("of whole runs nothing is known: %+v", got)
 	}
 }
 
