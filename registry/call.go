@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/library"
@@ -37,7 +38,7 @@ const (
 // Action says what happens to a call before it is executed.
 type Action string
 
-// The actions. Ask is only for Options.Decide, Cancel only for Options.Confirm.
+// The actions. Ask comes before a person was asked, Cancel after.
 const (
 	Proceed Action = "proceed"
 	Refuse  Action = "refuse"
@@ -53,148 +54,138 @@ type Decision struct {
 	// Advice says what a person can do so that such calls are approved. The model does not see it, because it could
 	// do that itself.
 	Advice string
+	// Err is why nobody could decide; then the call is not run, whatever the Action.
+	Err error
 }
 
 // NotApproved is the reason of a refusal that is safe to tell a model: reasons of a policy can name flags, settings and
 // the trust in a project, and a model with a shell could change those.
 const NotApproved = "no person has approved it"
 
-// Call carries out one call, from the text that a model wrote to the answer. It always returns an Answer, soon after
-// ctx is done; before that, a cancelled run completes its cleanup.
-func (r *Registry) Call(ctx context.Context, q Request) *Answer {
-	c := &call{r, q}
-	c.enter(Requested)
-	a := c.answer(ctx)
-	c.enter(Answered)
+func (r *Registry) enter(s State) {
+	if r.options.Trace != nil {
+		r.options.Trace(s)
+	}
+}
+
+// answered ends a call.
+func (r *Registry) answered(a *Answer) *Answer {
+	r.enter(Answered)
 	return a
 }
 
-// call is one Call in progress.
-type call struct {
-	*Registry
-	request Request
-}
-
-func (c *call) enter(s State) {
-	if c.options.Trace != nil {
-		c.options.Trace(s)
-	}
-}
-
-func (c *call) answer(ctx context.Context) *Answer {
-	text := c.rewritten()
-	c.enter(Parsed)
-	t, err := c.Get(c.request.Tool)
+// Read takes a call up to the decision about it: it finds the tool, and parses the arguments. It returns either the
+// Invocation, or the Answer to a call that is not valid.
+func (r *Registry) Read(ctx context.Context, q Request) (*Invocation, *Answer) {
+	r.enter(Requested)
+	text := r.rewritten(q)
+	r.enter(Parsed)
+	t, err := r.Get(q.Tool)
 	switch {
 	case ctx.Err() != nil:
-		return (&Answer{}).cancelled(ctx)
+		return nil, r.answered((&Answer{}).cancelled(ctx))
 	case err != nil:
-		return notFound(c.request.Tool, err)
+		return nil, r.answered(notFound(q.Tool, err))
 	}
-	c.enter(Found)
+	r.enter(Found)
 	i, refused := t.Parse(text)
 	if refused != nil {
-		return invalidArguments(c.changed(t, refused))
+		return nil, r.answered(invalidArguments(r.changed(t, refused)))
 	}
-	c.enter(Validated)
+	r.enter(Validated)
 	i.Run = history.NewID(time.Now())
-	if a := c.confirm(ctx, i); a != nil {
-		return a
-	}
-	return c.execute(ctx, i)
+	return i, nil
 }
 
 // changed returns a refusal after the functions of Options have changed it.
-func (c *call) changed(t *Tool, r *Refusal) *Refusal {
-	for _, f := range c.options.Refused {
-		f(t.Name(), r)
+func (r *Registry) changed(t *Tool, refused *Refusal) *Refusal {
+	for _, f := range r.options.Refused {
+		f(t.Name(), refused)
 	}
-	return r.cut()
+	return refused.cut()
 }
 
 // rewritten returns the text to parse. A text that is too large is not passed to Rewrite; parsing rejects it.
-func (c *call) rewritten() string {
-	text := c.request.Arguments
-	for _, f := range c.options.Rewrite {
+func (r *Registry) rewritten(q Request) string {
+	text := q.Arguments
+	for _, f := range r.options.Rewrite {
 		if len(text) > maxInput {
 			break
 		}
-		text = f(c.request.Tool, text)
+		text = f(q.Tool, text)
 	}
 	return text
 }
 
-// confirm returns nil if the call may go ahead, else the answer.
-func (c *call) confirm(ctx context.Context, i *Invocation) *Answer {
-	j := Decision{Action: Ask}
-	if c.options.Decide != nil {
-		j = c.options.Decide(ctx, i)
+// Ask returns what to show a person who decides about the call. If the call would fail, there is nothing to ask, and it
+// returns the Answer instead.
+func (c *Invocation) Ask(ctx context.Context) (*flowrun.Confirmation, *Answer) {
+	c.asked = true
+	c.Tool.registry.enter(Confirming)
+	shown, err := c.Confirmation(ctx)
+	if err != nil || ctx.Err() != nil {
+		return nil, c.Reject(ctx, Decision{Err: err})
 	}
-	switch {
-	case ctx.Err() != nil:
-		return answerOf(i).cancelled(ctx)
-	case j.Action == Proceed:
-		return nil
-	case j.Action == Ask && c.options.Confirm != nil:
-		return c.ask(ctx, i)
-	}
-	j.Reason = cmp.Or(j.Reason, NotApproved)
-	return answerOf(i).refused(i, outcome.AnswerNotApproved, j)
+	return shown, nil
 }
 
-// ask asks a person about the call.
-func (c *call) ask(ctx context.Context, i *Invocation) *Answer {
-	c.enter(Confirming)
-	shown, err := i.Confirmation(ctx)
-	if err != nil && ctx.Err() == nil { // the call would fail, so there is nothing to ask
-		c.enter(Declined)
-		return answerOf(i).notRun(err)
-	}
-	var j Decision
-	if ctx.Err() == nil {
-		j, err = c.options.Confirm(ctx, i, shown)
-	}
+// Reject returns the Answer to a call that does not go ahead: it was cancelled, or nobody could decide, or the rules or,
+// after Ask, a person rejected it.
+func (c *Invocation) Reject(ctx context.Context, d Decision) *Answer {
+	r, a, state := c.Tool.registry, answerOf(c), Declined
 	switch {
-	case ctx.Err() != nil, err == nil && j.Action == Cancel:
-		c.enter(Cancelled)
-		return answerOf(i).cancelled(ctx)
-	case err != nil:
-		c.enter(Declined)
-		return answerOf(i).notRun(err)
-	case j.Action == Proceed:
-		c.enter(Confirmed)
-		return nil
+	case ctx.Err() != nil, d.Err == nil && d.Action == Cancel:
+		a, state = a.cancelled(ctx), Cancelled
+	case d.Err != nil:
+		a = a.notRun(d.Err)
+	case c.asked:
+		d.Reason = cmp.Or(d.Reason, "a person rejected the call")
+		a = a.refused(c, outcome.AnswerDeclined, d)
+	default:
+		d.Reason = cmp.Or(d.Reason, NotApproved)
+		a = a.refused(c, outcome.AnswerNotApproved, d)
 	}
-	c.enter(Declined)
-	j.Reason = cmp.Or(j.Reason, "a person rejected the call")
-	return answerOf(i).refused(i, outcome.AnswerDeclined, j)
+	if c.asked {
+		r.enter(state)
+	}
+	return r.answered(a)
 }
 
 // errTooLong is the cause with which a call is stopped that exceeds its time limit.
 var errTooLong = errors.New("the call exceeded its time limit")
 
-func (c *call) execute(ctx context.Context, i *Invocation) *Answer {
-	c.enter(Executing)
+// Do executes a call that was approved, within the time limit of Options. It returns soon after ctx is done, once a
+// cancelled run has completed its cleanup.
+func (c *Invocation) Do(ctx context.Context, options ...flowrun.RunOption) *Answer {
+	if ctx.Err() != nil {
+		return c.Reject(ctx, Decision{Action: Cancel})
+	}
+	r, limit := c.Tool.registry, c.Tool.registry.options.Timeout
+	if c.asked {
+		r.enter(Confirmed)
+	}
+	r.enter(Executing)
 	bounded, stop := context.WithCancel(ctx)
-	if c.options.Timeout > 0 {
-		bounded, stop = context.WithTimeoutCause(ctx, c.options.Timeout, errTooLong)
+	if limit > 0 {
+		bounded, stop = context.WithTimeoutCause(ctx, limit, errTooLong)
 	}
 	defer stop()
-	res, err := i.Execute(bounded)
-	c.enter(Executed)
-	a := answerOf(i)
-	if res == nil {
-		switch {
-		case errors.Is(context.Cause(bounded), errTooLong):
-			return a.tooLong(c.options.Timeout)
-		case ctx.Err() != nil:
-			return a.cancelled(ctx)
-		}
-		return a.notRun(err)
+	res, err := c.Execute(bounded, options...)
+	r.enter(Executed)
+	tooLong, a := errors.Is(context.Cause(bounded), errTooLong), answerOf(c)
+	switch {
+	case res != nil:
+		a.Tool, a.Run, a.Result, a.Err = c.Tool.Name(), res.ID, res, err
+		def := c.Tool.plan.Definition
+		a = a.withResult(res, tooLong, limit).withOutputs(def).checkOutput(def.ResultSchema())
+	case tooLong:
+		a = a.tooLong(limit)
+	case ctx.Err() != nil:
+		a = a.cancelled(ctx)
+	default:
+		a = a.notRun(err)
 	}
-	a.Tool, a.Run, a.Result, a.Err = i.Tool.Name(), res.ID, res, err
-	def := i.Tool.plan.Definition
-	return a.withResult(res, errors.Is(context.Cause(bounded), errTooLong), c.options.Timeout).withOutputs(def).checkOutput(def.ResultSchema())
+	return r.answered(a)
 }
 
 // notFound returns the answer to a call of a tool that cannot be called: the name is unknown, or the definition is

@@ -9,14 +9,16 @@
 // is one call that could be made: it describes in a sentence what it will do (Describe), computes what a person sees
 // who is asked to approve it (Confirmation), and executes it (Execute).
 //
-// Registry.Call carries out one call from beginning to end:
+// One call goes from beginning to end in three steps, and whoever makes it decides between them whether it goes ahead:
 //
-//	requested -> parsed -> found -> validated -> [confirming -> confirmed] -> executing -> executed -> answered
+//	Registry.Read      requested -> parsed -> found -> validated
+//	Invocation.Ask     confirming                                    if a person must be asked
+//	Invocation.Do      [confirmed] -> executing -> executed -> answered
+//	Invocation.Reject  [declined or cancelled] -> answered
 //
-// If something is wrong, it goes to answered at once: the tool is unknown, the arguments are ambiguous, or a person
-// rejects the call. Every outcome is an Answer and never a Go error. An Answer is one JSON document with what the
-// model reads and what a person sees. The embedder decides which calls need approval: Options.Decide says which,
-// Options.Confirm asks a person.
+// If something is wrong before that, the first two answer at once: the tool is unknown, the arguments are ambiguous, or
+// the call would fail. Every outcome is an Answer and never a Go error. An Answer is one JSON document with what the
+// model reads and what a person sees.
 //
 // A Registry is safe for concurrent use.
 package registry

@@ -2,12 +2,14 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine"
 )
 
-// Invocation is one call of a tool whose arguments are valid. Nothing has been executed yet.
+// Invocation is one call of a tool whose arguments are valid. Nothing has been executed yet. It is not safe for
+// concurrent use.
 type Invocation struct {
 	Tool      *Tool
 	Run       string         // id for the run; "" for a new one
@@ -18,6 +20,7 @@ type Invocation struct {
 	Defaults  []string       // names of parameters that take their default
 
 	bound *flowrun.Args // Params, with defaults
+	asked bool          // a person was asked about it
 }
 
 // Describe returns one sentence that says what the call will do. Secrets are masked.
@@ -37,15 +40,9 @@ func (c *Invocation) Confirmation(ctx context.Context) (*flowrun.Confirmation, e
 
 // Execute runs the tool, and stops when ctx is done. It asks for no approval. Results and errors are those of
 // flowrun.Engine.Run.
-func (c *Invocation) Execute(ctx context.Context, more ...flowrun.RunOption) (*flowrun.Result, error) {
-	o := c.Tool.registry.options
-	var options []flowrun.RunOption
-	if o.Run != nil {
-		options = append(options, o.Run(ctx, c)...)
-	}
-	options = append(options, more...)
+func (c *Invocation) Execute(ctx context.Context, options ...flowrun.RunOption) (*flowrun.Result, error) {
 	if c.Run != "" {
-		options = append(options, flowrun.WithID(c.Run))
+		options = append(slices.Clip(options), flowrun.WithID(c.Run))
 	}
-	return o.Engine.RunBound(ctx, c.bound, options...)
+	return c.Tool.registry.options.Engine.RunBound(ctx, c.bound, options...)
 }

@@ -80,7 +80,7 @@ exec sh -c "${text%%\"*}"
 }
 
 // workshop has a tool of each kind, and a workspace.
-func workshop(t *testing.T, o registry.Options) (r *registry.Registry, here string) {
+func workshop(t *testing.T, o options) (r *caller, here string) {
 	t.Helper()
 	here, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -143,7 +143,7 @@ bash: "{RAW:what}"
 	lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: scripts}))
 	o.RunEnv = func(*flowrun.Plan) flowrun.RunEnv { return flowrun.RunEnv{JavaScript: scripts, Workspace: here} }
 	o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
-	return registry.New(lib, o), here
+	return newCaller(lib, o), here
 }
 
 func there(dir, name string) bool {
@@ -154,7 +154,7 @@ func there(dir, name string) bool {
 // TestKinds holds a tool of every kind against what all promise: names,
 // schema and declarations, validation, what a call will do, said before it is done.
 func TestKinds(t *testing.T) {
-	r, here := workshop(t, registry.Options{Decide: all})
+	r, here := workshop(t, options{decide: all})
 	for name, k := range kinds {
 		t.Run(name, func(t *testing.T) {
 			x, err := r.Get(k.name)
@@ -251,12 +251,12 @@ func TestKindsCalled(t *testing.T) {
 				var watching sync.WaitGroup
 				defer watching.Wait()
 				trace, here := &traced{}, ""
-				o := registry.Options{}
-				o.Confirm = func(_ context.Context, _ *registry.Invocation, shown *flowrun.Confirmation) (registry.Decision, error) {
+				o := options{}
+				o.confirm = func(_ context.Context, shown *flowrun.Confirmation) registry.Decision {
 					if shown == nil || shown.Title == "" {
 						t.Error("a person is asked, and does not see about what")
 					}
-					return registry.Decision{Action: c.answer(stop)}, nil
+					return registry.Decision{Action: c.answer(stop)}
 				}
 				o.Trace = func(s registry.State) {
 					if trace.to(s); s == registry.Executing && c.status == registry.Stopped {
@@ -266,7 +266,7 @@ func TestKindsCalled(t *testing.T) {
 				r, dir := workshop(t, o)
 				here = dir
 				began := time.Now()
-				a := r.Call(ctx, registry.Request{Tool: k.name, Arguments: strings.ReplaceAll(c.arguments, "HERE", here)})
+				a := r.call(ctx, k.name, strings.ReplaceAll(c.arguments, "HERE", here))
 				if got := strings.Join(trace.states, " "); got != c.trace || a.Status != c.status {
 					t.Errorf("it went %s, want %s: %s %q", got, c.trace, a.Status, a.Content.Text())
 				}
@@ -297,13 +297,13 @@ func (k kind) begins(t *testing.T, here string) {
 
 // TestKindsAtOnce calls tools of every kind from several goroutines, of one registry.
 func TestKindsAtOnce(t *testing.T) {
-	r, here := workshop(t, registry.Options{Decide: all})
+	r, here := workshop(t, options{decide: all})
 	var calling sync.WaitGroup
 	for i := range 3 {
 		for name, k := range kinds {
 			own := strings.ReplaceAll(k.sloppy, "HERE/done", fmt.Sprintf("HERE/done-%d", i)) // nobody writes what another is writing
 			calling.Go(func() {
-				a := r.Call(t.Context(), registry.Request{Tool: k.name, Arguments: strings.ReplaceAll(own, "HERE", here)})
+				a := r.call(t.Context(), k.name, strings.ReplaceAll(own, "HERE", here))
 				if a.Status != registry.Succeeded || !strings.Contains(a.Content.Text(), k.told) {
 					t.Errorf("%s: %s %q", name, a.Status, a.Content.Text())
 				}

@@ -37,7 +37,7 @@ func TestOutputSchema(t *testing.T) {
 				Run: func(context.Context, *flowrun.StepInput) (any, error) { return c.result, nil }}.Definition()); err != nil {
 				t.Fatal(err)
 			}
-			a := registry.New(lib, registry.Options{Decide: all}).Call(t.Context(), registry.Request{Tool: "count"})
+			a := newCaller(lib, options{decide: all}).call(t.Context(), "count", "{}")
 			if (a.Error != nil) != c.failed || !strings.Contains(a.Content.Text(), c.want) {
 				t.Fatalf("%+v, %q", a.Error, a.Content.Text())
 			}

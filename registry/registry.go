@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,28 +19,19 @@ import (
 // defaultTimeout limits a call that comes from a model.
 const defaultTimeout = 60 * time.Second
 
-// Options set how a Registry treats calls. The zero Options finds, parses and describes tools, but rejects every
-// call, because nobody can approve it.
+// Options set how a Registry treats calls.
 type Options struct {
 	// Engine runs the tools. nil means a new one, which stores nothing.
 	Engine *flowrun.Engine
-	// Run returns options for the run that a call is about to start; nil means none. Its context is that of the call.
-	Run func(context.Context, *Invocation) []flowrun.RunOption
 	// RunEnv returns the run environment of the calls of a tool: directory and environment variables. nil means the
 	// environment of the process.
 	RunEnv func(*flowrun.Plan) flowrun.RunEnv
 	// Files lets a call name a tool by the path of its file too. Anyone who can write a file can then define a tool,
-	// so Decide must check for that.
+	// so whoever decides about a call must check for that.
 	Files bool
 	// Timeout limits the execution of a call; 0 is 60 seconds, a negative value means no limit. The time in which
 	// a person decides does not count.
 	Timeout time.Duration
-	// Decide says whether a call goes ahead, is rejected, or needs a person's approval. nil means that every call
-	// needs approval. Its context is that of the call.
-	Decide func(context.Context, *Invocation) Decision
-	// Confirm asks a person. It must return soon after ctx is done. nil means that there is nobody to ask, and calls
-	// that need approval are rejected.
-	Confirm func(ctx context.Context, call *Invocation, shown *flowrun.Confirmation) (Decision, error)
 	// Rewrite functions are called in turn to replace the text that a model wrote before it is parsed: for habits of
 	// a model that this package does not know.
 	Rewrite []func(tool, arguments string) string

@@ -96,7 +96,7 @@ func adder(t testing.TB) *tool.Definition {
 }
 
 // stock is a registry over the shelf.
-func stock(t testing.TB, o registry.Options) *registry.Registry {
+func stock(t testing.TB, o options) *caller {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), ".flowrun", "tools")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -117,17 +117,12 @@ func stock(t testing.TB, o registry.Options) *registry.Registry {
 	if o.Engine == nil {
 		o.Engine = flowrun.New(flowrun.Config{JavaScript: scripts})
 	}
-	return registry.New(lib, o)
-}
-
-// all lets every call go ahead.
-func all(_ context.Context, _ *registry.Invocation) registry.Decision {
-	return registry.Decision{Action: registry.Proceed}
+	return newCaller(lib, o)
 }
 
 // TestList: tools of every kind are in one list; what is broken is reported beside it.
 func TestList(t *testing.T) {
-	r := stock(t, registry.Options{})
+	r := stock(t, options{})
 	tools, problems := r.List()
 	var names []string
 	for _, x := range tools {
@@ -161,7 +156,7 @@ func TestList(t *testing.T) {
 }
 
 func TestGet(t *testing.T) {
-	r := stock(t, registry.Options{})
+	r := stock(t, options{})
 	for name, want := range map[string]string{
 		"weather": "", "pressure.solve": "", "pressure_solve": "", "go_add": "", "add": "",
 		"wether": `did you mean "weather"?`, "": "cannot find the tool", "broken": "bosh",
@@ -183,7 +178,7 @@ func TestGet(t *testing.T) {
 
 // TestParse: what is read of arguments, for tools of every kind.
 func TestParse(t *testing.T) {
-	r := stock(t, registry.Options{})
+	r := stock(t, options{})
 	for _, c := range []struct{ tool, text, params, defaults, refused string }{
 		{"weather", `{"CITY":"Rome"}`, `{"CITY":"Rome"}`, "DAYS", ""},
 		{"weather", `{"CITY":"Rome","DAYS":"5"}`, `{"CITY":"Rome","DAYS":5}`, "", ""},
@@ -254,7 +249,7 @@ func TestRefusalIsSmall(t *testing.T) {
 
 // TestSecretsAreNotShown: neither a refusal nor a description tells a secret.
 func TestSecretsAreNotShown(t *testing.T) {
-	r := stock(t, registry.Options{Decide: all})
+	r := stock(t, options{decide: all})
 	tl, err := r.Get("login")
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +278,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	r := stock(t, registry.Options{})
+	r := stock(t, options{})
 	for _, c := range []struct{ tool, text, want string }{
 		{"weather", `{"CITY":"Rome; rm -rf ."}`, `Runs: echo "Rome; rm -rf . for 3"`},
 		{"chain", `{"WHAT":"it"}`, `chain: Does two things (WHAT=it; 2 steps)`},
@@ -312,63 +307,63 @@ func (t *traced) to(s registry.State) { t.states = append(t.states, string(s)) }
 
 // TestFlow is the flow of a call, with a person who answers from a script.
 func TestFlow(t *testing.T) {
-	yes := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
-		return registry.Decision{Action: registry.Proceed}, nil
+	yes := func(context.Context, *flowrun.Confirmation) registry.Decision {
+		return registry.Decision{Action: registry.Proceed}
 	}
-	no := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
-		return registry.Decision{Action: registry.Refuse, Reason: "not today"}, nil
+	no := func(context.Context, *flowrun.Confirmation) registry.Decision {
+		return registry.Decision{Action: registry.Refuse, Reason: "not today"}
 	}
-	later := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
-		return registry.Decision{Action: registry.Cancel}, nil
+	later := func(context.Context, *flowrun.Confirmation) registry.Decision {
+		return registry.Decision{Action: registry.Cancel}
 	}
-	fails := func(context.Context, *registry.Invocation, *flowrun.Confirmation) (registry.Decision, error) {
-		return registry.Decision{}, errors.New("the screen is gone")
+	fails := func(context.Context, *flowrun.Confirmation) registry.Decision {
+		return registry.Decision{Err: errors.New("the screen is gone")}
 	}
-	never := func(context.Context, *registry.Invocation) registry.Decision {
+	never := func(*registry.Invocation) registry.Decision {
 		return registry.Decision{Action: registry.Refuse, Reason: "the rules say no", Hint: "change them"}
 	}
 	for name, c := range map[string]struct {
-		options         registry.Options
+		options         options
 		tool, arguments string
 		trace           string
 		status          registry.Status
 		code, told      string
 	}{
-		"allowed": {registry.Options{Decide: all}, "weather", `{"CITY":"Rome"}`,
+		"allowed": {options{decide: all}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
-		"confirmed": {registry.Options{Confirm: yes}, "weather", `{"CITY":"Rome"}`,
+		"confirmed": {options{confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming confirmed executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
-		"declined": {registry.Options{Confirm: no}, "weather", `{"CITY":"Rome"}`,
+		"declined": {options{confirm: no}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming declined answered", registry.Refused, outcome.AnswerDeclined, "not today"},
-		"cancelled by the person": {registry.Options{Confirm: later}, "weather", `{"CITY":"Rome"}`,
+		"cancelled by the person": {options{confirm: later}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming cancelled answered", registry.Stopped, outcome.AnswerCancelled, "nothing ran"},
-		"nobody to ask": {registry.Options{}, "weather", `{"CITY":"Rome"}`,
+		"nobody to ask": {options{}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, outcome.AnswerNotApproved, registry.NotApproved},
-		"refused by the rules": {registry.Options{Decide: never, Confirm: yes}, "weather", `{"CITY":"Rome"}`,
+		"refused by the rules": {options{decide: never, confirm: yes}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated answered", registry.Refused, outcome.AnswerNotApproved, "the rules say no; change them"},
-		"the question fails": {registry.Options{Confirm: fails}, "weather", `{"CITY":"Rome"}`,
+		"the question fails": {options{confirm: fails}, "weather", `{"CITY":"Rome"}`,
 			"requested parsed found validated confirming declined answered", registry.Failed, outcome.AnswerNotRun, "the screen is gone"},
-		"no such tool": {registry.Options{Decide: all}, "wether", `{}`,
+		"no such tool": {options{decide: all}, "wether", `{}`,
 			"requested parsed answered", registry.Failed, outcome.AnswerNotFound, `did you mean "weather"?`},
-		"a broken tool": {registry.Options{Decide: all}, "broken", `{}`,
+		"a broken tool": {options{decide: all}, "broken", `{}`,
 			"requested parsed answered", registry.Failed, outcome.AnswerInvalidDefinition, "bosh"},
-		"bad arguments": {registry.Options{Decide: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
+		"bad arguments": {options{decide: all}, "weather", `{"CITY":"Rome","DAYS":99}`,
 			"requested parsed found answered", registry.Refused, outcome.AnswerInvalid, "Error: Invalid parameters provided. Reason: parameter DAYS: 99 is above"},
-		"for another platform": {registry.Options{Decide: all}, "elsewhere", `{}`,
+		"for another platform": {options{decide: all}, "elsewhere", `{}`,
 			"requested parsed found validated executing executed answered", registry.Failed, outcome.AnswerNotRun, "runs on windows only"},
-		"rewritten": {registry.Options{Decide: all, Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}, "weather", `special_syntax`,
+		"rewritten": {options{decide: all, Options: registry.Options{Rewrite: []func(string, string) string{func(_, s string) string { return strings.ReplaceAll(s, "special_syntax", `{"CITY":"Rome"}`) }}}}, "weather", `special_syntax`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Rome for 3\n"},
-		"in Go": {registry.Options{Decide: all}, "go_add", `{"a":1}`,
+		"in Go": {options{decide: all}, "go_add", `{"a":1}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "for the model"},
-		"in JavaScript": {registry.Options{Decide: all}, "add", `{"a":1}`,
+		"in JavaScript": {options{decide: all}, "add", `{"a":1}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", `{"sum":2}`},
-		"in Markdown": {registry.Options{Decide: all}, "page", `{"who":"Ada"}`,
+		"in Markdown": {options{decide: all}, "page", `{"who":"Ada"}`,
 			"requested parsed found validated executing executed answered", registry.Succeeded, "", "Ada for 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trace := &traced{}
 			c.options.Trace = trace.to
-			a := stock(t, c.options).Call(t.Context(), registry.Request{Tool: c.tool, Arguments: c.arguments})
+			a := stock(t, c.options).call(t.Context(), c.tool, c.arguments)
 			if got := strings.Join(trace.states, " "); got != c.trace {
 				t.Errorf("it went %s, want %s", got, c.trace)
 			}
@@ -388,9 +383,9 @@ func TestRefused(t *testing.T) {
 		r.DocumentationLink = "https://docs.example.com/" + tool
 	}
 	long := func(_ string, r *registry.Refusal) { r.Hint = r.DocumentationLink + strings.Repeat("!", 5000) }
-	o := registry.Options{Refused: []func(string, *registry.Refusal){link, long}}
+	o := options{Options: registry.Options{Refused: []func(string, *registry.Refusal){link, long}}}
 	for _, arguments := range []string{"no call", "{CITY: Rome", `["Rome"]`, `{"CITY":"Rome","DAYS":99}`, "", strings.Repeat(" ", 1<<20+1)} {
-		a := stock(t, o).Call(t.Context(), registry.Request{Tool: "weather", Arguments: arguments})
+		a := stock(t, o).call(t.Context(), "weather", arguments)
 		text, err := json.Marshal(a.Err)
 		if err != nil || len(text) > 2048 || a.Error.DocumentationLink != "https://docs.example.com/weather" || !strings.HasPrefix(a.Error.Hint, "https://docs.example.com/weather!!") {
 			t.Errorf("%.20q: %v %s", arguments, err, text)
@@ -441,12 +436,12 @@ func holds(t *testing.T, a *registry.Answer) {
 func TestCancelWhileAsking(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	trace := &traced{}
-	r := stock(t, registry.Options{Trace: trace.to, Confirm: func(ctx context.Context, _ *registry.Invocation, _ *flowrun.Confirmation) (registry.Decision, error) {
+	r := stock(t, options{Options: registry.Options{Trace: trace.to}, confirm: func(ctx context.Context, _ *flowrun.Confirmation) registry.Decision {
 		cancel(errors.New("the model thought better of it"))
 		<-ctx.Done()
-		return registry.Decision{Action: registry.Proceed}, nil // too late
+		return registry.Decision{Action: registry.Proceed} // too late
 	}})
-	a := r.Call(ctx, registry.Request{Tool: "weather", Arguments: `{"CITY":"Rome"}`})
+	a := r.call(ctx, "weather", `{"CITY":"Rome"}`)
 	if got := strings.Join(trace.states, " "); got != "requested parsed found validated confirming cancelled answered" || a.Status != registry.Stopped || a.Tool != "" ||
 		!strings.Contains(a.Content.Text(), "the model thought better of it") {
 		t.Errorf("%s: %s %q", got, a.Status, a.Content.Text())
@@ -458,12 +453,12 @@ func TestCancelWhileAsking(t *testing.T) {
 func TestCancelWhileExecuting(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	trace := &traced{}
-	r := stock(t, registry.Options{Decide: all, Trace: func(s registry.State) {
+	r := stock(t, options{decide: all, Options: registry.Options{Trace: func(s registry.State) {
 		if trace.to(s); s == registry.Executing {
 			time.AfterFunc(20*time.Millisecond, cancel)
 		}
-	}})
-	a := r.Call(ctx, registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
+	}}})
+	a := r.call(ctx, "go_add", `{"a":1,"maybe":1}`)
 	if got := strings.Join(trace.states, " "); got != "requested parsed found validated executing executed answered" || a.Status != registry.Stopped || a.Error.Code != outcome.AnswerCancelled {
 		t.Errorf("%s: %s %+v", got, a.Status, a.Error)
 	}
@@ -474,8 +469,8 @@ func TestCancelWhileExecuting(t *testing.T) {
 
 // TestTimeout: a call that takes too long is stopped, and says so.
 func TestTimeout(t *testing.T) {
-	r := stock(t, registry.Options{Decide: all, Timeout: 50 * time.Millisecond})
-	a := r.Call(t.Context(), registry.Request{Tool: "go_add", Arguments: `{"a":1,"maybe":1}`})
+	r := stock(t, options{decide: all, Options: registry.Options{Timeout: 50 * time.Millisecond}})
+	a := r.call(t.Context(), "go_add", `{"a":1,"maybe":1}`)
 	if a.Status != registry.TimedOut || a.Error.Code != outcome.AnswerTimeout || !strings.Contains(a.Content.Text(), "longer than 50ms") || strings.Contains(a.Content.Text()+a.Error.Hint, "--timeout") || !strings.Contains(a.Advice, "limits.call-timeout") {
 		t.Errorf("%s %+v", a.Status, a.Error)
 	}
@@ -497,13 +492,13 @@ func TestOwnTimeout(t *testing.T) {
 	}}.Definition()
 	lib := library.New(library.Config{})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{slow, command, broken} })
-	r := registry.New(lib, registry.Options{Engine: flowrun.New(flowrun.Config{}), Decide: all})
+	r := newCaller(lib, options{decide: all, Options: registry.Options{Engine: flowrun.New(flowrun.Config{})}})
 	for name, want := range map[string]string{
 		"slow":    "Error: tool slow timed out: it exceeded its own time limit",
 		"command": "Error: tool command timed out: it did not end within 50ms",
 		"broken":  "Error: tool broken failed: there is no ink",
 	} {
-		a := r.Call(t.Context(), registry.Request{Tool: name, Arguments: "{}"})
+		a := r.call(t.Context(), name, "{}")
 		first, _, _ := strings.Cut(a.Content.Text(), "\n")
 		if ended := name != "broken"; (a.Status == registry.TimedOut) != ended || (a.Error.Code == outcome.AnswerTimeout) != ended || first != want {
 			t.Errorf("%s: %s %+v\n%s", name, a.Status, a.Error, a.Content.Text())
@@ -519,10 +514,10 @@ func FuzzCall(f *testing.F) {
 		f.Add("go_add", s)
 	}
 	f.Add("no such tool", "{}")
-	r := stock(f, registry.Options{Decide: func(context.Context, *registry.Invocation) registry.Decision {
+	r := stock(f, options{decide: func(*registry.Invocation) registry.Decision {
 		return registry.Decision{Action: registry.Refuse, Reason: "this is a test"}
 	}})
 	f.Fuzz(func(t *testing.T, name, text string) {
-		holds(t, r.Call(t.Context(), registry.Request{Tool: name, Arguments: text}))
+		holds(t, r.call(t.Context(), name, text))
 	})
 }

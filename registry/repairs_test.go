@@ -15,7 +15,7 @@ func TestRepairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := stock(t, registry.Options{})
+	r := stock(t, options{})
 	weather, err := r.Get("weather")
 	if err != nil {
 		t.Fatal(err)

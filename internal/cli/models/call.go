@@ -194,20 +194,23 @@ func callTool(ctx context.Context, env *ui.Env, sig *ui.Signals, s ui.History, q
 	if keys != nil {
 		defer env.ServerQuestions.AnswerWith(keys.AskForServer)()
 	}
-	d := &approver{env: env, flags: f, store: s, request: q, narrator: &runview.Narrator{End: func() {}}}
+	d := &approver{env: env, flags: f, store: s, request: q}
 	endTraces := launch.StartTraces(env, &config, f.InteractionFlags)
 	runEnv := func(*engine.Plan) engine.RunEnv {
 		dir, _ := os.Getwd()
 		return engine.RunEnv{Workspace: dir, TrustedProject: f.Settings.Trust.ProjectOf(dir), JavaScript: env.JavaScript()}.Until(ctx)
 	}
 	o := registry.Options{Engine: engine.New(config), RunEnv: runEnv, Files: true, Timeout: f.timeout,
-		Refused: launch.RefusalTexts(f.Settings, env.Language()),
-		Decide:  d.decide, Confirm: d.confirm, Run: func(_ context.Context, i *registry.Invocation) []engine.RunOption {
-			d.narrator = runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: i.Tool.Plan(), Keys: keys, Recorded: true, StateDir: config.StateDir})
-			return append(d.narrator.Options, engine.WithForce(sig.Force), engine.WithTrace(launch.InheritedTrace()), engine.WithOrigin(engine.OriginCall), engine.WithQueue(d.narrator.Queued))
-		}}
-	answer := registry.New(env.Library(), o).Call(ctx, q)
-	d.narrator.End()
+		Refused: launch.RefusalTexts(f.Settings, env.Language())}
+	i, answer := registry.New(env.Library(), o).Read(ctx, q)
+	if answer == nil {
+		answer = d.answer(ctx, i)
+	}
+	if answer == nil {
+		n := runview.Narrate(env, runview.Narration{Mode: f.Progress, Plan: d.plan, Keys: keys, Recorded: true, StateDir: config.StateDir})
+		answer = i.Do(ctx, append(n.Options, engine.WithForce(sig.Force), engine.WithTrace(launch.InheritedTrace()), engine.WithOrigin(engine.OriginCall), engine.WithQueue(n.Queued))...)
+		n.End()
+	}
 	if res := answer.Result; res != nil {
 		launch.Notify(ctx, env, sig, s, launch.RunEnd{Result: res, Plan: d.plan}, f.ConsentFlags, "")
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/launch"
-	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
@@ -28,10 +27,25 @@ type approver struct {
 
 	plan     *engine.Plan    // the called tool; nil until it is known
 	decision policy.Decision // the decision of the policy
-	narrator *runview.Narrator
 }
 
-// decide implements registry.Options.Decide.
+// answer returns nil if the call may go ahead, else its answer.
+func (d *approver) answer(ctx context.Context, i *registry.Invocation) *registry.Answer {
+	j := d.decide(ctx, i)
+	if j.Action == registry.Ask {
+		shown, answer := i.Ask(ctx)
+		if answer != nil {
+			return answer
+		}
+		j = d.confirm(ctx, i, shown)
+	}
+	if j.Action != registry.Proceed {
+		return i.Reject(ctx, j)
+	}
+	return nil
+}
+
+// decide returns the decision of the policy.
 func (d *approver) decide(ctx context.Context, i *registry.Invocation) registry.Decision {
 	d.plan = i.Tool.Plan()
 	d.decision = d.policyDecision(d.env.CanAsk(d.flags.InteractionFlags))
@@ -72,28 +86,27 @@ func (d *approver) advice() string {
 	return hint
 }
 
-// confirm implements registry.Options.Confirm: it asks the person at the terminal.
-func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *gostep.Confirmation) (registry.Decision, error) {
-	no := registry.Decision{Action: registry.Refuse}
+// confirm asks the person at the terminal.
+func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *gostep.Confirmation) registry.Decision {
 	preview, err := i.Preview()
 	if err != nil {
-		return no, err
+		return registry.Decision{Err: err}
 	}
 	d.show(shown)
 	yes, err := launch.AskApproval(d.env, d.decision, preview)
 	if errors.As(err, new(ui.SignalError)) || ctx.Err() != nil {
-		return registry.Decision{Action: registry.Cancel}, nil
+		return registry.Decision{Action: registry.Cancel}
 	}
 	if err != nil {
-		return no, err
+		return registry.Decision{Err: err}
 	}
 	if err := d.record(ctx, i, "terminal", yes); err != nil {
-		return no, fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)
+		return registry.Decision{Err: fmt.Errorf("cannot record the decision about tool %s, so it is not run: %w", d.plan.Name(), err)}
 	}
 	if !yes {
-		return no, nil
+		return registry.Decision{Action: registry.Refuse}
 	}
-	return registry.Decision{Action: registry.Proceed}, nil
+	return registry.Decision{Action: registry.Proceed}
 }
 
 // record writes the decision to the audit log.

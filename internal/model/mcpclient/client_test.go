@@ -66,10 +66,11 @@ func program(t *testing.T, name, kind string) mcpclient.ServerConfig {
 
 // call calls a tool as a model would.
 func (u *used) call(ctx context.Context, name, arguments string) *registry.Answer {
-	approve := func(context.Context, *registry.Invocation) registry.Decision {
-		return registry.Decision{Action: registry.Proceed}
+	i, answer := registry.New(u.library, registry.Options{}).Read(ctx, registry.Request{Tool: name, Arguments: arguments})
+	if answer != nil {
+		return answer
 	}
-	return registry.New(u.library, registry.Options{Decide: approve}).Call(ctx, registry.Request{Tool: name, Arguments: arguments})
+	return i.Do(ctx)
 }
 
 // errorOf returns why a call failed, "" if it did not.

@@ -28,9 +28,8 @@ type Approver interface {
 	Record(ctx context.Context, i *registry.Invocation, approved bool) error
 }
 
-// decide implements registry.Options.Decide.
-func (s *Server) decide(ctx context.Context, i *registry.Invocation) registry.Decision {
-	c := callOf(ctx)
+// decide returns the decision of the policy.
+func (s *Server) decide(ctx context.Context, c *toolCall, i *registry.Invocation) registry.Decision {
 	if !s.Offers(i.Tool.Name()) {
 		return registry.Decision{Action: registry.Refuse, Reason: "this server does not offer the tool", Hint: "call one of the listed tools"}
 	}
@@ -64,44 +63,41 @@ func (c *toolCall) canAsk() bool {
 	return caps.Elicitation.Form != nil || caps.Elicitation.URL == nil // older clients name no kind; they show forms
 }
 
-// confirm implements registry.Options.Confirm. In the first round it keeps the question for
-// the result; in the second round it reads the answer.
-func (s *Server) confirm(ctx context.Context, i *registry.Invocation, shown *gostep.Confirmation) (registry.Decision, error) {
-	c := callOf(ctx)
+// confirm returns the question to a person in the first round, and their decision in the second.
+func (s *Server) confirm(ctx context.Context, c *toolCall, i *registry.Invocation, shown *gostep.Confirmation) (registry.Decision, *question) {
 	about := openApproval{asked: users.CallerOf(ctx).Identity, tool: i.Tool.Name(), call: digestOfCall(digestsOf(i.Tool.Plan()), c.text, shown)}
 	if c.state != "" {
-		return s.answered(ctx, c, i, s.approvals.take(c.state, about))
+		return s.answered(ctx, c, i, s.approvals.take(c.state, about)), nil
 	}
 	card, err := s.config.Approver.Card(i, shown)
 	if err != nil {
-		return registry.Decision{}, err
+		return registry.Decision{Err: err}, nil
 	}
 	state, ok := s.approvals.add(about)
 	if !ok {
 		return registry.Decision{Action: registry.Refuse, Reason: "too many other calls wait for the approval of a person"}, nil
 	}
-	c.question = &question{card, state}
-	return registry.Decision{Action: registry.Refuse}, nil
+	return registry.Decision{}, &question{card, state}
 }
 
 // answered returns the decision of a person. known reports whether they were asked about
 // exactly this call.
-func (s *Server) answered(ctx context.Context, c *toolCall, i *registry.Invocation, known bool) (registry.Decision, error) {
+func (s *Server) answered(ctx context.Context, c *toolCall, i *registry.Invocation, known bool) registry.Decision {
 	reply, _ := c.answers[approvalID].(*mcp.ElicitResult)
 	switch {
 	case !known:
-		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late"}, nil
+		return registry.Decision{Action: registry.Refuse, Reason: "the answer does not belong to this call, or it came too late"}
 	case reply == nil || reply.Action == "cancel":
-		return registry.Decision{Action: registry.Cancel}, nil
+		return registry.Decision{Action: registry.Cancel}
 	}
 	approved := reply.Action == "accept" && reply.Content[decisionField] == "approve"
 	if err := s.config.Approver.Record(ctx, i, approved); err != nil {
-		return registry.Decision{}, err
+		return registry.Decision{Err: err}
 	}
 	if !approved {
-		return registry.Decision{Action: registry.Refuse}, nil
+		return registry.Decision{Action: registry.Refuse}
 	}
-	return registry.Decision{Action: registry.Proceed}, nil
+	return registry.Decision{Action: registry.Proceed}
 }
 
 // digestsOf identifies the definitions that a plan runs.

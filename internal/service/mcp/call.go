@@ -12,16 +12,11 @@ import (
 	"github.com/flowrun/flowrun/registry"
 )
 
-// toolCall is one call of a tool, while it is carried out. The registry passes it back to the Server
-// in the context.
+// toolCall is one call of a tool, while it is carried out.
 type toolCall struct {
 	request
 	ctx  context.Context // of the request
 	text string          // the arguments as the model wrote them
-
-	question *question // what a person must be asked before the call can go ahead
-	news     *news
-	ended    func(context.Context, *registry.Answer)
 }
 
 // request is what a call needs of the request of the client.
@@ -42,18 +37,6 @@ type questionContext struct {
 
 // Value implements context.Context.
 func (c questionContext) Value(key any) any { return c.values.Value(key) }
-
-type callKey struct{}
-
-// callOf returns the call to which a context belongs. The registry derives every context that it passes on from that of
-// the call.
-func callOf(ctx context.Context) *toolCall {
-	c, ok := ctx.Value(callKey{}).(*toolCall)
-	if !ok {
-		panic("the registry passed on a context that is not of a call")
-	}
-	return c
-}
 
 // within returns a context for a question to the client, which ends with ctx. It has the values of the request's: by
 // these the library finds the stream of the call, and the client may have no other.
@@ -92,19 +75,46 @@ func (s *Server) call(ctx context.Context, name, text string, r request) (*regis
 	defer leave()
 	ctx, end := enterCall(ctx)
 	defer end()
-	c := &toolCall{request: r, ctx: ctx, text: text, news: newNews(ctx, r)}
-	answer := s.registry.Call(context.WithValue(ctx, callKey{}, c), registry.Request{Tool: name, Arguments: text})
-	c.news.end(ctx)
-	if c.ended != nil {
-		c.ended(context.WithoutCancel(ctx), answer)
+	c := &toolCall{request: r, ctx: ctx, text: text}
+	i, answer := s.registry.Read(ctx, registry.Request{Tool: name, Arguments: text})
+	if answer != nil {
+		return answer, nil
 	}
-	return answer, c.question
+	d := s.decide(ctx, c, i)
+	if d.Action == registry.Ask {
+		shown, answer := i.Ask(ctx)
+		if answer != nil {
+			return answer, nil
+		}
+		var question *question
+		if d, question = s.confirm(ctx, c, i, shown); question != nil {
+			return nil, question
+		}
+	}
+	if d.Action != registry.Proceed {
+		return i.Reject(ctx, d), nil
+	}
+	return s.run(ctx, c, i), nil
 }
 
-// runOptions implements registry.Options.Run.
-func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []engine.RunOption {
-	c := callOf(ctx)
-	options := []engine.RunOption{engine.WithOrigin(engine.OriginMCP), engine.WithApproval(c.ask), engine.WithSink(c.news), engine.WithConsole(c.news.log)}
+// run executes a call that was approved.
+func (s *Server) run(ctx context.Context, c *toolCall, i *registry.Invocation) *registry.Answer {
+	news := newNews(ctx, c.request)
+	options, ended := c.runOptions(news), func(context.Context, *registry.Answer) {}
+	if s.config.Observe != nil {
+		var more []engine.RunOption
+		more, ended = s.config.Observe(i)
+		options = append(options, more...)
+	}
+	answer := i.Do(ctx, options...)
+	news.end(ctx)
+	ended(context.WithoutCancel(ctx), answer)
+	return answer
+}
+
+// runOptions connects the run of the call with the client.
+func (c *toolCall) runOptions(news *news) []engine.RunOption {
+	options := []engine.RunOption{engine.WithOrigin(engine.OriginMCP), engine.WithApproval(c.ask), engine.WithSink(news), engine.WithConsole(news.log)}
 	if c.stdout != nil {
 		options = append(options, engine.WithStdout(c.stdout))
 	}
@@ -113,10 +123,6 @@ func (s *Server) runOptions(ctx context.Context, i *registry.Invocation) []engin
 	}
 	if c.offersModel() {
 		options = append(options, engine.WithAskModel(c.askModel))
-	}
-	if s.config.Observe != nil {
-		more, ended := s.config.Observe(i)
-		options, c.ended = append(options, more...), ended
 	}
 	return options
 }

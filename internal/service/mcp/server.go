@@ -22,7 +22,7 @@ import (
 // Config sets what a Server offers.
 type Config struct {
 	Library *library.Library
-	// Registry sets how calls are carried out. The Server sets Decide, Confirm and Run.
+	// Registry sets how calls are carried out.
 	Registry registry.Options
 	// Approver decides about calls.
 	Approver Approver
@@ -62,9 +62,7 @@ const instructions = "These are the tools of flowrun in this project. Each call 
 func New(c Config) *Server {
 	s := &Server{config: c, offered: map[string]offer{}, active: active{stop: make(chan struct{})}}
 	s.config.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	o := c.Registry
-	o.Decide, o.Confirm, o.Run = s.decide, s.confirm, s.runOptions
-	s.registry = registry.New(c.Library, o)
+	s.registry = registry.New(c.Library, c.Registry)
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: c.Version}, &mcp.ServerOptions{
 		Instructions:       instructions,
 		CompletionHandler:  s.complete,
