@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/library"
 )
@@ -93,7 +92,6 @@ func (r *Registry) Read(ctx context.Context, q Request) (*Invocation, *Answer) {
 		return nil, r.answered(invalidArguments(r.changed(t, refused)))
 	}
 	r.enter(Validated)
-	i.Run = history.NewID(time.Now())
 	return i, nil
 }
 
@@ -170,7 +168,7 @@ func (c *Invocation) Do(ctx context.Context, options ...flowrun.RunOption) *Answ
 		bounded, stop = context.WithTimeoutCause(ctx, limit, errTooLong)
 	}
 	defer stop()
-	res, err := c.Execute(bounded, options...)
+	res, err := r.options.Engine.RunBound(bounded, c.bound, append(slices.Clip(options), flowrun.WithID(c.Run))...)
 	r.enter(Executed)
 	tooLong, a := errors.Is(context.Cause(bounded), errTooLong), answerOf(c)
 	switch {

@@ -6,8 +6,8 @@
 // Every tool is a compiled definition, so there is one type, Tool, for tools in YAML, Markdown, JavaScript and Go,
 // for discovered and for built-in ones. Tool.Parse parses the text that a model wrote as arguments, and repairs it if
 // it has only one reading. It returns an Invocation, or a Refusal that says what would have been right. An Invocation
-// is one call that could be made: it describes in a sentence what it will do (Describe), computes what a person sees
-// who is asked to approve it (Confirmation), and executes it (Execute).
+// is one call that could be made: it describes in a sentence what it will do (Describe), and computes what a person sees
+// who is asked to approve it (Confirmation).
 //
 // One call goes from beginning to end in three steps, and whoever makes it decides between them whether it goes ahead:
 //

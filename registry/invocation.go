@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"slices"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -12,7 +11,7 @@ import (
 // concurrent use.
 type Invocation struct {
 	Tool      *Tool
-	Run       string         // id for the run; "" for a new one
+	Run       string         // id for the run
 	Params    map[string]any // the given values, without defaults; they include secrets
 	Repaired  bool           // the text was not a plain JSON object with the parameters
 	Repairs   []Repair       // of the text
@@ -36,13 +35,4 @@ func (c *Invocation) Preview() (*flowrun.Preview, error) {
 // Confirmation computes what a person sees who is asked to approve the call. An error says that the call would fail.
 func (c *Invocation) Confirmation(ctx context.Context) (*flowrun.Confirmation, error) {
 	return c.bound.Confirmation(ctx)
-}
-
-// Execute runs the tool, and stops when ctx is done. It asks for no approval. Results and errors are those of
-// flowrun.Engine.Run.
-func (c *Invocation) Execute(ctx context.Context, options ...flowrun.RunOption) (*flowrun.Result, error) {
-	if c.Run != "" {
-		options = append(slices.Clip(options), flowrun.WithID(c.Run))
-	}
-	return c.Tool.registry.options.Engine.RunBound(ctx, c.bound, options...)
 }

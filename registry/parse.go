@@ -2,8 +2,10 @@ package registry
 
 import (
 	"maps"
+	"time"
 
 	"github.com/flowrun/flowrun"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 	"github.com/flowrun/flowrun/internal/model/argparse/report"
@@ -27,7 +29,7 @@ func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
 	if invalid != nil {
 		return nil, invalid.withOriginal(text)
 	}
-	return &Invocation{Tool: t, Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
+	return &Invocation{Tool: t, Run: history.NewID(time.Now()), Params: given, Repaired: read.Repaired, Repairs: read.Repairs, Coercions: read.Coercions, Defaults: t.defaults(given), bound: bound}, nil
 }
 
 // Validate checks all values together against the rules for the tool's parameters; nil means that they are valid.
