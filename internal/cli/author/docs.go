@@ -231,7 +231,7 @@ func listSections(env *ui.Env, found []docsSection) error {
 	for _, s := range found {
 		rows = append(rows, []string{s.topic, s.heading})
 	}
-	return console.Table(env.Stdout, []string{"TOPIC", "SECTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "TOPIC"}, {Title: "SECTION", Yields: 1, Prose: true}}, rows, nil)
 }
 
 // pagesForModels returns the pages for users. Diagnostics are left out: flowrun explain prints each, and all of them

@@ -87,7 +87,7 @@ func listPages(env *ui.Env, pages []explain.Page) error {
 				rows = append(rows, []string{p.Code, p.Title})
 			}
 		}
-		if err := console.Table(env.Stdout, []string{"CODE", "MEANING"}, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
+		if err := ui.Table(env, []console.Column{{Title: "CODE"}, {Title: "MEANING", Yields: 1, Prose: true}}, rows, nil); err != nil {
 			return err
 		}
 	}

@@ -265,7 +265,7 @@ func printImport(env *ui.Env, list []imported, rows []importer.Row, written bool
 		env.Notef("the file has nothing to import")
 		return nil
 	}
-	if err := console.Table(env.Stderr, []string{"WHAT", "LINE", "TO", "STATUS", "REASON"}, table, console.TableOptions{}); err != nil {
+	if err := console.Table(env.Stderr, console.Columns("WHAT", "LINE", "TO", "STATUS", "REASON"), table, console.TableOptions{}); err != nil {
 		return err
 	}
 	if len(list) > 1 && !written {

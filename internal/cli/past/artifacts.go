@@ -131,8 +131,8 @@ func allArtifacts(env *ui.Env, run string, all []engine.KeptArtifact, to, output
 		}
 		rows[i] = []string{a.Step, a.Name, fmt.Sprint(a.Files), ui.FormatBytes(a.Size), expires, a.Digest[:min(len(a.Digest), 19)]}
 	}
-	header := withoutEmpty([]string{"STEP", "NAME", "FILES", "SIZE", "UNTIL", "DIGEST"}, rows, 4)
-	return console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth()})
+	header := withoutEmpty([]console.Column{{Title: "STEP"}, {Title: "NAME"}, {Title: "FILES", Yields: 3, Whole: true}, {Title: "SIZE", Yields: 4, Whole: true}, {Title: "UNTIL", Yields: 2, Whole: true}, {Title: "DIGEST", Yields: 1, Whole: true}}, rows, 4)
+	return ui.Table(env, header, rows, nil)
 }
 
 const artifactsSchema = "flowrun/artifacts.v1"
@@ -174,7 +174,7 @@ func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output str
 			rows[i] = []string{f.Path + "/", "", ""}
 		}
 	}
-	return console.Table(env.Stdout, []string{"FILE", "SIZE", "DIGEST"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "FILE"}, {Title: "SIZE", Yields: 2, Whole: true}, {Title: "DIGEST", Yields: 1}}, rows, nil)
 }
 
 // fetch copies an artifact into a folder.

@@ -85,5 +85,5 @@ func audit(env *ui.Env, list []sqlite.Entry, output string) error {
 	for _, e := range list {
 		rows = append(rows, []string{e.At.Local().Format(time.DateTime), e.Who, e.Action, e.Run, auditEntry(e).Detail})
 	}
-	return console.Table(env.Stdout, []string{"AT", "WHO", "ACTION", "RUN", "DETAIL"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "AT", Yields: 3, Whole: true}, {Title: "WHO", Yields: 2}, {Title: "ACTION"}, {Title: "RUN"}, {Title: "DETAIL", Yields: 1, Prose: true}}, rows, nil)
 }

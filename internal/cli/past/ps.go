@@ -37,6 +37,8 @@ set max-active-runs.`,
 	return c
 }
 
+var activeColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 4}, {Title: "STATUS"}, {Title: "STARTED", Yields: 3, Whole: true}, {Title: "PID", Yields: 1, Whole: true}, {Title: "NOTE", Yields: 2, Prose: true}}
+
 func ps(ctx context.Context, env *ui.Env, s history.Store, output string) error {
 	queue, err := s.Queue(ctx)
 	if err != nil {
@@ -67,8 +69,7 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 		}
 		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(now.Sub(r.Started)) + " ago", pid, r.Message}
 	}
-	err := console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "PID", "NOTE"}, rows,
-		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
+	err := ui.Table(env, activeColumns, rows, statusColors(env, 2))
 	if err != nil || len(doc.Locks)+len(doc.Limits)+len(doc.Pools) == 0 {
 		return err
 	}
@@ -86,5 +87,5 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 		add("runs of ", l)
 	}
 	fmt.Fprintln(env.Stdout)
-	return console.Table(env.Stdout, []string{"IN USE", "SLOTS", "HELD BY", "WAITING"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, console.Columns("IN USE", "SLOTS", "HELD BY", "WAITING"), rows, nil)
 }

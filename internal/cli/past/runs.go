@@ -67,6 +67,9 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 	return c
 }
 
+// runColumns keep the note, which is the reason of a failure, longer than the trigger.
+var runColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 5}, {Title: "STATUS"}, {Title: "STARTED", Yields: 4, Whole: true}, {Title: "TOOK", Yields: 2, Whole: true}, {Title: "TRIGGER", Yields: 1}, {Title: "NOTE", Yields: 3, Prose: true}}
+
 // runStates returns the states that a run can have.
 func runStates() []string {
 	var words []string
@@ -114,8 +117,7 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, ou
 	if more {
 		defer env.Notef("there are more runs; to list all: --limit 0")
 	}
-	return console.Table(env.Stdout, []string{"RUN", "TOOL", "STATUS", "STARTED", "TOOK", "TRIGGER", "NOTE"}, rows,
-		console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 2)})
+	return ui.Table(env, runColumns, rows, statusColors(env, 2))
 }
 
 // statusColors returns a function that colours the column of states, or nil without colours.

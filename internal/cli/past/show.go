@@ -89,8 +89,8 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 		}
 		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), runview.CPU(s.Usage), runview.Memory(s.Usage), note})
 	}
-	header := withoutEmpty([]string{"STEP", "STATUS", "TOOK", "CPU", "MEMORY", "NOTE"}, rows, 3, 4)
-	err := console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth(), Color: statusColors(env, 1)})
+	header := withoutEmpty(stepColumns, rows, 3, 4)
+	err := ui.Table(env, header, rows, statusColors(env, 1))
 	if err == nil && len(shown) < len(r.Steps) {
 		env.Notef("%d more steps, which are items of loops, are not listed; -o json lists all", len(r.Steps)-len(shown))
 	}
@@ -104,9 +104,12 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 	return err
 }
 
+var stepColumns = []console.Column{{Title: "STEP"}, {Title: "STATUS"}, {Title: "TOOK", Yields: 4, Whole: true}, {Title: "CPU", Yields: 1, Whole: true}, {Title: "MEMORY", Yields: 2, Whole: true}, {Title: "NOTE", Yields: 3, Prose: true}}
+
 // withoutEmpty removes those of the columns, the last first, that no row uses, from rows and from
 // the header, which it returns.
-func withoutEmpty(header []string, rows [][]string, columns ...int) []string {
+func withoutEmpty(header []console.Column, rows [][]string, columns ...int) []console.Column {
+	header = slices.Clone(header)
 	for _, at := range slices.Backward(columns) {
 		if slices.ContainsFunc(rows, func(row []string) bool { return row[at] != "" }) {
 			continue

@@ -58,6 +58,9 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 	return c
 }
 
+// statsColumns give up the P95 of a pair first, because its title does not say of what it is.
+var statsColumns = []console.Column{{Title: "RUNS"}, {Title: "SUCCESS"}, {Title: "P50"}, {Title: "P95", Yields: 6, Whole: true}, {Title: "MAX", Yields: 5, Whole: true}, {Title: "CPU P50", Yields: 4, Whole: true}, {Title: "P95", Yields: 3, Whole: true}, {Title: "MEMORY P50", Yields: 2, Whole: true}, {Title: "P95", Yields: 1, Whole: true}, {Title: "STEP"}}
+
 func stats(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
@@ -80,8 +83,8 @@ func stats(ctx context.Context, env *ui.Env, s history.Store, q history.Query, o
 		rows = append(rows, []string{fmt.Sprint(t.Runs), fmt.Sprintf("%.1f %%", 100*t.Rate), short(t.P50), short(t.P95), short(t.Max),
 			known(t.CPU50, short), known(t.CPU95, short), known(t.RSS50, ui.FormatBytes), known(t.RSS95, ui.FormatBytes), t.Name})
 	}
-	header := withoutEmpty([]string{"RUNS", "SUCCESS", "P50", "P95", "MAX", "CPU P50", "P95", "MEMORY P50", "P95", "STEP"}, rows, 5, 6, 7, 8)
-	return console.Table(env.Stdout, header, rows, console.TableOptions{Width: env.StdoutWidth()})
+	header := withoutEmpty(statsColumns, rows, 5, 6, 7, 8)
+	return ui.Table(env, header, rows, nil)
 }
 
 // checkKnown returns an error for a tool that is neither recorded nor available.

@@ -67,14 +67,16 @@ func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output s
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
-		rows[i] = []string{j.Name, j.Tool, t.Entries[i].When(), j.nextText(now), j.lastText(), j.Source}
+		rows[i] = []string{j.Name, j.Tool, t.Entries[i].When(), j.nextText(now), j.lastText(), j.lastRun(), j.Source}
 	}
-	err = console.Table(env.Stdout, []string{"NAME", "TOOL", "WHEN", "NEXT", "LAST", "SOURCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	err = ui.Table(env, listColumns, rows, nil)
 	if err == nil {
 		env.WarnIfNoScheduler()
 	}
 	return err
 }
+
+var listColumns = []console.Column{{Title: "NAME"}, {Title: "TOOL", Yields: 5}, {Title: "WHEN", Yields: 2}, {Title: "NEXT", Yields: 6, Whole: true}, {Title: "LAST", Yields: 4}, {Title: "RUN", Yields: 3, Whole: true}, {Title: "SOURCE", Yields: 1}}
 
 func describeEntry(ctx context.Context, s timetable.Store, e timetable.Entry, now time.Time) (scheduleJSON, error) {
 	d, err := timetable.Describe(ctx, s, e, now)
@@ -101,11 +103,17 @@ func (j scheduleJSON) lastText() string {
 	switch {
 	case j.Last == nil:
 		return ""
-	case j.Last.Run != "":
-		if len(j.Last.Notes) > 0 {
-			return fmt.Sprintf("%s (%s) %s", j.Last.Status, strings.Join(j.Last.Notes, ", "), j.Last.Run)
-		}
-		return j.Last.Status + " " + j.Last.Run
+	case j.Last.Run == "":
+		return j.Last.Status + ": " + j.Last.Reason
+	case len(j.Last.Notes) > 0:
+		return fmt.Sprintf("%s (%s)", j.Last.Status, strings.Join(j.Last.Notes, ", "))
 	}
-	return j.Last.Status + ": " + j.Last.Reason
+	return j.Last.Status
+}
+
+func (j scheduleJSON) lastRun() string {
+	if j.Last == nil {
+		return ""
+	}
+	return j.Last.Run
 }

@@ -176,9 +176,9 @@ func printTimes(env *ui.Env, schedules []named, after time.Time, n int) error {
 	now := time.Now()
 	list := upcoming(schedules, after, n)
 	several := len(schedules) > 1
-	head := []string{"TIME", "UTC", "IN", "NOTE"}
+	head := []console.Column{{Title: "TIME"}, {Title: "UTC", Yields: 1, Whole: true}, {Title: "IN", Yields: 2, Whole: true}, {Title: "NOTE", Yields: 3, Prose: true}}
 	if several {
-		head = slices.Insert(head, 3, "SCHEDULE")
+		head = slices.Insert(head, 3, console.Column{Title: "SCHEDULE"})
 	}
 	rows := make([][]string, len(list))
 	for i, slot := range list {
@@ -200,7 +200,7 @@ func printTimes(env *ui.Env, schedules []named, after time.Time, n int) error {
 	if len(list) == 0 {
 		return nil
 	}
-	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, head, rows, nil)
 }
 
 // relativeTime formats the time until something, or since it.

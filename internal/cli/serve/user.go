@@ -126,7 +126,7 @@ func printUsers(env *ui.Env, list []users.User, output string) error {
 	for _, u := range list {
 		rows = append(rows, []string{u.Name, string(u.Role), u.Added.Local().Format(time.DateTime)})
 	}
-	return console.Table(env.Stdout, []string{"NAME", "ROLE", "ADDED"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "NAME"}, {Title: "ROLE"}, {Title: "ADDED", Yields: 1, Whole: true}}, rows, nil)
 }
 
 func userRemoveCommand(env *ui.Env) *cobra.Command {

@@ -113,7 +113,7 @@ func printServers(env *ui.Env, list []serverJSON) error {
 		note := strings.ReplaceAll(cmp.Or(s.Problem, s.About, s.Program), "\n", " ")
 		rows[i] = []string{s.Name, s.State, strconv.Itoa(s.Tools), note}
 	}
-	return console.Table(env.Stdout, []string{"NAME", "STATE", "TOOLS", "NOTE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "NAME"}, {Title: "STATE"}, {Title: "TOOLS", Yields: 1, Whole: true}, {Title: "NOTE", Yields: 2, Prose: true}}, rows, nil)
 }
 
 // toolJSON is a tool in the output of flowrun mcp tools -o json.
@@ -199,7 +199,7 @@ func printTools(env *ui.Env, s mcpclient.Status, output string) error {
 		}
 		rows[i] = []string{d.Name, note}
 	}
-	return console.Table(env.Stdout, []string{"NAME", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "NAME"}, {Title: "DESCRIPTION", Yields: 1, Prose: true}}, rows, nil)
 }
 
 func testCommand(env *ui.Env) *cobra.Command {

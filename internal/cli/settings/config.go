@@ -65,9 +65,9 @@ ignored.`,
 }
 
 func listConfig(env *ui.Env, c *config.Config, origin bool) error {
-	head := []string{"KEY", "VALUE"}
+	head := []console.Column{{Title: "KEY"}, {Title: "VALUE", Yields: 2, Prose: true}}
 	if origin {
-		head = append(head, "ORIGIN")
+		head = append(head, console.Column{Title: "ORIGIN", Yields: 1})
 	}
 	var rows [][]string
 	for _, v := range c.All() {
@@ -80,7 +80,7 @@ func listConfig(env *ui.Env, c *config.Config, origin bool) error {
 		}
 		rows = append(rows, row)
 	}
-	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, head, rows, nil)
 }
 
 type configValueJSON struct {

@@ -176,7 +176,7 @@ func showTrust(env *ui.Env, stateDir, folder string) error {
 		env.Notef("the project has no tools")
 		return nil
 	}
-	return console.Table(env.Stdout, []string{"FILE", "STATE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, console.Columns("FILE", "STATE"), rows, nil)
 }
 
 // diffTrust shows what changed in the definitions of a project since they were trusted.
@@ -240,7 +240,7 @@ func listTrust(env *ui.Env, stateDir, output string) error {
 		env.Notef("no trusted or declined projects")
 		return nil
 	}
-	return console.Table(env.Stdout, []string{"PROJECT", "STATE", "SINCE"}, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, []console.Column{{Title: "PROJECT"}, {Title: "STATE"}, {Title: "SINCE", Yields: 1, Whole: true}}, rows, nil)
 }
 
 func withdrawTrust(env *ui.Env, stateDir, folder string) error {

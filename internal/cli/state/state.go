@@ -262,9 +262,9 @@ func show(env *ui.Env, values []history.StateValue, output string, tools bool) e
 		env.Notef("no values were set")
 		return nil
 	}
-	head := []string{"KEY", "VALUE", "SET BY", "WHEN"}
+	head := []console.Column{{Title: "KEY"}, {Title: "VALUE", Yields: 4, Prose: true}, {Title: "SET BY", Yields: 3, Whole: true}, {Title: "WHEN", Yields: 2, Whole: true}}
 	if tools {
-		head = append([]string{"TOOL", "FILE"}, head...)
+		head = append([]console.Column{{Title: "TOOL"}, {Title: "FILE", Yields: 1}}, head...)
 	}
 	now := time.Now()
 	rows := make([][]string, len(values))
@@ -278,7 +278,7 @@ func show(env *ui.Env, values []history.StateValue, output string, tools bool) e
 			rows[i] = append([]string{v.Tool, v.File}, rows[i]...)
 		}
 	}
-	return console.Table(env.Stdout, head, rows, console.TableOptions{Width: env.StdoutWidth()})
+	return ui.Table(env, head, rows, nil)
 }
 
 // plain returns a text as it is, and other values as JSON.

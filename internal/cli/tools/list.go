@@ -169,7 +169,7 @@ func printList(env *ui.Env, list []library.Listed, format string) error {
 	for i, d := range docs {
 		rows[i] = []string{d.Name, string(d.Scope), strings.Join(d.Tags, ","), d.note()}
 	}
-	if err := console.Table(env.Stdout, []string{"NAME", "SCOPE", "TAGS", "DESCRIPTION"}, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
+	if err := ui.Table(env, []console.Column{{Title: "NAME"}, {Title: "SCOPE", Yields: 2, Whole: true}, {Title: "TAGS", Yields: 1}, {Title: "DESCRIPTION", Yields: 3, Prose: true}}, rows, nil); err != nil {
 		return err
 	}
 	launch.NoteModelLimits(env, launch.ListedDefinitions(env.Library(), list), true)
@@ -188,7 +188,7 @@ func ListProject(env *ui.Env) (bool, error) {
 	for i, e := range list {
 		rows[i] = []string{"  " + e.Name, listed(e).note()}
 	}
-	if err := console.Table(env.Stdout, nil, rows, console.TableOptions{Width: env.StdoutWidth()}); err != nil {
+	if err := console.Table(env.Stdout, []console.Column{{Title: "NAME"}, {Title: "DESCRIPTION", Yields: 1, Prose: true}}, rows, console.TableOptions{Width: env.StdoutWidth(), NoTitles: true}); err != nil {
 		return true, err
 	}
 	_, err := fmt.Fprint(env.Stdout, `

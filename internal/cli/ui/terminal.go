@@ -130,6 +130,11 @@ func (env *Env) Style(w io.Writer) tool.Style {
 	return tool.Style{Color: env.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
+// Table writes a table on stdout, as wide as its terminal. The color is that of console.TableOptions.
+func Table(env *Env, cols []console.Column, rows [][]string, color func(col int, cell string) string) error {
+	return console.Table(env.Stdout, cols, rows, console.TableOptions{Width: env.StdoutWidth(), Color: color})
+}
+
 // StdoutWidth returns the number of columns of stdout, or 0 if it is not a terminal.
 func (env *Env) StdoutWidth() int {
 	cols, _ := TerminalSize(env.Stdout)

@@ -11,37 +11,51 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	header := []string{"ID", "STATUS", "MESSAGE"}
+	header := Columns("ID", "STATUS", "MESSAGE")
+	message := []Column{{Title: "ID"}, {Title: "STATUS"}, {Title: "MESSAGE", Yields: 1}}
+	run := []Column{{Title: "RUN"}, {Title: "TOOL", Yields: 4}, {Title: "STARTED", Yields: 3, Whole: true}, {Title: "TRIGGER", Yields: 1}, {Title: "NOTE", Yields: 2, Prose: true}}
+	one := [][]string{{"1m8hkj6abcdef", "nightly-report", "15:04:05", "schedule:nightly", "step fetch failed: exit 1, see its output"}}
+	untitled := TableOptions{NoTitles: true}
 	for _, c := range []struct {
-		name   string
-		header []string
-		rows   [][]string
-		o      TableOptions
-		want   string
+		name string
+		cols []Column
+		rows [][]string
+		o    TableOptions
+		want string
 	}{
 		{"aligned", header, [][]string{{"a", "succeeded", ""}, {"long-id", "failed", "it broke"}}, TableOptions{},
 			"ID       STATUS     MESSAGE\na        succeeded\nlong-id  failed     it broke\n"},
-		{"without a header", nil, [][]string{{"a", "b"}, {"cc", "d"}}, TableOptions{}, "a   b\ncc  d\n"},
-		{"rows of any length", header, [][]string{{}, {"a"}, {"b", "", "c", "d"}}, TableOptions{}, "ID  STATUS  MESSAGE\n\na\nb           c        d\n"},
-		{"cut", header, [][]string{{"a", "failed", "a long story"}}, TableOptions{Width: 20}, "ID  STATUS  MESSAGE\na   failed  a long …\n"},
-		{"no room", header, [][]string{{"a", "failed", "a long story"}}, TableOptions{Width: 5}, "ID  STATUS  …\na   failed  …\n"},
-		{"a long cell gives way", header, [][]string{{strings.Repeat("n", 60), "failed", "a long story"}, {"b", "ok", "x"}}, TableOptions{Width: 42},
-			"ID                    STATUS  MESSAGE\n" + strings.Repeat("n", 19) + "…  failed  a long story\nb                     ok      x\n"},
-		{"a long cell gives way, not all of it", header, [][]string{{strings.Repeat("n", 60), "failed", "a long story"}}, TableOptions{Width: 30},
-			"ID        STATUS  MESSAGE\nnnnnnnn…  failed  a long story\n"},
-		{"several long cells give way", nil, [][]string{{strings.Repeat("a", 30), strings.Repeat("b", 24), strings.Repeat("c", 25), "note"}}, TableOptions{Width: 60},
-			strings.Repeat("a", 15) + "…  " + strings.Repeat("b", 16) + "…  " + strings.Repeat("c", 16) + "…  note\n"},
-		{"no width, no cut", nil, [][]string{{"a", strings.Repeat("x", 300)}}, TableOptions{}, "a  " + strings.Repeat("x", 300) + "\n"},
-		{"wide characters", nil, [][]string{{"手順", "x"}, {"abcd", "y"}, {"é", "z"}, {"e\u0301", "z"}, {"🚀", "w"}}, TableOptions{}, "手順  x\nabcd  y\né     z\ne\u0301     z\n🚀    w\n"},
-		{"wide characters cut", nil, [][]string{{"a", "手順手順"}}, TableOptions{Width: 8}, "a  手順…\n"},
-		{"untrusted", nil, [][]string{{"\x1b[2Ja\tb", "line\nbreak\r\nagain\r\n"}, {"\u202ec\xff", "d"}}, TableOptions{},
+		{"without titles", header, [][]string{{"a", "b"}, {"cc", "d"}}, untitled, "a   b\ncc  d\n"},
+		{"rows of any length", Columns("ID", "STATUS", "MESSAGE", ""), [][]string{{}, {"a"}, {"b", "", "c", "d"}}, TableOptions{}, "ID  STATUS  MESSAGE\n\na\nb           c        d\n"},
+		{"it fits", run, one, TableOptions{Width: 103},
+			"RUN            TOOL            STARTED   TRIGGER           NOTE\n1m8hkj6abcdef  nightly-report  15:04:05  schedule:nightly  step fetch failed: exit 1, see its output\n"},
+		{"one after the other is narrowed, prose less", run, one, TableOptions{Width: 80},
+			"RUN            TOOL            STARTED   TRIGGER   NOTE\n1m8hkj6abcdef  nightly-report  15:04:05  schedul…  step fetch failed: exit 1, s…\n"},
+		{"the next one", run, one, TableOptions{Width: 72},
+			"RUN            TOOL            STARTED   TRIGGER   NOTE\n1m8hkj6abcdef  nightly-report  15:04:05  schedul…  step fetch failed: e…\n"},
+		{"then left out, and its space is used", run, one, TableOptions{Width: 64},
+			"RUN            TOOL            STARTED   NOTE\n1m8hkj6abcdef  nightly-report  15:04:05  step fetch failed: exi…\n"},
+		{"others are narrowed before prose is less than 20", run, one, TableOptions{Width: 55},
+			"RUN            TOOL      STARTED   NOTE\n1m8hkj6abcdef  nightly…  15:04:05  step fetch failed: …\n"},
+		{"prose is left out too", run, one, TableOptions{Width: 36},
+			"RUN            TOOL         STARTED\n1m8hkj6abcdef  nightly-re…  15:04:05\n"},
+		{"half a time says nothing", run, one, TableOptions{Width: 32},
+			"RUN            TOOL\n1m8hkj6abcdef  nightly-report\n"},
+		{"the last one is only narrowed, and an id never", run, one, TableOptions{Width: 10},
+			"RUN            TOOL\n1m8hkj6abcdef  nightly…\n"},
+		{"cut", message, [][]string{{"a", "failed", "a long story"}}, TableOptions{Width: 20}, "ID  STATUS  MESSAGE\na   failed  a long …\n"},
+		{"nothing yields", header, [][]string{{"a", "failed", "a long story"}}, TableOptions{Width: 20}, "ID  STATUS  MESSAGE\na   failed  a long story\n"},
+		{"no width, no cut", message, [][]string{{"a", "", strings.Repeat("x", 300)}}, untitled, "a    " + strings.Repeat("x", 300) + "\n"},
+		{"wide characters", header, [][]string{{"手順", "x"}, {"abcd", "y"}, {"é", "z"}, {"e\u0301", "z"}, {"🚀", "w"}}, untitled, "手順  x\nabcd  y\né     z\ne\u0301     z\n🚀    w\n"},
+		{"wide characters cut", []Column{{}, {Yields: 1}}, [][]string{{"a", "手順手順手順"}}, TableOptions{Width: 12, NoTitles: true}, "a  手順手順…\n"},
+		{"untrusted", header, [][]string{{"\x1b[2Ja\tb", "line\nbreak\r\nagain\r\n"}, {"\u202ec\xff", "d"}}, untitled,
 			"\uFFFD[2Ja b  line break again\n\uFFFDc\uFFFD      d\n"},
 		{"no rows", header, nil, TableOptions{}, "ID  STATUS  MESSAGE\n"},
-		{"nothing", nil, nil, TableOptions{}, ""},
+		{"nothing", nil, nil, untitled, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Table(&b, c.header, c.rows, c.o); err != nil {
+			if err := Table(&b, c.cols, c.rows, c.o); err != nil {
 				t.Fatal(err)
 			}
 			if got := b.String(); got != c.want {
@@ -75,10 +89,10 @@ func TestTableColor(t *testing.T) {
 		return ""
 	}
 	var b bytes.Buffer
-	if err := Table(&b, []string{"ID", "failed"}, [][]string{{"failed", "failed"}, {"b", "succeeded"}, {"c", ""}}, TableOptions{Width: 14, Color: color}); err != nil {
+	if err := Table(&b, []Column{{Title: "ID"}, {Title: "failed", Yields: 1}}, [][]string{{"failed", "failed"}, {"b", "succeeded"}, {"c", ""}}, TableOptions{Width: 16, Color: color}); err != nil {
 		t.Fatal(err)
 	}
-	want := "ID      failed\nfailed  \x1b[31mfailed\x1b[0m\nb       \x1b[32msucce…\x1b[0m\nc\n"
+	want := "ID      failed\nfailed  \x1b[31mfailed\x1b[0m\nb       \x1b[32msucceed…\x1b[0m\nc\n"
 	if got := b.String(); got != want {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -101,7 +115,7 @@ func (w *broken) Write(b []byte) (int, error) {
 
 func TestDrawingsReportWriters(t *testing.T) {
 	for name, err := range map[string]error{
-		"table":    Table(&broken{}, nil, [][]string{{"a"}}, TableOptions{}),
+		"table":    Table(&broken{}, Columns("A"), [][]string{{"a"}}, TableOptions{}),
 		"timeline": Timeline(&broken{}, release(), TimelineOptions{}),
 	} {
 		if !errors.Is(err, errFull) {
