@@ -208,7 +208,7 @@ type Schedule struct {
 	Cron             string         `json:"cron"`         // as written: a cron expression or @every; "" for events
 	On               string         `json:"on,omitempty"` // file or after: the kind of events that start the tool
 	Timezone         string         `json:"timezone,omitempty"`
-	Next             time.Time      `json:"next,omitzero"` // zero if there is none
+	Next             time.Time      `json:"next,omitzero"` // zero if there is none, or no tool
 	Paused           bool           `json:"paused"`
 	Source           string         `json:"source"` // where it is defined
 	Params           map[string]any `json:"params,omitempty"`
@@ -219,7 +219,8 @@ type Schedule struct {
 	Start            time.Time      `json:"start,omitzero"`
 	End              time.Time      `json:"end,omitzero"`
 	SkipIfSuccessful bool           `json:"skip_if_successful,omitempty"`
-	Last             *Firing        `json:"last,omitempty"` // the last scheduled time that was handled
+	ToolMissing      bool           `json:"tool_missing,omitempty"` // the tool of an added schedule does not exist any more
+	Last             *Firing        `json:"last,omitempty"`         // the last scheduled time that was handled
 }
 
 // Firing is what happened at a scheduled time.

@@ -189,6 +189,12 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		default:
 			list = append(list, passed("scheduler", "running"))
 		}
+		for _, e := range t.All() {
+			if text := e.MissingTool(); text != "" {
+				problem, fix, _ := strings.Cut(text, "; ")
+				list = append(list, failed("scheduler", fix, "%s", problem))
+			}
+		}
 		return nil
 	})
 	if err != nil {

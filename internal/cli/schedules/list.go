@@ -3,6 +3,7 @@ package schedules
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ that project.`,
 // scheduleJSON is one schedule in the document of schedule list.
 type scheduleJSON struct {
 	service.Schedule
-	Next    *time.Time `json:"next"` // null if the schedule is paused or has ended, and for events
+	Next    *time.Time `json:"next"` // null if the schedule is paused, has ended or lacks its tool, and for events
 	Project string     `json:"project,omitempty"`
 }
 
@@ -43,7 +44,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output s
 	if err != nil {
 		return err
 	}
-	for _, p := range t.Problems {
+	for _, p := range slices.Concat(t.Problems, t.MissingTools()) {
 		env.Notef("%s", p)
 	}
 	now := time.Now()
@@ -89,6 +90,8 @@ func describeEntry(ctx context.Context, s timetable.Store, e timetable.Entry, no
 
 func (j scheduleJSON) nextText(now time.Time) string {
 	switch {
+	case j.ToolMissing:
+		return "tool missing"
 	case j.Paused:
 		return "paused"
 	case j.On != "":

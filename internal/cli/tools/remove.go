@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -77,5 +79,21 @@ func remove(env *ui.Env, lib *library.Library, def *tool.Definition, name string
 	if next, _, err := lib.Lookup(name, nil); err == nil {
 		env.Notef("note: %s now refers to the tool in the %s scope, %s", name, next.Scope, console.ShortPath(next.File))
 	}
-	return nil
+	return noteSchedules(env, def.Name)
+}
+
+// noteSchedules names the added schedules that cannot run without a tool that was removed.
+func noteSchedules(env *ui.Env, name string) error {
+	return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+		t, err := timetable.Read(ctx, s.Schedules(), env.Library())
+		if err != nil {
+			return err
+		}
+		for _, e := range t.OfTool(name) {
+			if text := e.MissingTool(); text != "" {
+				env.Notef("warning: %s", text)
+			}
+		}
+		return nil
+	})
 }

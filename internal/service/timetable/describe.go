@@ -21,7 +21,7 @@ func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Sch
 	}
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
 		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
-		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful}
+		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, ToolMissing: e.toolMissing}
 	if e.Jitter > 0 {
 		j.Jitter = duration.Text(e.Jitter)
 	}
@@ -29,7 +29,7 @@ func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Sch
 	if err != nil {
 		return j, err
 	}
-	if !e.Paused {
+	if !e.Paused && !j.ToolMissing {
 		j.Next = from.Next(now)
 	}
 	f, ok, err := s.Firings().LastFiring(ctx, e.Name)

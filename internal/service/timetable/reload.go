@@ -34,12 +34,13 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
 	tools := s.library.List()
-	err := t.read(ctx, s.store.Schedules(), tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
+	err := t.read(ctx, s.store.Schedules(), s.library, tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
 	if err != nil {
 		return err
 	}
 	s.tools = map[string]bool{}
 	plans := map[string]Entry{}
+	warnings := slices.Clone(t.Problems)
 	var set []schedule.Schedule
 	for _, p := range t.Entries {
 		if p.By == "" {
@@ -47,12 +48,15 @@ func (s *Scheduler) reload(ctx context.Context) error {
 		}
 		if p.Project == "" || p.Project == s.project {
 			plans[p.Name] = p
+			if text := p.MissingTool(); text != "" {
+				warnings = append(warnings, text)
+			}
 			if p.Trigger == nil {
 				set = append(set, p.Schedule)
 			}
 		}
 	}
-	for _, text := range t.Problems {
+	for _, text := range warnings {
 		if !s.reported[text] {
 			s.log.Warn(text)
 		}

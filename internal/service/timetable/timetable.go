@@ -68,6 +68,8 @@ type Entry struct {
 	Trigger *Trigger // nil for a schedule: only a trigger has events instead of times
 	place   tool.Pos
 	By      string // who added it; "" if it is in a definition, at place
+	// toolMissing says that the tool of an added schedule does not exist any more.
+	toolMissing bool
 }
 
 // FromRule converts a rule to a schedule. A rule in a valid definition causes no error, unless the
@@ -146,11 +148,11 @@ type Timetable struct {
 // whatever project.
 func Read(ctx context.Context, s sqlite.Schedules, lib *library.Library) (*Timetable, error) {
 	t := &Timetable{}
-	return t, t.read(ctx, s, lib.List(), func(name string) (*engine.Plan, error) { return engine.Compile(lib, name) })
+	return t, t.read(ctx, s, lib, lib.List(), func(name string) (*engine.Plan, error) { return engine.Compile(lib, name) })
 }
 
 // read fills the timetable. plan compiles a tool.
-func (t *Timetable) read(ctx context.Context, s sqlite.Schedules, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
+func (t *Timetable) read(ctx context.Context, s sqlite.Schedules, lib *library.Library, tools []library.Listed, plan func(name string) (*engine.Plan, error)) error {
 	added, err := s.List(ctx)
 	if err != nil {
 		return err
@@ -168,7 +170,9 @@ func (t *Timetable) read(ctx context.Context, s sqlite.Schedules, tools []librar
 		}
 	}
 	for i := range t.Entries {
-		_, t.Entries[i].Paused = pauses[t.Entries[i].Name]
+		e := &t.Entries[i]
+		_, e.Paused = pauses[e.Name]
+		e.toolMissing = e.By != "" && lacksTool(lib, *e)
 	}
 	slices.SortFunc(t.Entries, byName)
 	return nil

@@ -13,7 +13,7 @@ interface Firing { at: string; run?: string; status: string; reason?: string; no
 
 interface Schedule {
   name: string; tool: string; cron: string; timezone?: string; next?: string; paused: boolean; source: string; params?: Record<string, unknown>; describe: string;
-  overlap: string; catch_up: string; jitter?: string; start?: string; end?: string; skip_if_successful?: boolean; last?: Firing;
+  overlap: string; catch_up: string; jitter?: string; start?: string; end?: string; skip_if_successful?: boolean; tool_missing?: boolean; last?: Firing;
 }
 
 interface ScheduledTime { at: string; local: string; note?: string; fired?: Firing }
@@ -54,7 +54,7 @@ function Table({ schedules, selected, changed }: { schedules: Schedule[]; select
       <td><A href={'/schedules?schedule=' + encodeURIComponent(s.name)} data-row aria-current={s === selected || undefined}><strong>{s.name}</strong></A>
         {s.tool !== s.name && <span class="muted"> runs <A href={pathOf('tools', s.tool)}>{s.tool}</A></span>}
         <div class="muted">{s.describe}</div></td>
-      <td>{s.paused ? <span class="tag">paused</span> : s.next ? <><Time at={s.next} /><div class="muted">{clock(s.next)}</div></> : <span class="muted">over</span>}</td>
+      <td>{s.tool_missing ? <span class="tag">tool missing</span> : s.paused ? <span class="tag">paused</span> : s.next ? <><Time at={s.next} /><div class="muted">{clock(s.next)}</div></> : <span class="muted">over</span>}</td>
       <td class="narrow-hide">{s.last && <Fired firing={s.last} />}</td>
       {mayOperate() && <td class="actions-cell"><Actions schedule={s} changed={changed} /></td>}
     </tr>)}</tbody>
