@@ -48,6 +48,11 @@ func TestScripts(t *testing.T) {
 		Condition: condition,
 		Setup: func(e *testscript.Env) error {
 			home := e.WorkDir + "/home"
+			old, err := filepath.Abs("../store/sqlite/testdata/version7.sql")
+			if err != nil {
+				return err
+			}
+			e.Setenv("OLD_HISTORY", old)
 			for k, v := range map[string]string{"HOME": home, "FLOWRUN_STATE_DIR": e.WorkDir + "/state", "XDG_CONFIG_HOME": home + "/.config",
 				"FLOWRUN_GLOBAL_TOOLS": e.WorkDir + "/global", "FLOWRUN_GLOBAL_CONFIG": e.WorkDir + "/global/config.yaml", "NO_COLOR": "1", "GITHUB_ACTIONS": "", "FLOWRUN_PROGRESS": "", "TMPDIR": e.WorkDir + "/tmp",
 				"GORACE": "atexit_sleep_ms=0"} { // else the race detector sleeps a second in every process

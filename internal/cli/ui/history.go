@@ -62,9 +62,19 @@ type History interface {
 	File() sqlite.File
 }
 
-// ReadHistory opens the history for reading and calls f.
+// ReadHistory opens the history for reading and calls f. A history of an older version is upgraded
+// first, which a user who may only read it cannot do.
 func (env *Env) ReadHistory(f func(ctx context.Context, s History) error) error {
-	return env.withHistory(sqlite.OpenReadOnly, f)
+	return env.withHistory(func(ctx context.Context, dir string) (*sqlite.Store, error) {
+		s, err := sqlite.OpenReadOnly(ctx, dir)
+		if e, ok := errors.AsType[*sqlite.Error](err); !ok || e.Code != sqlite.Older {
+			return s, err
+		}
+		if upgraded, failed := sqlite.Open(ctx, dir); failed == nil {
+			return upgraded, nil
+		}
+		return nil, err
+	}, f)
 }
 
 // ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs.
@@ -96,6 +106,9 @@ func (env *Env) withHistory(open func(context.Context, string) (*sqlite.Store, e
 	s, err := open(ctx, dir)
 	if err != nil {
 		return err
+	}
+	if s.Upgraded() {
+		env.Notef("the history in %s was upgraded to the format of this version", dir)
 	}
 	return errors.Join(f(ctx, s), s.Quit()) // the faster Quit is enough, because the process ends after the command
 }

@@ -22,6 +22,8 @@ type db struct {
 
 	reads *sql.DB // nil if it was opened for reading only and there is no history yet
 
+	upgraded bool // by opening it
+
 	changesMu sync.Mutex // guards lastQuery
 	lastQuery changesQuery
 

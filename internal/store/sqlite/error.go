@@ -40,7 +40,7 @@ var advice = map[Code]string{
 	Foreign:  "is not a history of flowrun; move it away or choose another state directory",
 	Corrupt:  "is damaged; stop every flowrun process, then recover what can be read with `sqlite3 history.db .recover`, or move history.db, history.db-wal and history.id away to start a new history",
 	Newer:    "was written by a newer version of flowrun; use that version or another state directory",
-	Older:    "was written by an older version of flowrun and must be upgraded; first use a command that writes to it, as a user with write permission",
+	Older:    "was written by an older version of flowrun and must be upgraded; run the command once as a user who may write to it",
 	Locked:   "is locked by another process; wait until that process has ended (fuser and lsof show it) and try again",
 	ReadOnly: "cannot be opened or written; check the permissions of the file and its folder, and how the disk is mounted",
 	Full:     "has no space left on its disk; free some space and try again",

@@ -28,6 +28,7 @@ func (d *db) prepare(ctx context.Context, marked bool) error {
 		return err
 	}
 	if version > 0 {
+		d.upgraded = version < len(migrations)
 		return nil
 	}
 	// SQLite creates the WAL file when the database is first read.

@@ -17,6 +17,9 @@ func TestOldHistory(t *testing.T) {
 	must(t, err)
 	foreign(t, filepath.Join(dir, dbName), string(text))
 	s := openTest(t, dir)
+	if !s.Upgraded() {
+		t.Error("it is not known to be upgraded")
+	}
 	const id = "1m83y4r0sp322"
 	r, err := s.Record(ctx, id)
 	if err != nil || r.Tool != "greet" || len(r.Sources) != 1 || len(r.Sources[0].Text) == 0 {

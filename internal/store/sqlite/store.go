@@ -75,6 +75,9 @@ func open(dir string, files func(*db) error) (*Store, error) {
 	return s, nil
 }
 
+// Upgraded reports whether this Open brought a history of an older version to this version.
+func (s *Store) Upgraded() bool { return s.db.upgraded }
+
 // Close closes the ledgers that are still open, syncs everything to disk and closes the
 // history. Further calls do nothing.
 func (s *Store) Close() error {
