@@ -153,5 +153,5 @@ func (c *jsCall) environmentProblem(env *toolstate.Env) *dag.Result {
 	if len(bad) > 0 {
 		words = append(words, "environment variables do not match the schema of the tool: "+strings.Join(bad, "; "))
 	}
-	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: strings.Join(words, "; ") + "; " + p.Solution, Problem: c.masked(p)}
+	return &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonInput, Permanent: true, Message: p.Code + ": " + strings.Join(words, "; "), Problem: c.masked(p)}
 }
