@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
@@ -41,13 +39,13 @@ func historyUnavailable(env *ui.Env, f ui.InteractionFlags) bool {
 	dir, err := ui.StateDir()
 	switch {
 	case err != nil:
-	case os.Getenv("FLOWRUN_STATE_DIR") != "" || filepath.IsAbs(os.Getenv("XDG_STATE_HOME")):
+	case ui.StateDirNamed():
 		return false // a directory that was named and cannot be used is an error
 	default:
 		if err = canWrite(dir); err == nil {
 			return false
 		}
-		err = fmt.Errorf("%w; set FLOWRUN_STATE_DIR to a folder you can write to", err)
+		err = ui.UnusableState(dir, err)
 	}
 	if f.Progress != "none" {
 		env.Notef("the run is not recorded: %v", err)

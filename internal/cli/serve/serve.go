@@ -171,6 +171,9 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	if len(f.listen) == 0 {
 		f.listen = []string{defaultListen}
 	}
+	if _, err := ui.MakeStateDir(); err != nil {
+		return err
+	}
 	known, err := listUsers()
 	if err != nil {
 		return err

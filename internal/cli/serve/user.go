@@ -52,7 +52,7 @@ is stored. For another token, remove the user and add it again.`,
 			if err := ui.OneOf(c, "role", role, users.RoleNames()); err != nil {
 				return err
 			}
-			dir, err := ui.StateDir()
+			dir, err := ui.MakeStateDir()
 			if err != nil {
 				return err
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,14 +14,6 @@ import (
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
-
-// StateDir returns the state directory. It is an error if there is none.
-func StateDir() (string, error) {
-	if dir := engine.DefaultStateDir(); dir != "" {
-		return dir, CheckStateOwner()
-	}
-	return "", errors.New("cannot store the history: this user has no home directory; set FLOWRUN_STATE_DIR to a folder you can write to")
-}
 
 // CheckStateOwner rejects a state directory that other users can write: they could add runs, trust
 // decisions and a service.
@@ -87,12 +78,8 @@ func ReadRuns(env *Env, f func(ctx context.Context, s history.Store) error) erro
 
 // WriteHistory opens the history for writing and calls f.
 func (env *Env) WriteHistory(f func(ctx context.Context, s History) error) error {
-	dir, err := StateDir()
-	if err != nil {
+	if _, err := MakeStateDir(); err != nil {
 		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot use the state directory %q: %w; set FLOWRUN_STATE_DIR to a folder you can write to", dir, err)
 	}
 	return env.withHistory(sqlite.Open, f)
 }
@@ -127,7 +114,13 @@ func (env *Env) LoadRun(ctx context.Context, s history.Store, a findrun.Act, wor
 func (env *Env) FindRun(ctx context.Context, s history.Store, a findrun.Act, word string) (string, error) {
 	f := env.Finder(s)
 	id, err := f.Find(ctx, a, word)
-	if errors.Is(err, history.ErrNoRun) && word != history.Latest {
+	if !errors.Is(err, history.ErrNoRun) {
+		return id, err
+	}
+	if impossible := impossibleState(); impossible != nil && env.Runs == nil {
+		return "", impossible
+	}
+	if word != history.Latest {
 		err = fmt.Errorf("%w%s", err, Nearest(word, []string{history.Latest}))
 	}
 	return id, err
