@@ -83,12 +83,14 @@ command shows which steps will run.`,
 			if o.Only != "" && len(o.From) > 0 {
 				return ui.Usagef(c, "--only and --from cannot be combined: --only runs one step, --from also runs the steps downstream of it")
 			}
-			return continueOrRetry(env, c, findrun.Retry, append(args, with...), f, func(p *engine.RecordedRun, params map[string]any, _ bool) (*engine.Continuation, error) {
+			return continueOrRetry(env, c, retryAct(c), append(args, with...), f, func(p *engine.RecordedRun, params map[string]any, _ bool) (*engine.Continuation, error) {
 				o.With = params
 				return p.Retry(env.Library(), o)
 			})
 		},
-		ValidArgsFunction: runview.CompleteRunID(env, findrun.Retry),
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			return runview.CompleteRunID(env, retryAct(c))(c, args, prefix)
+		},
 	}
 	fl := c.Flags()
 	fl.StringArrayVar(&o.From, "from", nil, "rerun this `step` and all steps downstream of it")
@@ -98,13 +100,24 @@ command shows which steps will run.`,
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return runview.RunSteps(env, findrun.Retry, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
+		return runview.RunSteps(env, findrun.Rerun, args[0], prefix), cobra.ShellCompDirectiveNoFileComp
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
 	c.RegisterFlagCompletionFunc("with", env.CompleteWith)
 	addRunFlags(c, &f)
 	return c
+}
+
+// retryAct returns which run a command line of retry can mean. Without a flag that makes steps run again,
+// that is one in which something is left to run.
+func retryAct(c *cobra.Command) findrun.Act {
+	for _, flag := range []string{"from", "only", "with"} {
+		if c.Flags().Changed(flag) {
+			return findrun.Rerun
+		}
+	}
+	return findrun.Retry
 }
 
 // SomeRun is the argument check of commands that take a run, and more.

@@ -164,7 +164,7 @@ func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (wo
 		return nil, directive
 	}
 	env.ReadHistory(func(ctx context.Context, s History) error {
-		p, err := env.LoadRun(ctx, s, findrun.Retry, args[0])
+		p, err := env.LoadRun(ctx, s, findrun.Rerun, args[0])
 		if err == nil {
 			words, directive = completeParams(p.Plan, nil, prefix)
 		}

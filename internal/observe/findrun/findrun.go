@@ -23,7 +23,8 @@ const (
 	Cancel            // a run that has not ended, even if no process executes it
 	Stop              // a run that a process executes
 	Resume            // a run that has stopped and did not succeed
-	Retry             // a run that has stopped
+	Retry             // the same, to run what is missing in a new run
+	Rerun             // a run that has stopped, of which steps that succeeded run again too
 )
 
 // rule is what decides whether an act is for a run, and its words.
@@ -45,7 +46,9 @@ func (a Act) rule() rule {
 	case Resume:
 		return rule{stopped, "the newest run that can be resumed", "no run can be resumed"}
 	case Retry:
-		return rule{append(stopped, dag.Succeeded), "the newest run that can be retried", "no run can be retried"}
+		return rule{stopped, "the newest run that can be retried", "no run has anything to retry"}
+	case Rerun:
+		return rule{append(stopped, dag.Succeeded), "the newest run that has ended", "no run has ended"}
 	}
 	return rule{nil, "the newest run", history.ErrNoRun.Error()}
 }
@@ -60,7 +63,7 @@ func (a Act) Newest() string { return a.rule().newest }
 func (a Act) Lacking() string { return a.rule().lacking }
 
 // Acts returns all acts.
-func Acts() []Act { return []Act{Read, Answer, Cancel, Stop, Resume, Retry} }
+func Acts() []Act { return []Act{Read, Answer, Cancel, Stop, Resume, Retry, Rerun} }
 
 // noneError means that there is no run for an act.
 type noneError Act
@@ -117,7 +120,7 @@ func (f *Finder) latest(ctx context.Context, a Act, q history.Query) (string, er
 // suits reports whether the act can do something with a run that has one of its statuses.
 func (f *Finder) suits(ctx context.Context, a Act, info history.RunInfo) (bool, error) {
 	switch a {
-	case Resume, Retry:
+	case Resume, Retry, Rerun:
 		return info.Reason != dag.ReasonNotStarted, nil
 	case Answer:
 		run, err := engine.LoadRun(ctx, f.Store, f.Library(), info.ID)

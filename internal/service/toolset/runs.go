@@ -186,9 +186,11 @@ func (c Config) retry() gostep.GoTool {
 		Description: "Starts a new run that reuses the successful steps of an old one.",
 		Schema:      schema(runField+`, "from": {"type": "string", "description": "run this step and all steps downstream of it, even if they succeeded"}`, "run"),
 		Describe:    func(p map[string]any) string { return fmt.Sprintf("Retries the run %v", p["run"]) },
-		Confirm:     c.confirmRun(findrun.Retry, "Retries"),
+		Confirm: func(ctx context.Context, in *gostep.StepInput) (*gostep.Confirmation, error) {
+			return c.confirmRun(retryAct(in), "Retries")(ctx, in)
+		},
 		Run: func(ctx context.Context, in *gostep.StepInput) (any, error) {
-			return c.proceed(ctx, findrun.Retry, in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
+			return c.proceed(ctx, retryAct(in), in, func(run *engine.RecordedRun) (*engine.Continuation, error) {
 				var o engine.RetryOptions
 				if from := text(in, "from"); from != "" {
 					o.From = []string{from}
@@ -196,6 +198,14 @@ func (c Config) retry() gostep.GoTool {
 				return run.Retry(c.Library(), o)
 			})
 		}}
+}
+
+// retryAct returns which run a call of retry can mean, as in the command.
+func retryAct(in *gostep.StepInput) findrun.Act {
+	if text(in, "from") != "" {
+		return findrun.Rerun
+	}
+	return findrun.Retry
 }
 
 // proceed continues or retries a run, if the policy allows its tools.
