@@ -150,7 +150,9 @@ func (r *reader) top(p importer.Pair) {
 			r.bad = "flowrun has no steps for the shell " + short(strings.Join(p.Texts(), " "))
 		}
 	case "preconditions", "precondition":
-		r.bad = "flowrun has no precondition of a whole tool"
+		if p.Exists() && !(p.IsList() && len(p.Items()) == 0) {
+			r.bad = "flowrun has no precondition of a whole tool"
+		}
 	case "mailon", "smtp", "errormail", "infomail", "waitmail":
 		leave("notify of a tool sends e-mails")
 	case "skipifsuccessful", "catchupwindow", "overlappolicy":
