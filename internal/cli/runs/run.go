@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -303,10 +305,15 @@ func authorize(env *ui.Env, r *request, f runFlags) (err error) {
 	return withHistory(env, r, f)
 }
 
-// printWarnings prints warnings, including those about deprecated tools and parameters.
+// printWarnings prints warnings, including those about deprecated tools and parameters. That a parameter is not used
+// concerns the run only if it was given.
 func printWarnings(env *ui.Env, p *engine.Plan, params map[string]any) {
-	if len(p.Warnings) > 0 {
-		env.Diagnose(p.Warnings)
+	warnings := slices.DeleteFunc(slices.Clone(p.Warnings), func(d tool.Diagnostic) bool {
+		_, given := params[strings.TrimPrefix(d.Path, "parameters.")]
+		return d.Code == "unused-parameter" && !given
+	})
+	if len(warnings) > 0 {
+		env.Diagnose(warnings)
 	}
 	if d := p.Definition; d.Deprecated {
 		env.Notef("tool %s is deprecated%s", d.Name, ui.AfterColon(console.Sanitize(d.DeprecatedMessage)))
