@@ -208,7 +208,7 @@ func (b *binder) param(prm *plan.Param) {
 		v.Caller, v.Author = false, true
 	}
 	if def.Path {
-		bound = value.PathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.Value(bound)
+		bound = pathRules{FilePaths: b.plan.Definition.FilePaths, OS: plan.Platform(), Home: b.frame.RunEnv.Home}.value(bound)
 	}
 	v.V = bound
 }

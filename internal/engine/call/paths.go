@@ -1,4 +1,4 @@
-package value
+package call
 
 import (
 	"path"
@@ -7,22 +7,22 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// PathRules say how values of path parameters (path: true) are rewritten.
-type PathRules struct {
+// pathRules say how values of path parameters (path: true) are rewritten.
+type pathRules struct {
 	tool.FilePaths
 	OS   string // windows, linux, macos
 	Home string
 }
 
-// Value rewrites a path, or every path in an array.
-func (r PathRules) Value(v any) any {
+// value rewrites a path, or every path in an array.
+func (r pathRules) value(v any) any {
 	switch v := v.(type) {
 	case string:
 		return r.path(v)
 	case []any:
 		list := make([]any, len(v))
 		for i, e := range v {
-			list[i] = r.Value(e)
+			list[i] = r.value(e)
 		}
 		return list
 	}
@@ -31,7 +31,7 @@ func (r PathRules) Value(v any) any {
 
 // path rewrites one path. On Windows, and everywhere with auto-convert, both / and \ are separators.
 // Otherwise \ is an ordinary character.
-func (r PathRules) path(s string) string {
+func (r pathRules) path(s string) string {
 	both := r.AutoConvert || r.OS == "windows" && r.Normalize
 	if s == "" || r.OS == "windows" && strings.HasPrefix(s, `\\?\`) { // Windows does not interpret paths of this form
 		return s
@@ -57,7 +57,7 @@ func (r PathRules) path(s string) string {
 }
 
 // separator returns the separator of the platform.
-func (r PathRules) separator() string {
+func (r pathRules) separator() string {
 	switch {
 	case r.OS == "windows" && r.WindowsSeparator != "":
 		return r.WindowsSeparator
@@ -70,7 +70,7 @@ func (r PathRules) separator() string {
 }
 
 // volume splits C: or //server/share off a Windows path with forward slashes.
-func (r PathRules) volume(s string) (volume, rest string) {
+func (r pathRules) volume(s string) (volume, rest string) {
 	switch {
 	case r.OS != "windows":
 		return "", s

@@ -1,4 +1,4 @@
-package value
+package call
 
 import (
 	"testing"
@@ -52,17 +52,17 @@ func TestPaths(t *testing.T) {
 			if os == "windows" {
 				want = c.window
 			}
-			r := PathRules{FilePaths: c.rules, OS: os, Home: home}
-			if got := r.Value(c.in); got != want {
+			r := pathRules{FilePaths: c.rules, OS: os, Home: home}
+			if got := r.value(c.in); got != want {
 				t.Errorf("%s, %+v: %q is %q, want %q", os, c.rules, c.in, got, want)
 			}
-			if got := r.Value(want); c.rules.Normalize && got != want {
+			if got := r.value(want); c.rules.Normalize && got != want {
 				t.Errorf("%s, %+v: %q is rewritten again, to %q", os, c.rules, want, got)
 			}
 		}
 	}
-	r := PathRules{FilePaths: both, OS: "linux"}
-	if diff := cmp.Diff([]any{"b", int64(5), []any{"c"}}, r.Value([]any{`a\..\b`, int64(5), []any{"./c"}})); diff != "" {
+	r := pathRules{FilePaths: both, OS: "linux"}
+	if diff := cmp.Diff([]any{"b", int64(5), []any{"c"}}, r.value([]any{`a\..\b`, int64(5), []any{"./c"}})); diff != "" {
 		t.Error(diff)
 	}
 }
