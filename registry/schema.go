@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
@@ -50,11 +50,10 @@ func ofParameter(p *tool.Parameter) *argparse.Schema {
 	s := &argparse.Schema{}
 	var enum []any
 	for _, v := range p.Validation.Enum {
-		e := data(v)
 		if p.Type == "string" || p.Type == "" {
-			e = textOf(v)
+			v = v.AsText()
 		}
-		enum = append(enum, e)
+		enum = append(enum, data(v))
 	}
 	switch p.Type {
 	case "":
@@ -98,33 +97,10 @@ func data(v tool.Value) any {
 		}
 		return m
 	}
-	return number(v.Scalar, v.Written())
-}
-
-// number returns a scalar; a number becomes a json.Number.
-func number(v any, written string) any {
-	switch n := v.(type) {
-	case int64:
-		return json.Number(strconv.FormatInt(n, 10))
-	case float64:
-		if json.Valid([]byte(written)) {
-			return json.Number(written)
-		}
-		return json.Number(strconv.FormatFloat(n, 'f', -1, 64))
+	if _, is := value.Number(v.Scalar); is {
+		return json.Number(value.Plain(v.Scalar))
 	}
-	return v
-}
-
-// textOf returns a choice of a text parameter, as its author wrote it.
-func textOf(v tool.Value) any {
-	switch n := data(v).(type) {
-	case json.Number:
-		return n.String()
-	case bool:
-		return strconv.FormatBool(n)
-	default:
-		return n
-	}
+	return v.Scalar
 }
 
 // documentOf returns a JSON Schema decoded by encoding/json, with the digits of numbers kept.

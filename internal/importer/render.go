@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -48,9 +47,9 @@ func text(s string) tool.Value {
 	return tool.Value{Scalar: s, Text: &p}
 }
 
-func number(n int) tool.Value { return keytable.Scalar(int64(n), itoa(n)) }
+func number(n int) tool.Value { return tool.Value{Scalar: int64(n)} }
 
-func yes() tool.Value { return keytable.Scalar(true, "true") }
+func yes() tool.Value { return tool.Value{Scalar: true} }
 
 func texts(list []string) tool.Value {
 	v := tool.Value{List: []tool.Value{}}
@@ -216,7 +215,7 @@ func (w *writer) step(s *Step) []tool.Entry {
 	if len(s.Declared) > 0 {
 		outputs := entries{}
 		for _, name := range s.Declared {
-			outputs.add(name, tool.Value{Map: []tool.Entry{{Key: "type", Value: text("string")}, {Key: "required", Value: keytable.Scalar(false, "false")}}})
+			outputs.add(name, tool.Value{Map: []tool.Entry{{Key: "type", Value: text("string")}, {Key: "required", Value: tool.Value{Scalar: false}}}})
 		}
 		e.add("outputs", tool.Value{Map: outputs})
 	}

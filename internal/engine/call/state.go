@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -54,7 +53,7 @@ func (a *Frame) ReadState(ctx context.Context) error {
 		if err := value.DecodeJSON(text, &v); err != nil {
 			return fmt.Errorf("cannot read the state of tool %s: %s: %w", def.Name, k.Name, err)
 		}
-		if a.Kept[k.Name] = stepfile.Convert(k.Type, v); a.Kept[k.Name] == nil {
+		if a.Kept[k.Name] = value.OfType(k.Type, v); a.Kept[k.Name] == nil {
 			return fmt.Errorf("cannot read the state of tool %s: %s is kept as %s, but its type is %s; set it with flowrun state set", def.Name, k.Name, value.KindOf(v), k.Type)
 		}
 	}

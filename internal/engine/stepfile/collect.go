@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Declaration is a value that a step may write.
@@ -70,7 +69,7 @@ func (d Declaration) Typed(e Entry) (any, error) {
 	if text, ok := v.(string); ok && e.Text && d.Type != "string" && d.Type != "" {
 		v = parsed(text)
 	}
-	if v = Convert(d.Type, v); v == nil {
+	if v = value.OfType(d.Type, v); v == nil {
 		shown := kind(e.Value)
 		if text, ok := e.Value.(string); ok {
 			shown = quoted(text)
@@ -95,30 +94,6 @@ func (d Declaration) advice(e Entry) string {
 	return ""
 }
 
-// Convert returns a JSON value if it has that type, else nil. A whole number such as 2.0 becomes an integer.
-func Convert(typ string, v any) any {
-	ok := typ == "" && v != nil
-	switch v := v.(type) {
-	case string:
-		ok = ok || typ == "string"
-	case bool:
-		ok = ok || typ == "boolean"
-	case []any:
-		ok = ok || typ == "array"
-	case map[string]any:
-		ok = ok || typ == "object"
-	case json.Number:
-		if typ == "integer" {
-			return integer(v)
-		}
-		ok = ok || typ == "number"
-	}
-	if !ok {
-		return nil
-	}
-	return v
-}
-
 // parsed returns a text as the one JSON value in it, nil if it is not one.
 func parsed(text string) any {
 	d := json.NewDecoder(strings.NewReader(diagnostic.WithoutMark(text)))
@@ -131,19 +106,6 @@ func parsed(text string) any {
 		return nil
 	}
 	return v
-}
-
-// integer returns a whole number without fraction and exponent, nil for other numbers.
-func integer(n json.Number) any {
-	if strings.Trim(n.String(), "-0123456789") == "" {
-		return n
-	}
-	const maxExact = 1 << 53 // the whole numbers that a float64 holds without gaps
-	f, err := n.Float64()
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxExact {
-		return nil
-	}
-	return json.Number(strconv.FormatInt(int64(f), 10))
 }
 
 // Values returns a value as JSON has it: numbers are json.Numbers, lists are []any and objects map[string]any.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 var declared = []Declaration{{Name: "s", Type: "string"}, {Name: "n", Type: "integer", Optional: true}, {Name: "f", Type: "number", Optional: true},
@@ -107,7 +109,7 @@ func FuzzCollect(f *testing.F) {
 			return
 		}
 		for _, d := range declared {
-			if v, ok := values[d.Name]; ok && Convert(d.Type, v) == nil {
+			if v, ok := values[d.Name]; ok && value.OfType(d.Type, v) == nil {
 				t.Errorf("%s is %T", d.Name, v)
 			}
 		}

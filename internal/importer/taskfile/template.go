@@ -23,6 +23,19 @@ var reversed = sync.OnceValue(func() *regexp.Regexp {
 // date matches a text that YAML reads as a time if it has no quotes.
 var date = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?$`) })
 
+// number returns a number as go-task prints it. To go-task 010 is an octal number.
+func number(text string) string {
+	text = strings.ReplaceAll(text, "_", "")
+	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
+		return strconv.FormatUint(n, 10)
+	}
+	f, _ := strconv.ParseFloat(text, 64)
+	return fmt.Sprint(f)
+}
+
 // mayFail reports whether a variable is the output of a command, which go-task runs before the task.
 func mayFail(n importer.Node) bool { return n.IsMap() && n.Get("sh").Exists() }
 
@@ -35,12 +48,9 @@ func (b *builder) variable(n importer.Node) (text, why string) {
 		return "", "it is not a text"
 	}
 	switch v := n.Scalar().(type) {
-	case int64: // to go-task 010 is an octal number
-		if octal, err := strconv.ParseInt(strings.ReplaceAll(n.Text(), "_", ""), 0, 64); err == nil {
-			v = octal
-		}
-		return strconv.FormatInt(v, 10), ""
-	case bool, float64, json.Number:
+	case int64, float64, json.Number:
+		return number(n.Text()), ""
+	case bool:
 		return fmt.Sprint(v), ""
 	}
 	if !n.Quoted() && date().MatchString(n.Text()) {

@@ -2,7 +2,6 @@ package keytable
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/duration"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Text reads a string. Values that YAML reads as numbers or booleans keep their text in the file, so that `version:
@@ -150,7 +150,7 @@ func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
 		d.WrongType(n, "a whole number")
 		return 0, false
 	}
-	v, err := parseInteger(n.Value)
+	v, err := strconv.ParseInt(strings.ReplaceAll(n.Value, "_", ""), 0, 64)
 	if err != nil {
 		d.Fail(n, "integer-range", fmt.Sprintf("the number %s does not fit in 64 bits and would be rounded", diagnostic.Printable(n.Value)), "if it is meant as text, quote it")
 		return 0, false
@@ -159,11 +159,6 @@ func (d *Decoder) integer(n *yaml.Node) (int64, bool) {
 		d.Warn(n, "octal-number", fmt.Sprintf("YAML reads %s as an octal number: %d", n.Value, v), "remove the leading zero, or write 0o for an octal number")
 	}
 	return v, true
-}
-
-// parseInteger reads a whole number in any form that YAML has.
-func parseInteger(text string) (int64, error) {
-	return strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
 }
 
 // isBigInteger reports whether a node is a whole number so large that YAML made it a float.
@@ -203,21 +198,12 @@ func numberFrom(least float64) func(*Decoder, *yaml.Node) (float64, bool) {
 }
 
 func (d *Decoder) float(n *yaml.Node) (float64, bool) {
-	v, err := parseFloat(n.Value)
+	number, err := value.ParseNumber(n.Value)
 	if err != nil {
 		d.Fail(n, "out-of-range", fmt.Sprintf("invalid number %s", diagnostic.Printable(n.Value)), "use a finite number; JSON cannot represent infinity and NaN")
 		return 0, false
 	}
-	return v, true
-}
-
-// parseFloat reads a finite number in any form that YAML has.
-func parseFloat(text string) (float64, error) {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-	if err == nil && (math.IsInf(v, 0) || math.IsNaN(v)) {
-		err = strconv.ErrRange
-	}
-	return v, err
+	return value.Number(number)
 }
 
 // MaxDuration is the maximum of all durations: a longer one is probably in the wrong unit.
@@ -307,30 +293,13 @@ func (d *Decoder) scalar(n *yaml.Node, v *Value) {
 		v.Scalar = strings.EqualFold(n.Value, "true")
 		return
 	case tag == "!!int" || tag == "!!float":
-		if number, ok := parseNumber(n.Value); ok {
+		if number, err := value.ParseNumber(n.Value); err == nil {
 			v.Scalar = number
 			return
 		}
 	}
 	t := d.textOf(n)
 	v.Scalar, v.Text = t.S, &t
-}
-
-// parseNumber reads a number of a value: an int64, a float64, or a json.Number for a whole number beyond 64 bits. As in YAML
-// 1.2, and as everywhere else that takes the value of a parameter, a leading zero means nothing: 010 is ten.
-func parseNumber(text string) (any, bool) {
-	if wholeNumber().MatchString(text) {
-		digits := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
-		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
-			return n, true
-		}
-		return json.Number(digits), json.Valid([]byte(digits))
-	}
-	if n, err := parseInteger(text); err == nil {
-		return n, true
-	}
-	f, err := parseFloat(text)
-	return f, err == nil
 }
 
 func (d *Decoder) values(n *yaml.Node) ([]Value, bool) {

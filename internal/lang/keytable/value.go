@@ -2,18 +2,18 @@ package keytable
 
 import (
 	"encoding/json"
-	"fmt"
-	"strconv"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Value is a typed YAML value with its positions and its original text.
 type Value struct {
 	Pos diagnostic.Pos
-	// Scalar is nil, a bool, an int64 or float64, a json.Number for a whole number beyond 64 bits, or the string if Text
-	// is set. It is the value that YAML gives; Data has what the author wrote.
+	// Scalar is nil, a bool, a number as value.ParseNumber returns it, or the string if Text is set. Data has what the author
+	// wrote.
 	Scalar any
 	Text   *diagnostic.Text // for strings, except those marked as having no references (!literal in Markdown)
 	List   []Value          // for sequences; not nil, but possibly empty
@@ -22,8 +22,31 @@ type Value struct {
 	written string // the text of a scalar in the file: 1.10 for the number 1.1
 }
 
-// Scalar returns a scalar that is not in a file. written is its text as it would be written.
-func Scalar(v any, written string) Value { return Value{Scalar: v, written: written} }
+// FromData returns a value of encoding/json, with numbers as json.Number, as a Value. Keys are sorted.
+func FromData(data any) Value {
+	switch data := data.(type) {
+	case string:
+		t := diagnostic.Plain(data)
+		return Value{Scalar: data, Text: &t}
+	case []any:
+		list := make([]Value, len(data))
+		for i, e := range data {
+			list[i] = FromData(e)
+		}
+		return Value{List: list}
+	case map[string]any:
+		entries := make([]Entry, 0, len(data))
+		for _, name := range slices.Sorted(maps.Keys(data)) {
+			entries = append(entries, Entry{Key: name, Value: FromData(data[name])})
+		}
+		return Value{Map: entries}
+	case json.Number:
+		if n, err := value.ParseNumber(data.String()); err == nil { // otherwise it is beyond the range of float64
+			return Value{Scalar: n}
+		}
+	}
+	return Value{Scalar: data}
+}
 
 // Entry is one key of a mapping. Mappings keep the order of the file.
 type Entry struct {
@@ -46,7 +69,7 @@ func (v Value) Spelling() string {
 	case v.written != "":
 		return v.written
 	}
-	return fmt.Sprint(v.Scalar)
+	return value.Plain(v.Scalar)
 }
 
 // AsText returns the value as something that takes only text has it: a number or boolean is the text in the file, as in
@@ -61,29 +84,22 @@ func (v Value) AsText() Value {
 // AsNumber returns a number as something that takes only numbers has it: one that JSON does not have in this form, such as
 // 0x10 and 0012.50, is the number that it means, with its digits.
 func (v Value) AsNumber() Value {
-	if v.Text == nil && v.written != "" && !json.Valid([]byte(v.written)) {
-		if v.written = JSONNumber(strings.ReplaceAll(v.written, "_", "")); !json.Valid([]byte(v.written)) { // not decimal
-			v.written = ""
-		}
+	if v.Text == nil {
+		v.written = ""
 	}
 	return v
 }
 
-// JSONNumber returns a decimal number in the form of JSON. Other text stays other text.
-func JSONNumber(s string) string {
-	sign, digits := "", strings.TrimPrefix(s, "+")
-	if rest, minus := strings.CutPrefix(digits, "-"); minus {
-		sign, digits = "-", rest
+// As returns the value without positions as that type of JSON Schema has it, nil if it does not have the type. Text takes
+// numbers and booleans as AsText does.
+func (v Value) As(typ string) any {
+	switch typ {
+	case "string":
+		v = v.AsText()
+	case "number", "integer":
+		v = v.AsNumber()
 	}
-	at := strings.IndexAny(digits, "eE")
-	if at < 0 {
-		at = len(digits)
-	}
-	mantissa := strings.TrimSuffix(strings.TrimLeft(digits[:at], "0"), ".")
-	if mantissa == "" || mantissa[0] == '.' {
-		mantissa = "0" + mantissa
-	}
-	return sign + mantissa + digits[at:]
+	return value.OfType(typ, v.Data())
 }
 
 // Data returns the value without positions: nil, bool, int64, float64, json.Number, string, []any or map[string]any. A
@@ -106,23 +122,8 @@ func (v Value) Data() any {
 	case v.Text != nil:
 		return v.Text.S
 	}
-	switch v.Scalar.(type) {
-	case int64, float64:
-		if v.written == "" || v.written == canonical(v.Scalar) {
-			return v.Scalar
-		}
-		if json.Valid([]byte(v.written)) {
-			return json.Number(v.written)
-		}
+	if _, is := value.Number(v.Scalar); is && v.written != "" && v.written != value.Plain(v.Scalar) {
 		return v.written
 	}
 	return v.Scalar
-}
-
-// canonical returns how a number is written without need for more.
-func canonical(number any) string {
-	if f, ok := number.(float64); ok {
-		return strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	return fmt.Sprint(number)
 }

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // NormalJSON returns a definition as indented JSON that loads as the same tool. YAML aliases and merge keys are
@@ -153,8 +153,10 @@ func writeJSON(b *bytes.Buffer, v Value) {
 		b.WriteByte(']')
 	case v.Text != nil:
 		writeString(b, v.Text.S)
+	case v.Scalar == nil:
+		b.WriteString("null")
 	default:
-		b.WriteString(jsonLiteral(v))
+		b.WriteString(value.Plain(v.Scalar))
 	}
 }
 
@@ -170,19 +172,4 @@ func writeString(b *bytes.Buffer, s string) {
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(s) // encoding a string into a buffer cannot fail
 	b.Truncate(b.Len() - 1)
-}
-
-// jsonLiteral returns a number as it is in the file, if that is valid JSON.
-func jsonLiteral(v Value) string {
-	switch s := v.Scalar.(type) {
-	case bool:
-		return strconv.FormatBool(s)
-	case int64, float64, json.Number:
-		if json.Valid([]byte(v.Written())) {
-			return v.Written()
-		}
-		n, _ := json.Marshal(s) // the decoder accepts only finite numbers
-		return string(n)
-	}
-	return "null"
 }

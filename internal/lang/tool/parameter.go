@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // checkParameter checks one parameter as a whole: whether its rules are consistent, and whether its own default and
@@ -139,9 +139,8 @@ func checkType(d *keytable.Decoder, p *Parameter, v *Value, part string) (ok boo
 			*v = v.AsText()
 		}
 	case "number":
-		switch v.Scalar.(type) {
-		case int64, float64, json.Number:
-			ok, *v = true, v.AsNumber()
+		if _, ok = value.Number(v.Scalar); ok {
+			*v = v.AsNumber()
 		}
 	case "boolean":
 		_, ok = v.Scalar.(bool)
@@ -183,13 +182,10 @@ func checkRules(d *keytable.Decoder, p *Parameter, r ruleSet, v Value, part stri
 		if !strings.Contains(s, "{") {
 			rule = r.textViolation(s)
 		}
-	case int64:
-		rule = r.numberViolation(float64(s))
-	case float64:
-		rule = r.numberViolation(s)
-	case json.Number:
-		n, _ := s.Float64()
-		rule = r.numberViolation(n)
+	default:
+		if n, is := value.Number(s); is {
+			rule = r.numberViolation(n)
+		}
 	}
 	if rule == "" && v.Scalar != nil && !r.allows(v) {
 		rule = "enum"
@@ -245,5 +241,5 @@ func describeValue(v Value) string {
 	case v.Scalar == nil:
 		return "nothing"
 	}
-	return diagnostic.Printable(v.Written())
+	return diagnostic.Printable(v.Spelling())
 }

@@ -1,11 +1,7 @@
 package tool
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
@@ -40,44 +36,13 @@ func (p *Parameter) describe(schema map[string]any) {
 	p.Description, _ = schema["description"].(string)
 	p.Deprecated, _ = schema["deprecated"].(bool)
 	if v, given := schema["default"]; given {
-		value := valueOfJSON(v)
+		value := keytable.FromData(v)
 		p.Default = &value
 	}
 	if list, ok := schema["enum"].([]any); ok {
-		p.Validation.Enum = valueOfJSON(list).List
+		p.Validation.Enum = keytable.FromData(list).List
 	}
 	if list, ok := schema["examples"].([]any); ok {
-		p.Examples = valueOfJSON(list).List
+		p.Examples = keytable.FromData(list).List
 	}
-}
-
-// valueOfJSON converts a value of encoding/json, with numbers as json.Number, to a Value.
-func valueOfJSON(v any) Value {
-	switch v := v.(type) {
-	case string:
-		return Value{Scalar: v, Text: &Text{S: v}}
-	case []any:
-		list := make([]Value, len(v))
-		for i, e := range v {
-			list[i] = valueOfJSON(e)
-		}
-		return Value{List: list}
-	case map[string]any:
-		entries := make([]Entry, 0, len(v))
-		for name, e := range v {
-			entries = append(entries, Entry{Key: name, Value: valueOfJSON(e)})
-		}
-		slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
-		return Value{Map: entries}
-	case json.Number:
-		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return keytable.Scalar(n, v.String())
-		}
-		f, _ := v.Float64()
-		return keytable.Scalar(f, v.String())
-	}
-	if v == nil {
-		return keytable.Scalar(nil, "null")
-	}
-	return keytable.Scalar(v, fmt.Sprint(v))
 }

@@ -2,9 +2,8 @@ package tool
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -70,7 +69,7 @@ func valueNode(v Value) *yaml.Node {
 	case v.Text != nil:
 		return textNode(v.Text.S)
 	}
-	return literalNode(v)
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: cmp.Or(v.Spelling(), "null")} // a number, a boolean or null
 }
 
 // textNode chooses the style of a text. The emitter itself quotes texts that would otherwise be read as another type.
@@ -83,28 +82,6 @@ func textNode(s string) *yaml.Node {
 	case strings.Contains(s, "\n"),
 		strings.Contains(s, "'") && (strings.Contains(s, ": ") || strings.Contains(s, " #")): // quotes inside quotes are hard to read
 		n.Style = yaml.LiteralStyle
-	}
-	return n
-}
-
-// literalNode returns a number, a boolean or null, with its original text if that is known.
-func literalNode(v Value) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
-	switch s := v.Scalar.(type) {
-	case bool:
-		n.Tag, n.Value = "!!bool", strconv.FormatBool(s)
-	case int64:
-		n.Tag, n.Value = "!!int", strconv.FormatInt(s, 10)
-	case json.Number:
-		n.Tag, n.Value = "!!int", s.String()
-	case float64:
-		n.Tag, n.Value = "!!float", strconv.FormatFloat(s, 'g', -1, 64)
-	}
-	if v.Scalar != nil && v.Written() != "" {
-		n.Value = v.Written()
-	}
-	if n.Tag == "!!float" && !strings.ContainsAny(n.Value, ".eE") {
-		n.Tag = "!!int" // otherwise the encoder would write !!float 1000
 	}
 	return n
 }

@@ -3,31 +3,13 @@ package value
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
-
-// Number converts a value of a parameter to a float64. ok is false if it is not a number.
-func Number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, true
-	case json.Number: // beyond int64
-		f, err := v.Float64()
-		return f, err == nil
-	}
-	return 0, false
-}
 
 // ContainsNUL reports whether any text in the value contains a NUL byte.
 func ContainsNUL(v any) bool {
@@ -45,10 +27,6 @@ func ContainsNUL(v any) bool {
 	}
 	return false
 }
-
-// decimalPattern matches text that counts as a number: no hexadecimal, no underscores, no NaN and no
-// Infinity.
-var decimalPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`) })
 
 // Coerce converts a caller's value to the type of the parameter. The error says what was expected.
 func Coerce(typ string, v any) (any, error) {
@@ -79,58 +57,6 @@ func toText(v any) (any, error) {
 		return nil, fmt.Errorf("null is not text")
 	}
 	return nil, fmt.Errorf("expected text, got %s", KindOf(v))
-}
-
-// ToNumber converts a value to an int64 or a float64, or to a json.Number as ParseNumber does.
-func ToNumber(v any) (any, error) {
-	switch v := v.(type) {
-	case int:
-		return int64(v), nil
-	case int64:
-		return v, nil
-	case uint64:
-		return json.Number(strconv.FormatUint(v, 10)), nil
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%v is not a number", v)
-		}
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v), nil
-		}
-		return v, nil
-	case json.Number:
-		return ParseNumber(v.String())
-	case string:
-		return ParseNumber(strings.TrimSpace(v))
-	}
-	return nil, fmt.Errorf("expected a number, got %s", KindOf(v))
-}
-
-// ParseNumber parses a number and keeps every digit: one that an int64 or a float64 would show in another way, as 3.10,
-// 1e3 or a number of 20 digits, is a json.Number. Leading zeros mean nothing. 0x10, 0o20, 0b1 and 1_000 are read as in YAML.
-func ParseNumber(s string) (any, error) {
-	digits := s
-	if strings.Contains(s, "_") && !strings.HasPrefix(s, "_") && !strings.HasSuffix(s, "_") {
-		digits = strings.ReplaceAll(s, "_", "")
-	}
-	if !decimalPattern().MatchString(digits) {
-		if n, err := strconv.ParseInt(digits, 0, 64); err == nil {
-			return n, nil
-		}
-		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
-	}
-	number := keytable.JSONNumber(digits)
-	if n, err := strconv.ParseInt(number, 10, 64); err == nil && strconv.FormatInt(n, 10) == number {
-		return n, nil
-	}
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return nil, fmt.Errorf("%s is out of range", expr.Quoted(s))
-	}
-	if strings.Contains(number, ".") && strconv.FormatFloat(f, 'f', -1, 64) == number {
-		return f, nil
-	}
-	return json.Number(number), nil
 }
 
 func toBool(v any) (any, error) {

@@ -1,12 +1,12 @@
 package funcschema
 
 import (
-	"math"
 	"regexp"
 	"slices"
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // jsonValues returns the values that fit a type of JSON Schema, "" for any, as JSON values. If schemas are
@@ -18,46 +18,17 @@ func (m *builder) jsonValues(values []tool.Value, typ string) []any {
 		if m.sanitize && holdsNull(j) {
 			continue
 		}
-		if j, ok := fit(v, j, typ); ok {
+		if typ != "" {
+			j = v.As(typ)
+		}
+		if j != nil || typ == "" {
 			all = append(all, j)
 		}
 	}
 	return all
 }
 
-// fit converts a value to the type that parameter-mapping gives its parameter. A number that is declared as
-// text becomes its text. ok is false if there is no such value.
-func fit(v tool.Value, j any, typ string) (any, bool) {
-	ok := false
-	switch typ {
-	case "":
-		ok = true
-	case "string":
-		if _, ok = j.(string); !ok && v.Written() != "" {
-			return v.Written(), true
-		}
-	case "number":
-		ok = isNumber(j)
-	case "integer":
-		f, fraction := j.(float64)
-		ok = isNumber(j) && !(fraction && f != math.Trunc(f))
-	case "boolean":
-		_, ok = j.(bool)
-	case "array":
-		_, ok = j.([]any)
-	case "object":
-		_, ok = j.(map[string]any)
-	}
-	return j, ok
-}
-
-func isNumber(j any) bool {
-	switch j.(type) {
-	case int, int64, float64:
-		return true
-	}
-	return false
-}
+func isNumber(j any) bool { return value.OfType("number", j) != nil }
 
 func holdsNull(j any) bool {
 	switch j := j.(type) {

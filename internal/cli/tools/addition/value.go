@@ -2,7 +2,6 @@ package addition
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 )
 
@@ -197,24 +197,12 @@ func typedValue(word, kind string) (v tool.Value, want string) {
 
 func integerValue(s string) (tool.Value, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
-	return number(n, s), err == nil
+	return tool.Value{Scalar: n}, err == nil
 }
 
 func numberValue(s string) (tool.Value, bool) {
-	if v, ok := integerValue(s); ok {
-		return v, true
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	return number(f, s), err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
-}
-
-// number returns a number that the definition spells as the user typed it, such as 1e3 or 1.50.
-// Spellings that YAML reads differently, such as 010, are not kept.
-func number(v any, typed string) tool.Value {
-	if !json.Valid([]byte(typed)) {
-		return tool.Value{Scalar: v}
-	}
-	return keytable.Scalar(v, typed)
+	n, err := value.ParseNumber(s)
+	return tool.Value{Scalar: n}, err == nil
 }
 
 func booleanValue(s string) (tool.Value, bool) {
@@ -229,30 +217,7 @@ func jsonValue(s string) (tool.Value, bool) {
 	if dec.Decode(&v) != nil || dec.More() {
 		return tool.Value{}, false
 	}
-	return valueOf(v), true
-}
-
-func valueOf(v any) tool.Value {
-	switch v := v.(type) {
-	case string:
-		return TextValue(v)
-	case json.Number:
-		n, _ := numberValue(v.String())
-		return n
-	case []any:
-		list := make([]tool.Value, len(v))
-		for i, item := range v {
-			list[i] = valueOf(item)
-		}
-		return tool.Value{List: list}
-	case map[string]any:
-		m := []tool.Entry{}
-		for _, k := range ui.SortedKeys(v) {
-			m = append(m, tool.Entry{Key: k, Value: valueOf(v[k])})
-		}
-		return tool.Value{Map: m}
-	}
-	return tool.Value{Scalar: v} // a boolean or nil
+	return keytable.FromData(v), true
 }
 
 // TextValue returns a text as a value of a definition.
