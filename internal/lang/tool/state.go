@@ -75,8 +75,9 @@ func checkStateKey(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	if k.defaultValue == nil {
 		return
 	}
-	text, err := json.Marshal(k.defaultValue.AsNumber().Data())
-	if err != nil || !hasJSONType(k.Type, *k.defaultValue) {
+	v := k.defaultValue.As(k.Type)
+	text, err := json.Marshal(v)
+	if err != nil || v == nil {
 		fail("default", "type-mismatch", fmt.Sprintf("the default of %s is %s, but its type is %s", diagnostic.Quote(k.Name), describeValue(*k.defaultValue), k.Type),
 			"change the default or the type")
 		return
@@ -97,27 +98,6 @@ func emptyValue(typ string) string {
 		return "{}"
 	}
 	return `""`
-}
-
-// hasJSONType reports whether a value in a definition has that type of JSON Schema.
-func hasJSONType(typ string, v Value) bool {
-	switch typ {
-	case "array":
-		return v.List != nil
-	case "object":
-		return v.Map != nil
-	}
-	switch n := v.Scalar.(type) {
-	case string:
-		return typ == "string"
-	case bool:
-		return typ == "boolean"
-	case int64, json.Number:
-		return typ == "integer" || typ == "number"
-	case float64:
-		return typ == "number" || typ == "integer" && n == float64(int64(n))
-	}
-	return false
 }
 
 // checkState checks the state of a tool as a whole.

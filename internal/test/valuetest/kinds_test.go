@@ -82,14 +82,6 @@ func (k kind) json(plain bool) string {
 	return string(b)
 }
 
-// boolean returns the value if YAML takes it for a boolean.
-func (k kind) boolean() string {
-	if strings.EqualFold(k.written, "true") {
-		return k.written
-	}
-	return ""
-}
-
 // types are the types of parameters that the value is passed to. Few values show that what is not a number is refused, and
 // what commands get is text.
 func (k kind) types(entry string) []string {

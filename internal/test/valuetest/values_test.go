@@ -238,8 +238,7 @@ func (c cell) want(entry, which string) (want, why string) {
 		return "true", ""
 	case c.typ == "string" && in("cache, step output"): // without the last line end
 		return value.WithoutLineEnd(c.written), ""
-	case c.typ == "string" && in("state") && c.plain && c.number+c.kind.boolean() != "",
-		c.typ == "number" && in("default, state") && !c.plain:
+	case c.typ == "number" && in("default, state") && !c.plain:
 		return "", "error[" // a definition has the type itself
 	case c.typ == "string":
 		return c.written, ""
