@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Object returns the declared outputs of the tool if these are what its schema describes, else the content if it is one
@@ -64,10 +64,8 @@ func (a *Answer) checkOutput(schema *tool.JSONSchema) *Answer {
 
 // firstProblem returns why an object does not match a schema; "" if it does.
 func firstProblem(schema *tool.JSONSchema, object json.RawMessage) string {
-	d := json.NewDecoder(bytes.NewReader(object))
-	d.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := value.DecodeJSON(object, &v); err != nil {
 		return err.Error()
 	}
 	problems := schema.Check(v)

@@ -112,10 +112,8 @@ func documentOf(s *tool.JSONSchema) map[string]any {
 	if err != nil {
 		return nil
 	}
-	d := json.NewDecoder(strings.NewReader(string(source)))
-	d.UseNumber()
 	var doc map[string]any
-	if d.Decode(&doc) != nil {
+	if value.DecodeJSON(source, &doc) != nil {
 		return nil
 	}
 	return doc

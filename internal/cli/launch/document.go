@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Document is the object in a --params file.
@@ -47,8 +48,10 @@ func ReadDocument(env *ui.Env, name string, takesText func(name string) bool) (D
 func parseDocument(name string, text []byte, takesText func(string) bool) (Document, error) {
 	text = diagnostic.WithoutMark(text)
 	if isJSON(name, text) {
-		if at, err := jsonError(name, text); err != nil {
-			return Document{}, fmt.Errorf("cannot read %s: %w", at, err)
+		var v any
+		if wrong, ok := errors.AsType[*value.JSONError](value.StrictJSON(text, &v)); ok {
+			wrong.Pos.File = name
+			return Document{}, fmt.Errorf("cannot read %s: %w", wrong.Pos, wrong.Err)
 		}
 	}
 	v, found := keytable.DecodeData(name, text)
@@ -84,26 +87,6 @@ func isJSON(name string, text []byte) bool {
 	}
 	inner, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimSpace(inner), []byte(`"`))
-}
-
-// jsonError returns the first error in a JSON text, and its location.
-func jsonError(name string, text []byte) (diagnostic.Pos, error) {
-	src := diagnostic.NewSource(name, text)
-	d := json.NewDecoder(bytes.NewReader(src.Text))
-	var v any
-	err := d.Decode(&v)
-	at := int(d.InputOffset())
-	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = int(wrong.Offset) - 1
-	} else if err == nil {
-		if _, err = d.Token(); errors.Is(err, io.EOF) {
-			return diagnostic.Pos{}, nil
-		}
-		err = errors.New("the JSON value ends here, but more text follows")
-	} else {
-		at, err = len(src.Text), errors.New("the JSON value is incomplete")
-	}
-	return src.Pos(min(max(at, 0), len(src.Text))), err
 }
 
 func kind(v keytable.Value) string {

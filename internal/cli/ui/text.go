@@ -1,15 +1,12 @@
 package ui
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -55,23 +52,14 @@ func NearestAs(format, word string, names []string) string {
 	return ""
 }
 
-// DecodeJSON decodes text that must be exactly one JSON value, perhaps after a byte order mark. Numbers keep their notation.
+// DecodeJSON is value.StrictJSON with an error for what a person gave.
 func DecodeJSON(b []byte, into any) error {
-	if err := value.CheckJSON(b); err != nil {
-		return fmt.Errorf("not valid JSON: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
-	d.UseNumber()
-	err := d.Decode(into)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	err := value.StrictJSON(b, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("is a JSON %s, not an object", wrong.Value)
 	}
 	if err != nil {
 		return fmt.Errorf("not valid JSON: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("not valid JSON: something follows the value")
 	}
 	return nil
 }

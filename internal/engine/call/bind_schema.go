@@ -90,7 +90,7 @@ func (o valueOf) typed(v any) any {
 	switch v := v.(type) {
 	case string:
 		var read any
-		if len(o.violations(v)) > 0 && value.DecodeJSON(v, &read) == nil && len(o.violations(read)) == 0 {
+		if len(o.violations(v)) > 0 && value.StrictJSON(v, &read) == nil && len(o.violations(read)) == 0 {
 			return read
 		}
 	case []any:
@@ -109,7 +109,7 @@ func (o valueOf) typedItems(list []any) []any {
 		}
 		if text, ok := list[n].(string); ok {
 			var v any
-			if value.DecodeJSON(text, &v) == nil {
+			if value.StrictJSON(text, &v) == nil {
 				read[n] = v
 			}
 		}
@@ -131,7 +131,7 @@ func parsed(list []any) []any {
 	all := slices.Clone(list)
 	for i, v := range list {
 		var read any
-		if text, ok := v.(string); ok && value.DecodeJSON(text, &read) == nil {
+		if text, ok := v.(string); ok && value.StrictJSON(text, &read) == nil {
 			all[i] = read
 		}
 	}

@@ -1,7 +1,6 @@
 package gostep
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Typed turns a function over Go types into a StepFunc. The tool's parameters are decoded into In by the names of
@@ -145,9 +145,7 @@ func ParamsOf(v any) (map[string]any, error) {
 		return nil, fmt.Errorf("cannot convert a %T to parameters: %w", v, err)
 	}
 	var m map[string]any
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if err := d.Decode(&m); err != nil || m == nil {
+	if err := value.DecodeJSON(b, &m); err != nil || m == nil {
 		return nil, fmt.Errorf("cannot convert a %T to parameters: it is not a JSON object", v)
 	}
 	return m, nil

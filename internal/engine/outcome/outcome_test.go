@@ -59,6 +59,7 @@ var inner = map[string]string{
 	"jsworld.TooLong":        "a failed step",
 	"permission.DeniedError": "what a script catches",
 	"value.ElementError":     "a problem with a parameter",
+	"value.JSONError":        "what is wrong with a text from outside",
 	"waiting.ErrNoApprover":  "the answer of a program's function",
 }
 

@@ -73,7 +73,7 @@ func ListOf(v any) ([]any, error) {
 	case string:
 		var list []any
 		v = diagnostic.WithoutMark(v)
-		if text := strings.TrimSpace(v); strings.HasPrefix(text, "[") && value.DecodeJSON(text, &list) == nil {
+		if text := strings.TrimSpace(v); strings.HasPrefix(text, "[") && value.StrictJSON(text, &list) == nil {
 			return list, nil
 		}
 		list = []any{}

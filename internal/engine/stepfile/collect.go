@@ -1,14 +1,11 @@
 package stepfile
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -67,7 +64,9 @@ func names(list []Declaration) string {
 func (d Declaration) Typed(e Entry) (any, error) {
 	v := e.Value
 	if text, ok := v.(string); ok && e.Text && d.Type != "string" && d.Type != "" {
-		v = parsed(text)
+		if value.StrictJSON(text, &v) != nil {
+			v = nil
+		}
 	}
 	if v = value.OfType(d.Type, v); v == nil {
 		shown := kind(e.Value)
@@ -94,30 +93,14 @@ func (d Declaration) advice(e Entry) string {
 	return ""
 }
 
-// parsed returns a text as the one JSON value in it, nil if it is not one.
-func parsed(text string) any {
-	d := json.NewDecoder(strings.NewReader(diagnostic.WithoutMark(text)))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil
-	}
-	return v
-}
-
 // Values returns a value as JSON has it: numbers are json.Numbers, lists are []any and objects map[string]any.
 func Values(v any) (any, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
 	var out any
-	err = d.Decode(&out)
+	err = value.DecodeJSON(text, &out)
 	return out, err
 }
 

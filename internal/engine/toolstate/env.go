@@ -236,7 +236,7 @@ func (e *Env) Problems() (missing, bad []string) {
 // schema rejects it.
 func typedVariable(kind, text string) any {
 	var v any
-	if kind == "string" || value.DecodeJSON(text, &v) != nil {
+	if kind == "string" || value.StrictJSON(text, &v) != nil {
 		return text
 	}
 	if _, isText := v.(string); isText || kind == "any" {

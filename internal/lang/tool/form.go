@@ -3,13 +3,13 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Form is a form for a person to fill in: the properties of a JSON Schema of an object. Values are checked against the
@@ -128,8 +128,8 @@ func valuePath(parts []string) string {
 
 // parseForm parses a form, or returns the problems in it.
 func parseForm(source []byte) (*Form, []jsonschema.Problem) {
-	doc, err := decodeJSON(source)
-	if err != nil {
+	var doc any
+	if err := value.DecodeJSON(source, &doc); err != nil {
 		return nil, []jsonschema.Problem{{Message: err.Error()}}
 	}
 	top, ok := doc.(map[string]any)
@@ -215,17 +215,4 @@ func propertyOrder(source []byte) []string {
 		}
 	}
 	return names
-}
-
-// decodeJSON decodes one JSON value without rounding its numbers.
-func decodeJSON(b []byte) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if d.More() {
-		return nil, errors.New("unexpected text after the JSON value")
-	}
-	return v, nil
 }

@@ -108,7 +108,7 @@ func TestFormsThatAreNone(t *testing.T) {
 	for source, want := range map[string]string{
 		`{`:                  "cannot read the form: ",
 		`[]`:                 "the form is not a mapping",
-		`{} {}`:              "unexpected text",
+		`{} {}`:              "more text follows",
 		`{"type": "string"}`: "type: the type of a form must be object",
 		`{}`:                 "the form has no properties",
 		`{"properties": []}`: "properties: ",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // JSONSchema is a compiled JSON Schema (draft 2020-12, or draft-07 if it says so) with its original text. Formats such
@@ -18,8 +19,8 @@ type JSONSchema struct {
 
 // ParseSchema parses a JSON Schema. The error lists all problems in it; see SchemaProblems.
 func ParseSchema(source []byte) (*JSONSchema, error) {
-	doc, err := decodeJSON(source)
-	if err != nil {
+	var doc any
+	if err := value.DecodeJSON(source, &doc); err != nil {
 		return nil, err
 	}
 	whole, bad := jsonschema.Compile(doc)

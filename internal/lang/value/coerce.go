@@ -92,7 +92,7 @@ func toArray(v any) (any, error) {
 	case string:
 		if strings.HasPrefix(strings.TrimSpace(diagnostic.WithoutMark(v)), "[") {
 			var list []any
-			if err := decodeText(v, &list); err != nil {
+			if err := StrictJSON(v, &list); err != nil {
 				return nil, fmt.Errorf("looks like a JSON array, but %v", err)
 			}
 			return list, nil
@@ -111,7 +111,7 @@ func toObject(v any) (any, error) {
 		return v, nil
 	case string:
 		var m map[string]any
-		if err := decodeText(v, &m); err != nil {
+		if err := StrictJSON(v, &m); err != nil {
 			return nil, fmt.Errorf("expected a JSON object: %v", err)
 		}
 		if m == nil {
@@ -120,27 +120,6 @@ func toObject(v any) (any, error) {
 		return m, nil
 	}
 	return nil, fmt.Errorf("expected an object, got %s", KindOf(v))
-}
-
-// decodeText is DecodeJSON for a caller's text.
-func decodeText(s string, into any) error {
-	if err := CheckJSON([]byte(s)); err != nil {
-		return err
-	}
-	return DecodeJSON(s, into)
-}
-
-// DecodeJSON decodes exactly one JSON value, perhaps after a byte order mark, and keeps the digits of its numbers.
-func DecodeJSON(s string, into any) error {
-	d := json.NewDecoder(strings.NewReader(diagnostic.WithoutMark(s)))
-	d.UseNumber()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if d.More() {
-		return fmt.Errorf("unexpected text after the JSON value")
-	}
-	return nil
 }
 
 // KindOf returns the kind of a value in words, with its article.

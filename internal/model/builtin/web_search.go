@@ -1,10 +1,8 @@
 package builtin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,8 +12,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 const (
@@ -122,8 +120,7 @@ type result struct{ title, url, snippet string }
 // results parses the response of an endpoint: a list of objects, under one of the names that search engines use.
 func results(body []byte) ([]result, error) {
 	var doc any
-	d := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(body)))
-	if err := d.Decode(&doc); err != nil {
+	if err := value.DecodeJSON(body, &doc); err != nil {
 		return nil, errors.New("something other than JSON; it may need another parameter, such as format=json")
 	}
 	list, ok := listIn(doc, 0)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -135,70 +135,26 @@ func texts(v any) (list []string, ok bool) {
 // maxLevels is the maximum nesting depth of JSON.
 const maxLevels = 63
 
-// decode reads one JSON value strictly: duplicate keys, data after the value and deep
-// nesting are errors. Numbers keep their notation.
-func decode(b []byte) (any, error) {
-	broken := func(why string) error {
-		return refuse(400, "broken-json", "the body is not valid JSON: "+why, "")
+// decode reads one JSON value as value.StrictJSON does. Deep nesting is an error.
+func decode(b []byte) (v any, err error) {
+	if err := value.StrictJSON(b, &v); err != nil {
+		return nil, refuse(400, "broken-json", "the body is not valid JSON: "+err.Error(), "")
 	}
-	if err := value.CheckJSON(b); err != nil {
-		return nil, broken(err.Error())
-	}
-	dec := json.NewDecoder(bytes.NewReader(diagnostic.WithoutMark(b)))
-	dec.UseNumber()
-	v, err := readValue(dec, 0)
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, broken(err.Error())
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, broken("there is more data after the value")
+	if deeper(v, maxLevels) {
+		return nil, refuse(400, "broken-json", fmt.Sprintf("the body is nested more than %d levels deep", maxLevels), "")
 	}
 	return v, nil
 }
 
-// readValue reads the next JSON value.
-func readValue(dec *json.Decoder, depth int) (any, error) {
-	t, err := dec.Token()
-	if err != nil {
-		return nil, err
+// deeper reports whether a value has more levels of lists and objects.
+func deeper(v any, levels int) bool {
+	switch v := v.(type) {
+	case []any:
+		return levels == 0 || slices.ContainsFunc(v, func(e any) bool { return deeper(e, levels-1) })
+	case map[string]any:
+		return levels == 0 || slices.ContainsFunc(slices.Collect(maps.Values(v)), func(e any) bool { return deeper(e, levels-1) })
 	}
-	open, ok := t.(json.Delim)
-	switch {
-	case !ok:
-		return t, nil
-	case depth == maxLevels:
-		return nil, fmt.Errorf("it is nested more than %d levels deep", maxLevels)
-	case open == '[':
-		list := []any{}
-		for dec.More() {
-			v, err := readValue(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, v)
-		}
-		_, err := dec.Token()
-		return list, err
-	}
-	o := map[string]any{}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		key := t.(string) // the decoder allows only strings here
-		if _, twice := o[key]; twice {
-			return nil, fmt.Errorf("the key %q occurs twice", clip(key))
-		}
-		if o[key], err = readValue(dec, depth+1); err != nil {
-			return nil, err
-		}
-	}
-	_, err = dec.Token()
-	return o, err
+	return false
 }
 
 // writeJSON responds with one JSON document.

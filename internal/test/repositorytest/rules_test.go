@@ -94,6 +94,51 @@ func TestConnections(t *testing.T) {
 	}
 }
 
+// TestJSONReaders: what comes from outside is decoded by value.StrictJSON if a person or a caller wrote it, and by
+// value.DecodeJSON if a program, an MCP server or a model did. Who uses encoding/json itself is listed here with the reason.
+func TestJSONReaders(t *testing.T) {
+	t.Chdir(top)
+	const own, world, lenient = "what flowrun wrote itself", "messages between flowrun and its JavaScript", "MCP servers and models: taken as it is, or in its order"
+	may := map[string]string{
+		"dag": own, "history": own, "internal/store/merge": own, "internal/store/sqlite": own,
+		"internal/engine/artifact": own, "internal/engine/cache": own, "internal/engine/permtrace": own, "internal/engine/rundir": own,
+		"internal/engine/toolstate": own, "internal/os/confine": own, "internal/os/supervisor": own, "internal/service/config": own,
+		"internal/service/timetable": own, "internal/service/users": own, "internal/service/web": own,
+		"internal/cli/launch": own, "internal/cli/past": own, "internal/cli/state": own, "internal/cli/ui": own,
+		"temporal/internal/activity": own, "temporal/internal/interpreter": own,
+		"hooks": world, "internal/engine/script": world, "internal/js/jsrun": world, "internal/js/jsworld": world,
+		"internal/engine/gostep": lenient, "internal/model/discovery": lenient, "internal/model/funcschema": lenient, "internal/model/mcpclient": lenient,
+		"internal/service/mcp": lenient, "internal/cli/models": lenient, "registry": lenient,
+		"internal/lang/value":      "the two readers",
+		"internal/lang/expr":       "one key in quotes",
+		"internal/lang/tool":       "the order of keys in what was read before",
+		"internal/engine":          "Result.Decode, into a type of the caller",
+		"internal/engine/stepfile": "an object in a line that other lines follow, checked by the reader of the file",
+		"internal/js/bundle":       "package.json of npm packages, and what esbuild wrote",
+	}
+	reads := regexp.MustCompile(`json\.(Unmarshal|NewDecoder)\(`)
+	used := map[string]bool{}
+	for pkg, files := range sources(t) {
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reads.Match(text) || strings.HasPrefix(pkg, "internal/test/") || strings.HasPrefix(pkg, ".ci/") || pkg == "internal/release" {
+				continue
+			}
+			if used[pkg] = true; may[pkg] == "" {
+				t.Errorf("%s decodes JSON: use value.StrictJSON or value.DecodeJSON, or give a reason here", file)
+			}
+		}
+	}
+	for pkg := range may {
+		if !used[pkg] {
+			t.Errorf("%s decodes no JSON any more: take it off the list", pkg)
+		}
+	}
+}
+
 // TestWhoContinues: every place that carries a recorded run on, or resumes it for a person, is listed here, with the column
 // of TestCarriedOn (internal/test/enginetest) that shows what it does. A new one needs a column.
 func TestWhoContinues(t *testing.T) {

@@ -1,7 +1,6 @@
 package addition
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,12 +211,8 @@ func booleanValue(s string) (tool.Value, bool) {
 // jsonValue converts JSON text to a value. Keys of objects are sorted.
 func jsonValue(s string) (tool.Value, bool) {
 	var v any
-	dec := json.NewDecoder(strings.NewReader(s))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil || dec.More() {
-		return tool.Value{}, false
-	}
-	return keytable.FromData(v), true
+	err := value.StrictJSON(s, &v)
+	return keytable.FromData(v), err == nil
 }
 
 // TextValue returns a text as a value of a definition.

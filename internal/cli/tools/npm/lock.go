@@ -1,7 +1,6 @@
 package npm
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/js/bundle"
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -34,7 +33,7 @@ type npmLock struct {
 // readNPMLock reads a lock file and rejects packages that are not in the registry.
 func readNPMLock(text []byte) (npmLock, error) {
 	var lock npmLock
-	err := json.Unmarshal(diagnostic.WithoutMark(text), &lock)
+	err := value.DecodeJSON(text, &lock)
 	if err == nil && (lock.Version < 2 || lock.Packages == nil) {
 		err = fmt.Errorf("expected version 2 or 3 with packages")
 	}
