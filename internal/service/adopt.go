@@ -71,14 +71,14 @@ func (s *Service) tryAdopt(ctx context.Context, info history.RunInfo) {
 // adoptRun continues a run that has no owner. If cancelFor is set, it continues the run in
 // order to cancel it, for that reason.
 func (s *Service) adoptRun(ctx context.Context, id string, cancelFor error) error {
-	past, err := s.loadRun(ctx, id)
+	past, err := s.recorded.Load(ctx, id)
 	if err != nil {
 		return err
 	}
 	if !s.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions {
 		return errCrashLoop
 	}
-	g, err := past.Continue(s.plans.currentLibrary(), engine.ResumeOptions{})
+	g, err := past.Continue(s.plans.Library(), engine.ResumeOptions{})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ func (s *Service) Drain(wait time.Duration, hurry <-chan struct{}) (left int) {
 	active := len(s.runs)
 	s.mu.Unlock()
 	s.Log.Info("stopping", "runs", active, "drain", wait.String())
-	s.feed.close()
+	s.feed.Close()
 	close(s.drainStarted)
 	done := make(chan struct{})
 	go func() {

@@ -1,8 +1,4 @@
 package service
 
 // ShortFeed limits the feed to n updates.
-func (s *Service) ShortFeed(n int) {
-	s.feed.mu.Lock()
-	defer s.feed.mu.Unlock()
-	s.feed.max = n
-}
+func (s *Service) ShortFeed(n int) { s.feed.Limit(n) }

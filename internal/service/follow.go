@@ -48,7 +48,7 @@ func (f *follower) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.feed.follow(info.ID, info.Tool, events)
+		s.feed.Follow(info.ID, info.Tool, events)
 	}
 	return nil
 }
@@ -100,9 +100,9 @@ func (f *follower) poll(ctx context.Context) {
 		return
 	}
 	f.polledAt = time.Now()
-	s.recent.removeUnused(f.polledAt)
+	s.recorded.RemoveUnused(f.polledAt)
 	for _, info := range fresh {
-		s.feed.follow(info.ID, info.Tool, nil)
+		s.feed.Follow(info.ID, info.Tool, nil)
 	}
 	live := map[string]bool{}
 	for _, info := range open {
@@ -114,10 +114,10 @@ func (f *follower) poll(ctx context.Context) {
 			f.addEvents(ctx, info)
 		}
 	}
-	for id, m := range settled {
+	for id, tool := range settled {
 		if !live[id] {
-			f.addEvents(ctx, history.RunInfo{ID: id, Tool: m.tool})
-			s.feed.forget(id)
+			f.addEvents(ctx, history.RunInfo{ID: id, Tool: tool})
+			s.feed.Forget(id)
 		}
 	}
 	s.storeCounts(open)
@@ -154,16 +154,16 @@ func (f *follower) addEvents(ctx context.Context, info history.RunInfo) {
 	if s.owns(info.ID) {
 		return
 	}
-	after, known := s.feed.lastSeq(info.ID)
+	after, known := s.feed.LastSeq(info.ID)
 	events, err := f.events(ctx, info.ID, after)
 	if err != nil {
 		return
 	}
 	if !known { // it had ended, and was then resumed
 		events = sinceResumed(events)
-		s.feed.follow(info.ID, info.Tool, nil)
+		s.feed.Follow(info.ID, info.Tool, nil)
 	}
-	s.feed.add(info.ID, info.Tool, events...)
+	s.feed.Add(info.ID, info.Tool, events...)
 }
 
 // events returns all events of a run after the one numbered after.
@@ -189,8 +189,8 @@ func sinceResumed(events []dag.Event) []dag.Event {
 }
 
 // followedElsewhere returns the runs that the feed follows and this process does not execute.
-func (s *Service) followedElsewhere() map[string]position {
-	list := s.feed.followed()
+func (s *Service) followedElsewhere() map[string]string {
+	list := s.feed.Followed()
 	for id := range list {
 		if s.owns(id) {
 			delete(list, id)

@@ -42,7 +42,7 @@ func (s *Service) Failed(ctx context.Context, r Request, why error) {
 		return
 	}
 	log.Warn("run could not start", "reason", Loggable(why))
-	s.feed.add(id, r.Tool, u.Events...)
+	s.feed.Add(id, r.Tool, u.Events...)
 	if s.NotStarted != nil {
 		s.work.Go(func() { s.NotStarted(context.Background(), *u) })
 	}

@@ -49,8 +49,8 @@ func newPlanCache(library func() *library.Library, served []string, log *slog.Lo
 	return &planCache{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
-// currentLibrary returns the current Library.
-func (c *planCache) currentLibrary() *library.Library {
+// Library returns the current Library.
+func (c *planCache) Library() *library.Library {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lib
@@ -93,7 +93,7 @@ func (c *planCache) follow(quit <-chan struct{}) {
 // folders returns the stamps of the folders that contain tools.
 func (c *planCache) folders() []stamp {
 	var list []stamp
-	for _, f := range c.currentLibrary().Folders() {
+	for _, f := range c.Library().Folders() {
 		list = append(list, stampOf(f.Path))
 	}
 	return list
@@ -219,8 +219,8 @@ func (c *planCache) plan(name string, unlisted bool) (*engine.Plan, error) {
 	return e.plan, nil
 }
 
-// compiled returns the plan of a tool if it has been compiled.
-func (c *planCache) compiled(name string) []*engine.Plan {
+// Compiled returns the plan of a tool if it has been compiled.
+func (c *planCache) Compiled(name string) []*engine.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.entries[name]; e != nil && e.plan != nil {

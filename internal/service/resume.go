@@ -27,11 +27,11 @@ func (s *Service) carryOn(ctx context.Context, id string) error {
 type planner func(*engine.RecordedRun, *library.Library, engine.ResumeOptions) (*engine.Continuation, error)
 
 func (s *Service) proceed(ctx context.Context, id string, plan planner) error {
-	past, err := s.loadRun(ctx, id)
+	past, err := s.recorded.Load(ctx, id)
 	if err != nil {
 		return err
 	}
-	g, err := plan(past, s.plans.currentLibrary(), engine.ResumeOptions{})
+	g, err := plan(past, s.plans.Library(), engine.ResumeOptions{})
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (s *Service) proceed(ctx context.Context, id string, plan planner) error {
 
 // PreviewResume implements API.
 func (s *Service) PreviewResume(ctx context.Context, id string) (*engine.Continuation, error) {
-	past, err := s.loadRun(ctx, id)
+	past, err := s.recorded.Load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return past.Resume(s.plans.currentLibrary(), engine.ResumeOptions{})
+	return past.Resume(s.plans.Library(), engine.ResumeOptions{})
 }
 
 // PreviewRetry implements API.
@@ -60,11 +60,11 @@ func (s *Service) PreviewRetry(ctx context.Context, id string, from []string) (*
 }
 
 func (s *Service) planRetry(ctx context.Context, id string, from []string) (*engine.RecordedRun, *engine.Continuation, error) {
-	past, err := s.loadRun(ctx, id)
+	past, err := s.recorded.Load(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, err := past.Retry(s.plans.currentLibrary(), engine.RetryOptions{From: from})
+	g, err := past.Retry(s.plans.Library(), engine.RetryOptions{From: from})
 	return past, g, err
 }
 
@@ -74,7 +74,7 @@ func (s *Service) continueRun(ctx, base context.Context, past *engine.RecordedRu
 	if err := s.awaitRelease(ctx, past.Record.ID); err != nil {
 		return err
 	}
-	s.feed.catchUp(past)
+	s.feed.CatchUp(past)
 	r := &running{id: past.Record.ID, tool: past.Record.Tool, origin: past.Record.Origin, verb: verb, beforeSteps: first,
 		end: Ended{Plan: past.Plan, Resumed: past, Workspace: past.Record.RunEnv.Workspace}}
 	return s.launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {

@@ -27,7 +27,7 @@ func (s *Service) resumeWaiting(ctx context.Context, open []history.RunInfo) {
 		}
 		r := s.waitingRuns[info.ID]
 		if r == nil || r.epoch != info.Epoch {
-			past, err := s.loadRun(ctx, info.ID)
+			past, err := s.recorded.Load(ctx, info.ID)
 			if err != nil || past.Info.Epoch != info.Epoch || past.Info.Status != dag.Waiting {
 				continue // it cannot be read, or was resumed since it was listed; the next poll reads it again
 			}

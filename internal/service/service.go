@@ -17,8 +17,7 @@
 // that it started with.
 //
 // Events of runs, of this service and of other processes, reach subscribers as one numbered
-// sequence of updates (feed.go, follow.go). The sequence holds only recent updates; the
-// complete record is the history.
+// sequence of updates (package feed, follow.go).
 //
 // A service that stops ends no run: running steps have some time to end, and then the runs
 // are released (drain.go).
@@ -35,6 +34,8 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/service/feed"
+	"github.com/flowrun/flowrun/internal/service/recorded"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -92,10 +93,10 @@ type Ended struct {
 // Service implements API. Safe for concurrent use.
 type Service struct {
 	Config
-	plans   *planCache
-	feed    *feed
-	recent  *recentRuns
-	started time.Time
+	plans    *planCache
+	feed     *feed.Feed
+	recorded *recorded.Runs
+	started  time.Time
 
 	drainStarted, drainOver, force chan struct{} // closed in this order while a drain becomes more urgent
 	stopPolling                    chan struct{} // closed when the polling goroutines must end
@@ -123,10 +124,10 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, plans: newPlanCache(c.Library, c.Served, c.Log), feed: newFeed(time.Now()), started: time.Now(),
+	s := &Service{Config: c, plans: newPlanCache(c.Library, c.Served, c.Log), feed: feed.New(time.Now()), started: time.Now(),
 		drainStarted: make(chan struct{}), drainOver: make(chan struct{}), force: make(chan struct{}), stopPolling: make(chan struct{}),
 		runs: map[string]*running{}, parked: map[string]parkedRun{}}
-	s.recent = newRecentRuns(c.Store, s.loadRun)
+	s.recorded = recorded.New(c.Store, s.plans)
 	f := &follower{service: s}
 	if err := f.begin(ctx); err != nil {
 		return nil, err
@@ -138,22 +139,13 @@ func New(ctx context.Context, c Config) (*Service, error) {
 }
 
 // Watch implements API.
-func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*Update, bool) {
-	return s.feed.watch(ctx, after)
+func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*feed.Update, bool) {
+	return s.feed.Watch(ctx, after)
 }
 
 // RecordedRun implements API.
 func (s *Service) RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
-	return s.recent.get(ctx, id)
-}
-
-// loadRun reads a run that is not kept.
-func (s *Service) loadRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
-	info, err := s.Store.Info(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return engine.LoadRun(ctx, s.Store, s.plans.currentLibrary(), id, s.plans.compiled(info.Tool)...)
+	return s.recorded.RecordedRun(ctx, id)
 }
 
 // Info implements API.

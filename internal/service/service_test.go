@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/feed"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/library"
@@ -252,7 +253,7 @@ func TestWatch(t *testing.T) {
 	}
 	ids[res.ID] = true
 	seqs, ended := map[string]uint64{}, 0
-	var all []*service.Update
+	var all []*feed.Update
 	for ended < len(ids) {
 		u := updates.next(t)
 		if len(all) > 0 && u.ID <= all[len(all)-1].ID {
@@ -296,13 +297,13 @@ func TestWatch(t *testing.T) {
 
 // updates are the updates of a watch, one at a time.
 type updates struct {
-	from <-chan []*service.Update
-	rest []*service.Update
+	from <-chan []*feed.Update
+	rest []*feed.Update
 }
 
-func newUpdates(from <-chan []*service.Update) *updates { return &updates{from: from} }
+func newUpdates(from <-chan []*feed.Update) *updates { return &updates{from: from} }
 
-func (u *updates) next(t *testing.T) *service.Update {
+func (u *updates) next(t *testing.T) *feed.Update {
 	t.Helper()
 	for len(u.rest) == 0 {
 		select {

@@ -231,7 +231,7 @@ func (s *Service) observeQueue(q history.QueuePosition) {
 func (s *Service) execute(r *running, do func(...engine.RunOption) (*engine.Result, error)) {
 	defer s.work.Done()
 	options := []engine.RunOption{
-		engine.WithOnRecorded(r.onRecorded), engine.WithSink(s.feed.sink(r.id, r.tool)),
+		engine.WithOnRecorded(r.onRecorded), engine.WithSink(s.feed.Sink(r.id, r.tool)),
 		engine.WithRelease(s.drainStarted, s.drainOver), engine.WithForce(s.force), engine.WithTrace(s.Trace),
 		engine.WithNotices(r.onNotice),
 	}

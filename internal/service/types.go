@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -11,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/service/feed"
 )
 
 // Request describes a run to start.
@@ -35,28 +35,6 @@ type Request struct {
 	// Parent is the caller's W3C traceparent, "" for none. The code that reads it from a
 	// request must validate it.
 	Parent string
-}
-
-// Update is one event, as subscribers of the service receive it.
-type Update struct {
-	// ID grows from update to update, even across restarts of the service.
-	ID uint64
-	// Run is the id of the run.
-	Run string
-	// Tool is the name of the run's tool.
-	Tool string
-	// Event is the event.
-	Event dag.Event
-
-	once    sync.Once
-	encoded []byte
-}
-
-// Encoded returns what encode makes of the update. It is called once for all subscribers, so they
-// must all pass the same function, and must not change the bytes.
-func (u *Update) Encoded(encode func(*Update) []byte) []byte {
-	u.once.Do(func() { u.encoded = encode(u) })
-	return u.encoded
 }
 
 // Health is the state of a service.
@@ -144,7 +122,7 @@ type RunReader interface {
 	// are missing before the first one: the caller must read the state again. Updates that are
 	// there at the same time come together. The channel is closed when ctx ends, or when the
 	// reader is so slow that the service drops it.
-	Watch(ctx context.Context, after uint64) (updates <-chan []*Update, lost bool)
+	Watch(ctx context.Context, after uint64) (updates <-chan []*feed.Update, lost bool)
 }
 
 // ToolReader reads tools.

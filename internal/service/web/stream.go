@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/feed"
 )
 
 // streaming holds what all streams have in common.
@@ -61,7 +62,7 @@ func (s *stream) flush() error {
 }
 
 // encodeUpdate encodes the event of an update for callers.
-func encodeUpdate(u *service.Update) []byte { return encodeEvent(u.Run, u.Event) }
+func encodeUpdate(u *feed.Update) []byte { return encodeEvent(u.Run, u.Event) }
 
 // encodeEvent encodes an event of a run for callers: without the paths of log files.
 func encodeEvent(run string, e dag.Event) []byte {
@@ -253,7 +254,7 @@ type follower struct {
 	at        uint64   // number of the last event sent
 	kind      dag.Kind // kind of that event
 	ended     bool     // the run had ended according to the Store
-	updates   <-chan []*service.Update
+	updates   <-chan []*feed.Update
 }
 
 // history sends the recorded events that were not sent yet.
@@ -282,7 +283,7 @@ func (f *follower) send(e dag.Event, encoded []byte) error {
 
 // sendNew sends the events of the run among updates. It reports false if the history must be read
 // before the rest.
-func (f *follower) sendNew(updates []*service.Update) (all bool, err error) {
+func (f *follower) sendNew(updates []*feed.Update) (all bool, err error) {
 	for _, u := range updates {
 		switch {
 		case u.Run != f.run || u.Event.Seq <= f.at:

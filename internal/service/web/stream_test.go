@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/feed"
 	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -241,8 +242,8 @@ type flood struct {
 
 func (f *flood) Health() service.Health { return service.Health{Ready: true} }
 
-func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*service.Update, bool) {
-	c := make(chan []*service.Update)
+func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*feed.Update, bool) {
+	c := make(chan []*feed.Update)
 	go func() {
 		defer f.ended.Add(1)
 		defer close(c)
@@ -250,7 +251,7 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*service.Update, 
 		for i := uint64(1); ; i++ {
 			e := dag.Event{V: 1, Seq: i, Kind: dag.StepFinished, Node: "s", Time: time.Now(), Result: &dag.Result{Stdout: &dag.Output{Inline: text, Size: 4096}}}
 			select {
-			case c <- []*service.Update{{ID: i, Run: "r", Tool: "t", Event: e}}:
+			case c <- []*feed.Update{{ID: i, Run: "r", Tool: "t", Event: e}}:
 			case <-ctx.Done():
 				return
 			}

@@ -1,4 +1,4 @@
-package service
+package feed
 
 import (
 	"context"
@@ -18,13 +18,13 @@ func TestFeedBounds(t *testing.T) {
 	for name, printed := range map[string]int{"many": 0, "large": 4 << 10} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFeed(time.Now())
+				f := New(time.Now())
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				slow, _ := f.watch(ctx, 0)
+				slow, _ := f.Watch(ctx, 0)
 				first := f.last + 1
 				for n := range uint64(2 * maxUpdates) {
-					f.add("run", "tool", dag.Event{Seq: n + 1, Result: &dag.Result{Stdout: &dag.Output{Inline: strings.Repeat("x", printed)}}})
+					f.Add("run", "tool", dag.Event{Seq: n + 1, Result: &dag.Result{Stdout: &dag.Output{Inline: strings.Repeat("x", printed)}}})
 				}
 				if len(f.updates) > maxUpdates || f.bytes > maxBytes || len(f.updates) < 1000 {
 					t.Errorf("%d updates of %d bytes are kept", len(f.updates), f.bytes)
@@ -41,7 +41,7 @@ func TestFeedBounds(t *testing.T) {
 				if n > maxBatch {
 					t.Errorf("%d updates came before it was dropped", n)
 				}
-				if again, lost := f.watch(ctx, first); !lost || (<-again)[0].ID != f.updates[0].ID {
+				if again, lost := f.Watch(ctx, first); !lost || (<-again)[0].ID != f.updates[0].ID {
 					t.Error("a place before the row is not reported")
 				}
 			})
@@ -54,15 +54,15 @@ func TestFeedBounds(t *testing.T) {
 func TestFeedBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFeed(time.Now())
+		f := New(time.Now())
 		began := time.Now()
-		updates, _ := f.watch(t.Context(), 0)
+		updates, _ := f.Watch(t.Context(), 0)
 		go func() {
 			for n := range uint64(1000) {
-				f.add("run", "tool", dag.Event{Seq: n + 1})
+				f.Add("run", "tool", dag.Event{Seq: n + 1})
 				time.Sleep(time.Millisecond)
 			}
-			f.close()
+			f.Close()
 		}()
 		batches := 0
 		for range updates {
@@ -80,10 +80,10 @@ func TestFeedBatches(t *testing.T) {
 // reported once.
 func TestFeedOnce(t *testing.T) {
 	t.Parallel()
-	f := newFeed(time.Now())
+	f := New(time.Now())
 	for _, seqs := range [][]uint64{{1, 2}, {1, 2, 3}, {3}, {4, 5}} {
 		for _, n := range seqs {
-			f.add("run", "tool", dag.Event{Seq: n})
+			f.Add("run", "tool", dag.Event{Seq: n})
 		}
 	}
 	var got []string

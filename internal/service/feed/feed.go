@@ -1,8 +1,16 @@
-package service
+// Package feed passes the events of all runs of a state directory on to subscribers, as one
+// numbered sequence.
+//
+// # The model
+//
+// Whoever knows of an event adds it: the executor of a run in this process, and the follower of
+// the history for runs of other processes. The feed knows how far each run's events have been
+// added, so that both may add the same event. It holds only recent updates; the complete record
+// is the history.
+package feed
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -18,16 +26,38 @@ const (
 	maxBytes   = 16 << 20
 )
 
-// feed is a bounded queue of updates. Each subscriber reads from its own position, at its
+// Update is one event, as subscribers of the service receive it.
+type Update struct {
+	// ID grows from update to update, even across restarts of the service.
+	ID uint64
+	// Run is the id of the run.
+	Run string
+	// Tool is the name of the run's tool.
+	Tool string
+	// Event is the event.
+	Event dag.Event
+
+	once    sync.Once
+	encoded []byte
+}
+
+// Encoded returns what encode makes of the update. It is called once for all subscribers, so they
+// must all pass the same function, and must not change the bytes.
+func (u *Update) Encoded(encode func(*Update) []byte) []byte {
+	u.once.Do(func() { u.encoded = encode(u) })
+	return u.encoded
+}
+
+// Feed is a bounded queue of updates. Each subscriber reads from its own position, at its
 // own speed, so that no subscriber delays another. A subscriber is dropped when its
-// position has been removed from the queue.
-type feed struct {
+// position has been removed from the queue. Safe for concurrent use.
+type Feed struct {
 	mu        sync.Mutex
-	max       int       // limit of updates; maxUpdates except in tests
+	max       int       // limit of updates, see Limit
 	updates   []*Update // the oldest first; ids are consecutive
 	bytes     int
 	last      uint64              // id of the newest update
-	positions map[string]position // by run; see follower
+	positions map[string]position // by run
 	added     chan struct{}       // closed when an update is added; nil while no subscriber waits
 
 	closed chan struct{} // closed when no more updates will come
@@ -40,14 +70,14 @@ type position struct {
 	seq  uint64 // the number of its last event
 }
 
-// newFeed returns an empty feed. Ids start at the current time, so that those of a later
+// New returns an empty feed. Ids start at the current time, so that those of a later
 // service are higher.
-func newFeed(now time.Time) *feed {
-	return &feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, positions: map[string]position{}, closed: make(chan struct{})}
+func New(now time.Time) *Feed {
+	return &Feed{max: maxUpdates, last: uint64(now.UnixMilli()) << 20, positions: map[string]position{}, closed: make(chan struct{})}
 }
 
-// add appends events of a run, without those that were added before.
-func (f *feed) add(run, tool string, events ...dag.Event) {
+// Add appends events of a run, without those that were added before.
+func (f *Feed) Add(run, tool string, events ...dag.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, e := range events {
@@ -88,22 +118,22 @@ func memorySize(u *Update) int {
 	return 2 * n
 }
 
-// sink returns a sink that adds the events of a run executed by this process.
-func (f *feed) sink(run, tool string) dag.Sink {
-	return dag.SinkFunc(func(e dag.Event) { f.add(run, tool, e) })
+// Sink returns a sink that adds the events of a run executed by this process.
+func (f *Feed) Sink(run, tool string) dag.Sink {
+	return dag.SinkFunc(func(e dag.Event) { f.Add(run, tool, e) })
 }
 
-// catchUp adds the recorded events of a run before this process resumes it.
-func (f *feed) catchUp(p *engine.RecordedRun) {
+// CatchUp adds the recorded events of a run before this process resumes it.
+func (f *Feed) CatchUp(p *engine.RecordedRun) {
 	r := p.Record
-	if f.follow(r.ID, r.Tool, p.Events) {
-		f.add(r.ID, r.Tool, p.Events...)
+	if f.Follow(r.ID, r.Tool, p.Events) {
+		f.Add(r.ID, r.Tool, p.Events...)
 	}
 }
 
-// follow starts to follow a run after its past events. It reports whether the run was
-// followed already.
-func (f *feed) follow(run, tool string, past []dag.Event) (already bool) {
+// Follow starts to follow a run after its past events. It reports whether the run was
+// Followed already.
+func (f *Feed) Follow(run, tool string, past []dag.Event) (already bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, already = f.positions[run]; !already {
@@ -116,31 +146,44 @@ func (f *feed) follow(run, tool string, past []dag.Event) (already bool) {
 	return already
 }
 
-// lastSeq returns the number of the last event that was added for a run. It reports false if the
+// LastSeq returns the number of the last event that was added for a run. It reports false if the
 // run is not followed.
-func (f *feed) lastSeq(run string) (uint64, bool) {
+func (f *Feed) LastSeq(run string) (uint64, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	m, known := f.positions[run]
 	return m.seq, known
 }
 
-// followed returns the runs that are followed.
-func (f *feed) followed() map[string]position {
+// Followed returns the tools of the runs that are followed, by run.
+func (f *Feed) Followed() map[string]string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return maps.Clone(f.positions)
+	tools := make(map[string]string, len(f.positions))
+	for run, m := range f.positions {
+		tools[run] = m.tool
+	}
+	return tools
 }
 
-// forget stops following a run.
-func (f *feed) forget(run string) {
+// Forget stops following a run.
+func (f *Feed) Forget(run string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.positions, run)
 }
 
-// watch implements API.Watch.
-func (f *feed) watch(ctx context.Context, after uint64) (<-chan []*Update, bool) {
+// Limit sets the limit of updates, which is 16384 in a new feed.
+func (f *Feed) Limit(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.max = n
+}
+
+// Watch subscribes to the updates numbered above after, or if after is 0 to those from now on.
+// lost reports that updates are missing before the first one. The channel is closed when ctx ends,
+// when the feed is closed, or when the subscriber is so slow that it is dropped.
+func (f *Feed) Watch(ctx context.Context, after uint64) (<-chan []*Update, bool) {
 	f.mu.Lock()
 	oldest := f.last + 1 - uint64(len(f.updates))
 	next, lost := after+1, false
@@ -162,7 +205,7 @@ func (f *feed) watch(ctx context.Context, after uint64) (<-chan []*Update, bool)
 }
 
 // send sends updates to a subscriber, starting with the one numbered next.
-func (f *feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
+func (f *Feed) send(ctx context.Context, c chan<- []*Update, next uint64) {
 	var sent time.Time
 	for {
 		batch, news := f.batchFrom(next)
@@ -206,7 +249,7 @@ const maxBatch = 256
 // batchFrom returns a batch of updates starting at next. If there are none yet, it returns a
 // channel that is closed when one is added. It returns neither if next has been removed
 // from the queue.
-func (f *feed) batchFrom(next uint64) ([]*Update, <-chan struct{}) {
+func (f *Feed) batchFrom(next uint64) ([]*Update, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	behind := f.last + 1 - next
@@ -222,5 +265,5 @@ func (f *feed) batchFrom(next uint64) ([]*Update, <-chan struct{}) {
 	return nil, f.added
 }
 
-// close ends every subscription.
-func (f *feed) close() { f.once.Do(func() { close(f.closed) }) }
+// Close ends every subscription.
+func (f *Feed) Close() { f.once.Do(func() { close(f.closed) }) }

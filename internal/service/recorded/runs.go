@@ -1,20 +1,31 @@
-package service
+// Package recorded reads runs of the history for the pages and requests of a service.
+package recorded
 
 import (
 	"context"
-	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine"
 	"reflect"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/library"
 )
 
-// recentRuns keeps the runs that were read last. Pages read the run that they show again and again,
-// and several pages may show one run: its definitions are compiled once, and only new events are
-// read. Safe for concurrent use.
-type recentRuns struct {
-	store history.Store
-	load  func(ctx context.Context, id string) (*engine.RecordedRun, error)
+// Definitions are the available definitions, for plans of runs.
+type Definitions interface {
+	// Library returns the current Library.
+	Library() *library.Library
+	// Compiled returns the plan of a tool if it has been compiled.
+	Compiled(tool string) []*engine.Plan
+}
+
+// Runs loads runs, and keeps those that were read last. Pages read the run that they show again and
+// again, and several pages may show one run: its definitions are compiled once, and only new events
+// are read. Safe for concurrent use.
+type Runs struct {
+	store       history.Store
+	definitions Definitions
 
 	mu    sync.Mutex
 	runs  map[string]*recentRun
@@ -28,7 +39,7 @@ type recentRun struct {
 	run   *engine.RecordedRun // nil until it has been read
 	shown *engine.RecordedRun // the last snapshot of it
 
-	// Guarded by recentRuns.mu.
+	// Guarded by Runs.mu.
 	used  time.Time
 	bytes int
 }
@@ -39,13 +50,23 @@ const (
 	maxRecentBytes = 64 << 20
 )
 
-func newRecentRuns(store history.Store, load func(context.Context, string) (*engine.RecordedRun, error)) *recentRuns {
-	return &recentRuns{store: store, load: load, runs: map[string]*recentRun{}, max: maxRecentBytes}
+// New returns the runs of a Store.
+func New(store history.Store, definitions Definitions) *Runs {
+	return &Runs{store: store, definitions: definitions, runs: map[string]*recentRun{}, max: maxRecentBytes}
 }
 
-// get returns a run as it is now: the same value to all callers until something happens in the run, so that they can
-// keep what they make of it. Nobody may change it.
-func (c *recentRuns) get(ctx context.Context, id string) (*engine.RecordedRun, error) {
+// Load reads a run that is not kept: the caller may change it.
+func (c *Runs) Load(ctx context.Context, id string) (*engine.RecordedRun, error) {
+	info, err := c.store.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return engine.LoadRun(ctx, c.store, c.definitions.Library(), id, c.definitions.Compiled(info.Tool)...)
+}
+
+// RecordedRun returns a run as it is now: the same value to all callers until something happens in
+// the run, so that they can keep what they make of it. Nobody may change it.
+func (c *Runs) RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
 	r := c.entry(id)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +82,7 @@ func (c *recentRuns) get(ctx context.Context, id string) (*engine.RecordedRun, e
 }
 
 // entry returns the entry of a run, a new one if there is none.
-func (c *recentRuns) entry(id string) *recentRun {
+func (c *Runs) entry(id string) *recentRun {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.runs[id]
@@ -74,7 +95,7 @@ func (c *recentRuns) entry(id string) *recentRun {
 }
 
 // read reads a run, or what has happened in it since it was read.
-func (c *recentRuns) read(ctx context.Context, id string, r *recentRun) (err error) {
+func (c *Runs) read(ctx context.Context, id string, r *recentRun) (err error) {
 	if r.run != nil {
 		started := r.run.Info.Started
 		if err := r.run.Refresh(ctx, c.store); err != nil || r.run.Info.Started.Equal(started) {
@@ -82,13 +103,13 @@ func (c *recentRuns) read(ctx context.Context, id string, r *recentRun) (err err
 		}
 		// The run was removed from the history, and a repeated request has started another one with its id.
 	}
-	r.run, err = c.load(ctx, id)
+	r.run, err = c.Load(ctx, id)
 	return err
 }
 
 // keep adds what was read of a run to the sum, and removes the runs that were not read for the
 // longest time while there are too many bytes.
-func (c *recentRuns) keep(id string, r *recentRun) {
+func (c *Runs) keep(id string, r *recentRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.runs[id] != r {
@@ -103,7 +124,7 @@ func (c *recentRuns) keep(id string, r *recentRun) {
 }
 
 // oldest returns the run that nobody has read for the longest time. The caller holds mu.
-func (c *recentRuns) oldest() (oldest string) {
+func (c *Runs) oldest() (oldest string) {
 	var used time.Time
 	for id, r := range c.runs {
 		if oldest == "" || r.used.Before(used) {
@@ -121,7 +142,7 @@ func memoryOf(p *engine.RecordedRun) int {
 }
 
 // remove removes an entry that could not be read.
-func (c *recentRuns) remove(id string, r *recentRun) {
+func (c *Runs) remove(id string, r *recentRun) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.runs[id] == r {
@@ -129,8 +150,8 @@ func (c *recentRuns) remove(id string, r *recentRun) {
 	}
 }
 
-// removeUnused removes the runs that nobody has read for a while.
-func (c *recentRuns) removeUnused(now time.Time) {
+// RemoveUnused removes the runs that nobody has read for a while.
+func (c *Runs) RemoveUnused(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id, r := range c.runs {
@@ -141,7 +162,7 @@ func (c *recentRuns) removeUnused(now time.Time) {
 }
 
 // drop removes an entry. The caller holds mu.
-func (c *recentRuns) drop(id string) {
+func (c *Runs) drop(id string) {
 	c.bytes -= c.runs[id].bytes
 	delete(c.runs, id)
 }

@@ -1,7 +1,6 @@
-package service
+package recorded
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,18 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
 )
+
+// countedDefinitions counts how many runs are loaded.
+type countedDefinitions struct {
+	lib   *library.Library
+	loads int
+}
+
+func (d *countedDefinitions) Library() *library.Library { return d.lib }
+func (d *countedDefinitions) Compiled(string) []*engine.Plan {
+	d.loads++
+	return nil
+}
 
 // TestRecentBounds checks that the runs which are kept are bounded in bytes, that those which were
 // read last are kept, and that none is kept for long.
@@ -29,11 +40,8 @@ func TestRecentBounds(t *testing.T) {
 	}
 	store := history.NewMemory()
 	eng := engine.New(engine.Config{Store: store})
-	loads := 0
-	c := newRecentRuns(store, func(ctx context.Context, id string) (*engine.RecordedRun, error) {
-		loads++
-		return engine.LoadRun(ctx, store, lib, id)
-	})
+	definitions := &countedDefinitions{lib: lib}
+	c := New(store, definitions)
 	const runs = 12
 	for i := range runs {
 		if _, err := eng.Run(t.Context(), plan, nil, engine.WithID(fmt.Sprint("run", i))); err != nil {
@@ -42,7 +50,7 @@ func TestRecentBounds(t *testing.T) {
 	}
 	read := func(i int) {
 		t.Helper()
-		if _, err := c.get(t.Context(), fmt.Sprint("run", i)); err != nil {
+		if _, err := c.RecordedRun(t.Context(), fmt.Sprint("run", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,8 +60,8 @@ func TestRecentBounds(t *testing.T) {
 		read(i)
 		read(0) // the page of this one stays open
 	}
-	if len(c.runs) != 4 || c.bytes > c.max || loads != runs || c.runs["run0"] == nil {
-		t.Errorf("%d runs of %d bytes are kept, %d were loaded", len(c.runs), c.bytes, loads)
+	if len(c.runs) != 4 || c.bytes > c.max || definitions.loads != runs || c.runs["run0"] == nil {
+		t.Errorf("%d runs of %d bytes are kept, %d were loaded", len(c.runs), c.bytes, definitions.loads)
 	}
 	c.max = c.bytes/4 - 1 // less than one
 	read(1)
@@ -62,11 +70,11 @@ func TestRecentBounds(t *testing.T) {
 	}
 	c.max = maxRecentBytes
 	read(2)
-	c.removeUnused(time.Now())
+	c.RemoveUnused(time.Now())
 	if len(c.runs) != 1 {
 		t.Errorf("%d runs are kept", len(c.runs))
 	}
-	c.removeUnused(time.Now().Add(maxRecentAge + time.Second))
+	c.RemoveUnused(time.Now().Add(maxRecentAge + time.Second))
 	if len(c.runs) != 0 || c.bytes != 0 {
 		t.Errorf("%d runs of %d bytes are kept", len(c.runs), c.bytes)
 	}
