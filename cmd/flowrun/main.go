@@ -29,7 +29,7 @@ func main() {
 
 // webDoor returns the HTTP handler of flowrun serve. It is passed in because entry points do not
 // import each other.
-func webDoor(s service.API, o serve.WebOptions) (http.Handler, error) {
-	return web.New(s, web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
+func webDoor(s *service.Service, o serve.WebOptions) (http.Handler, error) {
+	return web.New(web.ServiceOf(s), web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
 		Stopping: o.Stopping, Log: o.Log, Enter: o.Enter, MCP: o.MCP, Schedules: o.Schedules, Users: o.Users, Sessions: o.Sessions, UserHeader: o.UserHeader, ReadOnly: o.ReadOnly, URL: o.URL})
 }

@@ -105,7 +105,7 @@ func TestDrain(t *testing.T) {
 	hurry, left := make(chan struct{}), make(chan int)
 	go func() { left <- s.Drain(time.Hour, hurry) }()
 	waittest.Until(t, "draining", func() bool { return s.Health().Draining })
-	if _, err := s.Start(t.Context(), service.Request{Tool: "steps"}); !errors.Is(err, service.ErrDraining) {
+	if _, err := s.Starter.Start(t.Context(), service.Request{Tool: "steps"}); !errors.Is(err, outcome.ErrDraining) {
 		t.Errorf("a start is answered with %v", err)
 	}
 	b.let(dir, "a")
@@ -129,7 +129,7 @@ func TestDrain(t *testing.T) {
 	b.log.says(t, "run stays interrupted until a person resumes it.*"+once+".*rerun-interrupted")
 	b.becomes(once, dag.Interrupted)
 	var asks *outcome.InterruptedError
-	if err := next.Resume(t.Context(), once); !errors.As(err, &asks) {
+	if err := next.Control.Resume(t.Context(), once); !errors.As(err, &asks) {
 		t.Errorf("to continue with it is answered with %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestTwoServices(t *testing.T) {
 	second := b.open(state)
 	s := b.serve(another(first))
 	o := b.serve(another(second))
-	batches, _ := o.Watch(t.Context(), 0)
+	batches, _ := o.Feed.Watch(t.Context(), 0)
 	updates := newUpdates(batches)
 	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
 	b.begun(dir, "b", 1)
@@ -201,7 +201,7 @@ func TestLoop(t *testing.T) {
 		}
 		if try == 4 {
 			b.log.says(t, "run stays interrupted.*"+id+".*resumed 3 times within 1h0m0s")
-			if err := s.Resume(t.Context(), id); err != nil { // a person may all the same
+			if err := s.Control.Resume(t.Context(), id); err != nil { // a person may all the same
 				t.Fatal(err)
 			}
 			b.let(dir, "bomb")
@@ -250,7 +250,7 @@ func TestCancelled(t *testing.T) {
 	s := b.serve(another(first))
 	id := b.start(s, service.Request{Tool: "job", Origin: "api"})
 	b.begun(dir, "work", 1)
-	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+	if err := s.Control.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	b.begun(dir, "tidy", 1)
@@ -279,7 +279,7 @@ func TestAdoptWaiting(t *testing.T) {
 		s = b.serve()
 		b.becomes(id, dag.Running)
 	}
-	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+	if err := s.Control.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Cancelled)

@@ -10,11 +10,14 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
-// Answer implements API.
-func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
-	past, err := s.RecordedRun(ctx, id)
+// Answer answers the question of the step with that path, or the only question if step is "", and
+// makes sure that the run continues. Errors: ErrNoRun, ErrNoQuestion, ErrManyQuestions, ErrTooLate,
+// engine.ErrAnswered, a *engine.ParamsError if the values do not fit the form.
+func (c *Control) Answer(ctx context.Context, id, step string, a Answer) error {
+	past, err := c.runs.RecordedRun(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -28,10 +31,10 @@ func (s *Service) Answer(ctx context.Context, id, step string, a Answer) error {
 			return err
 		}
 	}
-	if err := s.Store.Answer(ctx, id, full); err != nil {
+	if err := c.store.Answer(ctx, id, full); err != nil {
 		return err
 	}
-	return s.answered(ctx, past, q.Wait)
+	return c.answered(ctx, past, q.Wait)
 }
 
 // questionOf returns the question of the step with that path, whatever its attempt. If step
@@ -42,11 +45,11 @@ func questionOf(p *engine.RecordedRun, step string) (history.Question, error) {
 	case len(meant) == 0 && step != "" && p.Plan.Step(step) == nil:
 		return history.Question{}, p.NoStep(step)
 	case len(meant) == 0:
-		return history.Question{}, ErrNoQuestion
+		return history.Question{}, outcome.ErrNoQuestion
 	case len(meant) > 1:
-		return history.Question{}, ErrManyQuestions
+		return history.Question{}, outcome.ErrManyQuestions
 	case meant[0].Over(time.Now()):
-		return history.Question{}, fmt.Errorf("%w: the deadline was %s", ErrTooLate, meant[0].Until.Format(time.RFC3339))
+		return history.Question{}, fmt.Errorf("%w: the deadline was %s", outcome.ErrTooLate, meant[0].Until.Format(time.RFC3339))
 	}
 	return meant[0], nil
 }
@@ -60,11 +63,11 @@ const (
 
 // answered resumes a run whose question has been answered, unless its owner handles the
 // answer. It is not an error if another process resumes the run first.
-func (s *Service) answered(ctx context.Context, p *engine.RecordedRun, wait uint64) error {
+func (c *Control) answered(ctx context.Context, p *engine.RecordedRun, wait uint64) error {
 	for until := time.Now().Add(maxAnswerPoll); ; time.Sleep(answerPollInterval) {
 		if !p.Info.Live() {
-			err := s.carryOn(ctx, p.Record.ID)
-			if errors.Is(err, ErrDraining) {
+			err := c.proceed(ctx, p.Record.ID, (*engine.RecordedRun).Continue)
+			if errors.Is(err, outcome.ErrDraining) {
 				return nil
 			}
 			// If another owner was faster, it may have stopped receiving answers before this one came.
@@ -72,7 +75,7 @@ func (s *Service) answered(ctx context.Context, p *engine.RecordedRun, wait uint
 				return err
 			}
 		}
-		if err := p.Refresh(ctx, s.Store); err != nil {
+		if err := p.Refresh(ctx, c.store); err != nil {
 			return err
 		}
 		handled := !slices.ContainsFunc(p.Questions(), func(q history.Question) bool { return q.Wait == wait })

@@ -69,7 +69,7 @@ func TestWaitsForAnotherQuestion(t *testing.T) {
 	if info := b.becomes(id, dag.Waiting); info.Epoch != 2 {
 		t.Errorf("the service has resumed a run that waits for another answer: owner %d", info.Epoch)
 	}
-	if err := s.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
+	if err := s.Control.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Succeeded)
@@ -150,14 +150,14 @@ func TestAnsweredWhileSuspending(t *testing.T) {
 	b.becomes(id, dag.Waiting)
 	store.before = func() {
 		first := make(chan error, 1)
-		go func() { first <- s.Answer(t.Context(), id, "one", service.Answer{Approve: true}) }()
+		go func() { first <- s.Control.Answer(t.Context(), id, "one", service.Answer{Approve: true}) }()
 		<-store.suspending
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
 		time.AfterFunc(300*time.Millisecond, func() { close(store.release) })
 	}
-	if err := s.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
+	if err := s.Control.Answer(t.Context(), id, "two", service.Answer{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Succeeded)
@@ -198,7 +198,7 @@ func TestCancelledWhileSuspending(t *testing.T) {
 	id := b.start(s, service.Request{Tool: "gate", Origin: "api"})
 	<-store.suspended
 	time.AfterFunc(100*time.Millisecond, func() { close(store.release) })
-	if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+	if err := s.Control.Cancel(t.Context(), id, "enough"); err != nil {
 		t.Error(err)
 	}
 	b.becomes(id, dag.Cancelled)

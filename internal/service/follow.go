@@ -2,10 +2,14 @@ package service
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/service/executor"
+	"github.com/flowrun/flowrun/internal/service/feed"
+	"github.com/flowrun/flowrun/internal/service/recorded"
 )
 
 const (
@@ -23,23 +27,30 @@ type runCounts struct{ queued, waiting int }
 // follower adds the events of runs in other processes to the feed, and finds runs without
 // an owner. Only one goroutine may use it.
 type follower struct {
-	service  *Service
+	store       history.Store
+	readChanges func() (int64, error) // Config.Changes
+	feed        *feed.Feed
+	runs        *recorded.Runs
+	executor    *executor.Executor
+	adopter     *adopter
+
 	newest   string // the id of the newest run seen
 	changes  int64
 	polledAt time.Time
+	counts   atomic.Pointer[runCounts] // read by other goroutines
 }
 
 // begin marks everything recorded so far as known. Only later events are reported.
 func (f *follower) begin(ctx context.Context) error {
-	s := f.service
-	runs, err := s.Store.Runs(ctx, history.Query{Limit: 1})
+	f.counts.Store(new(runCounts))
+	runs, err := f.store.Runs(ctx, history.Query{Limit: 1})
 	if err != nil {
 		return err
 	}
 	if len(runs) > 0 {
 		f.newest = runs[0].ID
 	}
-	open, err := s.Store.Runs(ctx, history.Query{Open: true})
+	open, err := f.store.Runs(ctx, history.Query{Open: true})
 	if err != nil {
 		return err
 	}
@@ -48,7 +59,7 @@ func (f *follower) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.feed.Follow(info.ID, info.Tool, events)
+		f.feed.Follow(info.ID, info.Tool, events)
 	}
 	return nil
 }
@@ -76,10 +87,10 @@ func (f *follower) changed() bool {
 	if time.Since(f.polledAt) >= ownerCheckInterval {
 		return true
 	}
-	if f.service.Changes == nil {
+	if f.readChanges == nil {
 		return true
 	}
-	n, err := f.service.Changes()
+	n, err := f.readChanges()
 	if err != nil || n == f.changes {
 		return false
 	}
@@ -89,9 +100,8 @@ func (f *follower) changed() bool {
 
 // poll reads what is new. If a read fails, the next poll repeats it.
 func (f *follower) poll(ctx context.Context) {
-	s := f.service
-	settled := s.followedElsewhere()
-	open, err := s.Store.Runs(ctx, history.Query{Open: true})
+	settled := f.followedElsewhere()
+	open, err := f.store.Runs(ctx, history.Query{Open: true})
 	if err != nil {
 		return
 	}
@@ -100,9 +110,9 @@ func (f *follower) poll(ctx context.Context) {
 		return
 	}
 	f.polledAt = time.Now()
-	s.recorded.RemoveUnused(f.polledAt)
+	f.runs.RemoveUnused(f.polledAt)
 	for _, info := range fresh {
-		s.feed.Follow(info.ID, info.Tool, nil)
+		f.feed.Follow(info.ID, info.Tool, nil)
 	}
 	live := map[string]bool{}
 	for _, info := range open {
@@ -117,13 +127,14 @@ func (f *follower) poll(ctx context.Context) {
 	for id, tool := range settled {
 		if !live[id] {
 			f.addEvents(ctx, history.RunInfo{ID: id, Tool: tool})
-			s.feed.Forget(id)
+			f.feed.Forget(id)
 		}
 	}
-	s.storeCounts(open)
-	s.endLeftovers(ctx, open)
-	s.adopt(ctx, open)
-	s.resumeWaiting(ctx, open)
+	now := countRuns(open)
+	f.counts.Store(&now)
+	f.adopter.endLeftovers(ctx, open)
+	f.adopter.adopt(ctx, open)
+	f.adopter.resumeWaiting(ctx, open)
 }
 
 // fresh returns the runs that started since the last poll. If there are very many, it omits
@@ -131,7 +142,7 @@ func (f *follower) poll(ctx context.Context) {
 func (f *follower) fresh(ctx context.Context) ([]history.RunInfo, error) {
 	const most = 4096
 	for n := 8; ; n *= 8 {
-		list, err := f.service.Store.Runs(ctx, history.Query{Limit: n})
+		list, err := f.store.Runs(ctx, history.Query{Limit: n})
 		if err != nil || len(list) == 0 {
 			return nil, err
 		}
@@ -150,27 +161,26 @@ func (f *follower) fresh(ctx context.Context) ([]history.RunInfo, error) {
 
 // addEvents adds the new events of a run that another process executes.
 func (f *follower) addEvents(ctx context.Context, info history.RunInfo) {
-	s := f.service
-	if s.owns(info.ID) {
+	if f.executor.Owns(info.ID) {
 		return
 	}
-	after, known := s.feed.LastSeq(info.ID)
+	after, known := f.feed.LastSeq(info.ID)
 	events, err := f.events(ctx, info.ID, after)
 	if err != nil {
 		return
 	}
 	if !known { // it had ended, and was then resumed
 		events = sinceResumed(events)
-		s.feed.Follow(info.ID, info.Tool, nil)
+		f.feed.Follow(info.ID, info.Tool, nil)
 	}
-	s.feed.Add(info.ID, info.Tool, events...)
+	f.feed.Add(info.ID, info.Tool, events...)
 }
 
 // events returns all events of a run after the one numbered after.
 func (f *follower) events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
 	var list []dag.Event
 	for {
-		more, err := f.service.Store.Events(ctx, id, after)
+		more, err := f.store.Events(ctx, id, after)
 		if err != nil || len(more) == 0 {
 			return list, err
 		}
@@ -189,10 +199,10 @@ func sinceResumed(events []dag.Event) []dag.Event {
 }
 
 // followedElsewhere returns the runs that the feed follows and this process does not execute.
-func (s *Service) followedElsewhere() map[string]string {
-	list := s.feed.Followed()
+func (f *follower) followedElsewhere() map[string]string {
+	list := f.feed.Followed()
 	for id := range list {
-		if s.owns(id) {
+		if f.executor.Owns(id) {
 			delete(list, id)
 		}
 	}
@@ -210,12 +220,4 @@ func countRuns(open []history.RunInfo) (now runCounts) {
 		}
 	}
 	return now
-}
-
-// storeCounts stores these counts.
-func (s *Service) storeCounts(open []history.RunInfo) {
-	now := countRuns(open)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts = now
 }

@@ -2,20 +2,23 @@ package service
 
 import (
 	"context"
-	"github.com/flowrun/flowrun/history"
+	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
-// Health implements API.
+// Health returns the state of the service.
 func (s *Service) Health() Health {
-	h := Health{Started: s.started}
-	h.Tools, h.Broken = s.plans.health()
-	s.mu.Lock()
-	h.Running, h.Queued, h.Waiting, h.Draining = len(s.runs), s.counts.queued, s.counts.waiting, s.draining
-	s.mu.Unlock()
-	switch err := s.writable(); {
+	h := Health{Started: s.Control.started}
+	h.Tools, h.Broken = s.Tools.Health()
+	h.Running, h.Draining = s.executor.Load()
+	now := s.follower.counts.Load()
+	h.Queued, h.Waiting = now.queued, now.waiting
+	switch err := s.probe.writable(); {
 	case h.Draining:
-		h.Reason = ErrDraining.Error()
+		h.Reason = outcome.ErrDraining.Error()
 	case err != nil:
 		h.Reason = err.Error()
 	default:
@@ -24,27 +27,36 @@ func (s *Service) Health() Health {
 	return h
 }
 
-// OpenRuns returns how many runs of the state directory have not ended, and how many of
-// these are queued. Both are 0 if the Store cannot be read.
-func (s *Service) OpenRuns() (open, queued int) {
+// OpenRuns returns how many runs of a Store have not ended, and how many of these are queued. Both
+// are 0 if the Store cannot be read.
+func OpenRuns(store history.Store) (open, queued int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	runs, _ := s.Store.Runs(ctx, history.Query{Open: true})
+	runs, _ := store.Runs(ctx, history.Query{Open: true})
 	return len(runs), countRuns(runs).queued
+}
+
+// probe checks whether anything can be recorded.
+type probe struct {
+	check func(context.Context) error // Config.Writable
+
+	mu         sync.Mutex
+	probed     time.Time
+	unwritable error
 }
 
 // writable returns the reason why nothing can be recorded. The result is kept for a second,
 // because anyone may ask.
-func (s *Service) writable() error {
-	if s.Writable == nil {
+func (p *probe) writable() error {
+	if p.check == nil {
 		return nil
 	}
-	s.probing.Lock()
-	defer s.probing.Unlock()
-	if now := time.Now(); now.Sub(s.probed) > time.Second {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.probed) > time.Second {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		s.probed, s.unwritable = now, s.Writable(ctx)
+		p.probed, p.unwritable = now, p.check(ctx)
 	}
-	return s.unwritable
+	return p.unwritable
 }

@@ -8,30 +8,30 @@ import (
 )
 
 // endLeftovers ends what runs that were killed since the last poll have left. Their programs cannot do it, and the
-// next run of their tool may be far away. Only the follower's goroutine calls it.
-func (s *Service) endLeftovers(ctx context.Context, open []history.RunInfo) {
+// next run of their tool may be far away.
+func (a *adopter) endLeftovers(ctx context.Context, open []history.RunInfo) {
 	now := map[string]int{}
 	var fresh []string
 	for _, info := range open {
-		if info.Status != dag.Interrupted || info.Released || s.owns(info.ID) {
+		if info.Status != dag.Interrupted || info.Released || a.executor.Owns(info.ID) {
 			continue
 		}
 		now[info.ID] = info.Epoch
-		if epoch, known := s.interrupted[info.ID]; !known || epoch != info.Epoch {
+		if epoch, known := a.interrupted[info.ID]; !known || epoch != info.Epoch {
 			fresh = append(fresh, info.ID)
 		}
 	}
-	starts := s.interrupted == nil
-	s.interrupted = now
+	starts := a.interrupted == nil
+	a.interrupted = now
 	if len(fresh) == 0 {
 		return
 	}
-	s.pollers.Go(func() { // the grace period of the processes may be long
+	a.work.Go(func() { // the grace period of the processes may be long
 		if !starts { // when the service starts, most of them were killed long ago
-			s.Log.Info("ending what a killed run has left", "runs", fresh)
+			a.log.Info("ending what a killed run has left", "runs", fresh)
 		}
-		if err := s.Engine.EndLeftovers(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("cannot end everything that a killed run has left", "error", err)
+		if err := a.engine.EndLeftovers(ctx); err != nil && ctx.Err() == nil {
+			a.log.Warn("cannot end everything that a killed run has left", "error", err)
 		}
 	})
 }

@@ -59,8 +59,8 @@ func TestMemoryLevels(t *testing.T) {
 	many := sizetest.Of(160, 300, 300)
 	begun := held(many / 3) // what is made once has been made
 	grown := held(many) - begun
-	s.ShortFeed(many) // less than the runs so far have reported
-	const times = 5   // what leaks grows each time, what is only being moved does not
+	s.Feed.Limit(many) // less than the runs so far have reported
+	const times = 5    // what leaks grows each time, what is only being moved does not
 	full := held(many)
 	level := (held(times*many) - full) / times
 	t.Logf("%d runs take %d bytes while the row fills, and %d when it is full", many, grown, level)

@@ -21,55 +21,47 @@ type NotStarted struct {
 	Events    []dag.Event
 }
 
-// Failed implements API.
-func (s *Service) Failed(ctx context.Context, r Request, why error) {
-	plan, err := s.plans.plan(r.Tool, true)
+// Failed records a run that could not start for a reason of its entry point.
+func (s *Starter) Failed(ctx context.Context, r Request, why error) {
+	plan, err := s.catalog.AnyPlan(r.Tool)
 	if err != nil {
 		plan = nil
 	}
-	if !s.beginWork() {
+	end, ok := s.executor.Begin()
+	if !ok {
 		return
 	}
-	defer s.work.Done()
 	id := r.ID
 	if !r.Claimed || id == "" { // a repeated request may succeed under its own id
 		id = history.NewID(time.Now())
 	}
 	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
-	log := s.Log.With("run", id, "tool", r.Tool, "origin", r.Origin)
+	log := s.log.With("run", id, "tool", r.Tool, "origin", r.Origin)
 	if err != nil {
+		end()
 		log.Error("cannot record a run that could not start", "reason", Loggable(why), "error", err.Error())
 		return
 	}
 	log.Warn("run could not start", "reason", Loggable(why))
 	s.feed.Add(id, r.Tool, u.Events...)
-	if s.NotStarted != nil {
-		s.work.Go(func() { s.NotStarted(context.Background(), *u) })
-	}
-}
-
-// beginWork prevents the service from stopping until s.work.Done is called. It reports false if
-// the service is draining.
-func (s *Service) beginWork() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return false
-	}
-	s.work.Add(1)
-	return true
+	go func() {
+		defer end()
+		if s.notStarted != nil {
+			s.notStarted(context.Background(), *u)
+		}
+	}()
 }
 
 // record stores a run that could not start.
-func (s *Service) record(ctx context.Context, id string, r Request, plan *engine.Plan, why error) (*NotStarted, error) {
+func (s *Starter) record(ctx context.Context, id string, r Request, plan *engine.Plan, why error) (*NotStarted, error) {
 	now := time.Now()
 	rec := &history.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
 		Params: map[string]any{}, Given: map[string]any{}, Trace: s.traceOf(r)}
-	u := &NotStarted{Plan: plan, Workspace: s.Home}
+	u := &NotStarted{Plan: plan, Workspace: s.home}
 	if plan != nil {
 		u.Workspace = s.runEnv(plan, "").Workspace
 	}
-	rec.RunEnv = history.RecordedEnv{Workspace: u.Workspace, Home: s.Home, Time: now}
+	rec.RunEnv = history.RecordedEnv{Workspace: u.Workspace, Home: s.home, Time: now}
 	res := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: oneLine(why), Started: now, Ended: now}
 	u.Events = []dag.Event{
 		{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunStarted, Time: now},
@@ -77,7 +69,7 @@ func (s *Service) record(ctx context.Context, id string, r Request, plan *engine
 	}
 	u.Result = &engine.Result{ID: id, Tool: r.Tool, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
 		Started: now, Ended: now, Params: rec.Params, Steps: []engine.StepResult{}, Tolerated: []string{}}
-	ledger, err := s.Store.Begin(ctx, rec)
+	ledger, err := s.store.Begin(ctx, rec)
 	if err != nil {
 		return nil, err
 	}

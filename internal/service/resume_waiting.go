@@ -18,16 +18,16 @@ type waitConditions struct {
 }
 
 // resumeWaiting resumes waiting runs of the services when one of their questions is answered or its
-// deadline has passed. Only the follower's goroutine calls it.
-func (s *Service) resumeWaiting(ctx context.Context, open []history.RunInfo) {
+// deadline has passed.
+func (a *adopter) resumeWaiting(ctx context.Context, open []history.RunInfo) {
 	resting := map[string]*waitConditions{}
 	for _, info := range open {
-		if info.Origin == "" || info.Status != dag.Waiting || s.owns(info.ID) {
+		if info.Origin == "" || info.Status != dag.Waiting || a.executor.Owns(info.ID) {
 			continue
 		}
-		r := s.waitingRuns[info.ID]
+		r := a.waiting[info.ID]
 		if r == nil || r.epoch != info.Epoch {
-			past, err := s.recorded.Load(ctx, info.ID)
+			past, err := a.control.runs.Load(ctx, info.ID)
 			if err != nil || past.Info.Epoch != info.Epoch || past.Info.Status != dag.Waiting {
 				continue // it cannot be read, or was resumed since it was listed; the next poll reads it again
 			}
@@ -35,13 +35,13 @@ func (s *Service) resumeWaiting(ctx context.Context, open []history.RunInfo) {
 		}
 		resting[info.ID] = r
 		ready := slices.ContainsFunc(info.Answered, func(w uint64) bool { return slices.Contains(r.questions, w) })
-		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || s.isParked(info.ID) {
+		if !ready && (r.until.IsZero() || time.Now().Before(r.until)) || a.parked.holds(info.ID) {
 			continue
 		}
 		delete(resting, info.ID)
-		s.tryAdopt(ctx, info)
+		a.tryAdopt(ctx, info)
 	}
-	s.waitingRuns = resting
+	a.waiting = resting
 }
 
 // waitConditionsOf returns what a run waits for.

@@ -31,21 +31,21 @@ func TestPeople(t *testing.T) {
 	}
 	t.Run("answered here", func(t *testing.T) {
 		id := ask()
-		if err := s.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, service.ErrNoQuestion) {
+		if err := s.Control.Answer(t.Context(), id, "after", service.Answer{Approve: true}); !errors.Is(err, outcome.ErrNoQuestion) {
 			t.Error(err)
 		}
 		var awaits *outcome.AwaitsAnswerError
-		if err := s.Resume(t.Context(), id); !errors.As(err, &awaits) || len(awaits.Steps) != 1 {
+		if err := s.Control.Resume(t.Context(), id); !errors.As(err, &awaits) || len(awaits.Steps) != 1 {
 			t.Errorf("a run that waits for an answer is resumed: %v", err)
 		}
-		if err := s.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
+		if err := s.Control.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.becomes(id, dag.Succeeded)
 	})
 	t.Run("rejected by another process", func(t *testing.T) {
 		id := ask()
-		past, err := s.RecordedRun(t.Context(), id)
+		past, err := s.Runs.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestPeople(t *testing.T) {
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		id := ask()
-		if err := s.Cancel(t.Context(), id, "enough"); err != nil {
+		if err := s.Control.Cancel(t.Context(), id, "enough"); err != nil {
 			t.Fatal(err)
 		}
 		b.becomes(id, dag.Cancelled)

@@ -63,7 +63,7 @@ steps:
 	go allow(held.list, held.listed, held.use) // by New
 	b.serve(another(store), func(c *service.Config) { c.Store, c.Changes = held, nil })
 	allow(held.list, held.listed)
-	if err := first.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
+	if err := first.Control.Answer(t.Context(), id, "", service.Answer{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Running)

@@ -7,33 +7,30 @@
 // Store and nowhere else: the service can be killed at any moment, and the next service
 // finds everything there. Several services may use one directory.
 //
-// A run that a service starts has an origin, which is recorded. Such a run belongs to the
-// services: when its owner ends or releases it, the next service that polls the Store resumes
-// it, and the Store admits only one (adopt.go). A run without an origin was started by a
-// person, and only a person resumes it.
+// A service consists of parts, and entry points ask the part that they need:
 //
-// Definitions are read when they change, not when they are requested (plan_cache.go). If a
-// definition becomes invalid, its last valid version stays in use. A run keeps the version
-// that it started with.
-//
-// Events of runs, of this service and of other processes, reach subscribers as one numbered
-// sequence of updates (package feed, follow.go).
-//
-// A service that stops ends no run: running steps have some time to end, and then the runs
-// are released (drain.go).
+//   - [Starter] starts runs, and [Control] continues, answers and cancels them. Both give the
+//     runs to the executor of package executor, which executes them in this process.
+//   - A run that a service starts has an origin, which is recorded. Such a run belongs to the
+//     services: when its owner ends or releases it, the next service that polls the Store resumes
+//     it (adopter), and the Store admits only one. A run that cannot be resumed is left to people
+//     ([Parking]). A run without an origin was started by a person, and only a person resumes it.
+//   - The definitions are a catalog.Catalog. Runs are read from the Store, with their definitions
+//     from a recorded.Runs.
+//   - Events of runs, of this service and of other processes (follower), reach subscribers through
+//     a feed.Feed.
 package service
 
 import (
 	"context"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/service/catalog"
+	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/service/feed"
 	"github.com/flowrun/flowrun/internal/service/recorded"
 	"github.com/flowrun/flowrun/library"
@@ -46,9 +43,8 @@ type Config struct {
 	// Library returns a Library of the available definitions. It is called repeatedly,
 	// because folders appear and disappear.
 	Library func() *library.Library
-	// Decide returns the reason why a tool may not run, nil if it may. Default: every tool
-	// may run.
-	Decide func(*engine.Plan) error
+	// Decide decides which tools may run. Default: every tool may.
+	Decide Policy
 	// Trusts reports whether the user trusts a project, so that callers may change its
 	// definitions. Default: no project is trusted.
 	Trusts func(project string) bool
@@ -57,7 +53,7 @@ type Config struct {
 	Trace history.TraceContext
 	// Ended is called for every run that has ended or started to wait in this service. It
 	// may block, and should return when ctx ends. Default: nothing is called.
-	Ended func(ctx context.Context, e Ended)
+	Ended func(ctx context.Context, e executor.Ended)
 	// NotStarted is called for every run that could not start and was recorded as failed.
 	// As with Ended, it may block. Default: nothing is called.
 	NotStarted func(ctx context.Context, u NotStarted)
@@ -81,151 +77,57 @@ type Config struct {
 	Log    *slog.Logger // default: nothing is logged
 }
 
-// Ended describes a run that ended, started to wait, or stopped with an error.
-type Ended struct {
-	Result    *engine.Result
-	Plan      *engine.Plan
-	Resumed   *engine.RecordedRun // its state before it was resumed; nil for a new run
-	Workspace string              // its working directory
-	Err       error               // why the run stopped and is interrupted; nil for every other
-}
-
-// Service implements API. Safe for concurrent use.
+// Service is the running parts of a service, for its entry points. Safe for concurrent use.
 type Service struct {
-	Config
-	plans    *planCache
-	feed     *feed.Feed
-	recorded *recorded.Runs
-	started  time.Time
+	Starter *Starter         // starts runs
+	Control *Control         // continues, answers and cancels runs
+	History history.Store    // what is recorded of runs
+	Runs    *recorded.Runs   // recorded runs with their definitions
+	Feed    *feed.Feed       // events of all runs, as they happen
+	Tools   *catalog.Catalog // definitions that are available
+	Editor  *catalog.Editor  // changes definitions
+	Policy  Policy           // which tools may run
+	Parked  *Parking         // interrupted runs that are left to people
 
-	drainStarted, drainOver, force chan struct{} // closed in this order while a drain becomes more urgent
-	stopPolling                    chan struct{} // closed when the polling goroutines must end
-
-	waitingRuns   map[string]*waitConditions // used only by the follower's goroutine
-	interrupted   map[string]int             // epochs of the interrupted runs at the last poll; likewise
-	work, pollers sync.WaitGroup
-
-	mu       sync.Mutex
-	runs     map[string]*running
-	parked   map[string]parkedRun // interrupted runs that are left to people
-	counts   runCounts
-	draining bool
-	released int // number of released runs
-
-	probing    sync.Mutex
-	probed     time.Time
-	unwritable error
+	executor *executor.Executor
+	follower *follower
+	probe    probe
+	pollers  sync.WaitGroup
+	quit     chan struct{} // closed when the polling goroutines must end
 }
-
-var _ API = (*Service)(nil)
 
 // New creates a Service and starts it. Errors are those of the Store.
 func New(ctx context.Context, c Config) (*Service, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Service{Config: c, plans: newPlanCache(c.Library, c.Served, c.Log), feed: feed.New(time.Now()), started: time.Now(),
-		drainStarted: make(chan struct{}), drainOver: make(chan struct{}), force: make(chan struct{}), stopPolling: make(chan struct{}),
-		runs: map[string]*running{}, parked: map[string]parkedRun{}}
-	s.recorded = recorded.New(c.Store, s.plans)
-	f := &follower{service: s}
-	if err := f.begin(ctx); err != nil {
+	s := &Service{History: c.Store, Feed: feed.New(time.Now()), Tools: catalog.New(c.Library, c.Served, c.Log), Policy: c.Decide,
+		Parked: &Parking{log: c.Log, runs: map[string]parkedRun{}}, probe: probe{check: c.Writable}, quit: make(chan struct{})}
+	s.Editor, s.Runs = catalog.NewEditor(s.Tools, c.Trusts), recorded.New(c.Store, s.Tools)
+	s.executor = executor.New(executor.Config{Feed: s.Feed, Log: c.Log, Trace: c.Trace, Ended: c.Ended, Waited: c.Waited})
+	s.Starter = &Starter{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
+		trace: c.Trace, home: c.Home, isTransient: c.IsTransient, notStarted: c.NotStarted, log: c.Log}
+	s.Control = &Control{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
+		runs: s.Runs, started: time.Now()}
+	s.follower = &follower{store: c.Store, readChanges: c.Changes, feed: s.Feed, runs: s.Runs, executor: s.executor,
+		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, log: c.Log, work: &s.pollers}}
+	if err := s.follower.begin(ctx); err != nil {
 		return nil, err
 	}
-	s.plans.refresh()
-	s.pollers.Go(func() { f.follow(s.stopPolling) })
-	s.pollers.Go(func() { s.plans.follow(s.stopPolling) })
+	s.Tools.Refresh()
+	s.pollers.Go(func() { s.follower.follow(s.quit) })
+	s.pollers.Go(func() { s.Tools.Follow(s.quit) })
 	return s, nil
 }
 
-// Watch implements API.
-func (s *Service) Watch(ctx context.Context, after uint64) (<-chan []*feed.Update, bool) {
-	return s.feed.Watch(ctx, after)
-}
-
-// RecordedRun implements API.
-func (s *Service) RecordedRun(ctx context.Context, id string) (*engine.RecordedRun, error) {
-	return s.recorded.RecordedRun(ctx, id)
-}
-
-// Info implements API.
-func (s *Service) Info(ctx context.Context, id string) (history.RunInfo, error) {
-	return s.Store.Info(ctx, id)
-}
-
-// Events implements API.
-func (s *Service) Events(ctx context.Context, id string, after uint64) ([]dag.Event, error) {
-	return s.Store.Events(ctx, id, after)
-}
-
-// Runs implements API.
-func (s *Service) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error) {
-	return s.Store.Runs(ctx, q)
-}
-
-// State implements API.
-func (s *Service) State(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
-	return s.Store.State(ctx, id)
-}
-
-// Queue implements API.
-func (s *Service) Queue(ctx context.Context) (history.Queue, error) { return s.Store.Queue(ctx) }
-
-// Tools implements API.
-func (s *Service) Tools(context.Context) ([]Tool, error) { return s.plans.list(), nil }
-
-// Plan implements API.
-func (s *Service) Plan(_ context.Context, name string) (*engine.Plan, error) {
-	if IsPath(name) {
-		return nil, ErrPath
-	}
-	return s.plans.plan(name, false)
-}
-
-// Offered implements API. A run is one of the offered tool of its name only if both have the same
-// file: flowrun run accepts any path, also of a file whose tool has the name of another.
-func (s *Service) Offered(_ context.Context, past *engine.RecordedRun) error {
-	name, file := past.Record.Tool, ""
-	if len(past.Record.Sources) > 0 {
-		file = past.Record.Sources[0].File
-	}
-	if _, offered, known := s.plans.find(name); !known || file != "" && !sameFile(file, offered) {
-		return &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}}
-	}
-	return nil
-}
-
-// sameFile reports whether two paths are equal or lead to one file. A path that is equal may lead
-// nowhere now: a tool whose file was removed is offered until its folder is read again.
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
-}
-
-// Preview implements API.
-func (s *Service) Preview(ctx context.Context, plan *engine.Plan, params map[string]any) (*preview.Preview, error) {
-	v, err := plan.Preview(s.runEnv(plan, "").Until(ctx), params)
-	if v != nil && len(v.MissingSecrets) > 0 {
-		return v, nil
-	}
-	return v, err
-}
-
-// AnyPlan compiles a tool, including one that is not offered to callers over the network.
-func (s *Service) AnyPlan(_ context.Context, name string) (*engine.Plan, error) {
-	if IsPath(name) {
-		return nil, ErrPath
-	}
-	return s.plans.plan(name, true)
-}
-
-// Definitions returns a number that grows when available definitions have changed.
-func (s *Service) Definitions() uint64 {
-	s.plans.mu.Lock()
-	defer s.plans.mu.Unlock()
-	return s.plans.version
+// Drain stops the service. It starts no further runs and closes the channels of all subscribers.
+// Running steps have the time wait to end; after that, or when hurry is closed, they are stopped.
+// If hurry is closed, they get no grace period. Runs that have not ended by then are released, and
+// the next service resumes them. Drain returns when this process executes no run any more, and
+// reports how many runs it released. It must be called only once.
+func (s *Service) Drain(wait time.Duration, hurry <-chan struct{}) (left int) {
+	left = s.executor.Drain(wait, hurry)
+	close(s.quit)
+	s.pollers.Wait()
+	return left
 }

@@ -83,7 +83,7 @@ func stop(s *service.Service) {
 
 func (b *bench) start(s *service.Service, r service.Request) string {
 	b.t.Helper()
-	id, err := s.Start(b.t.Context(), r)
+	id, err := s.Starter.Start(b.t.Context(), r)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestStart(t *testing.T) {
 	const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	id := b.start(s, service.Request{Tool: "hello", Params: map[string]any{"WHO": "Ada"}, Origin: "api", Parent: trace})
 	b.becomes(id, dag.Succeeded)
-	past, err := s.RecordedRun(t.Context(), id)
+	past, err := s.Runs.RecordedRun(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +131,8 @@ func TestStart(t *testing.T) {
 		t.Errorf("origin is %q", past.Record.Origin)
 	}
 	t.Run("again under its id", func(t *testing.T) {
-		again, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHO": "Bea"}, ID: id})
-		if runs, _ := s.Runs(t.Context(), history.Query{}); err != nil || again != id || len(runs) != 1 {
+		again, err := s.Starter.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHO": "Bea"}, ID: id})
+		if runs, _ := s.History.Runs(t.Context(), history.Query{}); err != nil || again != id || len(runs) != 1 {
 			t.Errorf("%s, %v, %d runs", again, err, len(runs))
 		}
 	})
@@ -147,27 +147,27 @@ func TestStart(t *testing.T) {
 			{service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}}, func(err error) bool { return errors.As(err, &params) && len(params.Problems) > 0 }},
 			{service.Request{Tool: "helo"}, func(err error) bool { return errors.As(err, &missing) && len(missing.Near) == 1 }},
 			{service.Request{Tool: "broken"}, func(err error) bool { return errors.As(err, &broken) }},
-			{service.Request{Tool: "root"}, func(err error) bool { return errors.Is(err, service.ErrRefused) }},
-			{service.Request{Tool: "./hello"}, func(err error) bool { return errors.Is(err, service.ErrPath) }},
-			{service.Request{Tool: "hello.YML"}, func(err error) bool { return errors.Is(err, service.ErrPath) }},
+			{service.Request{Tool: "root"}, func(err error) bool { return errors.Is(err, outcome.ErrRefused) }},
+			{service.Request{Tool: "./hello"}, func(err error) bool { return errors.Is(err, outcome.ErrPath) }},
+			{service.Request{Tool: "hello.YML"}, func(err error) bool { return errors.Is(err, outcome.ErrPath) }},
 		} {
-			if id, err := s.Start(t.Context(), c.r); !c.want(err) || id != "" {
+			if id, err := s.Starter.Start(t.Context(), c.r); !c.want(err) || id != "" {
 				t.Errorf("%+v: %q, %v", c.r, id, err)
 			}
 		}
-		failed, _ := s.Runs(t.Context(), history.Query{Status: []dag.Status{dag.Failed}})
+		failed, _ := s.History.Runs(t.Context(), history.Query{Status: []dag.Status{dag.Failed}})
 		for _, r := range failed {
 			if r.Reason != dag.ReasonNotStarted || r.Message == "" {
 				t.Errorf("%+v", r)
 			}
-			past, err := s.RecordedRun(t.Context(), r.ID)
+			past, err := s.Runs.RecordedRun(t.Context(), r.ID)
 			if err != nil || past.Result().Status != dag.Failed {
 				t.Errorf("%s: %v", r.ID, err)
 			}
-			if err := s.Resume(t.Context(), r.ID); !errors.Is(err, outcome.ErrNotStarted) {
+			if err := s.Control.Resume(t.Context(), r.ID); !errors.Is(err, outcome.ErrNotStarted) {
 				t.Errorf("resume: %v", err)
 			}
-			if _, err := s.Retry(t.Context(), r.ID, nil); !errors.Is(err, outcome.ErrNotStarted) {
+			if _, err := s.Control.Retry(t.Context(), r.ID, nil); !errors.Is(err, outcome.ErrNotStarted) {
 				t.Errorf("retry: %v", err)
 			}
 		}
@@ -201,12 +201,12 @@ func TestOffered(t *testing.T) {
 		if _, err := engine.New(engine.Config{Store: b.store}).Run(t.Context(), plan, nil, engine.WithID(id)); err != nil {
 			t.Fatal(err)
 		}
-		past, err := s.RecordedRun(t.Context(), id)
+		past, err := s.Runs.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var missing *library.NotFoundError
-		if err := s.Offered(t.Context(), past); (err == nil) != want || err != nil && !errors.As(err, &missing) {
+		if err := s.Tools.Offered(past); (err == nil) != want || err != nil && !errors.As(err, &missing) {
 			t.Errorf("a run of %s: %v, want offered %v", file, err, want)
 		}
 	}
@@ -220,10 +220,10 @@ func TestInvalidParameters(t *testing.T) {
 	s := b.serve()
 	for origin, runs := range map[string]int{"api": 0, "detach": 0, "schedule:nightly": 1, "webhook:push": 1} {
 		var bad *value.ParamsError
-		if id, err := s.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}, Origin: origin}); !errors.As(err, &bad) || id != "" {
+		if id, err := s.Starter.Start(t.Context(), service.Request{Tool: "hello", Params: map[string]any{"WHOM": 7}, Origin: origin}); !errors.As(err, &bad) || id != "" {
 			t.Errorf("%s: %q, %v", origin, id, err)
 		}
-		if list, err := s.Runs(t.Context(), history.Query{Origin: origin}); err != nil || len(list) != runs {
+		if list, err := s.History.Runs(t.Context(), history.Query{Origin: origin}); err != nil || len(list) != runs {
 			t.Errorf("%s: %d runs in the history, want %d (%v)", origin, len(list), runs, err)
 		}
 	}
@@ -233,7 +233,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, map[string]string{"hello": "name: hello\nbash: echo hello\n"})
 	s := b.serve()
-	batches, lost := s.Watch(t.Context(), 0)
+	batches, lost := s.Feed.Watch(t.Context(), 0)
 	updates := newUpdates(batches)
 	if lost {
 		t.Error("updates are said to be lost before there are any")
@@ -268,7 +268,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	t.Run("from a place", func(t *testing.T) {
-		batches, lost := s.Watch(t.Context(), all[4].ID)
+		batches, lost := s.Feed.Watch(t.Context(), all[4].ID)
 		again := newUpdates(batches)
 		for _, want := range all[5:] {
 			if got := again.next(t); got.ID != want.ID || lost {
@@ -277,13 +277,13 @@ func TestWatch(t *testing.T) {
 		}
 	})
 	t.Run("from before", func(t *testing.T) {
-		batches, lost := s.Watch(t.Context(), all[0].ID-1<<20)
+		batches, lost := s.Feed.Watch(t.Context(), all[0].ID-1<<20)
 		if got := newUpdates(batches).next(t); got.ID != all[0].ID || !lost {
 			t.Errorf("%d, want %d (%v)", got.ID, all[0].ID, lost)
 		}
 	})
 	t.Run("of a clock that was ahead", func(t *testing.T) {
-		if _, lost := s.Watch(t.Context(), all[len(all)-1].ID+1<<40); !lost {
+		if _, lost := s.Feed.Watch(t.Context(), all[len(all)-1].ID+1<<40); !lost {
 			t.Error("nothing is said to be lost")
 		}
 	})

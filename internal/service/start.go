@@ -4,25 +4,43 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/home"
+	"github.com/flowrun/flowrun/internal/service/catalog"
+	"github.com/flowrun/flowrun/internal/service/executor"
+	"github.com/flowrun/flowrun/internal/service/feed"
 	"github.com/flowrun/flowrun/library"
 )
 
-// Start implements API.
-func (s *Service) Start(ctx context.Context, r Request) (string, error) {
+// Starter starts runs. Safe for concurrent use.
+type Starter struct {
+	engine      *engine.Engine
+	store       history.Store
+	catalog     *catalog.Catalog
+	policy      Policy
+	executor    *executor.Executor
+	feed        *feed.Feed
+	trace       history.TraceContext
+	home        string
+	isTransient func(error) bool
+	notStarted  func(context.Context, NotStarted)
+	log         *slog.Logger
+}
+
+// Start starts a run and returns its id once the run is durably recorded. A run that cannot start
+// is recorded as failed, with the error, except for an API request with an unknown tool or invalid
+// parameters.
+func (s *Starter) Start(ctx context.Context, r Request) (string, error) {
 	id, err := s.start(ctx, r)
 	if err != nil && s.isRunFailure(r, err) {
 		s.Failed(ctx, r, err)
@@ -31,11 +49,11 @@ func (s *Service) Start(ctx context.Context, r Request) (string, error) {
 }
 
 // isRunFailure reports whether a run that could not start is recorded as failed.
-func (s *Service) isRunFailure(r Request, err error) bool {
+func (s *Starter) isRunFailure(r Request, err error) bool {
 	switch {
-	case errors.Is(err, ErrDraining), errors.Is(err, ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, outcome.ErrDraining), errors.Is(err, outcome.ErrPath), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case s.IsTransient != nil && s.IsTransient(err):
+	case s.isTransient != nil && s.isTransient(err):
 		return false
 	}
 	if r.Origin != "api" && r.Origin != "detach" {
@@ -46,28 +64,32 @@ func (s *Service) isRunFailure(r Request, err error) bool {
 	return !errors.As(err, &params) && !(errors.As(err, &unknown) && unknown.Name == r.Tool)
 }
 
-func (s *Service) start(ctx context.Context, r Request) (string, error) {
-	if IsPath(r.Tool) {
-		return "", ErrPath
+func (s *Starter) start(ctx context.Context, r Request) (string, error) {
+	if catalog.IsPath(r.Tool) {
+		return "", outcome.ErrPath
 	}
 	if r.ID != "" {
 		if known, err := s.exists(ctx, r.ID); known || err != nil {
 			return r.ID, err
 		}
 	}
-	plan, err := s.plans.plan(r.Tool, r.Unlisted)
+	find := s.catalog.Plan
+	if r.Unlisted {
+		find = s.catalog.AnyPlan
+	}
+	plan, err := find(r.Tool)
 	if err != nil {
 		return "", err
 	}
-	if err := s.checkPolicy(plan); err != nil {
+	if err := s.policy.Allows(plan); err != nil {
 		return "", err
 	}
 	id := cmp.Or(r.ID, history.NewID(time.Now()))
 	world, trace := s.runEnv(plan, r.Parent), s.traceOf(r)
-	end := Ended{Plan: plan, Workspace: world.Workspace}
-	err = s.launch(ctx, &running{id: id, tool: plan.Name(), origin: r.Origin, verb: "started", end: end},
+	end := executor.Ended{Plan: plan, Workspace: world.Workspace}
+	err = s.executor.Launch(ctx, &executor.Run{ID: id, Tool: plan.Name(), Origin: r.Origin, Verb: "started", End: end},
 		func(o ...engine.RunOption) (*engine.Result, error) {
-			return s.Engine.Run(onBehalf(ctx), plan, r.Params,
+			return s.engine.Run(onBehalf(ctx), plan, r.Params,
 				append(o, engine.WithID(id), engine.WithOrigin(r.Origin), engine.WithTrace(trace), engine.WithRunEnv(world))...)
 		})
 	if err == nil {
@@ -88,45 +110,26 @@ func onBehalf(ctx context.Context) context.Context {
 }
 
 // traceOf returns the trace that a requested run is part of.
-func (s *Service) traceOf(r Request) history.TraceContext {
+func (s *Starter) traceOf(r Request) history.TraceContext {
 	if r.Parent == "" {
-		return s.Trace
+		return s.trace
 	}
 	return history.TraceContext{Parent: r.Parent}
 }
 
-// IsPath reports whether name is the path of a file.
-func IsPath(name string) bool {
-	return tool.Extension(name) != "" || strings.ContainsAny(name, `/\`)
-}
-
 // exists reports whether a run with that id exists.
-func (s *Service) exists(ctx context.Context, id string) (bool, error) {
-	_, err := s.Store.Info(ctx, id)
+func (s *Starter) exists(ctx context.Context, id string) (bool, error) {
+	_, err := s.store.Info(ctx, id)
 	if errors.Is(err, history.ErrNoRun) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Allows returns the reason why the policy does not allow the tool, nil if it does.
-func (s *Service) Allows(p *engine.Plan) error { return s.checkPolicy(p) }
-
-// checkPolicy returns the reason why the policy does not allow the tool.
-func (s *Service) checkPolicy(p *engine.Plan) error {
-	if s.Decide == nil {
-		return nil
-	}
-	if err := s.Decide(p); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	return nil
-}
-
 // runEnv returns the run environment: the project folder of the tool, or the home of the
 // service's user for a tool without a project, and the environment of the service.
-func (s *Service) runEnv(p *engine.Plan, parent string) engine.RunEnv {
-	w := engine.RunEnv{Workspace: s.Home, Home: s.Home, State: s.Store.State}
+func (s *Starter) runEnv(p *engine.Plan, parent string) engine.RunEnv {
+	w := engine.RunEnv{Workspace: s.home, Home: s.home, State: s.store.State}
 	if w.Workspace == "" {
 		w.Workspace, _ = home.Dir()
 	}
@@ -139,150 +142,12 @@ func (s *Service) runEnv(p *engine.Plan, parent string) engine.RunEnv {
 	return w
 }
 
-// running is a run that this service executes.
-type running struct {
-	id, tool, origin string
-	verb             string // what the service did with it, for the log: "started", "resumed"
-	beforeSteps      func() // called before any step runs; nil for nothing
-	log              *slog.Logger
-	end              Ended // the parts of the report that are known before the end
-
-	started chan struct{} // closed when the run is recorded and owned by this service
-	done    chan struct{} // closed when this service has finished with the run
-	err     error         // why it never started; read it only after done is closed
-}
-
-// onRecorded is called once by the engine, when the run is recorded.
-func (r *running) onRecorded() {
-	if r.beforeSteps != nil {
-		r.beforeSteps()
+// Preview returns what a run of a plan would do, without starting anything. If secrets of the tool are
+// missing, the Preview names them.
+func (s *Starter) Preview(ctx context.Context, plan *engine.Plan, params map[string]any) (*preview.Preview, error) {
+	v, err := plan.Preview(s.runEnv(plan, "").Until(ctx), params)
+	if v != nil && len(v.MissingSecrets) > 0 {
+		return v, nil
 	}
-	r.log.Info("run " + r.verb)
-	close(r.started)
-}
-
-// onNotice logs that the system is too short of something to start a step: such a run looks as if it worked. The step is
-// not named, because its path can have values of the caller.
-func (r *running) onNotice(n notice.Notice) {
-	if n.Code == "shortage" && n.Step != "" {
-		r.log.Warn("a step waits until this process may open more files or start more processes")
-	}
-}
-
-// launch starts do in a goroutine and returns when the run has started. Its error is the
-// reason why the run did not start.
-func (s *Service) launch(ctx context.Context, r *running, do func(...engine.RunOption) (*engine.Result, error)) error {
-	mine, err := s.register(r)
-	if err != nil {
-		return err
-	}
-	if mine == r {
-		go s.execute(r, do)
-	}
-	select {
-	case <-mine.started:
-		return nil
-	case <-mine.done:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-mine.started: // it has started, and ended already
-		return nil
-	default:
-		return mine.err
-	}
-}
-
-// register registers a run in this service. If the id is registered already, it returns that
-// entry.
-func (s *Service) register(r *running) (*running, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return nil, ErrDraining
-	}
-	if there := s.runs[r.id]; there != nil {
-		return there, nil
-	}
-	r.log = s.Log.With("run", r.id, "tool", r.tool, "origin", r.origin)
-	r.started, r.done = make(chan struct{}), make(chan struct{})
-	s.runs[r.id] = r
-	s.work.Add(1)
-	return r, nil
-}
-
-// owns reports whether this service executes the run.
-func (s *Service) owns(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.runs[id] != nil
-}
-
-// observeQueue observes the position of a run in the queue. A run without obstacles leaves the
-// queue.
-func (s *Service) observeQueue(q history.QueuePosition) {
-	if len(q.Obstacles) == 0 {
-		s.Waited(time.Since(q.Since))
-	}
-}
-
-// execute executes a run to its end.
-func (s *Service) execute(r *running, do func(...engine.RunOption) (*engine.Result, error)) {
-	defer s.work.Done()
-	options := []engine.RunOption{
-		engine.WithOnRecorded(r.onRecorded), engine.WithSink(s.feed.Sink(r.id, r.tool)),
-		engine.WithRelease(s.drainStarted, s.drainOver), engine.WithForce(s.force), engine.WithTrace(s.Trace),
-		engine.WithNotices(r.onNotice),
-	}
-	if s.Waited != nil {
-		options = append(options, engine.WithQueue(s.observeQueue))
-	}
-	res, err := do(options...)
-	r.err = err
-	s.mu.Lock()
-	delete(s.runs, r.id)
-	s.mu.Unlock()
-	close(r.done)
-	select {
-	case <-r.started:
-	default:
-		return
-	}
-	switch {
-	case errors.Is(err, dag.ErrReleased):
-		s.mu.Lock()
-		s.released++
-		s.mu.Unlock()
-		r.log.Info("run released; the next service resumes it")
-	case err != nil:
-		r.log.Error("run stopped with an error", "error", err)
-		if r.end.Err = err; res != nil {
-			s.reportEnd(r, res)
-		}
-	case res.Status == dag.Waiting:
-		r.log.Info("run is waiting for an answer")
-		s.reportEnd(r, res)
-	default:
-		r.log.Info("run ended", "status", res.Status.String(), "notes", strings.Join(res.Notes, ", "))
-		s.reportEnd(r, res)
-	}
-}
-
-// reportEnd calls Config.Ended. Its context ends when a drain stops waiting.
-func (s *Service) reportEnd(r *running, res *engine.Result) {
-	if s.Ended == nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-s.drainOver:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	r.end.Result = res
-	s.Ended(ctx, r.end)
+	return v, err
 }

@@ -1,9 +1,6 @@
 package service
 
-import (
-	"path"
-	"slices"
-)
+import "github.com/flowrun/flowrun/internal/service/catalog"
 
 // Token is the credential of a caller over the network, and the tools that it is valid for.
 type Token struct {
@@ -14,19 +11,4 @@ type Token struct {
 }
 
 // Permits reports whether the token is valid for a tool.
-func (t Token) Permits(tool string) bool { return t.Tools == nil || MatchesAny(t.Tools, tool) }
-
-// MatchesAny reports whether a name matches one of the patterns. In a pattern, * matches
-// any text and ? one character.
-func MatchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := path.Match(p, name)
-		return ok
-	})
-}
-
-// CheckPattern returns an error if a pattern of tool names is invalid.
-func CheckPattern(pattern string) error {
-	_, err := path.Match(pattern, "")
-	return err
-}
+func (t Token) Permits(tool string) bool { return t.Tools == nil || catalog.MatchesAny(t.Tools, tool) }

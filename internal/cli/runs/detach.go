@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 )
 
 // notWithDetach are the flags of run that apply to the executing process, and so cannot be combined
@@ -30,7 +30,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if f.output == "combined" {
 		return ui.Usagef(c, "--output combined cannot be combined with --detach, which does not wait for output; flowrun logs RUN prints it")
 	}
-	if service.IsPath(args[0]) {
+	if catalog.IsPath(args[0]) {
 		return ui.Usagef(c, "the service runs tools by name, but %[1]s is a file; add it as a tool (flowrun tool add NAME --from-file %[1]s), or run it without --detach", args[0])
 	}
 	r, err := parse(env, c, args, f, nil)

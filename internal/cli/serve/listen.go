@@ -162,7 +162,7 @@ func (ls *listeners) add(l net.Listener, url string) {
 }
 
 // serve accepts connections and serves requests in the background, until shutdown is called.
-func (ls *listeners) serve(sv service.API, web Web, o WebOptions) error {
+func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions) error {
 	o.Tokens, o.Hosts, o.Enter, o.Sessions, o.URL = ls.tokens, ls.hosts, enter, ls.sessions, ls.browserURL()
 	handler, err := web(sv, o)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/flowrun/flowrun/internal/service/users"
 )
 
-// Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no API.
-type Web func(service.API, WebOptions) (http.Handler, error)
+// Web makes the HTTP handler of flowrun serve, and of flowrun mcp, which passes no service.
+type Web func(*service.Service, WebOptions) (http.Handler, error)
 
 // WebOptions configures the HTTP entry point of a service.
 type WebOptions struct {

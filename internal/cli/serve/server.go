@@ -17,7 +17,9 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/service/users"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -137,13 +139,13 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 
 // makeService creates the service with the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
-	openRuns := func() (int, int) { return s.service.OpenRuns() } // called only after the service exists
+	openRuns := func() (int, int) { return service.OpenRuns(s.store) }
 	if s.serviceMetrics, err = s.metrics.Service(openRuns, s.poolLoads); err != nil {
 		return err
 	}
 	served := s.flags.Settings.Served()
 	for _, p := range served {
-		if err := service.CheckPattern(p); err != nil {
+		if err := catalog.CheckPattern(p); err != nil {
 			return ui.ServiceErrorf("setting serve.tools: %q is not a valid pattern for tool names: %w", p, err)
 		}
 	}
@@ -154,7 +156,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 }
 
 // ended sends the notifications of a run that has ended.
-func (s *server) ended(ctx context.Context, e service.Ended) {
+func (s *server) ended(ctx context.Context, e executor.Ended) {
 	s.notifier(e.Workspace, e.Result.ID).Notify(ctx, launch.RunEnd{Result: e.Result, Plan: e.Plan, Resumed: e.Resumed, Err: e.Err})
 }
 
@@ -174,8 +176,7 @@ func (s *server) notifier(workspace, run string) launch.Notifier {
 // restoreLastSuccesses initializes the metric of the last success of each tool from the history. It
 // ignores errors; the metric is then missing.
 func (s *server) restoreLastSuccesses(ctx context.Context) {
-	tools, _ := s.service.Tools(ctx)
-	for _, t := range tools {
+	for _, t := range s.service.Tools.Tools() {
 		found, err := s.store.Runs(ctx, history.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
 		if err == nil && len(found) > 0 {
 			s.metrics.Succeeded(t.Name, found[0].Ended)
@@ -189,7 +190,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(ctx, s.env.Library(), s.store, s.service, s.log, timetable.CountFirings(s.serviceMetrics))
+	return timetable.Start(ctx, s.env.Library(), s.store, timetable.ServiceOf(s.service), s.log, timetable.CountFirings(s.serviceMetrics))
 }
 
 // pruneInterval is how often a service prunes the history.

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 )
 
 // minTokenLength is the minimum length of a token in characters. A random token of this length
@@ -63,7 +64,7 @@ func readTokenFile(c *cobra.Command, file string) (list []service.Token, err err
 		}
 		t := service.Token{Text: words[0]}
 		for _, p := range words[1:] {
-			if err := service.CheckPattern(p); err != nil {
+			if err := catalog.CheckPattern(p); err != nil {
 				return nil, ui.Usagef(c, "--token-file %s:%d: %q is not a valid pattern for tool names: %v", file, n+1, p, err)
 			}
 			t.Tools = append(t.Tools, p)

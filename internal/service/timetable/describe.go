@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/duration"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -138,7 +139,7 @@ func (s *Scheduler) find(name string) (Entry, error) {
 	t := Timetable{Entries: s.sortedEntries()}
 	e, err := t.Find(name)
 	if err != nil {
-		return e, fmt.Errorf("%w: %w", service.ErrNoSchedule, err)
+		return e, fmt.Errorf("%w: %w", outcome.ErrNoSchedule, err)
 	}
 	return e, nil
 }

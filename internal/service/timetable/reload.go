@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/library"
@@ -15,14 +14,14 @@ import (
 // watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a
 // command has added, removed, paused or resumed a schedule.
 func (s *Scheduler) watchChanges(ctx context.Context) {
-	definitions, changes := s.service.Definitions(), int64(-1)
+	definitions, changes := s.service.Tools.Version(), int64(-1)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(time.Second):
 		}
-		d := s.service.Definitions()
+		d := s.service.Tools.Version()
 		n, err := s.store.Schedules().Changes(ctx)
 		if err == nil && (d != definitions || n != changes) && s.reload(ctx) == nil {
 			definitions, changes = d, n
@@ -34,7 +33,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 func (s *Scheduler) reload(ctx context.Context) error {
 	t := &Timetable{hadSchedules: s.tools}
 	tools := s.library.List()
-	err := t.read(ctx, s.store.Schedules(), s.library, tools, func(name string) (*engine.Plan, error) { return s.service.AnyPlan(ctx, name) })
+	err := t.read(ctx, s.store.Schedules(), s.library, tools, s.service.Tools.AnyPlan)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -18,14 +19,25 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// runService is what the scheduler needs of a service.
-type runService interface {
-	Start(ctx context.Context, r service.Request) (string, error)
-	Cancel(ctx context.Context, id, reason string) error
-	AnyPlan(ctx context.Context, name string) (*engine.Plan, error)
-	Allows(p *engine.Plan) error
-	NeedsPerson(id string) bool
-	Definitions() uint64
+// Service is what the scheduler needs of a service.
+type Service struct {
+	Starter interface {
+		Start(ctx context.Context, r service.Request) (string, error)
+	}
+	Control interface {
+		Cancel(ctx context.Context, id, reason string) error
+	}
+	Tools interface {
+		AnyPlan(name string) (*engine.Plan, error)
+		Version() uint64
+	}
+	Allows      func(*engine.Plan) error // see service.Policy
+	NeedsPerson func(run string) bool    // see service.Parking
+}
+
+// ServiceOf returns the parts of a service.
+func ServiceOf(s *service.Service) Service {
+	return Service{s.Starter, s.Control, s.Tools, s.Policy.Allows, s.Parked.NeedsPerson}
 }
 
 // Store is the history with the schedules.
@@ -44,7 +56,7 @@ type Scheduler struct {
 	library *library.Library
 	store   Store
 	firings sqlite.Firings
-	service runService
+	service Service
 	log     *slog.Logger
 	project string // project of the service, or ""
 	loop    *schedule.Loop
@@ -65,7 +77,7 @@ type Scheduler struct {
 var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
-func Start(ctx context.Context, lib *library.Library, store Store, sv runService, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
+func Start(ctx context.Context, lib *library.Library, store Store, sv Service, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
 	s = &Scheduler{library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
@@ -215,7 +227,7 @@ func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
 // retried later.
 func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: s.originOf(p.Name), ID: run, Claimed: true, Unlisted: true})
+	_, err := s.service.Starter.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: s.originOf(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || IsTemporary(err) {
 		return err
 	}
@@ -227,7 +239,7 @@ func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run strin
 // caused by the run itself.
 func IsTemporary(err error) bool {
 	_, history := errors.AsType[*sqlite.Error](err)
-	return history || errors.Is(err, service.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return history || errors.Is(err, outcome.ErrDraining) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // cancelAll asks the schedule's active runs to stop.
@@ -237,7 +249,7 @@ func (s *Scheduler) cancelAll(ctx context.Context, id string) error {
 		return err
 	}
 	for _, r := range list {
-		if e := s.service.Cancel(ctx, r.ID, "replaced by the next run of its schedule"); e != nil && !errors.Is(e, service.ErrNotRunning) {
+		if e := s.service.Control.Cancel(ctx, r.ID, "replaced by the next run of its schedule"); e != nil && !errors.Is(e, outcome.ErrNotRunning) {
 			err = errors.Join(err, fmt.Errorf("cannot cancel run %s: %w", r.ID, e))
 		}
 	}
@@ -253,7 +265,7 @@ func (s *Scheduler) report(r schedule.Report) {
 	case schedule.Missed:
 		log.Warn("scheduled times missed", "count", r.Count, "reason", r.Reason)
 	case schedule.Failed:
-		if !errors.Is(r.Err, service.ErrDraining) {
+		if !errors.Is(r.Err, outcome.ErrDraining) {
 			log.Error("scheduled run failed to start", "error", service.Loggable(r.Err))
 		}
 	case schedule.Jumped:

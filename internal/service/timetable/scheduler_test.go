@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -86,7 +87,7 @@ func (s *stage) write(text string) {
 
 // serve starts to fire schedules, until stop is called.
 func (s *stage) serve() (f *Scheduler, stop func()) {
-	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, s, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, Service{s, s, s, s.Allows, s.NeedsPerson}, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop
 }
@@ -103,7 +104,7 @@ func (w *lockedWriter) Write(p []byte) (int, error) {
 }
 
 func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {
-	plan, err := s.AnyPlan(ctx, r.Tool)
+	plan, err := s.AnyPlan(r.Tool)
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +136,7 @@ func (s *stage) Allows(*engine.Plan) error {
 	return s.refuse
 }
 
-func (s *stage) AnyPlan(_ context.Context, name string) (*engine.Plan, error) {
+func (s *stage) AnyPlan(name string) (*engine.Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return engine.Compile(s.lib, name)
@@ -143,7 +144,7 @@ func (s *stage) AnyPlan(_ context.Context, name string) (*engine.Plan, error) {
 
 func (s *stage) NeedsPerson(string) bool { return false }
 
-func (s *stage) Definitions() uint64 {
+func (s *stage) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.definitions
@@ -306,10 +307,10 @@ func TestOverlap(t *testing.T) {
 func TestCannotBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s}\n")
-		s.refusing(fmt.Errorf("%w: it wants elevated rights", service.ErrRefused))
+		s.refusing(fmt.Errorf("%w: it wants elevated rights", outcome.ErrRefused))
 		_, stop := s.serve()
 		waittest.Until(s, "the slot is left out", func() bool { return strings.Contains(s.last(s.id("t")).Reason, "elevated rights") })
-		s.refusing(service.ErrDraining)
+		s.refusing(outcome.ErrDraining)
 		var open []sqlite.Firing
 		waittest.Until(s, "a claim stands", func() bool {
 			var err error
@@ -348,7 +349,7 @@ func TestGone(t *testing.T) {
 func TestGoneOrBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, everySecond+"  - {every: 1s}\n")
-		s.refusing(service.ErrDraining)
+		s.refusing(outcome.ErrDraining)
 		_, stop := s.serve()
 		var open []sqlite.Firing
 		waittest.Until(s, "a claim stands", func() bool {
@@ -416,7 +417,7 @@ func TestSetChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		waittest.Until(s, "it is paused", func() bool { return names() == "mine true;t false;" })
-		if err := f.Pause(t.Context(), "unknown", true); !errors.Is(err, service.ErrNoSchedule) {
+		if err := f.Pause(t.Context(), "unknown", true); !errors.Is(err, outcome.ErrNoSchedule) {
 			t.Error(err)
 		}
 		s.write(everySecond + "  - {every: 1s, name: renamed, params: {A: renamed}}\n")

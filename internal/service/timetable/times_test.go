@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
 const daily = `name: daily
@@ -62,7 +62,7 @@ func TestTimes(t *testing.T) {
 		if got := times(time.Now(), time.Time{}, 3); len(got) != 3 {
 			t.Errorf("3 next times are %q", got)
 		}
-		if _, err := f.Times(t.Context(), "nothing", time.Now(), time.Time{}, 3); !errors.Is(err, service.ErrNoSchedule) {
+		if _, err := f.Times(t.Context(), "nothing", time.Now(), time.Time{}, 3); !errors.Is(err, outcome.ErrNoSchedule) {
 			t.Errorf("an unknown schedule: %v", err)
 		}
 		list, err := f.Schedules(t.Context())

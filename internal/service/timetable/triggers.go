@@ -196,7 +196,7 @@ func (w *watcher) poll(ctx context.Context, now time.Time) error {
 
 // mayRun reports whether the policy allows the tool: the files of one that it does not allow are not read.
 func (w *watcher) mayRun(ctx context.Context, e Entry) bool {
-	p, err := w.s.service.AnyPlan(ctx, e.Tool)
+	p, err := w.s.service.Tools.AnyPlan(e.Tool)
 	if err == nil {
 		err = w.s.service.Allows(p)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.
@@ -23,7 +22,7 @@ const artifactPolicy = "default-src 'none'; sandbox; style-src 'unsafe-inline'; 
 const anyType = "*/*"
 
 // artifactHandlers answer requests for the artifacts of runs.
-type artifactHandlers struct{ runs service.RunReader }
+type artifactHandlers struct{ runs Runs }
 
 func (h artifactHandlers) routes() []route {
 	return []route{

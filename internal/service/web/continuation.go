@@ -6,13 +6,12 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // continuationHandlers answer requests to resume and retry runs.
 type continuationHandlers struct {
-	runs    service.RunReader
-	control service.RunController
+	history History
+	control Control
 	bodies  *bodyReader
 }
 
@@ -73,7 +72,7 @@ func (h continuationHandlers) resumeRun(w http.ResponseWriter, r *http.Request) 
 	if err := h.bodies.readFields(w, r); err != nil {
 		return err
 	}
-	info, err := h.runs.Info(r.Context(), id)
+	info, err := h.history.Info(r.Context(), id)
 	switch {
 	case err != nil:
 		return err

@@ -5,7 +5,7 @@
 //
 // One table (routes.go) describes every route: method, path, request and responses. The
 // handlers and the OpenAPI document are made from it, so that they cannot differ. Each group
-// of handlers has its rows of the table, and only those parts of the service.API and of the
+// of handlers has its rows of the table, and only those parts of the Service and of the
 // Options that it uses (newGroups). A handler reads its request, calls the service and responds
 // with one document. If it fails, it returns an error, and problem.go alone decides what the
 // caller learns about it.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // maxPreview limits the time of a dry run, which binds parameters and so may run transforms.
@@ -23,18 +22,18 @@ func (h toolHandlers) dryRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v, err := previewOf(h.tools, r, p, params)
+	v, err := h.starter.preview(r, p, params)
 	if err != nil {
 		return err
 	}
 	return writeJSON(w, 200, v)
 }
 
-// previewOf returns what a run of a plan would do, without folders of the machine.
-func previewOf(tools service.ToolReader, r *http.Request, p *engine.Plan, params map[string]any) (*preview.Preview, error) {
+// preview returns what a run of a plan would do, without folders of the machine.
+func (s starter) preview(r *http.Request, p *engine.Plan, params map[string]any) (*preview.Preview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), maxPreview)
 	defer cancel()
-	v, err := tools.Preview(ctx, p, params)
+	v, err := s.Preview(ctx, p, params)
 	if err != nil {
 		return nil, err
 	}

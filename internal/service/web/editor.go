@@ -6,15 +6,15 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
-	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/library"
 )
 
 // editorHandlers answer requests of editors of definitions.
 type editorHandlers struct {
-	editor service.Editor
-	tools  service.ToolReader
-	bodies *bodyReader
+	editor  Editor
+	starter starter
+	bodies  *bodyReader
 }
 
 func (h editorHandlers) routes() []route {
@@ -57,7 +57,7 @@ func diagnosticsOf(found tool.Diagnostics) (json.RawMessage, error) {
 	return doc.Diagnostics, err
 }
 
-func writeSourceDoc(w http.ResponseWriter, r *http.Request, s *service.Source, found tool.Diagnostics) (err error) {
+func writeSourceDoc(w http.ResponseWriter, r *http.Request, s *catalog.Source, found tool.Diagnostics) (err error) {
 	doc := sourceDoc{Name: s.Name, Scope: s.Scope, Kind: s.Kind, File: s.File, Text: string(s.Text), Digest: s.Digest, ReadOnly: s.ReadOnly}
 	if doc.ReadOnly == "" && !callerFrom(r).mayEdit() {
 		doc.ReadOnly = errMayNotEdit.Message
@@ -73,13 +73,13 @@ func (h editorHandlers) readSource(w http.ResponseWriter, r *http.Request) error
 	if !callerFrom(r).mayUse(name) {
 		return &library.NotFoundError{Name: name}
 	}
-	s, err := h.editor.Source(r.Context(), name)
+	s, err := h.editor.Source(name)
 	if err != nil {
 		return err
 	}
 	var found tool.Diagnostics
 	if s.File != "" {
-		if _, found, err = h.editor.Check(r.Context(), name, "", s.Text); err != nil {
+		if _, found, err = h.editor.Check(name, "", s.Text); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (h editorHandlers) writeSource(w http.ResponseWriter, r *http.Request) erro
 	case text == "" || digest == "":
 		return refuse(400, "no-text", "the fields text and digest are required", `send {"text": "...", "digest": "sha256:..."}`)
 	}
-	s, err := h.editor.Save(r.Context(), r.PathValue("name"), digest, []byte(text))
+	s, err := h.editor.Save(r.PathValue("name"), digest, []byte(text))
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (h editorHandlers) validate(w http.ResponseWriter, r *http.Request) error {
 	case !callerFrom(r).mayEdit():
 		return errMayNotEdit
 	}
-	plan, found, err := h.editor.Check(r.Context(), name, kind, []byte(text))
+	plan, found, err := h.editor.Check(name, kind, []byte(text))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (h editorHandlers) validate(w http.ResponseWriter, r *http.Request) error {
 		doc.Graph = &g
 	}
 	if plan != nil && params != nil {
-		if doc.Plan, err = previewOf(h.tools, r, plan, params); err != nil {
+		if doc.Plan, err = h.starter.preview(r, plan, params); err != nil {
 			return err
 		}
 	}

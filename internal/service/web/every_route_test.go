@@ -77,7 +77,7 @@ func TestEveryRouteKnowsCaller(t *testing.T) {
 		}
 		senders[role] = token
 	}
-	h, err := New(struct{ service.API }{}, Options{Users: users.NewRegistry(dir, func(err error) { t.Error(err) }), MCP: http.NotFoundHandler(), Metrics: http.NotFoundHandler(),
+	h, err := New(&Service{}, Options{Users: users.NewRegistry(dir, func(err error) { t.Error(err) }), MCP: http.NotFoundHandler(), Metrics: http.NotFoundHandler(),
 		Schedules: noSchedules{}, Webhooks: []config.Webhook{{Name: "x", Secret: []byte("x")}},
 		Tokens: []service.Token{{Text: senders["token"]}, {Text: senders["limited"], Tools: []string{"x"}}}})
 	if err != nil {

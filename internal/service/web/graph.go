@@ -6,13 +6,12 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 	"github.com/flowrun/flowrun/internal/screen/layout"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // graphHandlers answer requests for the graphs of tools and runs.
 type graphHandlers struct {
-	tools   service.ToolReader
-	runs    service.RunReader
+	tools   Tools
+	runs    Runs
 	encoded encodedDocs[engine.Plan]
 }
 

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // response records whether the response has begun.
@@ -54,8 +53,9 @@ type guard struct {
 	places   places
 	throttle *throttle
 	bodies   *bodyReader
-	runs     service.RunReader
-	tools    service.ToolReader
+	history  History
+	runs     Runs
+	tools    Tools
 	log      *slog.Logger
 	mux      *http.ServeMux
 }
@@ -180,7 +180,7 @@ func (g *guard) checkRunAccess(rt route, r *http.Request, c caller) error {
 		return err
 	}
 	if !c.allTools() {
-		if info, err := g.runs.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
+		if info, err := g.history.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
 			return cmp.Or(err, history.ErrNoRun)
 		}
 	}
@@ -188,7 +188,7 @@ func (g *guard) checkRunAccess(rt route, r *http.Request, c caller) error {
 	if err != nil {
 		return err
 	}
-	if err := g.tools.Offered(r.Context(), p); err != nil && !c.allTools() {
+	if err := g.tools.Offered(p); err != nil && !c.allTools() {
 		return history.ErrNoRun // of another file, whose tool only has the name of one that the caller may use
 	} else if err != nil && rt.continuesRun && !onSocket(r) {
 		return err

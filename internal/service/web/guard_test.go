@@ -21,9 +21,9 @@ import (
 	"github.com/flowrun/flowrun/library"
 )
 
-// faulty is a service that fails, or panics where it is asked for more than Start.
+// faulty fails to start runs, and panics where it is asked for more than Start.
 type faulty struct {
-	service.API
+	web.Starter
 	err error
 }
 
@@ -240,7 +240,7 @@ func TestUnofferedRun(t *testing.T) {
 
 // TestNoToken checks that a server without tokens admits nobody without a token.
 func TestNoToken(t *testing.T) {
-	handler, err := web.New(faulty{}, web.Options{})
+	handler, err := web.New(&web.Service{Starter: faulty{}}, web.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestNoToken(t *testing.T) {
 // TestPanic checks that a panic is reported as a bug, and logged with its place.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
-	handler, err := web.New(faulty{}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	handler, err := web.New(&web.Service{Starter: faulty{}}, web.Options{Tokens: []service.Token{{Text: token}}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestIdempotency(t *testing.T) {
 // one does not.
 func TestTraceparent(t *testing.T) {
 	var got []string
-	handler, err := web.New(recording{got: &got}, web.Options{Tokens: []service.Token{{Text: token}}})
+	handler, err := web.New(&web.Service{Starter: recording{got: &got}}, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -364,7 +364,7 @@ func TestTraceparent(t *testing.T) {
 
 // recording takes every run.
 type recording struct {
-	service.API
+	web.Starter
 	got *[]string
 }
 

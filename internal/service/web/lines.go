@@ -10,7 +10,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // logPart are the query parameters that choose the log of a step.
@@ -22,7 +21,7 @@ var logPart = []param{
 
 // lineHandlers answer requests for lines of the logs of steps.
 type lineHandlers struct {
-	runs     service.RunReader
+	runs     Runs
 	stateDir string
 	indexes  lineIndexes
 }

@@ -153,7 +153,7 @@ func TestBriefRunIsEncodedOnce(t *testing.T) {
 	if n := web.BriefEncodings(b.handler); n != 1 || !strings.Contains(first, `"status":"waiting"`) {
 		t.Errorf("encoded %d times: %s", n, first)
 	}
-	if err := b.service.Cancel(t.Context(), id, ""); err != nil {
+	if err := b.service.Control.Cancel(t.Context(), id, ""); err != nil {
 		t.Fatal(err)
 	}
 	waittest.Until(b, "cancelled run without an owner", func() bool { // the owner leaves it after the last event

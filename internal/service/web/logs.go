@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // logHandlers answer requests for the output of runs.
 type logHandlers struct {
-	runs      service.RunReader
+	history   History
+	runs      Runs
 	stateDir  string
 	streaming *streaming
 }
@@ -100,7 +100,7 @@ func (h logHandlers) copyLogs(r *http.Request, s *stream, l *logs, past *engine.
 			return nil
 		}
 		var err error
-		if info, err = h.runs.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
+		if info, err = h.history.Info(r.Context(), info.ID); err != nil { // read before the events, see runEvents
 			return err
 		}
 		if events, err = h.appendNew(r, info.ID, events); err != nil {
@@ -116,7 +116,7 @@ func (h logHandlers) appendNew(r *http.Request, id string, events []dag.Event) (
 		if len(events) > 0 {
 			after = events[len(events)-1].Seq
 		}
-		list, err := h.runs.Events(r.Context(), id, after)
+		list, err := h.history.Events(r.Context(), id, after)
 		if err != nil || len(list) == 0 {
 			return events, err
 		}

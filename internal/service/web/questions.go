@@ -16,9 +16,9 @@ import (
 
 // questionHandlers answer requests for the questions of runs.
 type questionHandlers struct {
-	runs    service.RunReader
+	runs    Runs
 	list    runList
-	control service.RunController
+	control Control
 	bodies  *bodyReader
 	log     *slog.Logger
 }

@@ -63,7 +63,7 @@ var (
 type group interface{ routes() []route }
 
 // newGroups gives each group of handlers what it needs.
-func newGroups(s service.API, o Options, g *guard) (groups []group, err error) {
+func newGroups(s *Service, o Options, g *guard) (groups []group, err error) {
 	hooks, err := hooksByName(o.Webhooks)
 	if err != nil {
 		return nil, err
@@ -73,21 +73,21 @@ func newGroups(s service.API, o Options, g *guard) (groups []group, err error) {
 	if s == nil {
 		return []group{mcpHandlers{o.MCP, limits}}, nil
 	}
-	list, start := runList{s, s}, starter{s, s}
+	list, start := runList{s.History, s.Tools}, starter{s.Starter, s.Runs}
 	openAPI := sync.OnceValues(func() ([]byte, error) { return document(tableOf(groups), o.Version) })
 	groups = []group{
 		sessionHandlers{o.Sessions, g.auth, g.bodies, g.throttle, o.URL, o.Version},
 		list,
-		&runHandlers{start, s, s, g.bodies, encodedDocs[engine.RecordedRun]{max: maxBriefBytes}},
-		logHandlers{s, o.StateDir, limits},
-		&lineHandlers{runs: s, stateDir: o.StateDir},
-		artifactHandlers{s},
-		continuationHandlers{s, s, g.bodies},
-		questionHandlers{s, list, s, g.bodies, o.Log},
-		toolHandlers{s, s, g.bodies, o.StateDir},
-		&graphHandlers{s, s, encodedDocs[engine.Plan]{max: maxGraphBytes}},
-		editorHandlers{s, s, g.bodies},
-		eventHandlers{s, limits},
+		&runHandlers{start, s.Control, s.History, s.Runs, g.bodies, encodedDocs[engine.RecordedRun]{max: maxBriefBytes}},
+		logHandlers{s.History, s.Runs, o.StateDir, limits},
+		&lineHandlers{runs: s.Runs, stateDir: o.StateDir},
+		artifactHandlers{s.Runs},
+		continuationHandlers{s.History, s.Control, g.bodies},
+		questionHandlers{s.Runs, list, s.Control, g.bodies, o.Log},
+		toolHandlers{s.Tools, start, s.History, g.bodies, o.StateDir},
+		&graphHandlers{s.Tools, s.Runs, encodedDocs[engine.Plan]{max: maxGraphBytes}},
+		editorHandlers{s.Editor, start, g.bodies},
+		eventHandlers{s.History, s.Feed, limits},
 		serviceHandlers{s.Health, o.Metrics, openAPI},
 	}
 	if o.Schedules != nil {

@@ -258,10 +258,10 @@ func TestErrors(t *testing.T) {
 		code   string
 	}{
 		{fmt.Errorf("cannot read run x: %w", history.ErrNoRun), 404, "unknown-run"},
-		{service.ErrDraining, 503, "draining"},
-		{fmt.Errorf("%w: denied by %s", service.ErrRefused, path), 403, "refused"},
-		{service.ErrPath, 400, "tool-path"},
-		{service.ErrNotRunning, 409, "not-running"},
+		{outcome.ErrDraining, 503, "draining"},
+		{fmt.Errorf("%w: denied by %s", outcome.ErrRefused, path), 403, "refused"},
+		{outcome.ErrPath, 400, "tool-path"},
+		{outcome.ErrNotRunning, 409, "not-running"},
 		{history.ErrLive, 409, "live"},
 		{history.ErrChanged, 409, "changed"},
 		{&outcome.InterruptedError{Run: "r"}, 409, "asks"},
@@ -272,7 +272,7 @@ func TestErrors(t *testing.T) {
 		{fmt.Errorf("open %s: broken", path), 500, "internal"},
 	} {
 		s := faulty{err: c.err}
-		handler, err := web.New(s, web.Options{Tokens: []service.Token{{Text: token}}})
+		handler, err := web.New(&web.Service{Starter: s}, web.Options{Tokens: []service.Token{{Text: token}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,13 +14,12 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
-	"github.com/flowrun/flowrun/internal/service"
 )
 
 // runList lists runs.
 type runList struct {
-	runs  service.RunReader
-	tools service.ToolReader
+	history History
+	tools   Tools
 }
 
 func (h runList) routes() []route {
@@ -94,7 +93,7 @@ func (h runList) page(ctx context.Context, f runFilter) (page []history.RunInfo,
 		q.Limit = max(q.Limit, examinedAtOnce)
 	}
 	for {
-		list, err := h.runs.Runs(ctx, q)
+		list, err := h.history.Runs(ctx, q)
 		if err != nil {
 			return nil, "", err
 		}
@@ -135,7 +134,7 @@ func (h runList) filter(r *http.Request, in url.Values) (f runFilter, err error)
 		}
 	}
 	if f.query.Before != "" {
-		if _, err := h.runs.Info(r.Context(), f.query.Before); err != nil {
+		if _, err := h.history.Info(r.Context(), f.query.Before); err != nil {
 			return f, err
 		}
 	}
@@ -146,7 +145,8 @@ func (h runList) filter(r *http.Request, in url.Values) (f runFilter, err error)
 	if err := f.addParams(in["param"]); err != nil {
 		return f, err
 	}
-	return f, h.addTags(r.Context(), &f, in["tag"])
+	h.addTags(&f, in["tag"])
+	return f, nil
 }
 
 // queryTime reads a query parameter that is a time. Without it, the time stays as it is.
@@ -188,19 +188,14 @@ func (f *runFilter) addParams(list []string) error {
 }
 
 // addTags limits the filter to the runs of tools that have all these tags.
-func (h runList) addTags(ctx context.Context, f *runFilter, tags []string) error {
+func (h runList) addTags(f *runFilter, tags []string) {
 	if len(tags) == 0 {
-		return nil
-	}
-	tools, err := h.tools.Tools(ctx)
-	if err != nil {
-		return err
+		return
 	}
 	f.query.Tools = []string{}
-	for _, t := range tools {
+	for _, t := range h.tools.Tools() {
 		if !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(t.Tags, tag) }) {
 			f.query.Tools = append(f.query.Tools, t.Name)
 		}
 	}
-	return nil
 }

@@ -25,8 +25,9 @@ import (
 // runHandlers answer requests to start, show and cancel runs.
 type runHandlers struct {
 	starter starter
-	control service.RunController
-	runs    service.RunReader
+	control Control
+	history History
+	runs    Runs
 	bodies  *bodyReader
 	brief   encodedDocs[engine.RecordedRun]
 }
@@ -60,11 +61,11 @@ func accept(w http.ResponseWriter, id string) error {
 
 // ps lists active runs, locks and queues.
 func (h *runHandlers) ps(w http.ResponseWriter, r *http.Request) error {
-	line, err := h.runs.Queue(r.Context())
+	line, err := h.history.Queue(r.Context())
 	if err != nil {
 		return err
 	}
-	runs, err := h.runs.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
+	runs, err := h.history.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
 	if err != nil {
 		return err
 	}
@@ -140,8 +141,8 @@ func (h *runHandlers) startRun(w http.ResponseWriter, r *http.Request) error {
 
 // starter starts runs for requests.
 type starter struct {
-	service.RunStarter
-	runs service.RunReader
+	Starter
+	runs Runs
 }
 
 // start starts a run even if the caller disconnects: a caller that repeats the request must
@@ -218,7 +219,7 @@ func (h *runHandlers) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	if err := h.bodies.readFields(w, r); err != nil {
 		return err
 	}
-	info, err := h.runs.Info(r.Context(), id)
+	info, err := h.history.Info(r.Context(), id)
 	switch {
 	case err != nil:
 		return err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -57,7 +58,7 @@ func (h scheduleHandlers) schedule(r *http.Request) (service.Schedule, error) {
 		}
 	}
 	if err == nil {
-		err = service.ErrNoSchedule
+		err = outcome.ErrNoSchedule
 	}
 	return service.Schedule{}, err
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service/feed"
 )
 
@@ -109,7 +109,8 @@ func (s *stream) keepAlive(id uint64) error {
 
 // eventHandlers answer requests to follow events.
 type eventHandlers struct {
-	runs      service.RunReader
+	history   History
+	feed      Feed
 	streaming *streaming
 }
 
@@ -161,10 +162,10 @@ func (h eventHandlers) watch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if h.streaming.stopped() {
-		return service.ErrDraining
+		return outcome.ErrDraining
 	}
 	run, tool := r.URL.Query().Get("run"), r.URL.Query().Get("tool")
-	updates, lost := h.runs.Watch(r.Context(), at)
+	updates, lost := h.feed.Watch(r.Context(), at)
 	s, err := h.streaming.begin(w, asStream)
 	if err != nil || r.Method == http.MethodHead {
 		return err
@@ -216,19 +217,19 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.runs.Info(r.Context(), id); err != nil {
+	if _, err := h.history.Info(r.Context(), id); err != nil {
 		return err
 	}
 	s, err := h.streaming.begin(w, asStream)
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
-	f := follower{stream: s, runs: h.runs, streaming: h.streaming, run: id, at: at}
-	f.updates, _ = h.runs.Watch(r.Context(), 0) // before the history is read, so that no event is missed
+	f := follower{stream: s, store: h.history, feed: h.feed, streaming: h.streaming, run: id, at: at}
+	f.updates, _ = h.feed.Watch(r.Context(), 0) // before the history is read, so that no event is missed
 	beat := time.NewTicker(h.streaming.keepAliveInterval)
 	defer beat.Stop()
 	for {
-		info, err := h.runs.Info(r.Context(), id) // before the events: the run was live when those in between were written
+		info, err := h.history.Info(r.Context(), id) // before the events: the run was live when those in between were written
 		if err != nil {
 			return err
 		}
@@ -248,7 +249,8 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 // follower sends the events of one run to one client.
 type follower struct {
 	*stream
-	runs      service.RunReader
+	store     History
+	feed      Feed
 	streaming *streaming
 	run       string
 	at        uint64   // number of the last event sent
@@ -260,7 +262,7 @@ type follower struct {
 // history sends the recorded events that were not sent yet.
 func (f *follower) history(r *http.Request) error {
 	for {
-		list, err := f.runs.Events(r.Context(), f.run, f.at)
+		list, err := f.store.Events(r.Context(), f.run, f.at)
 		if err != nil {
 			return err
 		}
@@ -317,7 +319,7 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 			}
 		case <-soon:
 			if f.updates == nil {
-				f.updates, _ = f.runs.Watch(r.Context(), 0)
+				f.updates, _ = f.feed.Watch(r.Context(), 0)
 			}
 			return false, nil
 		case <-beat:

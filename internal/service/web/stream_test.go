@@ -234,13 +234,10 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// flood is a service that has more to tell than anybody can read.
+// flood is a feed that has more to tell than anybody can read.
 type flood struct {
-	service.API
 	ended atomic.Int32
 }
-
-func (f *flood) Health() service.Health { return service.Health{Ready: true} }
 
 func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*feed.Update, bool) {
 	c := make(chan []*feed.Update)
@@ -263,7 +260,7 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*feed.Update, boo
 // TestSlowReader checks that a client that does not read is disconnected.
 func TestSlowReader(t *testing.T) {
 	f := &flood{}
-	handler, err := web.New(f, web.Options{Tokens: []service.Token{{Text: token}}})
+	handler, err := web.New(&web.Service{Feed: f, Health: func() service.Health { return service.Health{Ready: true} }}, web.Options{Tokens: []service.Token{{Text: token}}})
 	if err != nil {
 		t.Fatal(err)
 	}

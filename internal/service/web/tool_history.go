@@ -24,15 +24,15 @@ func (h toolHandlers) toolStats(w http.ResponseWriter, r *http.Request) error {
 			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 100", "")
 		}
 	}
-	runs, err := h.runs.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
+	runs, err := h.history.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
 	if err != nil {
 		return err
 	}
-	s, err := runstats.Of(r.Context(), name, runs, h.runs.Events)
+	s, err := runstats.Of(r.Context(), name, runs, h.history.Events)
 	if err != nil {
 		return err
 	}
-	if p, err := h.tools.Plan(r.Context(), name); err == nil {
+	if p, err := h.tools.Plan(name); err == nil {
 		s.History.Sort(stepOrder(p, ""))
 	}
 	return writeJSON(w, 200, s)

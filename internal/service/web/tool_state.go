@@ -11,7 +11,7 @@ func (h toolHandlers) toolState(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	current, err := h.tools.State(r.Context(), p.StateID())
+	current, err := h.history.State(r.Context(), p.StateID())
 	if err != nil {
 		return err
 	}

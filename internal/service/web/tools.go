@@ -12,15 +12,16 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/internal/model/policy"
-	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 )
 
 // toolHandlers answer requests about tools.
 type toolHandlers struct {
-	tools    service.ToolReader
-	runs     service.RunReader
+	tools    Tools
+	starter  starter
+	history  History
 	bodies   *bodyReader
 	stateDir string
 }
@@ -62,20 +63,13 @@ type listedTool struct {
 }
 
 func (h toolHandlers) listTools(w http.ResponseWriter, r *http.Request) error {
-	tools, err := h.listed(r)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, 200, map[string][]listedTool{"tools": tools})
+	return writeJSON(w, 200, map[string][]listedTool{"tools": h.listed(r)})
 }
 
 // listed returns the tools that the caller may use.
-func (h toolHandlers) listed(r *http.Request) ([]listedTool, error) {
-	found, err := h.tools.Tools(r.Context())
-	if err != nil {
-		return nil, err
-	}
-	byName := map[string]service.Tool{}
+func (h toolHandlers) listed(r *http.Request) []listedTool {
+	found := h.tools.Tools()
+	byName := map[string]catalog.Tool{}
 	for _, t := range found {
 		byName[t.Name] = t
 	}
@@ -94,7 +88,7 @@ func (h toolHandlers) listed(r *http.Request) ([]listedTool, error) {
 		level, _, _ := strings.Cut(risk.Risk(), " ")
 		tools = append(tools, listedTool{t.Name, t.Description, t.Scope, t.Kind, t.Category, t.Version, nonNil(t.Tags), level, t.BaseTool, t.Deprecated, t.Broken != ""})
 	}
-	return tools, nil
+	return tools
 }
 
 // nonNil returns a list that is never null in JSON.
@@ -106,12 +100,12 @@ func nonNil[T any](list []T) []T {
 }
 
 // planFor compiles the tool that a request names, if its caller may use it.
-func planFor(tools service.ToolReader, r *http.Request) (*engine.Plan, error) {
+func planFor(tools Tools, r *http.Request) (*engine.Plan, error) {
 	name := r.PathValue("name")
 	if !callerFrom(r).mayUse(name) {
 		return nil, &library.NotFoundError{Name: name}
 	}
-	return tools.Plan(r.Context(), name)
+	return tools.Plan(name)
 }
 
 // shownTool is the document of one tool.
@@ -154,11 +148,7 @@ func (h toolHandlers) showTool(w http.ResponseWriter, r *http.Request) error {
 	}
 	t := h.describeTool(p)
 	t.Parameters = declared.Parameters
-	listed, err := h.listed(r)
-	if err != nil {
-		return err
-	}
-	for _, l := range listed {
+	for _, l := range h.listed(r) {
 		if l.Name == t.Name {
 			t.listedTool = l
 		}

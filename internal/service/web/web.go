@@ -75,15 +75,17 @@ type server struct {
 // uses it should limit the time and size of headers (ReadHeaderTimeout, MaxHeaderBytes) and
 // idle connections; the handler limits everything else. If s is nil, /mcp is the only route. It
 // returns an error for an empty token and for a webhook without a secret.
-func New(s service.API, o Options) (http.Handler, error) {
+func New(s *Service, o Options) (http.Handler, error) {
 	o.Sessions, o.Log = cmp.Or(o.Sessions, users.NewSessions()), cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	auth, err := newAuthenticator(o)
 	if err != nil {
 		return nil, err
 	}
 	bodies := &bodyReader{max: cmp.Or(o.MaxBody, 1<<20), timeout: 10 * time.Second, unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}}
-	g := &guard{hosts: map[string]bool{}, auth: auth, places: o.Enter, throttle: &throttle{stopping: o.Stopping}, bodies: bodies,
-		runs: s, tools: s, log: o.Log}
+	g := &guard{hosts: map[string]bool{}, auth: auth, places: o.Enter, throttle: &throttle{stopping: o.Stopping}, bodies: bodies, log: o.Log}
+	if s != nil {
+		g.history, g.runs, g.tools = s.History, s.Runs, s.Tools
+	}
 	for _, h := range o.Hosts {
 		g.hosts[strings.ToLower(h)] = true
 	}

@@ -105,7 +105,7 @@ func newBench(t testing.TB, o web.Options) *bench {
 	}
 	o.Tokens, o.StateDir, o.Version, o.Stopping = append(o.Tokens, service.Token{Text: token}), state, "test", b.stopping
 	o.Log = slog.New(slog.NewTextHandler(locked{&b.mu, &b.log}, nil))
-	if b.handler, err = web.New(b.service, o); err != nil {
+	if b.handler, err = web.New(web.ServiceOf(b.service), o); err != nil {
 		t.Fatal(err)
 	}
 	b.server = httptest.NewServer(b.handler)

@@ -136,7 +136,7 @@ func TestDeliveries(t *testing.T) {
 
 // TestNoSecret checks that a webhook without a secret is rejected.
 func TestNoSecret(t *testing.T) {
-	if _, err := web.New(faulty{}, web.Options{Webhooks: []config.Webhook{{Name: "x", Tool: "t"}}}); err == nil || !strings.Contains(err.Error(), "webhook x") {
+	if _, err := web.New(&web.Service{Starter: faulty{}}, web.Options{Webhooks: []config.Webhook{{Name: "x", Tool: "t"}}}); err == nil || !strings.Contains(err.Error(), "webhook x") {
 		t.Error(err)
 	}
 }

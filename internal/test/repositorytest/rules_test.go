@@ -147,8 +147,9 @@ func TestWhoContinues(t *testing.T) {
 		"internal/cli/runs/approve.go":     "Continue: an approval, a rejection, two answers",
 		"internal/cli/runs/cancel.go":      "Continue: a cancel",
 		"internal/cli/runs/resume.go":      "Resume, Continue: an order of a person, an answer that nobody continued, the end of a question's time",
-		"internal/service/adopt.go":        "Continue: a restart, a crash after an answer, the end of a question's time, a cancel",
-		"internal/service/resume.go":       "Resume, Continue: an order of a person, an approval, a rejection",
+		"internal/service/answer.go":       "Continue: an approval, a rejection",
+		"internal/service/control.go":      "Resume: an order of a person",
+		"internal/service/orphan.go":       "Continue: a restart, a crash after an answer, the end of a question's time, a cancel",
 		"internal/service/toolset/runs.go": "Resume: an order of a person",
 	}
 	continues := regexp.MustCompile(`\.(Continue|Resume)\([^)]*([Ll]ibrary\(\)|\blib\b)|RecordedRun\)\.(Continue|Resume)\b`)

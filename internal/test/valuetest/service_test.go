@@ -60,7 +60,7 @@ func (b *bench) startService() {
 		body.Name, body.BodyParam = "body-"+typ, "V"
 		hooks = append(hooks, field, body)
 	}
-	b.web, err = web.New(s, web.Options{Tokens: []service.Token{{Text: secret}}, StateDir: b.dir, Version: "test", Webhooks: hooks,
+	b.web, err = web.New(web.ServiceOf(s), web.Options{Tokens: []service.Token{{Text: secret}}, StateDir: b.dir, Version: "test", Webhooks: hooks,
 		Stopping: make(chan struct{}), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)

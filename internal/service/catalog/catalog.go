@@ -1,10 +1,17 @@
-package service
+// Package catalog keeps the definitions that a service offers: it reads them when they change, and
+// changes their files for callers.
+//
+// # The model
+//
+// Definitions are read when they change, not when they are requested. If a definition becomes
+// invalid, its last valid version stays in use. A run keeps the version that it started with.
+//
+// A caller over the network names a tool, never a path: [Editor] too finds a file by the name of
+// its tool only.
+package catalog
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"log/slog"
 	"maps"
 	"os"
@@ -16,15 +23,15 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/filestamp"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
 
-// planCache holds the last valid version of each available definition. It keeps their
+// Catalog holds the last valid version of each available definition. It keeps their
 // sources, which are small, and a compiled plan only for those that were requested. Safe
 // for concurrent use.
-type planCache struct {
+type Catalog struct {
 	library func() *library.Library
 	served  []string // patterns of the built-in and discovered tools that are offered
 	log     *slog.Logger
@@ -37,20 +44,20 @@ type planCache struct {
 	version   uint64 // grows whenever definitions were read again
 }
 
-// entry is one tool.
-type entry struct {
-	listed  Tool
-	file    string
-	sources []tool.Source // of the last valid version; empty if there was none
-	plan    *engine.Plan  // compiled from sources; nil until it is requested
+// New returns a Catalog without definitions; Refresh reads them. library returns a Library of the
+// available definitions. It is called repeatedly, because folders appear and disappear. served are
+// patterns of the built-in and discovered tools that are offered in addition to those in files.
+func New(library func() *library.Library, served []string, log *slog.Logger) *Catalog {
+	return &Catalog{library: library, served: served, log: log, entries: map[string]*entry{}}
 }
 
-func newPlanCache(library func() *library.Library, served []string, log *slog.Logger) *planCache {
-	return &planCache{library: library, served: served, log: log, entries: map[string]*entry{}}
+// IsPath reports whether name is the path of a file.
+func IsPath(name string) bool {
+	return tool.Extension(name) != "" || strings.ContainsAny(name, `/\`)
 }
 
 // Library returns the current Library.
-func (c *planCache) Library() *library.Library {
+func (c *Catalog) Library() *library.Library {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lib
@@ -67,8 +74,8 @@ const (
 	fileCostFactor  = 2000
 )
 
-// follow polls until quit is closed. A requested tool is checked in addition, see current.
-func (c *planCache) follow(quit <-chan struct{}) {
+// Follow polls until quit is closed. A requested tool is checked in addition, see current.
+func (c *Catalog) Follow(quit <-chan struct{}) {
 	tick := time.NewTicker(folderInterval)
 	defer tick.Stop()
 	var folders []stamp
@@ -85,13 +92,13 @@ func (c *planCache) follow(quit <-chan struct{}) {
 			continue
 		}
 		folders = now
-		c.refresh()
+		c.Refresh()
 		due = began.Add(min(max(folderInterval, fileCostFactor*time.Since(began)), maxFileInterval))
 	}
 }
 
 // folders returns the stamps of the folders that contain tools.
-func (c *planCache) folders() []stamp {
+func (c *Catalog) folders() []stamp {
 	var list []stamp
 	for _, f := range c.Library().Folders() {
 		list = append(list, stampOf(f.Path))
@@ -99,8 +106,8 @@ func (c *planCache) folders() []stamp {
 	return list
 }
 
-// refresh reads the definitions again if a file has changed.
-func (c *planCache) refresh() {
+// Refresh reads the definitions again if a file has changed.
+func (c *Catalog) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lib := c.library()
@@ -120,7 +127,7 @@ func (c *planCache) refresh() {
 }
 
 // read compiles every tool and keeps the last valid version of each.
-func (c *planCache) read() {
+func (c *Catalog) read() {
 	before, byFile := c.entries, map[string]*entry{}
 	for _, e := range before {
 		byFile[e.file] = e
@@ -141,44 +148,8 @@ func (c *planCache) read() {
 	}
 }
 
-// newEntry makes the entry of a tool from its plan, or from the error why it has none, and
-// from its former entry.
-func newEntry(l library.Listed, plan *engine.Plan, err error, old *entry) *entry {
-	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Kind: kindOf(l.Scope, l.Path),
-		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool}}
-	switch {
-	case err != nil && old != nil:
-		*e = *old
-		e.listed.Broken = reason(err)
-	case err != nil:
-		e.listed.Broken = reason(err)
-	default:
-		e.sources = plan.Sources()
-		if len(e.sources) == 0 { // defined in Go
-			e.plan = plan
-		} else if old != nil && sameSources(old.sources, e.sources) {
-			e.plan = old.plan
-		}
-	}
-	return e
-}
-
-// kindOf returns how a tool is defined.
-func kindOf(scope tool.Scope, file string) string {
-	switch scope {
-	case tool.ScopeGo, tool.ScopeBuiltin, tool.ScopeDiscovered, tool.ScopeMCP:
-		return string(scope)
-	}
-	for kind, extension := range extensions {
-		if tool.Extension(file) == extension {
-			return kind
-		}
-	}
-	return "yaml"
-}
-
 // logChange logs once that a tool became invalid, and once that it is valid again.
-func (c *planCache) logChange(e, old *entry) {
+func (c *Catalog) logChange(e, old *entry) {
 	was := ""
 	if old != nil {
 		was = old.listed.Broken
@@ -194,11 +165,20 @@ func (c *planCache) logChange(e, old *entry) {
 	}
 }
 
-// plan returns the compiled tool: its newest version, or the last valid one. A tool that is
-// not offered is not found, except if unlisted is set.
-func (c *planCache) plan(name string, unlisted bool) (*engine.Plan, error) {
+// Plan compiles an offered tool: its newest version, or the last valid one. Errors: ErrPath, a
+// library.NotFoundError, tool.Diagnostics.
+func (c *Catalog) Plan(name string) (*engine.Plan, error) { return c.plan(name, false) }
+
+// AnyPlan compiles a tool, including one that is not offered to callers over the network.
+func (c *Catalog) AnyPlan(name string) (*engine.Plan, error) { return c.plan(name, true) }
+
+// plan compiles a tool. One that is not offered is not found, except if unlisted is set.
+func (c *Catalog) plan(name string, unlisted bool) (*engine.Plan, error) {
+	if IsPath(name) {
+		return nil, outcome.ErrPath
+	}
 	if !c.current(name) {
-		c.refresh()
+		c.Refresh()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +200,7 @@ func (c *planCache) plan(name string, unlisted bool) (*engine.Plan, error) {
 }
 
 // Compiled returns the plan of a tool if it has been compiled.
-func (c *planCache) Compiled(name string) []*engine.Plan {
+func (c *Catalog) Compiled(name string) []*engine.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.entries[name]; e != nil && e.plan != nil {
@@ -231,7 +211,7 @@ func (c *planCache) Compiled(name string) []*engine.Plan {
 
 // current reports whether the files of a tool are unchanged. It makes a change take effect
 // at the next request, before the next poll.
-func (c *planCache) current(name string) bool {
+func (c *Catalog) current(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.entries[name]
@@ -247,7 +227,7 @@ func (c *planCache) current(name string) bool {
 }
 
 // find returns an offered tool and the path of its file, "" if it is not in a file.
-func (c *planCache) find(name string) (listed Tool, file string, known bool) {
+func (c *Catalog) find(name string) (listed Tool, file string, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.entries[name]; e != nil {
@@ -261,8 +241,8 @@ func (c *planCache) find(name string) (listed Tool, file string, known bool) {
 	return Tool{}, "", false
 }
 
-// list returns every offered tool, sorted by name.
-func (c *planCache) list() []Tool {
+// Tools returns every offered tool, sorted by name.
+func (c *Catalog) Tools() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := c.provided()
@@ -274,7 +254,7 @@ func (c *planCache) list() []Tool {
 }
 
 // provided returns the offered tools that are built in or discovered.
-func (c *planCache) provided() []Tool {
+func (c *Catalog) provided() []Tool {
 	list := []Tool{}
 	if len(c.served) == 0 {
 		return list // Provided may have to run a discovery command
@@ -290,16 +270,16 @@ func (c *planCache) provided() []Tool {
 }
 
 // names returns the names of all offered tools.
-func (c *planCache) names() (names []string) {
+func (c *Catalog) names() (names []string) {
 	for _, t := range c.provided() {
 		names = append(names, t.Name)
 	}
 	return slices.AppendSeq(names, maps.Keys(c.entries))
 }
 
-// health returns the number of tools and the reasons why some of them are broken.
-func (c *planCache) health() (tools int, broken []string) {
-	for _, t := range c.list() {
+// Health returns the number of tools and the reasons why some of them are broken.
+func (c *Catalog) Health() (tools int, broken []string) {
+	for _, t := range c.Tools() {
 		if tools++; t.Broken != "" {
 			broken = append(broken, t.Broken)
 		}
@@ -307,67 +287,8 @@ func (c *planCache) health() (tools int, broken []string) {
 	return tools, broken
 }
 
-// reason returns why a definition is invalid, on one line with its location.
-func reason(err error) string {
-	var ds tool.Diagnostics
-	if errors.As(err, &ds) {
-		for _, d := range ds {
-			if d.Severity == tool.Error {
-				return d.String()
-			}
-		}
-	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
-	return text
-}
-
-func sameSources(a, b []tool.Source) bool {
-	return slices.EqualFunc(a, b, func(x, y tool.Source) bool {
-		return x.From == y.From && x.Name == y.Name && x.File == y.File && x.Digest == y.Digest
-	})
-}
-
-// stamp distinguishes the states of a file.
-type stamp struct {
-	size          int64
-	mode          fs.FileMode
-	mtime         int64
-	changed       int64 // see filestamp.Identity, as the rest
-	device, inode uint64
-}
-
-// stampOf returns the stamp of a file, or the zero stamp if the file does not exist.
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{}
-	}
-	s := stamp{size: info.Size(), mode: info.Mode(), mtime: info.ModTime().UnixNano()}
-	s.changed, s.device, s.inode = filestamp.Identity(info)
-	return s
-}
-
-// stampResolution is the time after a change in which another change may leave the same stamp.
-const stampResolution = 50 * time.Millisecond
-
-// fresh reports whether the file was changed so shortly before a time that a later change
-// may have left the same stamp.
-func (s stamp) fresh(looked time.Time) bool {
-	age := looked.UnixNano() - max(s.mtime, s.changed)
-	return -int64(stampResolution) < age && age < int64(stampResolution)
-}
-
-func fresh(files map[string]stamp, looked time.Time) bool {
-	for _, s := range files {
-		if s.fresh(looked) {
-			return true
-		}
-	}
-	return false
-}
-
 // stamps returns the stamps of all files in the folders and of the files that tools use.
-func (c *planCache) stamps() map[string]stamp {
+func (c *Catalog) stamps() map[string]stamp {
 	now := make(map[string]stamp, len(c.files))
 	for _, f := range c.lib.Folders() {
 		entries, err := os.ReadDir(f.Path)
@@ -385,24 +306,8 @@ func (c *planCache) stamps() map[string]stamp {
 	return now
 }
 
-// files returns the files that the tool was made of.
-func (e *entry) files() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, src := range e.sources {
-			if !yield(src.File) {
-				return
-			}
-			for _, part := range src.Files {
-				if !yield(part.Path) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // addUsed adds the stamps of files outside of the folders that tools use by path.
-func (c *planCache) addUsed(files map[string]stamp) {
+func (c *Catalog) addUsed(files map[string]stamp) {
 	for _, e := range c.entries {
 		for file := range e.files() {
 			if _, known := files[file]; !known {
@@ -410,4 +315,35 @@ func (c *planCache) addUsed(files map[string]stamp) {
 			}
 		}
 	}
+}
+
+// Offered returns a library.NotFoundError if a recorded run is not one of an offered tool. A run is one of the offered tool of its name only if both have the same
+// file: flowrun run accepts any path, also of a file whose tool has the name of another.
+func (c *Catalog) Offered(past *engine.RecordedRun) error {
+	name, file := past.Record.Tool, ""
+	if len(past.Record.Sources) > 0 {
+		file = past.Record.Sources[0].File
+	}
+	if _, offered, known := c.find(name); !known || file != "" && !sameFile(file, offered) {
+		return &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths are equal or lead to one file. A path that is equal may lead
+// nowhere now: a tool whose file was removed is offered until its folder is read again.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}
+
+// Version returns a number that grows when available definitions have been read again.
+func (c *Catalog) Version() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
 }

@@ -44,7 +44,7 @@ func TestRecentRun(t *testing.T) {
 	reader := b.serve(func(c *service.Config) { c.Store = store })
 	read := func() *engine.RecordedRun {
 		t.Helper()
-		run, err := reader.RecordedRun(t.Context(), id)
+		run, err := reader.Runs.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestRecentRun(t *testing.T) {
 	if records, read := store.records.Load()-began, store.events.Load()-known; records != 1 || read != events {
 		t.Errorf("%d records and %d events of %d were read", records, read, events)
 	}
-	if err := s.Answer(t.Context(), id, "go", service.Answer{Approve: true}); err != nil {
+	if err := s.Control.Answer(t.Context(), id, "go", service.Answer{Approve: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.becomes(id, dag.Succeeded)
@@ -95,7 +95,7 @@ func TestRecentRunRemoved(t *testing.T) {
 	for i, tool := range []string{"one", "two", "one"} {
 		b.start(s, service.Request{Tool: tool, Origin: "api", ID: "same"})
 		b.becomes("same", dag.Succeeded)
-		run, err := s.RecordedRun(t.Context(), "same")
+		run, err := s.Runs.RecordedRun(t.Context(), "same")
 		if err != nil || run.Record.Tool != tool || run.Result().Steps[0].Status != dag.Succeeded {
 			t.Fatalf("%v, %+v", err, run)
 		}
@@ -108,7 +108,7 @@ func TestRecentRunRemoved(t *testing.T) {
 		if i == 1 {
 			continue
 		}
-		if _, err := s.RecordedRun(t.Context(), "same"); !errors.Is(err, history.ErrNoRun) {
+		if _, err := s.Runs.RecordedRun(t.Context(), "same"); !errors.Is(err, history.ErrNoRun) {
 			t.Error(err)
 		}
 	}

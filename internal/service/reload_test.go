@@ -24,7 +24,7 @@ func TestReload(t *testing.T) {
 		t.Helper()
 		id := b.start(s, service.Request{Tool: tool, Origin: "api"})
 		b.becomes(id, dag.Succeeded)
-		past, err := s.RecordedRun(t.Context(), id)
+		past, err := s.Runs.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,9 +45,9 @@ func TestReload(t *testing.T) {
 	if h := s.Health(); len(h.Broken) != 1 || !strings.Contains(h.Broken[0], "hello.yaml") || h.Tools != 2 || !h.Ready {
 		t.Errorf("%+v", h)
 	}
-	tools, err := s.Tools(t.Context())
-	if err != nil || len(tools) != 2 || tools[0].Broken == "" || tools[1].Broken != "" {
-		t.Errorf("%+v, %v", tools, err)
+	tools := s.Tools.Tools()
+	if len(tools) != 2 || tools[0].Broken == "" || tools[1].Broken != "" {
+		t.Errorf("%+v", tools)
 	}
 	b.write("hello", strings.Replace(text, "VERSION", "three", 1))
 	says("hello", "three")
@@ -81,7 +81,7 @@ func TestReloadReplaced(t *testing.T) {
 		t.Helper()
 		id := b.start(s, service.Request{Tool: "hello", Origin: "api"})
 		b.becomes(id, dag.Succeeded)
-		past, err := s.RecordedRun(t.Context(), id)
+		past, err := s.Runs.RecordedRun(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}

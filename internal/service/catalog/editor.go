@@ -1,7 +1,6 @@
-package service
+package catalog
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,11 +8,22 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
 )
+
+// Editor reads, checks and saves definitions.
+type Editor struct {
+	catalog *Catalog
+	trusts  func(project string) bool
+}
+
+// NewEditor returns an Editor of the definitions of a Catalog. trusts reports whether the user
+// trusts a project, so that callers may change its definitions; nil: no project is trusted.
+func NewEditor(c *Catalog, trusts func(project string) bool) *Editor { return &Editor{c, trusts} }
 
 // Source is the text of a definition for an editor. A definition is found by the name of its
 // tool only: no part of a path comes from the caller.
@@ -34,12 +44,12 @@ type Source struct {
 // extensions are the extensions of files by kind.
 var extensions = map[string]string{"yaml": ".yaml", "json": ".json", "markdown": ".md", "javascript": ".tool.js"}
 
-// Source implements API.
-func (s *Service) Source(_ context.Context, name string) (*Source, error) {
+// Source returns the definition of a tool. Errors: ErrPath, a library.NotFoundError.
+func (e *Editor) Source(name string) (*Source, error) {
 	if IsPath(name) {
-		return nil, ErrPath
+		return nil, outcome.ErrPath
 	}
-	listed, file, known := s.plans.find(name)
+	listed, file, known := e.catalog.find(name)
 	if !known {
 		return nil, &library.NotFoundError{Name: name}
 	}
@@ -52,13 +62,13 @@ func (s *Service) Source(_ context.Context, name string) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.Text, src.Digest, src.ReadOnly = text, tool.DigestOf(text), s.readOnly(src)
+	src.Text, src.Digest, src.ReadOnly = text, tool.DigestOf(text), e.readOnly(src)
 	return src, nil
 }
 
 // readOnly returns the reason why the service does not change a definition. A link could lead
 // to the tools of the user, which are trusted in every project.
-func (s *Service) readOnly(src *Source) string {
+func (e *Editor) readOnly(src *Source) string {
 	switch info, err := os.Lstat(src.path); {
 	case err != nil || !info.Mode().IsRegular():
 		return "the file is a link to another place"
@@ -68,7 +78,7 @@ func (s *Service) readOnly(src *Source) string {
 		return "it belongs to the tools of the whole machine"
 	}
 	project := library.ProjectOf(filepath.Dir(src.path))
-	if s.Trusts == nil || !s.Trusts(project) {
+	if e.trusts == nil || !e.trusts(project) {
 		return "the project is not trusted; to trust it, run flowrun trust in it and restart the service"
 	}
 	folder, err := filepath.EvalSymlinks(filepath.Dir(src.path))
@@ -85,9 +95,10 @@ func (s *Service) readOnly(src *Source) string {
 	return ""
 }
 
-// Check implements API. Without a name, the text is checked as a new tool of the project.
-func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*engine.Plan, tool.Diagnostics, error) {
-	lib := s.Library()
+// Check compiles a text in the place of a definition, without saving it. The plan is nil if the text
+// has errors. Without a name, the text is checked as a new tool of the project.
+func (e *Editor) Check(name, kind string, text []byte) (*engine.Plan, tool.Diagnostics, error) {
+	lib := e.catalog.library()
 	if name == "" {
 		folder, err := lib.Folder(tool.ScopeLocal)
 		if err != nil {
@@ -96,21 +107,21 @@ func (s *Service) Check(ctx context.Context, name, kind string, text []byte) (*e
 		_, plan, found := toolfiles.Compile(lib, filepath.Join(folder, "new"+extensions[kind]), tool.ScopeLocal, text)
 		return plan, withoutFolders(found), nil
 	}
-	src, err := s.Source(ctx, name)
+	src, err := e.Source(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	if src.path == "" {
-		return nil, nil, &NotEditableError{Reason: src.ReadOnly}
+		return nil, nil, &outcome.NotEditableError{Reason: src.ReadOnly}
 	}
-	_, plan, found := s.compile(lib, src, text)
+	_, plan, found := e.compile(lib, src, text)
 	return plan, withoutFolders(found), nil
 }
 
 // compile compiles a text in the place of a definition.
-func (s *Service) compile(lib *library.Library, src *Source, text []byte) (*tool.Definition, *engine.Plan, tool.Diagnostics) {
+func (e *Editor) compile(lib *library.Library, src *Source, text []byte) (*tool.Definition, *engine.Plan, tool.Diagnostics) {
 	def, plan, found := toolfiles.Compile(lib, src.path, src.scope, text)
-	if d := s.renamed(src, def); d != nil {
+	if d := e.renamed(src, def); d != nil {
 		found = append(found, *d).Sorted()
 	}
 	return def, plan, found
@@ -118,11 +129,11 @@ func (s *Service) compile(lib *library.Library, src *Source, text []byte) (*tool
 
 // renamed reports that a text gives the tool another name: the old one is found no longer, and the new one may be that
 // of another tool, of which then one is lost.
-func (s *Service) renamed(src *Source, def *tool.Definition) *tool.Diagnostic {
+func (e *Editor) renamed(src *Source, def *tool.Definition) *tool.Diagnostic {
 	if def.Name == "" || def.Name == src.Name {
 		return nil
 	}
-	if listed, file, known := s.plans.find(def.Name); known && file != "" && file != src.path && listed.Scope == src.Scope {
+	if listed, file, known := e.catalog.find(def.Name); known && file != "" && file != src.path && listed.Scope == src.Scope {
 		return &tool.Diagnostic{Code: "duplicate-tool", Severity: tool.Error, Pos: def.Pos,
 			Message: fmt.Sprintf("the file %s defines a tool named %s already", filepath.Base(file), def.Name), Hint: "choose another name"}
 	}
@@ -146,30 +157,31 @@ func withoutFolders(ds tool.Diagnostics) tool.Diagnostics {
 	return ds
 }
 
-// Save implements API. It replaces the definition only if its digest is still the one that the
-// caller has read, and only by a valid text.
-func (s *Service) Save(ctx context.Context, name, digest string, text []byte) (*Source, error) {
-	src, err := s.Source(ctx, name)
+// Save replaces a definition, only if its digest is still the one that the
+// caller has read, and only by a valid text. Errors: a NotEditableError, ErrSourceChanged,
+// tool.Diagnostics.
+func (e *Editor) Save(name, digest string, text []byte) (*Source, error) {
+	src, err := e.Source(name)
 	switch {
 	case err != nil:
 		return nil, err
 	case src.ReadOnly != "":
-		return nil, &NotEditableError{Reason: src.ReadOnly}
+		return nil, &outcome.NotEditableError{Reason: src.ReadOnly}
 	case src.Digest != digest:
-		return nil, ErrSourceChanged
+		return nil, outcome.ErrSourceChanged
 	}
-	def, _, found := s.compile(s.Library(), src, text)
+	def, _, found := e.compile(e.catalog.library(), src, text)
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
 	err = atomicfile.Replace(src.path, src.Text, text)
 	if _, changed := errors.AsType[*atomicfile.ChangedError](err); changed {
-		return nil, ErrSourceChanged
+		return nil, outcome.ErrSourceChanged
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.Log.Info("definition was changed by a caller", "tool", name)
+	e.catalog.log.Info("definition was changed by a caller", "tool", name)
 	src.Name, src.Text, src.Digest, src.Warnings = def.Name, text, tool.DigestOf(text), withoutFolders(found)
 	return src, nil
 }
