@@ -8,13 +8,13 @@ import (
 )
 
 // markCycles adds an error to every alias of a list that runs itself, if only through other aliases. That depends on
-// more than the alias's own file, so it is found out for each listing.
-func (l *Library) markCycles(all []Listed) {
+// more than the alias's own file, so it is found out for each listing. lookup finds tools in files, nil if there is none.
+func markCycles(all []Listed, lookup func(name string, from *tool.Definition) *tool.Definition) {
 	for i, e := range all {
 		if e.BaseTool == "" || e.Broken() != "" {
 			continue
 		}
-		if cycle := l.aliasCycle(e); cycle != nil {
+		if cycle := aliasCycle(e, lookup); cycle != nil {
 			all[i].Diagnostics = append(slices.Clip(e.Diagnostics), tool.Diagnostic{Code: "recursion", Severity: tool.Error, Pos: e.BaseToolPos, Len: len([]rune(e.BaseTool)),
 				Message: "tools use each other in a cycle: " + strings.Join(cycle, " -> "), Hint: "a tool cannot use itself, not even through other tools"})
 		}
@@ -23,11 +23,11 @@ func (l *Library) markCycles(all []Listed) {
 
 // aliasCycle returns the names of the tools from the first one that an alias reaches twice, to that one again. It is
 // nil if the alias ends at another tool, or at a name that is not in a file.
-func (l *Library) aliasCycle(e Listed) []string {
+func aliasCycle(e Listed, lookup func(name string, from *tool.Definition) *tool.Definition) []string {
 	chain := []string{e.Name}
 	at := &tool.Definition{Name: e.Name, File: e.Path, Alias: true, BaseTool: tool.Text{S: e.BaseTool}}
 	for at.Alias {
-		if at = l.lookupFile(at.BaseTool.S, at); at == nil {
+		if at = lookup(at.BaseTool.S, at); at == nil {
 			return nil
 		}
 		if i := slices.Index(chain, at.Name); i >= 0 {
@@ -40,11 +40,11 @@ func (l *Library) aliasCycle(e Listed) []string {
 
 // lookupFile is Lookup for tools in files. It returns nil if there is none.
 func (l *Library) lookupFile(name string, from *tool.Definition) *tool.Definition {
-	if l.isPath(name) {
-		def, _, _ := l.load(l.resolve(name, from), tool.ScopeFile)
+	if l.formats.isPath(name) {
+		def, _, _ := l.reader.load(l.resolve(name, from), tool.ScopeFile)
 		return def
 	}
-	first, last := l.searchOrder(from)
+	first, last := l.folders.searchOrder(from)
 	def, _, err := l.lookupFolders(first, name)
 	if def == nil && err == nil {
 		def, _, _ = l.lookupInProject(last, name)

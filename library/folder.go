@@ -46,26 +46,21 @@ func (l *Library) Folder(s tool.Scope) (string, error) {
 
 // LookupIn is Lookup for a name in a single scope.
 func (l *Library) LookupIn(name string, s tool.Scope) (*tool.Definition, tool.Diagnostics, error) {
-	var places []folder
+	var places folders
 	for _, f := range l.folders {
 		if f.scope == s {
 			places = append(places, f)
 		}
 	}
-	for _, f := range places {
-		if file := l.findFile(f.path, name); file != "" {
-			return l.load(file, f.scope)
-		}
-		if err := f.unreadableReason(); err != nil {
-			return nil, nil, err
-		}
+	if def, found, err := l.lookupFolders(places, name); def != nil || err != nil {
+		return def, found, err
 	}
 	if len(places) == 0 { // the scope has no folder yet
 		dir, err := l.Folder(s)
 		if err != nil {
 			return nil, nil, err
 		}
-		places = []folder{{s, dir}}
+		places = folders{{s, dir}}
 	}
 	e := l.notFoundIn(name, places)
 	e.Scope = s
@@ -75,11 +70,11 @@ func (l *Library) LookupIn(name string, s tool.Scope) (*tool.Definition, tool.Di
 // ListFolder returns all definitions in a folder, sorted by name, in the form of List. It fails if the folder cannot be
 // read.
 func (l *Library) ListFolder(dir string) ([]Listed, error) {
-	files, err := l.files(dir)
+	files, err := l.finder.files(dir)
 	if err != nil {
 		return nil, err
 	}
-	all := l.listFiles(folder{tool.ScopeFile, dir}, files)
+	all := l.finder.listFiles(folder{tool.ScopeFile, dir}, files)
 	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -18,6 +19,24 @@ import (
 // The index is only a cache. An entry is valid only if the file still has the stamp under which it was read, and if
 // that stamp had settled (see fileStamp.settled). In all other cases the file is read: also if the index is missing,
 // damaged, or was written by another build of the program.
+
+// indexes are the indexes of all folders. Safe for concurrent use.
+type indexes struct {
+	folder  string // Config.Index
+	program string // see programID
+
+	mu    sync.Mutex
+	known map[string]index // by folder
+}
+
+// newIndexes returns the indexes that are stored in a folder; "" for none.
+func newIndexes(folder string) *indexes {
+	x := &indexes{folder: folder, known: map[string]index{}}
+	if folder != "" {
+		x.program = programID()
+	}
+	return x
+}
 
 // index holds the known files of one folder, by name. It is immutable.
 type index map[string]*indexed
@@ -51,12 +70,12 @@ func programID() string {
 	return path + " " + strconv.FormatInt(info.Size(), 10) + " " + strconv.FormatInt(info.ModTime().UnixNano(), 10)
 }
 
-// indexFile returns the path of the index of a folder, or "" if there is none.
-func (l *Library) indexFile(dir string) string {
-	if l.indexFolder == "" || l.programID == "" {
+// file returns the path of the index of a folder, or "" if there is none.
+func (x *indexes) file(dir string) string {
+	if x.folder == "" || x.program == "" {
 		return ""
 	}
-	return filepath.Join(l.indexFolder, tool.DigestOf([]byte(dir))[len("sha256:"):][:32])
+	return filepath.Join(x.folder, tool.DigestOf([]byte(dir))[len("sha256:"):][:32])
 }
 
 // valid returns the entry of a file if it is still valid at the time now, or else nil.
@@ -72,37 +91,37 @@ func (ix index) valid(file string, now time.Time) *indexed {
 	return e
 }
 
-// indexOf returns the index of a folder.
-func (l *Library) indexOf(dir string) index {
-	l.mu.Lock()
-	ix, ok := l.index[dir]
-	l.mu.Unlock()
+// of returns the index of a folder.
+func (x *indexes) of(dir string) index {
+	x.mu.Lock()
+	ix, ok := x.known[dir]
+	x.mu.Unlock()
 	if !ok {
-		ix = l.readIndex(dir)
-		l.mu.Lock()
-		l.index[dir] = ix
-		l.mu.Unlock()
+		ix = x.read(dir)
+		x.mu.Lock()
+		x.known[dir] = ix
+		x.mu.Unlock()
 	}
 	return ix
 }
 
-// updateIndex replaces the index of a folder.
-func (l *Library) updateIndex(dir string, files []*indexed) {
+// update replaces the index of a folder.
+func (x *indexes) update(dir string, files []*indexed) {
 	ix := make(index, len(files))
 	for _, e := range files {
 		if e != nil && e.stamp != (fileStamp{}) {
 			ix[filepath.Base(e.tool.Path)] = e
 		}
 	}
-	l.mu.Lock()
-	l.index[dir] = ix
-	l.mu.Unlock()
-	l.writeIndex(dir, ix)
+	x.mu.Lock()
+	x.known[dir] = ix
+	x.mu.Unlock()
+	x.write(dir, ix)
 }
 
-// readIndex reads the index of a folder from disk. It returns nil if there is no valid one.
-func (l *Library) readIndex(dir string) index {
-	file := l.indexFile(dir)
+// read reads the index of a folder from disk. It returns nil if there is no valid one.
+func (x *indexes) read(dir string) index {
+	file := x.file(dir)
 	if file == "" {
 		return nil
 	}
@@ -111,7 +130,7 @@ func (l *Library) readIndex(dir string) index {
 		return nil
 	}
 	head, body, ok := bytes.Cut(data, []byte("\n\n"))
-	if !ok || string(head) != indexHead(dir, l.programID, body) {
+	if !ok || string(head) != indexHead(dir, x.program, body) {
 		return nil
 	}
 	return unpackIndex(dir, body)
@@ -122,10 +141,10 @@ func indexHead(dir, program string, body []byte) string {
 	return indexFormat + strconv.Quote(program) + "\n" + strconv.Quote(dir) + "\n" + tool.DigestOf(body)
 }
 
-// writeIndex stores the index of a folder. Errors are ignored: the next process then reads the files itself. The file
+// write stores the index of a folder. Errors are ignored: the next process then reads the files itself. The file
 // is not synced; if a power failure damages it, its checksum does not match.
-func (l *Library) writeIndex(dir string, ix index) {
-	file := l.indexFile(dir)
+func (x *indexes) write(dir string, ix index) {
+	file := x.file(dir)
 	if file == "" || len(ix) < minIndexed {
 		return
 	}
@@ -134,8 +153,8 @@ func (l *Library) writeIndex(dir string, ix index) {
 		return
 	}
 	_, missing := os.Stat(file)
-	if err := atomicfile.Cache(file, []byte(indexHead(dir, l.programID, body)+"\n\n"+string(body))); err == nil && missing != nil {
-		atomicfile.Prune(l.indexFolder, maxIndexes)
+	if err := atomicfile.Cache(file, []byte(indexHead(dir, x.program, body)+"\n\n"+string(body))); err == nil && missing != nil {
+		atomicfile.Prune(x.folder, maxIndexes)
 	}
 }
 

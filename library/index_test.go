@@ -25,8 +25,8 @@ import (
 // later is a library with an index, long after everything that was written so far.
 func (h machine) later() *Library {
 	l := h.library()
-	l.indexFolder, l.programID = h.path("index"), "this build"
-	l.now = func() time.Time { return time.Now().Add(time.Minute) }
+	l.finder.indexes = &indexes{folder: h.path("index"), program: "this build", known: map[string]index{}}
+	l.reader.now = func() time.Time { return time.Now().Add(time.Minute) }
 	return l
 }
 
@@ -41,8 +41,8 @@ func (h machine) fill() (dir string) {
 // remembered are the names of files whose index entries a new process believes.
 func (h machine) remembered(dir string) (names []string) {
 	l := h.later()
-	for name := range l.indexOf(dir) {
-		if l.indexOf(dir).valid(filepath.Join(dir, name), l.now()) != nil {
+	for name := range l.finder.indexes.of(dir) {
+		if l.finder.indexes.of(dir).valid(filepath.Join(dir, name), l.reader.now()) != nil {
 			names = append(names, name)
 		}
 	}
@@ -93,7 +93,7 @@ func TestIndexAgrees(t *testing.T) {
 			done = append(done, h.disturb(r, dir))
 		}
 		plain := h.library()
-		plain.now = resident.now
+		plain.reader.now = resident.reader.now
 		want := plain.List()
 		for who, l := range map[string]*Library{"a new process": h.later(), "a resident process": resident} {
 			if diff := cmp.Diff(want, l.List()); diff != "" {
@@ -232,7 +232,7 @@ func TestIndexKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	stamp := stampOf(info)
-	young.now = func() time.Time { return time.Unix(0, stamp.changed).Add(stamp.settleTime() - 1) }
+	young.reader.now = func() time.Time { return time.Unix(0, stamp.changed).Add(stamp.settleTime() - 1) }
 	if young.List(); len(h.remembered(dir)) > 0 {
 		t.Error("files that changed a moment ago are believed")
 	}
@@ -250,10 +250,10 @@ func TestIndexKept(t *testing.T) {
 	}
 
 	other := h.later()
-	if other.programID = "another build"; len(other.indexOf(dir)) > 0 {
+	if other.finder.indexes.program = "another build"; len(other.finder.indexes.of(dir)) > 0 {
 		t.Error("the index of another program is believed")
 	}
-	if other.programID = ""; other.indexFile(dir) != "" {
+	if other.finder.indexes.program = ""; other.finder.indexes.file(dir) != "" {
 		t.Error("an index is kept though nobody knows for which program")
 	}
 
@@ -297,7 +297,7 @@ func TestIndexOfPlaceThatCannotBe(t *testing.T) {
 	want := h.library().List()
 	for _, place := range []string{h.write("a-file", ""), filepath.Join(h.path("a-file"), "below"), "\x00"} {
 		l := h.later()
-		l.indexFolder = place
+		l.finder.indexes.folder = place
 		if diff := cmp.Diff(want, l.List()); diff != "" {
 			t.Errorf("indexes in %q: -want +got:\n%s", place, diff)
 		}

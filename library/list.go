@@ -51,13 +51,13 @@ func (e Listed) Broken() string {
 // by their file name.
 func (l *Library) List() []Listed {
 	var all []Listed
-	for _, def := range l.registeredAll() {
+	for _, def := range l.goTools.all() {
 		all = append(all, listed(def, nil))
 	}
 	for _, f := range l.folders {
-		all = append(all, l.listFolder(f)...)
+		all = append(all, l.finder.listFolder(f)...)
 	}
-	l.markCycles(all)
+	markCycles(all, l.lookupFile)
 	return markShadowed(all)
 }
 
@@ -79,24 +79,24 @@ func markShadowed(all []Listed) []Listed {
 
 // listFolder returns the definitions in one folder. If several have the same name, the one that findFile returns comes
 // first.
-func (l *Library) listFolder(f folder) []Listed {
-	files, _ := l.files(f.path)
-	return l.listFiles(f, files)
+func (d *finder) listFolder(f folder) []Listed {
+	files, _ := d.files(f.path)
+	return d.listFiles(f, files)
 }
 
 // listFiles does that for the files of the folder.
-func (l *Library) listFiles(f folder, files []string) []Listed {
+func (d *finder) listFiles(f folder, files []string) []Listed {
 	entries := make([]*indexed, len(files)) // nil for no tool
-	known, now := l.indexOf(f.path), l.now()
+	known, now := d.indexes.of(f.path), d.now()
 	var unread []int
 	for i, file := range files {
 		if entries[i] = known.valid(file, now); entries[i] == nil {
 			unread = append(unread, i)
 		}
 	}
-	l.readFiles(f, files, unread, entries)
+	d.readFiles(f, files, unread, entries)
 	if slices.ContainsFunc(unread, func(i int) bool { return entries[i] != nil && entries[i].stamp != fileStamp{} }) {
-		l.updateIndex(f.path, entries)
+		d.indexes.update(f.path, entries)
 	}
 	all := make([]Listed, 0, len(files))
 	for _, e := range entries {
@@ -105,20 +105,20 @@ func (l *Library) listFiles(f folder, files []string) []Listed {
 			all[len(all)-1].Scope = f.scope
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(l.preference(a), l.preference(b)) })
+	slices.SortStableFunc(all, func(a, b Listed) int { return cmp.Compare(d.preference(a), d.preference(b)) })
 	return all
 }
 
 // readFiles sets the entries of the files with these numbers.
-func (l *Library) readFiles(f folder, files []string, numbers []int, entries []*indexed) {
-	progress := l.progress
+func (d *finder) readFiles(f folder, files []string, numbers []int, entries []*indexed) {
+	progress := d.progress
 	if progress == nil || len(numbers) == 0 {
 		progress = func(int, int) {}
 	}
 	var read atomic.Int64
 	progress(0, len(numbers))
 	inParallel(numbers, func(i int) {
-		entries[i] = l.readListed(files[i], f.scope)
+		entries[i] = d.readListed(files[i], f.scope)
 		progress(int(read.Add(1)), len(numbers))
 	})
 }
@@ -126,8 +126,8 @@ func (l *Library) readFiles(f folder, files []string, numbers []int, entries []*
 // readListed reads a file for a listing. It returns nil for Markdown that is not a tool, and for files that are not
 // regular, such as pipes and the lock files of editors (hidden symbolic links without a target). The stamp is set only
 // if the result may be cached.
-func (l *Library) readListed(file string, scope tool.Scope) *indexed {
-	c, err := l.loadCached(file, scope)
+func (d *finder) readListed(file string, scope tool.Scope) *indexed {
+	c, err := d.loadCached(file, scope)
 	var odd *notRegularError
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && (!pathExists(file) || filepath.Base(file)[0] == '.'), errors.As(err, &odd):
@@ -136,23 +136,10 @@ func (l *Library) readListed(file string, scope tool.Scope) *indexed {
 		return &indexed{tool: unreadable(file, err)}
 	case tool.IsNotTool(c.found):
 		return nil
-	case l.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
+	case d.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
 		return &indexed{tool: listed(c.def, c.found)}
 	}
 	return &indexed{c.stamp, listed(c.def, c.found)}
-}
-
-// preference ranks definitions with the same name: 0 is found first. That is the one whose file has the tool's name and
-// the most preferred extension.
-func (l *Library) preference(e Listed) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, extension := range l.extensions {
-		if filepath.Base(e.Path) == e.Name+extension {
-			return i
-		}
-	}
-	return len(l.extensions)
 }
 
 // inParallel calls do for each number in a list, on all processors in parallel.

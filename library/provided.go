@@ -53,6 +53,38 @@ func (p listProvider) Find(name string) (*tool.Definition, error) {
 	return nil, nil
 }
 
+// providers are the Providers of a Library; earlier ones take precedence. Safe for concurrent use.
+type providers struct {
+	mu   sync.Mutex
+	list []*provider
+}
+
+func (ps *providers) add(p *provider) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.list = append(ps.list, p)
+}
+
+func (ps *providers) all() []*provider {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return slices.Clone(ps.list)
+}
+
+// find returns the first tool with the given name that a provider has, or nil. If scope is not "", only providers of
+// that scope are searched.
+func (ps *providers) find(name string, scope tool.Scope) (*tool.Definition, error) {
+	for _, p := range ps.all() {
+		if scope != "" && p.scope != scope {
+			continue
+		}
+		if def, err := p.Find(name); def != nil || err != nil {
+			return def, err
+		}
+	}
+	return nil, nil
+}
+
 // Provide adds tools that are not in files and that are created only when one is needed: built-in tools, and those that
 // a discovery command lists. A name is looked up there if no file has it, in the order in which the providers were
 // added. tools is called at most once, on any goroutine. Do not modify its definitions afterwards. Definitions with
@@ -70,15 +102,13 @@ func (l *Library) Provide(scope tool.Scope, tools func() []*tool.Definition) {
 
 // ProvideFrom is Provide for tools that can be found one by one.
 func (l *Library) ProvideFrom(scope tool.Scope, p Provider) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.provided = append(l.provided, &provider{scope, p})
+	l.providers.add(&provider{scope, p})
 }
 
 // Provided returns the tools of all providers, sorted by name. As in List, it includes tools that another provider or a
 // file shadows.
 func (l *Library) Provided() (list []*tool.Definition) {
-	for _, p := range l.providers() {
+	for _, p := range l.providers.all() {
 		list = append(list, p.Tools()...)
 	}
 	slices.SortStableFunc(list, func(x, y *tool.Definition) int { return strings.Compare(x.Name, y.Name) })
@@ -96,11 +126,7 @@ func (l *Library) ListAll() []Listed {
 
 // ExplainMissing sets a function that explains why tools may be missing, for the error about a name that cannot be found. It is
 // called after the providers and must be safe for concurrent use. It returns "" if there is nothing to explain.
-func (l *Library) ExplainMissing(f func() string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.explainMissing = f
-}
+func (l *Library) ExplainMissing(f func() string) { l.explainMissing.Store(&f) }
 
 // discoveredPrefix is a prefix that models may put before the names of discovered tools, because other programs name
 // them so.
@@ -110,14 +136,14 @@ const discoveredPrefix = "discovered_tool_"
 // discoveredPrefix leads to a tool whose own name belongs to another tool, the prefix stays part of its name: otherwise
 // an approval of the other tool would also apply to this one.
 func (l *Library) lookupProvided(name string, from *tool.Definition) (*tool.Definition, error) {
-	if def, err := l.findProvided(name, ""); def != nil || err != nil {
+	if def, err := l.providers.find(name, ""); def != nil || err != nil {
 		return def, err
 	}
 	bare, ok := strings.CutPrefix(name, discoveredPrefix)
 	if !ok || !tool.ValidName(bare) {
 		return nil, nil
 	}
-	def, err := l.findProvided(bare, tool.ScopeDiscovered)
+	def, err := l.providers.find(bare, tool.ScopeDiscovered)
 	if def == nil {
 		return nil, err
 	}
@@ -137,24 +163,4 @@ func renamed(d *tool.Definition, name string) *tool.Definition {
 	other := *d
 	other.Name = name
 	return &other
-}
-
-// findProvided returns the first tool with the given name that a provider has, or nil. If scope is not "", only
-// providers of that scope are searched.
-func (l *Library) findProvided(name string, scope tool.Scope) (*tool.Definition, error) {
-	for _, p := range l.providers() {
-		if scope != "" && p.scope != scope {
-			continue
-		}
-		if def, err := p.Find(name); def != nil || err != nil {
-			return def, err
-		}
-	}
-	return nil, nil
-}
-
-func (l *Library) providers() []*provider {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.provided)
 }

@@ -10,13 +10,10 @@ import (
 // Snapshot returns a Library that finds only the given sources and reads no files. Definitions made in Go, providers
 // and loaders are those of l.
 func (l *Library) Snapshot(sources []tool.Source) *Library {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := &Library{extensions: l.extensions, loaders: l.loaders, added: l.added, maxSteps: l.maxSteps, provided: l.provided, explainMissing: l.explainMissing,
-		cache: map[string]cachedFile{}, live: l.live, snapshot: make(map[lookupKey]tool.Source, len(sources))}
-	if s.live == nil {
-		s.live = l
-	}
+	s := &Library{formats: l.formats, reader: newReader(l.formats), maxSteps: l.maxSteps, live: l.Live(), snapshot: make(map[lookupKey]tool.Source, len(sources))}
+	s.finder = &finder{reader: s.reader, indexes: newIndexes("")}
+	s.goTools.list, s.providers.list = l.goTools.all(), l.providers.all()
+	s.explainMissing.Store(l.explainMissing.Load())
 	for _, src := range sources {
 		s.snapshot[lookupKey{src.From, src.Name}] = src
 	}
@@ -51,15 +48,10 @@ func (l *Library) lookupSnapshot(name string, from *tool.Definition) (*tool.Defi
 		def, err := tool.ReadProgramTool(src.Text)
 		return def, nil, err
 	}
-	key := string(src.Scope) + "\x00" + src.File
-	l.mu.Lock()
-	c, known := l.cache[key]
-	l.mu.Unlock()
+	c, known := l.reader.cached(src.File, src.Scope)
 	if !known {
-		c.def, c.found = l.decode(src.File, src.Scope, src.Text)
-		l.mu.Lock()
-		l.cache[key] = c
-		l.mu.Unlock()
+		c.def, c.found = l.formats.decode(src.File, src.Scope, src.Text)
+		l.reader.keep(src.File, src.Scope, c)
 	}
 	return c.def, c.found, nil
 }
