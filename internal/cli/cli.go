@@ -45,7 +45,8 @@ type Process struct {
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
 	out := &ui.CheckedWriter{To: p.Stdout}
-	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr, Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}
+	env := &ui.Env{Terminal: ui.Terminal{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr,
+		Completing: len(p.Args) > 0 && (p.Args[0] == cobra.ShellCompRequestCmd || p.Args[0] == cobra.ShellCompNoDescRequestCmd)}}
 	defer env.EndPrograms()
 	log.SetOutput(io.Discard) // net/http prints there what other machines send
 	ownership.Use(ownership.Guard{

@@ -79,7 +79,7 @@ func askUntilValid(q *ui.Prompter, p *engine.Plan, params map[string]any, d *too
 			return nil
 		}
 		delete(params, d.Name)
-		fmt.Fprintf(q.Env.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
+		fmt.Fprintf(q.Terminal.Stderr, "  %s\n", console.Clean(bad.Problems[i].Message))
 	}
 }
 
@@ -97,12 +97,12 @@ func describeParam(q *ui.Prompter, d *tool.Parameter) {
 	case "object":
 		kind = "JSON"
 	}
-	fmt.Fprintf(q.Env.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Sanitize(d.Description)))
+	fmt.Fprintf(q.Terminal.Stderr, "%s (%s)%s\n", d.Name, kind, ui.AfterColon(console.Sanitize(d.Description)))
 	for i, v := range d.Validation.Enum {
-		fmt.Fprintf(q.Env.Stderr, "  %d) %s\n", i+1, console.Clean(v.Spelling()))
+		fmt.Fprintf(q.Terminal.Stderr, "  %d) %s\n", i+1, console.Clean(v.Spelling()))
 	}
 	if len(d.Examples) > 0 && len(d.Validation.Enum) == 0 {
-		fmt.Fprintf(q.Env.Stderr, "  for example %s\n", console.Clean(d.Examples[0].Spelling()))
+		fmt.Fprintf(q.Terminal.Stderr, "  for example %s\n", console.Clean(d.Examples[0].Spelling()))
 	}
 }
 

@@ -269,6 +269,6 @@ func callCode(env *ui.Env, sig *ui.Signals, answer *registry.Answer) int {
 	case exit != outcome.ExitOfError:
 		return exit
 	}
-	quiet := &ui.Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: io.Discard}
+	quiet := &ui.Env{Terminal: ui.Terminal{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: io.Discard}}
 	return max(quiet.ReportError(answer.Err), outcome.ExitFailed)
 }

@@ -100,7 +100,7 @@ func TestSuggestNext(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		c.result.ID = "R"
-		SuggestNext(&ui.Env{Stderr: &out, Stdout: &out}, &c.result, c.changed)
+		SuggestNext(&ui.Env{Terminal: ui.Terminal{Stderr: &out, Stdout: &out}}, &c.result, c.changed)
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		for i := range lines {
 			lines[i] = strings.TrimPrefix(lines[i], "flowrun: ")

@@ -13,8 +13,8 @@ import (
 var colorModes = []string{"auto", "always", "never"}
 
 // ColorFlag adds --color, which all commands have.
-func (env *Env) ColorFlag(root *cobra.Command) {
-	root.PersistentFlags().Var(&choiceFlag{&env.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
+func (t *Terminal) ColorFlag(root *cobra.Command) {
+	root.PersistentFlags().Var(&choiceFlag{&t.color, colorModes}, "color", "`when` to use colour, for stdout and stderr separately: auto|always|never")
 	root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(colorModes, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -39,8 +39,8 @@ func (c *choiceFlag) Set(word string) error {
 // Colored reports whether to use colour on w. Each stream is considered separately. The first of
 // these that is set decides: --color, FLOWRUN_COLOR, NO_COLOR (https://no-color.org), FORCE_COLOR
 // or CLICOLOR_FORCE, TERM=dumb or CLICOLOR=0. If none is set, colour is used on a terminal.
-func (env *Env) Colored(w io.Writer) bool {
-	mode := env.color
+func (t *Terminal) Colored(w io.Writer) bool {
+	mode := t.color
 	if mode == "" || mode == "auto" {
 		mode = os.Getenv("FLOWRUN_COLOR")
 	}

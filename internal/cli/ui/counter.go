@@ -23,10 +23,10 @@ type Counter struct {
 
 // Counter returns a Counter on stderr. It shows nothing if stderr is not a terminal, or if animations
 // are off. The verb says what is done, as in "checking".
-func (env *Env) Counter(verb string) *Counter {
+func (t *Terminal) Counter(verb string) *Counter {
 	c := &Counter{verb: verb, last: time.Now()}
-	if !env.Completing && env.autoProgress() == "tty" {
-		c.to = env.Stderr
+	if !t.Completing && t.autoProgress() == "tty" {
+		c.to = t.Stderr
 	}
 	return c
 }

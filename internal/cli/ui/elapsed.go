@@ -9,13 +9,13 @@ import (
 
 // Elapsed shows on a terminal what is being done and for how long, once it has taken a second. stop removes the line.
 // It shows nothing if stderr is not a terminal, or if animations are off.
-func (env *Env) Elapsed(what string) (stop func()) {
-	if env.autoProgress() != "tty" {
+func (t *Terminal) Elapsed(what string) (stop func()) {
+	if t.autoProgress() != "tty" {
 		return func() {}
 	}
 	ended := make(chan struct{})
 	var shown sync.WaitGroup
-	shown.Go(func() { showElapsed(env.Stderr, what, ended) })
+	shown.Go(func() { showElapsed(t.Stderr, what, ended) })
 	return func() {
 		close(ended)
 		shown.Wait()

@@ -28,7 +28,7 @@ func TestElapsed(t *testing.T) {
 
 func TestElapsedWithoutTerminal(t *testing.T) {
 	var shown bytes.Buffer
-	(&Env{Stderr: &shown}).Elapsed("reading")()
+	(&Terminal{Stderr: &shown}).Elapsed("reading")()
 	if shown.Len() > 0 {
 		t.Errorf("%q was shown", shown.String())
 	}

@@ -2,21 +2,15 @@ package ui
 
 import (
 	"context"
-	"github.com/flowrun/flowrun/history"
-	"io"
 	"sync/atomic"
+
+	"github.com/flowrun/flowrun/history"
 )
 
 // Env is one invocation of the program: its streams, and what its commands share.
 type Env struct {
-	Stdin          io.Reader
-	Stdout, Stderr io.Writer
+	Terminal
 
-	Completing bool // the shell has called the program to complete a command line
-
-	color     string // --color; "" means auto
-	language  string // --lang; "" means that of the environment
-	inJSON    bool   // --progress json: errors are JSON too
 	settings  settings
 	scripts   scripts
 	discovery discoveryResult

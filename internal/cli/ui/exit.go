@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -152,16 +151,6 @@ func HintSuffix(h string) string {
 		return ""
 	}
 	return "; " + h
-}
-
-// Notef prints a message on stderr. Control characters are removed, because parts of messages come
-// from definitions.
-func (env *Env) Notef(format string, args ...any) {
-	lines := strings.Split(Format(format, args...), "\n")
-	for i, line := range lines {
-		lines[i] = console.Clean(line)
-	}
-	fmt.Fprintf(env.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
 }
 
 // Diagnose prints diagnostics on stderr, with the lines that they refer to.

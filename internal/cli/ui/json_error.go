@@ -26,7 +26,7 @@ type errorJSON struct {
 // nothing for an error whose message has already been printed.
 func (env *Env) failJSON(err error) int {
 	var text bytes.Buffer
-	people := &Env{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: &text, color: "never"}
+	people := &Env{Terminal: Terminal{Stdin: env.Stdin, Stdout: env.Stdout, Stderr: &text, color: "never"}}
 	doc := errorJSON{Schema: errorSchema, ExitCode: people.ReportError(err)}
 	if text.Len() == 0 {
 		return doc.ExitCode

@@ -13,14 +13,14 @@ import (
 var languages = []string{string(locale.English), string(locale.German)}
 
 // LanguageFlag adds --lang, which all commands have.
-func (env *Env) LanguageFlag(root *cobra.Command) {
-	root.PersistentFlags().Var(&choiceFlag{&env.language, languages}, "lang", "`language` of translated messages in JSON documents: en|de (default: from LC_ALL, LC_MESSAGES, LANG)")
+func (t *Terminal) LanguageFlag(root *cobra.Command) {
+	root.PersistentFlags().Var(&choiceFlag{&t.language, languages}, "lang", "`language` of translated messages in JSON documents: en|de (default: from LC_ALL, LC_MESSAGES, LANG)")
 	root.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languages, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Language returns the language of messages that are translated.
-func (env *Env) Language() locale.Language {
-	return cmp.Or(locale.Language(env.language), locale.Of(os.Getenv))
+func (t *Terminal) Language() locale.Language {
+	return cmp.Or(locale.Language(t.language), locale.Of(os.Getenv))
 }
 
 // WriteResult prints the document of a run.

@@ -13,9 +13,9 @@ import (
 
 // Page runs print with its output sent through the user's pager, if stdout is a terminal. The pager
 // is $FLOWRUN_PAGER, $PAGER, or less. If the user quits the pager early, that is not an error.
-func (env *Env) Page(print func() error) error {
-	words := env.pager()
-	terminal := terminalOf(env.Stdout)
+func (t *Terminal) Page(print func() error) error {
+	words := t.pager()
+	terminal := terminalOf(t.Stdout)
 	if len(words) == 0 || terminal == nil {
 		return print()
 	}
@@ -29,20 +29,20 @@ func (env *Env) Page(print func() error) error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		env.Notef("cannot start the pager %s: %v; set PAGER, or use --no-pager", words[0], err)
+		t.Notef("cannot start the pager %s: %v; set PAGER, or use --no-pager", words[0], err)
 		return print()
 	}
 	interrupt := make(chan os.Signal, 1) // Ctrl-C is for the pager
 	signal.Notify(interrupt, os.Interrupt)
 	defer signal.Stop(interrupt)
-	stdout, stderr := env.Stdout, env.Stderr
+	stdout, stderr := t.Stdout, t.Stderr
 	to := &pagerInput{to: in}
-	env.Stdout = &TerminalWriter{To: to, Raw: new(atomic.Bool)}
+	t.Stdout = &TerminalWriter{To: to, Raw: new(atomic.Bool)}
 	if SameTerminal(stdout, stderr) {
-		env.Stderr = env.Stdout
+		t.Stderr = t.Stdout
 	}
 	err = print()
-	env.Stdout, env.Stderr = stdout, stderr
+	t.Stdout, t.Stderr = stdout, stderr
 	in.Close()
 	if ended := cmd.Wait(); ended != nil && !to.closed {
 		return fmt.Errorf("the pager %s failed: %w; set PAGER, or use --no-pager", words[0], ended)
@@ -54,7 +54,7 @@ func (env *Env) Page(print func() error) error {
 }
 
 // pager returns the command of the pager, or nothing if the output is not to be paged.
-func (env *Env) pager() []string {
+func (t *Terminal) pager() []string {
 	if term := os.Getenv("TERM"); term == "" || term == "dumb" || noAnimations() {
 		return nil
 	}

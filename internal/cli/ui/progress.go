@@ -20,7 +20,7 @@ func ProgressModes() []string {
 
 // ResolveProgress determines how progress is shown: from --progress, otherwise from
 // FLOWRUN_PROGRESS, otherwise from the type of stderr.
-func (env *Env) ResolveProgress(c *cobra.Command, f *InteractionFlags) error {
+func (t *Terminal) ResolveProgress(c *cobra.Command, f *InteractionFlags) error {
 	if err := OneOf(c, "progress", f.Progress, ProgressModes()); err != nil {
 		return err
 	}
@@ -29,29 +29,29 @@ func (env *Env) ResolveProgress(c *cobra.Command, f *InteractionFlags) error {
 		if !slices.Contains(ProgressModes(), word) {
 			return Usagef(c, "FLOWRUN_PROGRESS=%q is not one of %s", word, strings.Join(ProgressModes(), ", "))
 		}
-		if f.Progress = word; word == "tty" && !canDrawView(env.Stderr) {
+		if f.Progress = word; word == "tty" && !canDrawView(t.Stderr) {
 			f.Progress = "plain" // the variable is only a preference, so it causes no error
 		}
 	}
-	if asked == "tty" && !canDrawView(env.Stderr) {
+	if asked == "tty" && !canDrawView(t.Stderr) {
 		return Usagef(c, "--progress tty needs a terminal on standard error; use --progress plain instead")
 	}
 	if f.Progress == "auto" {
-		f.Progress = env.autoProgress()
+		f.Progress = t.autoProgress()
 	}
-	env.inJSON = f.Progress == "json"
+	t.inJSON = f.Progress == "json"
 	return nil
 }
 
 // autoProgress returns the progress mode that suits stderr.
-func (env *Env) autoProgress() string {
+func (t *Terminal) autoProgress() string {
 	switch {
 	case os.Getenv("GITHUB_ACTIONS") == "true":
 		return "github"
-	case !canDrawView(env.Stderr), os.Getenv("CI") != "", noAnimations(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
+	case !canDrawView(t.Stderr), os.Getenv("CI") != "", noAnimations(), os.Getenv("TERM") == "", os.Getenv("TERM") == "dumb":
 		return "plain"
 	}
-	if cols, _ := TerminalSize(env.Stderr); cols < minColumns {
+	if cols, _ := TerminalSize(t.Stderr); cols < minColumns {
 		return "plain"
 	}
 	return "tty"

@@ -12,9 +12,9 @@ import (
 )
 
 // HasPerson reports whether a person at a terminal can be asked. If CI is set, it returns false.
-func (env *Env) HasPerson() bool {
-	in, ok := env.Stdin.(*os.File)
-	return ok && os.Getenv("CI") == "" && IsTerminal(in) && IsTerminal(env.Stderr)
+func (t *Terminal) HasPerson() bool {
+	in, ok := t.Stdin.(*os.File)
+	return ok && os.Getenv("CI") == "" && IsTerminal(in) && IsTerminal(t.Stderr)
 }
 
 // InteractionFlags are the flags that determine what a person sees, and is asked, during a run.
@@ -26,18 +26,18 @@ type InteractionFlags struct {
 
 // CanAsk reports whether a command that runs something may ask questions: a person is at the
 // terminal, and the flags allow it.
-func (env *Env) CanAsk(f InteractionFlags) bool {
-	return !f.NoInput && Verbose(f.Progress) && env.HasPerson()
+func (t *Terminal) CanAsk(f InteractionFlags) bool {
+	return !f.NoInput && Verbose(f.Progress) && t.HasPerson()
 }
 
 // AskYesNo asks a yes-or-no question. An empty line means byDefault; any other text except y and
 // yes means no. Call it only if HasPerson is true.
-func (env *Env) AskYesNo(question string, byDefault bool) bool {
+func (t *Terminal) AskYesNo(question string, byDefault bool) bool {
 	choices := "[y/N]"
 	if byDefault {
 		choices = "[Y/n]"
 	}
-	yes, err := env.Confirm(YesNoQuestion{Text: fmt.Sprintf("flowrun: %s %s ", question, choices), byDefault: byDefault})
+	yes, err := t.Confirm(YesNoQuestion{Text: fmt.Sprintf("flowrun: %s %s ", question, choices), byDefault: byDefault})
 	return yes && err == nil
 }
 
@@ -51,8 +51,8 @@ type YesNoQuestion struct {
 
 // Confirm asks a question. The end of the input means no. The error is a SignalError for Ctrl-C
 // and other signals.
-func (env *Env) Confirm(i YesNoQuestion) (bool, error) {
-	q := env.Prompter()
+func (t *Terminal) Confirm(i YesNoQuestion) (bool, error) {
+	q := t.Prompter()
 	defer q.Close()
 	for {
 		if i.DiscardTyped {
@@ -60,10 +60,10 @@ func (env *Env) Confirm(i YesNoQuestion) (bool, error) {
 		}
 		switch word, err := q.Ask(i.Text, false); {
 		case errors.Is(err, io.EOF):
-			fmt.Fprintln(env.Stderr)
+			fmt.Fprintln(t.Stderr)
 			return false, nil
 		case err != nil:
-			fmt.Fprintln(env.Stderr)
+			fmt.Fprintln(t.Stderr)
 			return false, err
 		case word == "":
 			return i.byDefault, nil
@@ -79,15 +79,15 @@ func (env *Env) Confirm(i YesNoQuestion) (bool, error) {
 
 // Prompter asks a person at a terminal.
 type Prompter struct {
-	Env     *Env
-	in      *os.File
-	signals chan os.Signal
+	Terminal *Terminal
+	in       *os.File
+	signals  chan os.Signal
 }
 
 // Prompter catches Ctrl-C and the other signals that end a command, until Close is called. Without
 // this, a signal during a secret answer would leave the terminal without echo.
-func (env *Env) Prompter() *Prompter {
-	q := &Prompter{Env: env, in: env.Stdin.(*os.File), signals: make(chan os.Signal, 1)}
+func (t *Terminal) Prompter() *Prompter {
+	q := &Prompter{Terminal: t, in: t.Stdin.(*os.File), signals: make(chan os.Signal, 1)}
 	signal.Notify(q.signals, TerminationSignals()...)
 	return q
 }
@@ -121,7 +121,7 @@ func (q *Prompter) Ask(question string, secret bool) (string, error) {
 			return "", err
 		}
 	}
-	fmt.Fprint(q.Env.Stderr, question)
+	fmt.Fprint(q.Terminal.Stderr, question)
 	got := make(chan line, 1)
 	go func() { // abandoned after Ctrl-C, because the process ends then
 		text, err := readLine(q.in)
@@ -130,7 +130,7 @@ func (q *Prompter) Ask(question string, secret bool) (string, error) {
 	select {
 	case l := <-got:
 		if secret {
-			fmt.Fprintln(q.Env.Stderr)
+			fmt.Fprintln(q.Terminal.Stderr)
 		}
 		return strings.TrimSpace(l.text), l.err
 	case sig := <-q.signals:

@@ -32,14 +32,14 @@ func TestResponseError(t *testing.T) {
 		{500, "internal", "", 8, "flowrun: the service reports: it failed"},
 	} {
 		var stderr bytes.Buffer
-		env := &Env{Stderr: &stderr}
+		env := &Env{Terminal: Terminal{Stderr: &stderr}}
 		exit := env.ReportError(responseError(c.status, []byte(fmt.Sprintf(`{"error": {"code": %q, "message": "it failed"%s}}`, c.code, c.rest))))
 		if got := strings.TrimSpace(stderr.String()); exit != c.exit || got != c.want {
 			t.Errorf("%s: exit %d, %q; want %d, %q", c.code, exit, got, c.exit, c.want)
 		}
 	}
 	var stderr bytes.Buffer
-	if exit := (&Env{Stderr: &stderr}).ReportError(responseError(502, []byte("<html>"))); exit != 8 {
+	if exit := (&Env{Terminal: Terminal{Stderr: &stderr}}).ReportError(responseError(502, []byte("<html>"))); exit != 8 {
 		t.Errorf("a response without an error: exit %d", exit)
 	}
 }

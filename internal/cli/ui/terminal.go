@@ -13,6 +13,29 @@ import (
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
+// Terminal is the streams of one invocation of the program, and how to show things on them: colours, language, width, and
+// whether a person can be asked.
+type Terminal struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	Completing bool // the shell has called the program to complete a command line
+
+	color    string // --color; "" means auto
+	language string // --lang; "" means that of the environment
+	inJSON   bool   // --progress json: errors are JSON too
+}
+
+// Notef prints a message on stderr. Control characters are removed, because parts of messages come
+// from definitions.
+func (t *Terminal) Notef(format string, args ...any) {
+	lines := strings.Split(Format(format, args...), "\n")
+	for i, line := range lines {
+		lines[i] = console.Clean(line)
+	}
+	fmt.Fprintf(t.Stderr, "flowrun: %s\n", strings.Join(lines, "\n"))
+}
+
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	switch d := w.(type) {
@@ -49,8 +72,8 @@ func TerminalName(f io.Reader) string {
 }
 
 // UserAndTerminal returns who answers a question on the terminal of stdin, for the audit log.
-func (env *Env) UserAndTerminal() string {
-	if name := TerminalName(env.Stdin); name != "" {
+func (t *Terminal) UserAndTerminal() string {
+	if name := TerminalName(t.Stdin); name != "" {
 		return sqlite.UserName() + " on " + name
 	}
 	return sqlite.UserName()
@@ -126,8 +149,8 @@ func SameTerminal(v, w io.Writer) bool {
 
 // Style returns how to print diagnostics on w: with colours if they are on, with links only on a
 // terminal.
-func (env *Env) Style(w io.Writer) tool.Style {
-	return tool.Style{Color: env.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
+func (t *Terminal) Style(w io.Writer) tool.Style {
+	return tool.Style{Color: t.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // Table writes a table on stdout, as wide as its terminal. The color is that of console.TableOptions.
@@ -136,14 +159,14 @@ func Table(env *Env, cols []console.Column, rows [][]string, color func(col int,
 }
 
 // StdoutWidth returns the number of columns of stdout, or 0 if it is not a terminal.
-func (env *Env) StdoutWidth() int {
-	cols, _ := TerminalSize(env.Stdout)
+func (t *Terminal) StdoutWidth() int {
+	cols, _ := TerminalSize(t.Stdout)
 	return cols
 }
 
 // StderrWidth returns the number of columns of stderr, or 0 if it is not a terminal.
-func (env *Env) StderrWidth() int {
-	cols, _ := TerminalSize(env.Stderr)
+func (t *Terminal) StderrWidth() int {
+	cols, _ := TerminalSize(t.Stderr)
 	return cols
 }
 

@@ -24,7 +24,7 @@ type Process struct {
 // Main runs one command line and returns its exit code.
 func Main(p Process) int {
 	out := &ui.CheckedWriter{To: p.Stdout}
-	env := &ui.Env{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr}
+	env := &ui.Env{Terminal: ui.Terminal{Stdin: p.Stdin, Stdout: out, Stderr: p.Stderr}}
 	defer env.EndPrograms()
 	ownership.Use(ownership.Guard{
 		Report: func(message string) { env.Notef("warning: %s", message) },

@@ -24,7 +24,7 @@ steps:
       echo left
 `, nil)
 	var out bytes.Buffer
-	env := &ui.Env{Stderr: &out}
+	env := &ui.Env{Terminal: ui.Terminal{Stderr: &out}}
 	x.host.Report = func(run string, notices []notice.Notice, err error) { report(env, run, notices, err) }
 	if r := x.run(); r.Status.String() != "succeeded" || r.Output != "left\n" {
 		t.Fatalf("%v %q", r.Status, r.Output)
