@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/tools"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -90,11 +91,11 @@ Without an argument, list all commands and topics.`,
 			}
 			var words []string
 			if !at.HasParent() {
-				words, _ = env.CompleteTool(c, nil, prefix)
+				words, _ = complete.Tool(env)(c, nil, prefix)
 			}
 			for _, sub := range at.Commands() {
 				if sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
-					words = append(words, ui.WithDescription(sub.Name(), sub.Short))
+					words = append(words, complete.WithDescription(sub.Name(), sub.Short))
 				}
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp

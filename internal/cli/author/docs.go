@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/docpages"
@@ -262,7 +263,7 @@ func completeTopic(_ *cobra.Command, args []string, prefix string) ([]string, co
 	for _, p := range pages {
 		for _, topic := range []string{path.Base(p.topic), p.topic} {
 			if strings.HasPrefix(topic, prefix) {
-				words = append(words, ui.WithDescription(topic, p.title()))
+				words = append(words, complete.WithDescription(topic, p.title()))
 				break
 			}
 		}

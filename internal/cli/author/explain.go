@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -141,7 +142,7 @@ func completeCode(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.
 	var words []string
 	for _, p := range explain.Pages() {
 		if strings.HasPrefix(p.Code, prefix) {
-			words = append(words, ui.WithDescription(p.Code, cmp.Or(p.Title, string(p.Kind))))
+			words = append(words, complete.WithDescription(p.Code, cmp.Or(p.Title, string(p.Kind))))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -42,7 +43,7 @@ the state and duration of each step in that run.`,
 		},
 		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) != 1 {
-				return env.CompleteTool(c, args, prefix)
+				return complete.Tool(env)(c, args, prefix)
 			}
 			name, _ := ui.ToolName(env, args[0])
 			return runview.RunIDs(env, findrun.Read, name, prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

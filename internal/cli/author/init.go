@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/docs"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
@@ -21,7 +22,7 @@ func initCommand(env *ui.Env) *cobra.Command {
 	var names, words []string
 	for _, t := range scaffold.Templates() {
 		names = append(names, t.Name)
-		words = append(words, ui.WithDescription(t.Name, t.About))
+		words = append(words, complete.WithDescription(t.Name, t.About))
 	}
 	c := &cobra.Command{
 		Use:   "init [DIR]",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
@@ -76,14 +77,14 @@ the arguments are repaired in the same way, and every call needs approval.`
 // completeCall completes tools in files and built-in tools. It does not run the discovery command.
 func completeCall(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		words, _ := env.CompleteTool(c, args, prefix)
+		words, _ := complete.Tool(env)(c, args, prefix)
 		if len(args) > 0 {
 			return words, cobra.ShellCompDirectiveNoFileComp
 		}
 		for _, d := range env.BuiltIn() {
 			inFile := slices.ContainsFunc(words, func(w string) bool { return w == d.Name || strings.HasPrefix(w, d.Name+"\t") })
 			if strings.HasPrefix(d.Name, prefix) && !inFile {
-				words = append(words, ui.WithDescription(d.Name, d.Description))
+				words = append(words, complete.WithDescription(d.Name, d.Description))
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/runstats"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -49,7 +50,7 @@ the p50 and p95 of the duration of the whole run and of each step.`,
 				return stats(ctx, env, s, q, output)
 			})
 		},
-		ValidArgsFunction: env.CompleteTool,
+		ValidArgsFunction: complete.Tool(env),
 	}
 	fl := c.Flags()
 	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a date or a time (RFC 3339)")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/keyboard"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
@@ -365,7 +366,7 @@ func CompleteQuestion(env *ui.Env) cobra.CompletionFunc {
 			if len(args) == 1 {
 				for _, q := range open {
 					if strings.HasPrefix(q.Step, prefix) {
-						words = append(words, ui.WithDescription(q.Step, q.Prompt))
+						words = append(words, complete.WithDescription(q.Step, q.Prompt))
 					}
 				}
 			}
@@ -388,7 +389,7 @@ func fieldWords(q history.Question, prefix string) (words []string) {
 	}
 	for _, f := range q.Form.Fields {
 		if word := f.Name + "="; strings.HasPrefix(word, prefix) {
-			words = append(words, ui.WithDescription(word, f.Description))
+			words = append(words, complete.WithDescription(word, f.Description))
 			continue
 		}
 		for _, v := range keyboard.Choices(f) {

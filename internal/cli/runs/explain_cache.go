@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -69,11 +70,11 @@ func completeExplain(env *ui.Env) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		switch len(args) {
 		case 0:
-			return env.CompleteTool(c, args, prefix)
+			return complete.Tool(env)(c, args, prefix)
 		case 1:
-			return env.CompletePath(args[0], prefix)
+			return complete.Path(env)(c, args, prefix)
 		}
-		return env.CompleteRun(c, append(args[:1:1], args[2:]...), prefix)
+		return complete.Run(env)(c, append(args[:1:1], args[2:]...), prefix)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -104,7 +105,7 @@ command shows which steps will run.`,
 	}
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
-	c.RegisterFlagCompletionFunc("with", env.CompleteWith)
+	c.RegisterFlagCompletionFunc("with", complete.Parameters(env))
 	addRunFlags(c, &f)
 	return c
 }

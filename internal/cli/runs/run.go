@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -78,7 +79,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 			return nil
 		},
 		RunE:              func(c *cobra.Command, args []string) error { return run(env, c, append(args, f.assign...), f) },
-		ValidArgsFunction: env.CompleteRun,
+		ValidArgsFunction: complete.Run(env),
 	}
 	c.SetFlagErrorFunc(env.WrongFlag)
 	fl := c.Flags()
@@ -92,7 +93,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 	fl.BoolVarP(&f.watch, "watch", "w", false, "run again when a definition, or a file that a cache depends on, changes")
 	fl.StringArrayVar(&f.watchPaths, "watch-path", nil, "with --watch, also watch the files that match this `pattern`, such as src/**/*.go")
 	fl.BoolVar(&f.trace, "trace-permissions", false, "run every step without enforcing permissions, and print the required-permissions that the run needs")
-	c.RegisterFlagCompletionFunc("until", env.CompleteStep)
+	c.RegisterFlagCompletionFunc("until", complete.Step(env))
 	addRunFlags(c, &f)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -34,12 +35,12 @@ func RunIDs(env *ui.Env, a findrun.Act, tool, prefix string) (words []string) {
 			f := env.Finder(s)
 			f.Tool = tool
 			if _, err := f.Find(ctx, a, history.Latest); err == nil {
-				words = append(words, ui.WithDescription(history.Latest, a.Newest()))
+				words = append(words, complete.WithDescription(history.Latest, a.Newest()))
 			}
 		}
 		list, err := s.Runs(ctx, history.Query{Prefix: prefix, Tool: tool, Status: a.Statuses(), Limit: MaxOffered})
 		for _, r := range list {
-			words = append(words, ui.WithDescription(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
+			words = append(words, complete.WithDescription(r.ID, r.Tool+" "+r.Status.With(r.Notes...)+" "+console.Age(time.Since(r.Started))+" ago"))
 		}
 		return err
 	})
@@ -72,7 +73,7 @@ func RunSteps(env *ui.Env, a findrun.Act, run, prefix string) (words []string) {
 		}
 		for _, st := range steps {
 			if strings.HasPrefix(st.ID, prefix) && len(words) < MaxOffered {
-				words = append(words, ui.WithDescription(st.ID, st.Status.String()))
+				words = append(words, complete.WithDescription(st.ID, st.Status.String()))
 			}
 		}
 		return nil

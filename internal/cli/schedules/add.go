@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -49,7 +50,7 @@ tool fetch them with environment.secrets.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return addSchedule(env, c, args[0], name, append(args[1:], params...), p, replace)
 		},
-		ValidArgsFunction: env.CompleteRun,
+		ValidArgsFunction: complete.Run(env),
 	}
 	fl := c.Flags()
 	fl.StringVar(&p.Cron, "cron", "", "run at the times of this cron `expression`, such as \"0 7 * * 1-5\" or @daily")

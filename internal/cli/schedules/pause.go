@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -131,7 +132,7 @@ func completeSchedules(env *ui.Env) cobra.CompletionFunc {
 			t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 			for _, e := range t.All() {
 				if strings.HasPrefix(e.Title, prefix) {
-					words = append(words, ui.WithDescription(e.Title, e.Tool+", "+e.When()))
+					words = append(words, complete.WithDescription(e.Title, e.Tool+", "+e.When()))
 				}
 			}
 			return err

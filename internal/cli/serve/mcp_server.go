@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -72,7 +73,7 @@ func (m *mcpServer) open(ctx context.Context) {
 		Approver:   (*mcpApprover)(m),
 		Observe:    m.observe,
 		Filter:     m.flags.filter,
-		Candidates: ui.Candidates,
+		Candidates: complete.Candidates,
 		Store:      m.store,
 		StateDir:   engine.DefaultStateDir(),
 		Version:    ui.ThisBuild().Version,

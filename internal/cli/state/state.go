@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -76,7 +77,7 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 				return nil
 			})
 		},
-		ValidArgsFunction: env.CompleteTool,
+		ValidArgsFunction: complete.Tool(env),
 	}
 	ui.OutputFlag(c, &output, "table", "json")
 	return c
@@ -110,7 +111,7 @@ merge. The change is noted in the history of the key, with your name.`,
 			}
 			return env.WriteHistory(func(ctx context.Context, s ui.History) error { return s.SetState(ctx, changes) })
 		},
-		ValidArgsFunction: env.CompleteTool,
+		ValidArgsFunction: complete.Tool(env),
 	}
 }
 
@@ -166,7 +167,7 @@ set them.`,
 				return show(env, values, output, false)
 			})
 		},
-		ValidArgsFunction: env.CompleteTool,
+		ValidArgsFunction: complete.Tool(env),
 	}
 	ui.OutputFlag(c, &output, "table", "json")
 	return c

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -36,7 +37,7 @@ func toolSchemaCommand(env *ui.Env) *cobra.Command {
 			}
 			return toolSchema(env, args[0], funcschema.Format(format))
 		},
-		ValidArgsFunction: env.CompleteTool,
+		ValidArgsFunction: complete.Tool(env),
 	}
 	return page.Page{
 		Title: "flowrun tool schema",

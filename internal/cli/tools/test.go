@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -45,7 +46,7 @@ func completeTest(env *ui.Env) cobra.CompletionFunc {
 			}
 			for _, test := range def.Tests {
 				if strings.HasPrefix(test.Name, prefix) {
-					words = append(words, ui.WithDescription(test.Name, def.Name))
+					words = append(words, complete.WithDescription(test.Name, def.Name))
 				}
 			}
 		}
@@ -77,7 +78,7 @@ func toolTestCommand(env *ui.Env) *cobra.Command {
 		Use:               "test [NAME|PATH ...]",
 		Short:             "Run the tests in definitions",
 		RunE:              func(c *cobra.Command, args []string) error { return toolTest(env, c, args, f) },
-		ValidArgsFunction: env.CompleteTools,
+		ValidArgsFunction: complete.Tools(env),
 	}
 	page.Page{
 		Title: "flowrun tool test",

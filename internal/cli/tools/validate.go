@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -138,7 +139,7 @@ The command exits with 3 if a definition has an error.`,
 			lib := env.Library()
 			return validate(env, targets(lib, args), unreadableFolders(lib, args, ui.AnyScope), f)
 		},
-		ValidArgsFunction: env.CompleteTools,
+		ValidArgsFunction: complete.Tools(env),
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.fix, "fix", false, "fix problems where possible, and report the rest")

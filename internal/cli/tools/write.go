@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
@@ -122,7 +123,7 @@ func exampleCommand(def *tool.Definition) string {
 
 // sampleValue returns an example value that needs no quoting in a shell, or "...".
 func sampleValue(p *tool.Parameter) string {
-	for _, v := range ui.Candidates(p) {
+	for _, v := range complete.Candidates(p) {
 		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
 			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@+", r)
 		}) {

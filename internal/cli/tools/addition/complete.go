@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/cli/complete"
 )
 
 // Complete completes the next word of a tool add command line: a value of the preceding option, the
@@ -52,7 +52,7 @@ func completeOptions(args []string, prefix string) []string {
 			continue
 		}
 		if w := "--" + o.Name; strings.HasPrefix(w, prefix) {
-			words = append(words, ui.WithDescription(w, o.Help))
+			words = append(words, complete.WithDescription(w, o.Help))
 		}
 	}
 	return words
@@ -74,7 +74,7 @@ func completeParameter(prefix string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, o := range parameterOptions {
 		if strings.HasPrefix(o.Name, prefix) {
-			words = append(words, ui.WithDescription(o.Name+"=", o.Help))
+			words = append(words, complete.WithDescription(o.Name+"=", o.Help))
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp

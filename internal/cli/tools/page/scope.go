@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -129,7 +130,7 @@ func CompleteName(env *ui.Env) cobra.CompletionFunc {
 		var words []string
 		for _, e := range env.Library().List() {
 			if strings.HasPrefix(e.Name, prefix) && (scope == ui.AnyScope && e.ShadowedBy == "" || scope == string(e.Scope)) {
-				words = append(words, ui.WithDescription(e.Name, e.Description))
+				words = append(words, complete.WithDescription(e.Name, e.Description))
 			}
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp

@@ -1,4 +1,8 @@
-package ui
+// Package complete completes command lines: tools, runs, parameters, steps and files.
+//
+// Completion never prints errors, because the user is typing a line. It opens the history only to
+// complete runs and their steps.
+package complete
 
 import (
 	"context"
@@ -9,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
@@ -16,38 +21,40 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
-// Completion never prints errors, because the user is typing a line. It opens the history only to
-// complete runs and their steps.
-
-// CompleteTool completes tool names and files.
-func (env *Env) CompleteTool(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return env.CompleteTools(c, args, prefix)
-}
-
-// CompleteTools is CompleteTool for commands that take several tools.
-func (env *Env) CompleteTools(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	var words []string
-	for _, e := range env.Library().List() {
-		if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
-			words = append(words, WithDescription(e.Name, e.Description))
+// Tool completes one tool name or file.
+func Tool(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		return Tools(env)(c, args, prefix)
 	}
-	return words, cobra.ShellCompDirectiveDefault
 }
 
-// CompleteRun completes tools, then the parameters of the tool.
-func (env *Env) CompleteRun(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return env.CompleteTool(c, args, prefix)
+// Tools is Tool for commands that take several tools.
+func Tools(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) (words []string, _ cobra.ShellCompDirective) {
+		for _, e := range env.Library().List() {
+			if strings.HasPrefix(e.Name, prefix) && e.ShadowedBy == "" && !slices.Contains(args, e.Name) {
+				words = append(words, WithDescription(e.Name, e.Description))
+			}
+		}
+		return words, cobra.ShellCompDirectiveDefault
 	}
-	plan, err := Compile(env, args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Run completes tools, then the parameters of the tool.
+func Run(env *ui.Env) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return Tool(env)(c, args, prefix)
+		}
+		plan, err := ui.Compile(env, args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return completeParams(plan, args[1:], prefix)
 	}
-	return completeParams(plan, args[1:], prefix)
 }
 
 // completeParams completes the parameters of a tool that are not in given yet, or the value of the
@@ -129,48 +136,46 @@ func completeFile(before, value string) ([]string, cobra.ShellCompDirective) {
 	return words, directive
 }
 
-// CompleteStep completes the steps of the tool named on the line.
-func (env *Env) CompleteStep(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// Step completes the steps of the tool named on the line.
+func Step(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return steps(env, args, prefix, (*engine.Plan).Steps)
 	}
-	plan, err := Compile(env, args[0])
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Path completes the steps of the tool named on the line, including nested ones.
+func Path(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return steps(env, args, prefix, func(p *engine.Plan) []string { return ui.Paths(p, "") })
 	}
-	var words []string
-	for _, name := range plan.Steps() {
-		if strings.HasPrefix(name, prefix) {
-			words = append(words, name)
+}
+
+// steps completes some steps of the tool named on the line.
+func steps(env *ui.Env, args []string, prefix string, of func(*engine.Plan) []string) (words []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		if plan, err := ui.Compile(env, args[0]); err == nil {
+			words = slices.DeleteFunc(slices.Clone(of(plan)), func(p string) bool { return !strings.HasPrefix(p, prefix) })
 		}
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompletePath completes the steps of a tool, including nested ones.
-func (env *Env) CompletePath(name, prefix string) ([]string, cobra.ShellCompDirective) {
-	plan, err := Compile(env, name)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	all := Paths(plan, "")
-	return slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) }), cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteWith completes the parameters of the run named on the line.
-func (env *Env) CompleteWith(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
-	directive = cobra.ShellCompDirectiveNoFileComp
-	if len(args) == 0 {
-		return nil, directive
-	}
-	env.ReadHistory(func(ctx context.Context, s History) error {
-		p, err := env.LoadRun(ctx, s, findrun.Rerun, args[0])
-		if err == nil {
-			words, directive = completeParams(p.Plan, nil, prefix)
+// Parameters completes the parameters of the run named on the line.
+func Parameters(env *ui.Env) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) (words []string, directive cobra.ShellCompDirective) {
+		directive = cobra.ShellCompDirectiveNoFileComp
+		if len(args) == 0 {
+			return nil, directive
 		}
-		return err
-	})
-	return words, directive
+		env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			p, err := env.LoadRun(ctx, s, findrun.Rerun, args[0])
+			if err == nil {
+				words, directive = completeParams(p.Plan, nil, prefix)
+			}
+			return err
+		})
+		return words, directive
+	}
 }
 
 // Candidates returns values to offer for a parameter: its allowed values, its examples, its
