@@ -23,34 +23,36 @@ import (
 // change once the call has begun.
 type Frame struct {
 	*Params
+	*Shared
 	RunEnv       *RunEnv // of the call: that in which its parameters were bound, or that of the run
 	session      *steps.Session
-	environ      []string          // K=V: from files, secrets and variables, in this order
-	files        []string          // K=V, from env-files
-	overrides    map[string]string // variables that {env.NAME} finds before those of the process
-	unknown      map[string]bool   // variables whose value only a run knows
+	vars         environment
 	secrets      map[string]string // values of secrets by key
-	secretCache  *secretCache
-	preview      bool      // a preview: nothing may be started
-	missing      *[]string // see AllowMissing
-	Guessed      bool      // in a preview: some parameters are not known
+	preview      bool              // a preview: nothing may be started
+	missing      *[]string         // see AllowMissing
+	Guessed      bool              // in a preview: some parameters are not known
 	dir          string
 	temp         string
-	run          string           // id of the run; "" for a preview
-	Path         dag.ID           // of the step that uses the tool; "" for the run's own
-	Local        *Local           // names of the loop item in scope
-	Artifacts    *artifact.Run    // nil: no files are kept
-	Files        *sharedfiles.Run // the files that steps of the run write; nil: nobody asks
-	States       StateReader
+	run          string         // id of the run; "" for a preview
+	Path         dag.ID         // of the step that uses the tool; "" for the run's own
+	Local        *Local         // names of the loop item in scope
 	Kept         map[string]any // the state of the tool, as {state.NAME} reads it; nil: it is not known yet
-	Cache        *Caching       // nil: results are neither stored nor reused
-	Answerable   bool           // a person could answer a question of the run, now or later
-	State        string         // the engine's state folder; "" for none
-	Tools        string         // folder for data of tools; "" for none
 	Calling      []string       // tools that call each other with api.callTool, outermost first
 	Confine      confinement.Confinement
 	readsProject bool               // see Enforce
 	outer        *permission.Grants // permissions of the enforced tool that uses this one; nil: there is none
+}
+
+// Shared is what all calls of one run share. The engine sets it before the call of the run itself begins.
+type Shared struct {
+	secretCache secretCache
+	Artifacts   *artifact.Run    // nil: no files are kept
+	Files       *sharedfiles.Run // the files that steps of the run write; nil: nobody asks
+	States      StateReader
+	Cache       *Caching // nil: results are neither stored nor reused
+	Answerable  bool     // a person could answer a question of the run, now or later
+	State       string   // the engine's state folder; "" for none
+	Tools       string   // folder for data of tools; "" for none
 }
 
 // FrameOf returns the call that the arguments of a graph are. The graphs of a plan have no other arguments.
@@ -70,7 +72,7 @@ func (a *Frame) Session() *steps.Session { return a.session }
 func (a *Frame) Scope(v dag.View) expr.Scope { return Scope{View: v, Frame: a} }
 
 // Environ returns the tool's own variables, K=V.
-func (a *Frame) Environ() []string { return a.environ }
+func (a *Frame) Environ() []string { return a.vars.pairs }
 
 // Dir returns the directory in which the tool's steps start.
 func (a *Frame) Dir() string { return a.dir }
@@ -140,7 +142,7 @@ func (a *Frame) openEnvironment(ctx context.Context) error {
 	secret := make(map[string]bool, len(a.Plan.Secrets))
 	for _, s := range a.Plan.Secrets {
 		secret[s.S] = true
-		if err := a.maskSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.RunEnv.Vars[s.S], a.overrides[s.S]); err != nil {
+		if err := a.maskSecret(s.S, a.Given[s.S], a.Values[s.S].V, a.RunEnv.Vars[s.S], a.vars.overrides[s.S]); err != nil {
 			return err
 		}
 	}
@@ -161,7 +163,7 @@ func (a *Frame) openEnvironment(ctx context.Context) error {
 				return err
 			}
 		}
-		a.environ = append(a.environ, e.Name+"="+v)
+		a.vars.pairs = append(a.vars.pairs, e.Name+"="+v)
 	}
 	return a.maskEarly()
 }
@@ -175,39 +177,13 @@ func (a *Frame) readEnvFiles() (err error) {
 			return errors.Is(err, expr.ErrUnknown)
 		})
 	}
-	a.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: files, Step: a.Path, Resolve: func(path string) string { return a.RunEnv.Resolve("", path) },
+	a.vars.files, err = a.session.ReadEnvFiles(steps.EnvFiles{Confinement: a.Confine, Files: files, Step: a.Path, Resolve: func(path string) string { return a.RunEnv.Resolve("", path) },
 		Outer: func(name string) (string, bool) { v, ok := a.RunEnv.Vars[name]; return v, ok }}, Scope{Frame: a})
-	for _, kv := range a.files {
+	for _, kv := range a.vars.files {
 		name, value, _ := strings.Cut(kv, "=")
-		a.setOwn(name, value)
+		a.vars.setOwn(name, value)
 	}
 	return a.environmentError(err)
-}
-
-// setOwn sets a variable of the call, which overrides that of the process; setUnknown does the same for a variable whose
-// value is not known yet.
-func (a *Frame) setOwn(name, value string) {
-	if a.overrides == nil {
-		a.overrides = map[string]string{}
-	}
-	a.overrides[name] = value
-	a.environ = append(a.environ, name+"="+value)
-}
-
-func (a *Frame) setUnknown(name string) {
-	if a.unknown == nil {
-		a.unknown = map[string]bool{}
-	}
-	a.unknown[name] = true
-}
-
-// env returns a variable as {env.NAME} finds it: a secret, a variable of the env files, else a variable of the
-// process.
-func (a *Frame) env(name string) (value string, ok bool) {
-	if value, ok = a.overrides[name]; !ok {
-		value, ok = a.RunEnv.Vars[name]
-	}
-	return value, ok
 }
 
 // maskSecret adds values to the mask, structured ones leaf by leaf.
@@ -301,10 +277,9 @@ type Caching struct {
 	Writers cache.Writers
 }
 
-// Inherit copies from outer what a tool shares with the tool that uses it.
+// Inherit takes from outer what a tool shares with the tool that uses it.
 func (a *Frame) Inherit(outer *Frame) {
-	a.Artifacts, a.Files = outer.Artifacts, outer.Files
-	a.secretCache, a.Cache, a.Answerable, a.State, a.Tools, a.Calling, a.States = outer.secretCache, outer.Cache, outer.Answerable, outer.State, outer.Tools, outer.Calling, outer.States
+	a.Shared, a.Calling = outer.Shared, outer.Calling
 	a.confineWithin(outer)
 }
 

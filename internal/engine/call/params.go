@@ -58,7 +58,7 @@ func (p *Params) lacks(r expr.Ref) bool {
 
 // Frame returns a call with these parameters that has not begun.
 func (p *Params) Frame() *Frame {
-	return &Frame{Params: p, RunEnv: p.RunEnv, secretCache: &secretCache{}, Confine: p.Plan.Confinement()}
+	return &Frame{Params: p, RunEnv: p.RunEnv, Shared: &Shared{}, Confine: p.Plan.Confinement()}
 }
 
 // Preview returns a Frame for a preview of the call, in which nothing may be started.

@@ -103,10 +103,10 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		v, ok := s.Frame.RunEnv.variable(r.Root, s.Frame.Plan.Name())
 		if !ok { // a value in environment: the only place where other names are allowed
-			if s.Frame.unknown[r.Root] {
+			if s.Frame.vars.unknown[r.Root] {
 				return expr.Value{}, expr.ErrUnknown
 			}
-			v, ok = s.Frame.env(r.Root)
+			v, ok = s.Frame.vars.lookup(r.Root, s.Frame.RunEnv.Vars)
 		}
 		if !ok {
 			s.Frame.session.Notify(notice.Notice{Code: notice.Unset,
@@ -114,10 +114,10 @@ func (s Scope) Lookup(r expr.Ref) (expr.Value, error) {
 		}
 		return expr.Value{V: v, Author: true}, nil
 	case expr.Env:
-		if s.Frame.unknown[r.Path[0].Field] {
+		if s.Frame.vars.unknown[r.Path[0].Field] {
 			return expr.Value{}, expr.ErrUnknown
 		}
-		v, ok := s.Frame.env(r.Path[0].Field)
+		v, ok := s.Frame.vars.lookup(r.Path[0].Field, s.Frame.RunEnv.Vars)
 		if !ok && !r.Decides() && s.Frame.session != nil {
 			s.Frame.session.Notify(notice.Notice{Code: notice.Unset,
 				Message: fmt.Sprintf("%s is empty, because the environment variable is not set", r)})

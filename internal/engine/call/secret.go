@@ -91,9 +91,9 @@ func (a *Frame) fetchSecrets(ctx context.Context) error {
 	}
 	for _, s := range a.Plan.SecretSources { // after all are fetched, because a secret cannot be the source of another one
 		if v, ok := a.secrets[s.Key]; ok {
-			a.setOwn(s.Name, v)
+			a.vars.setOwn(s.Name, v)
 		} else {
-			a.setUnknown(s.Name)
+			a.vars.setUnknown(s.Name)
 		}
 	}
 	if len(bad) > 0 && ctx.Err() != nil {
@@ -141,7 +141,7 @@ func (a *Frame) fetch(ctx context.Context, s plan.SecretSource) (string, error) 
 	switch {
 	case s.Env != "":
 		var ok bool
-		if v, ok = a.env(s.Env); !ok {
+		if v, ok = a.vars.lookup(s.Env, a.RunEnv.Vars); !ok {
 			err = fmt.Errorf("the environment variable %s is not set; set it", s.Env)
 		}
 	case s.File != nil:
@@ -209,7 +209,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		}
 		ctx, cancel := context.WithTimeoutCause(ctx, secretTimeout, fmt.Errorf("it did not finish within %v", secretTimeout))
 		defer cancel()
-		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.files, MaxBytes: maxSecret, Confinement: a.Confine})
+		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.vars.files, MaxBytes: maxSecret, Confinement: a.Confine})
 		if err != nil {
 			err = fmt.Errorf("the command %s failed: %w", expr.Quoted(argv[0]), err)
 		}
@@ -239,10 +239,10 @@ func (a *Frame) warnUnknownSecrets() {
 		return
 	}
 	for _, s := range a.Plan.Secrets {
-		if _, ok := a.env(s.S); ok || slices.Contains(names, s.S) {
+		if _, ok := a.vars.lookup(s.S, a.RunEnv.Vars); ok || slices.Contains(names, s.S) {
 			continue
 		}
-		all := slices.Concat(names, slices.Sorted(maps.Keys(a.overrides)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
+		all := slices.Concat(names, slices.Sorted(maps.Keys(a.vars.overrides)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
 		if near := tool.Near(s.S, all); len(near) > 0 {
 			a.session.Notify(notice.Notice{Code: notice.Unset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})
