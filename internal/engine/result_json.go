@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -139,7 +140,10 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Outputs: s.Outputs, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage), Refused: s.Refused, Artifacts: s.Artifacts}
+			Outputs: s.Outputs, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage), Refused: s.Refused}
+		for _, a := range s.Artifacts {
+			j.Artifacts = append(j.Artifacts, artifact.Encoded(a))
+		}
 		var all, allErrors, invalid, invalidErrors bool
 		j.Output, all, invalid = text(s.stdout, s.limit)
 		j.Error, allErrors, invalidErrors = text(s.stderr, s.limit)

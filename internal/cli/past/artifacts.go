@@ -116,7 +116,7 @@ func allArtifacts(env *ui.Env, run string, all []engine.KeptArtifact, to, output
 	}
 	switch {
 	case output == "json":
-		return ui.WriteJSON(env, artifactsJSON{Schema: artifactsSchema, Run: run, Artifacts: all})
+		return ui.WriteJSON(env, artifactsJSON{Schema: artifactsSchema, Run: run, Artifacts: encoded(all)})
 	case to != "":
 		return nil
 	case len(all) == 0:
@@ -145,6 +145,15 @@ type artifactsJSON struct {
 	Files     []artifact.File       `json:"files,omitempty"`
 }
 
+// encoded returns artifacts with their paths as JSON has them.
+func encoded(all []engine.KeptArtifact) []engine.KeptArtifact {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Artifact = artifact.Encoded(all[i].Artifact)
+	}
+	return all
+}
+
 func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output string) error {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
@@ -162,7 +171,7 @@ func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output str
 		}
 	}
 	if output == "json" {
-		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, []engine.KeptArtifact{*a}, c.Files})
+		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, encoded([]engine.KeptArtifact{*a}), c.Files})
 	}
 	if to != "" {
 		return nil

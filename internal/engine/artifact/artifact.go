@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -28,28 +27,10 @@ type Manifest struct {
 	Files   []File    `json:"files"`
 }
 
-// MarshalJSON writes a Manifest so that UnmarshalJSON returns the same names of files, also those that are not UTF-8.
-func (m Manifest) MarshalJSON() ([]byte, error) {
-	type plain Manifest
-	m.Files = converted(m.Files, rawtext.Encode)
-	return json.Marshal(plain(m))
-}
-
-// UnmarshalJSON reads what MarshalJSON has written.
-func (m *Manifest) UnmarshalJSON(b []byte) error {
-	type plain Manifest
-	err := json.Unmarshal(b, (*plain)(m))
-	m.Files = converted(m.Files, rawtext.Decode)
-	return err
-}
-
-// converted returns files with their names encoded or decoded.
-func converted(files []File, text func(string) string) []File {
-	files = slices.Clone(files)
-	for i := range files {
-		files[i].Path, files[i].Target = text(files[i].Path), text(files[i].Target)
-	}
-	return files
+// Encoded returns an artifact with its paths as package rawtext keeps them in JSON.
+func Encoded(a dag.Artifact) dag.Artifact {
+	a.Path, a.Paths = rawtext.Encode(a.Path), rawtext.List(a.Paths, rawtext.Encode)
+	return a
 }
 
 // File is a file, a folder or a symbolic link of an artifact.
@@ -60,6 +41,21 @@ type File struct {
 	Size       int64  `json:"size"`             // bytes
 	Digest     string `json:"digest,omitempty"` // sha256:HEX; "" for folders and links
 	Target     string `json:"target,omitempty"` // of a link
+}
+
+// MarshalJSON writes a File so that UnmarshalJSON returns the same names, also those that are not UTF-8.
+func (f File) MarshalJSON() ([]byte, error) {
+	type plain File
+	f.Path, f.Target = rawtext.Encode(f.Path), rawtext.Encode(f.Target)
+	return json.Marshal(plain(f))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (f *File) UnmarshalJSON(b []byte) error {
+	type plain File
+	err := json.Unmarshal(b, (*plain)(f))
+	f.Path, f.Target = rawtext.Decode(f.Path), rawtext.Decode(f.Target)
+	return err
 }
 
 // mode returns the permissions of the content in the store. Nobody may write to it.
@@ -207,7 +203,7 @@ func (m *Manifest) digest() string {
 	if m.Single {
 		return m.Files[0].Digest
 	}
-	text, err := json.Marshal(converted(m.Files, rawtext.Encode))
+	text, err := json.Marshal(m.Files)
 	if err != nil {
 		panic(err) // plain values always have a JSON form
 	}

@@ -1,9 +1,13 @@
 package artifact
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/flowrun/flowrun/dag"
 )
 
 // TestNamesOfBytes checks that files are kept and copied under their names, also if these are not UTF-8.
@@ -61,5 +65,21 @@ func checkCopy(t *testing.T, artifact string, names map[string]string, copy func
 		if got != want {
 			t.Errorf("%s: %q is %q, want %q", artifact, name, got, want)
 		}
+	}
+}
+
+// TestFileJSON checks that a list of files in JSON has other names for other files, from which the names can be read again.
+func TestFileJSON(t *testing.T) {
+	want := []File{{Path: "caf\xe9"}, {Path: "caf\xe8", Target: "\xff"}, {Path: "100%E9"}}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []File
+	if err := json.Unmarshal(text, &got); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%s: %v, %v", text, got, err)
+	}
+	if a := Encoded(dag.Artifact{Path: "/a/caf\xe9", Paths: []string{"/b/\xff", "/c"}}); a.Path != "\x00/a/caf%E9" || a.Paths[0] != "\x00/b/%FF" || a.Paths[1] != "/c" {
+		t.Errorf("%q %q", a.Path, a.Paths)
 	}
 }

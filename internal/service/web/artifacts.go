@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
 // artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.
@@ -107,7 +108,7 @@ func (h artifactHandlers) readArtifact(w http.ResponseWriter, r *http.Request) e
 	}
 	defer c.Close()
 	in := r.URL.Query()
-	name := in.Get("file")
+	name := rawtext.Decode(in.Get("file"))
 	switch {
 	case name == "" && c.Single:
 		name = c.Files[0].Path
