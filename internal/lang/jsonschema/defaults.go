@@ -1,36 +1,20 @@
 package jsonschema
 
+import "github.com/flowrun/flowrun/internal/lang/value"
+
 // Defaults returns a copy of a value in which missing properties have their defaults, also inside
 // nested objects and lists. Defaults under anyOf, oneOf, not and if are ignored: whether they apply
 // is known only for a complete value. Defaults are not validated. If a schema needs too many steps,
 // for which Validate reports a problem, some defaults may be missing. Safe for concurrent use.
 func (s *Schema) Defaults(v any) any {
 	f := &filler{stepsLeft: maxSteps + size(v)}
-	v = clone(v)
+	v = value.Clone(v)
 	f.fill(s.root, v, nil)
 	return v
 }
 
 // filler is the state of one call of Defaults.
 type filler struct{ stepsLeft int } // steps that may still be taken
-
-func clone(v any) any {
-	switch v := v.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = clone(e)
-		}
-		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for name, e := range v {
-			m[name] = clone(e)
-		}
-		return m
-	}
-	return v
-}
 
 // defaultChain lists the nodes whose defaults contain the value. A default that contains its own kind
 // would be filled in without end.
@@ -74,7 +58,7 @@ func (f *filler) property(n *node, m map[string]any, name string, inside *defaul
 			return
 		}
 		f.stepsLeft -= size(from.defaultValue)
-		m[name], inside = clone(from.defaultValue), &defaultChain{inside, from}
+		m[name], inside = value.Clone(from.defaultValue), &defaultChain{inside, from}
 	}
 	f.fill(n, m[name], inside)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse/grammar"
 	"github.com/flowrun/flowrun/internal/model/argparse/node"
 	"github.com/flowrun/flowrun/internal/model/argparse/report"
@@ -32,7 +33,7 @@ func Arguments(r *grammar.Reading, n *node.Node) (*Result, bool) { return (&bind
 // defaults. It reports all wrong names and values in one refusal.
 func (r *binder) bind(n *node.Node) (*Result, bool) {
 	s := r.Root
-	value := make(map[string]any, max(len(n.Children), len(s.Properties)))
+	values := make(map[string]any, max(len(n.Children), len(s.Properties)))
 	given := make([]*node.Node, len(s.Properties))
 	var unknown []string
 	unknownOff := -1
@@ -45,11 +46,11 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 		ok := true
 		switch {
 		case p >= 0:
-			ok = r.argument(value, given, p, exact, k)
+			ok = r.argument(values, given, p, exact, k)
 		case s.AllowsUndeclared():
 			var v any
 			if v, ok = r.untyped(k); ok {
-				ok = r.put(value, k.Name, v, k)
+				ok = r.put(values, k.Name, v, k)
 			}
 		default:
 			if unknownOff < 0 {
@@ -77,12 +78,12 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 	var defaults, missing []string
 	for i := range s.Properties {
 		p := &s.Properties[i]
-		if _, ok := value[p.Name]; ok && given[i] != nil || failed[p.Name] {
+		if _, ok := values[p.Name]; ok && given[i] != nil || failed[p.Name] {
 			continue
 		}
 		switch {
 		case p.HasDefault:
-			value[p.Name] = clone(p.Default)
+			values[p.Name] = value.Clone(p.Default)
 			defaults = append(defaults, p.Name)
 		case p.Required:
 			missing = append(missing, p.Name)
@@ -94,7 +95,7 @@ func (r *binder) bind(n *node.Node) (*Result, bool) {
 	if r.also(wrong) {
 		return nil, false
 	}
-	return &Result{Value: value, Repaired: r.Repaired, Repairs: r.Repairs, Coercions: r.Coercions, Defaults: defaults}, true
+	return &Result{Value: values, Repaired: r.Repaired, Repairs: r.Repairs, Coercions: r.Coercions, Defaults: defaults}, true
 }
 
 // aboutValue reports whether a code is about a single value, so that the other values can still be checked.
@@ -116,25 +117,6 @@ func (r *binder) also(wrong []*report.Refusal) bool {
 
 // maxReported is the number of values that one refusal reports.
 const maxReported = 8
-
-// clone returns a copy of a default, so that callers cannot change the schema.
-func clone(v any) any {
-	switch v := v.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = clone(v[i])
-		}
-		return list
-	case map[string]any:
-		m := make(map[string]any, len(v))
-		for k := range v {
-			m[k] = clone(v[k])
-		}
-		return m
-	}
-	return v
-}
 
 // argument fits the value of a declared parameter.
 func (r *binder) argument(value map[string]any, given []*node.Node, p int, exact bool, k *node.Node) bool {
