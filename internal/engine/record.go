@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -178,7 +177,7 @@ func checkUnchanged(r *history.Record, a *call.Frame) error {
 	now := a.Shown()
 	bad := &value.ParamsError{Tool: r.Tool}
 	for name, was := range r.Params {
-		if !equalJSON(was, now[name]) {
+		if !rawtext.Equal(was, now[name]) {
 			bad.Problems = append(bad.Problems, value.ParamProblem{Name: name, Code: "changed",
 				Message: "has a different value than when the run began",
 				Hint:    fmt.Sprintf("its default comes from the environment; restore the old value there, or start a new run with retry --with %s=...", name)})
@@ -189,12 +188,6 @@ func checkUnchanged(r *history.Record, a *call.Frame) error {
 		return bad
 	}
 	return nil
-}
-
-func equalJSON(x, y any) bool {
-	a, errA := json.Marshal(rawtext.EncodeValue(x))
-	b, errB := json.Marshal(rawtext.EncodeValue(y))
-	return errA == nil && errB == nil && string(a) == string(b)
 }
 
 // emptyPlan returns the plan of a run that could not start. It has no steps.

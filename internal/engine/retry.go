@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -165,7 +166,7 @@ func (p *RecordedRun) changed(with map[string]any) []string {
 		was, given := p.Record.Given[name]
 		now, again := with[name]
 		switch {
-		case slices.Contains(p.Record.Withheld, name), again && given && equalJSON(was, now):
+		case slices.Contains(p.Record.Withheld, name), again && given && rawtext.Equal(was, now):
 		case again:
 			list = append(list, name)
 		case !given && prm.Initial != nil && slices.ContainsFunc(prm.Initial.Refs(), func(r expr.Ref) bool {

@@ -6,6 +6,8 @@
 package rawtext
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -53,6 +55,14 @@ func EncodeMap(m map[string]any) map[string]any { return mapped(m, Encode) }
 
 // DecodeMap returns the object that EncodeMap was called with.
 func DecodeMap(m map[string]any) map[string]any { return mapped(m, Decode) }
+
+// Equal reports whether two values have the same JSON, with their text encoded: a record has numbers as they were written, so
+// 1 and 1.0 differ.
+func Equal(x, y any) bool {
+	a, errA := json.Marshal(EncodeValue(x))
+	b, errB := json.Marshal(EncodeValue(y))
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
 
 func each(v any, text func(string) string) any {
 	switch v := v.(type) {

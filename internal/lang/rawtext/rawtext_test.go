@@ -52,3 +52,17 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+func TestEqual(t *testing.T) {
+	for _, c := range []struct {
+		x, y any
+		want bool
+	}{
+		{"caf\xe9", "caf\xe9", true}, {"caf\xe9", "caf\xe8", false}, {"\xff", "\ufffd", false}, {int64(1), json.Number("1"), true},
+		{json.Number("1"), json.Number("1.0"), false}, {[]any{nil}, []any{nil}, true}, {map[string]any{"a": true}, map[string]any{}, false},
+	} {
+		if Equal(c.x, c.y) != c.want {
+			t.Errorf("%q and %q: %v", c.x, c.y, !c.want)
+		}
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -172,7 +171,7 @@ func (s starter) sameRequest(ctx context.Context, q service.Request, key string)
 	other := p.Record.Tool != q.Tool
 	for name, v := range q.Params {
 		was, kept := p.Record.Given[name]
-		other = other || !slices.Contains(p.Record.Withheld, name) && !(kept && sameJSON(was, v))
+		other = other || !slices.Contains(p.Record.Withheld, name) && !(kept && rawtext.Equal(was, v))
 	}
 	for name := range p.Record.Given {
 		_, given := q.Params[name]
@@ -182,12 +181,6 @@ func (s starter) sameRequest(ctx context.Context, q service.Request, key string)
 		return refuse(409, "key-reused", fmt.Sprintf("the %s was already used for a different request, which started run %s", key, q.ID), "use a new key for a new request")
 	}
 	return nil
-}
-
-func sameJSON(a, b any) bool {
-	x, errX := json.Marshal(rawtext.EncodeValue(a))
-	y, errY := json.Marshal(rawtext.EncodeValue(b))
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // derivedID returns a run id that depends on the words alone. It has the format of ids made
