@@ -119,9 +119,7 @@ func (m *Memory) Record(_ context.Context, id string) (*Record, error) {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, ErrNoRun)
 	}
 	var r Record
-	d := json.NewDecoder(bytes.NewReader(run.record))
-	d.UseNumber()
-	if err := d.Decode(&r); err != nil {
+	if err := json.Unmarshal(run.record, &r); err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
 	for i, text := range run.sourceTexts {

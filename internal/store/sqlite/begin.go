@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -122,9 +121,7 @@ func (s *Store) Record(ctx context.Context, id string) (*history.Record, error) 
 		return nil, s.db.failed(op, err)
 	}
 	var r history.Record
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&r); err != nil {
+	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, &Error{Corrupt, s.db.file, op, err}
 	}
 	for i := range r.Sources {
