@@ -24,7 +24,7 @@ func (s *State) apply(e *Event) {
 	s.seq, s.now = max(s.seq, e.Seq), e.Time
 	switch e.Kind {
 	case RunStarted:
-		s.started, s.root.started = true, e.Time
+		s.started, s.root.started = true, e.Since()
 		s.armDeadline(s.root, e.Time)
 	case RunCancelling:
 		if f := s.cancelledFrame(e); f != nil {

@@ -46,7 +46,9 @@ type Event struct {
 	Time    time.Time `json:"time"`
 	Due     time.Time `json:"due,omitzero"`
 	Reason  string    `json:"reason,omitempty"` // of the cancel, or that of the Result
-	// Queued is how long the attempt waited for a slot, in nanoseconds.
+	// Queued is how long it took to get here, in nanoseconds: of an attempt, how long it waited for
+	// a slot; of run.started, how long ago the run was created; of run.resumed, how long ago its
+	// last owner gave the last sign of life.
 	Queued time.Duration `json:"queued_ns,omitempty"`
 	// Outlasts means that a cancel does not stop this attempt. It is stopped when the time
 	// for cleaning up ends.
@@ -68,6 +70,22 @@ type Event struct {
 	limits *ownerLimits // of runOwned
 
 	claimed bool // of stepClaimed: it has what it claims
+}
+
+// Since returns when what the event ended began: of run.started, when the run was created; of
+// run.resumed, when its last owner gave the last sign of life; of step.started, when the attempt
+// began to wait for a slot.
+func (e *Event) Since() time.Time { return e.Time.Add(-e.Queued) }
+
+// stamp sets what an event of a run says about its times: how long ago since was, if it is the
+// first of an owner, and the end of the result if it is the last.
+func (e *Event) stamp(since time.Time) {
+	switch {
+	case e.Kind == RunStarted || e.Kind == RunResumed:
+		e.Queued = Span(since, e.Time)
+	case e.Kind == RunFinished && e.Result != nil:
+		e.Result.Ended = e.Time
+	}
 }
 
 // Detached returns a copy of the event that may be kept for long: it keeps no other data of

@@ -15,6 +15,7 @@ type machine struct {
 	state   *State
 	slots   slotSource
 	opening []Event
+	since   time.Time                         // see Options
 	jitter  func(time.Duration) time.Duration // returns a random part of a wait
 	// restarts means that leaves which are running at the beginning are started again.
 	restarts bool
@@ -356,6 +357,7 @@ func (m *machine) newTask(t task) *task {
 func (m *machine) apply(e *Event, now time.Time) {
 	m.seq++
 	e.V, e.Seq, e.Run, e.Time = EventVersion, m.seq, m.state.run, now
+	e.stamp(m.since)
 	if e.Kind == StepRetrying && e.at.f != nil {
 		// The random number is drawn when the wait is recorded, so that Next stays a pure function.
 		b := e.at.f.def(e.at.i).Policy.backoff(e.Reason)

@@ -68,6 +68,20 @@ type Result struct {
 	*Kept // nil for a step that leaves nothing of the kind
 }
 
+// Took returns how long it took by the wall clock, from Started to Ended; 0 if it did not start,
+// has not ended, or the clock was set back. Time in which it waited, or in which the run had no
+// owner, is part of it.
+func (r *Result) Took() time.Duration { return Span(r.Started, r.Ended) }
+
+// Span returns the time from one moment to another by the wall clock; 0 if one of them is zero or
+// they are in the wrong order.
+func Span(from, to time.Time) time.Duration {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+	return max(to.Round(0).Sub(from.Round(0)), 0)
+}
+
 // Usage is what processes used.
 type Usage struct {
 	User   time.Duration `json:"user_ns,omitempty"`       // CPU time, in the programs themselves

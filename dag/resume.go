@@ -345,7 +345,7 @@ func (o *framePlan) upstream(of func(int32) bool) []bool {
 func (s *State) resume(e *Event) {
 	s.started, s.result = true, nil
 	if s.root.started.IsZero() {
-		s.root.started = e.Time
+		s.root.started = e.Since()
 	}
 	for _, path := range e.Reset {
 		s.resetStep(s.find(path))

@@ -78,6 +78,9 @@ type Options struct {
 	// starting one. Run owns it from then on. Opening must then begin with RunResumed,
 	// after which no leaf may be running.
 	Carry *State
+	// Since is when the run was created, or, with Carry, when its last owner gave the last sign of
+	// life; zero if that is not known. The first event says how long ago it was (Event.Queued).
+	Since time.Time
 	// Opening are events to record before anything else: that the run is resumed, or the
 	// results that a new run takes from an old one. Run sets their numbers and times.
 	Opening []Event
@@ -110,7 +113,7 @@ func Run(ctx context.Context, g *Graph, a Args, o Options) (*State, error) {
 	l := &eventLoop{ctx: ctx, options: o, pool: newPool(o.ID), controls: map[*frame]*control{}}
 	l.pool.around, l.pool.acquires = o.Around, o.Acquire
 	line := &ticket{slots: o.Slots, wake: l.pool.wake}
-	l.machine = machine{state: o.Carry, slots: line, opening: o.Opening, seq: o.Carry.seq, jitter: randomPart}
+	l.machine = machine{state: o.Carry, slots: line, opening: o.Opening, since: o.Since, seq: o.Carry.seq, jitter: randomPart}
 	l.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{o.Cleanup, int32(o.Slots.all)}})
 	l.state.acquires = o.Acquire != nil
 	l.record = context.WithoutCancel(ctx)

@@ -39,7 +39,8 @@ type memoryRun struct {
 	record      []byte
 	sourceTexts [][]byte // of the Sources
 	events      [][]byte
-	lastSeq     uint64 // number of the last event
+	lastSeq     uint64    // number of the last event
+	lastSign    time.Time // see RunInfo
 	epoch       int
 	owner       *memoryLedger // nil: no owner
 
@@ -156,7 +157,7 @@ func (m *Memory) runInfo(r *memoryRun) RunInfo {
 		slices.Sort(info.Answered)
 	}
 	if info.Status == dag.Running && r.owner == nil {
-		info.Status, info.Released = dag.Interrupted, true
+		info.Status, info.Released, info.LastSign = dag.Interrupted, true, r.lastSign
 	}
 	return info
 }
@@ -377,7 +378,7 @@ func (l *memoryLedger) Close() error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
-		l.run.owner = nil
+		l.run.owner, l.run.lastSign = nil, time.Now()
 		l.memory.leaveQueue(l.run.owns)
 	}
 	return nil

@@ -178,8 +178,11 @@ type RunInfo struct {
 	Notes    []string  // what people should know beside the status; see dag.Status.With
 	Started  time.Time // when the run was created
 	Ended    time.Time // zero if it has not ended
-	PID      int       // of the process that runs it, 0 if there is none
-	Epoch    int       // number of its last owner; the first one has 1
+	// LastSign is when the last owner of an Interrupted run gave the last sign of life: an event, the
+	// renewal of its ownership, or that it gave the run up. It is zero for other runs, and if it is not known.
+	LastSign time.Time
+	PID      int // of the process that runs it, 0 if there is none
+	Epoch    int // number of its last owner; the first one has 1
 	// Rebooted means that the machine was restarted after the last owner wrote. The last
 	// events before that may be missing.
 	Rebooted bool
@@ -196,10 +199,27 @@ type RunInfo struct {
 // Live reports whether the run has an owner: it runs, or waits in the queue.
 func (i RunInfo) Live() bool { return i.Status == dag.Running || i.Status == dag.Pending }
 
+// Until returns up to when the durations of the run count: its end, the last sign of life of one
+// that is interrupted, and now for one that is live or waiting.
+func (i RunInfo) Until(now time.Time) time.Time {
+	switch {
+	case !i.Ended.IsZero():
+		return i.Ended
+	case i.Status == dag.Interrupted:
+		return i.LastSign
+	}
+	return now
+}
+
+// Took returns how long the run took, or has taken so far: the wall clock's time from Started to Until.
+// Time in which it waited, or had no owner, is part of it.
+func (i RunInfo) Took(now time.Time) time.Duration { return dag.Span(i.Started, i.Until(now)) }
+
 // WithQueue returns the run as it is shown while it waits in the queue: Pending, with the
 // reason.
 func (i RunInfo) WithQueue(q QueuePosition) RunInfo {
 	i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = dag.Pending, 0, q.Reason(), q.String(), time.Time{}
+	i.LastSign = time.Time{}
 	i.Notes = nil
 	return i
 }

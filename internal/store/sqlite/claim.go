@@ -40,9 +40,9 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 			return err
 		}
 		epoch++
-		process, boot, lease := s.ownership()
-		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, cancel = NULL WHERE n = ?",
-			epoch, process, boot, lease, n)
+		process, boot, lease, alive := s.ownership()
+		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, alive = ?, cancel = NULL WHERE n = ?",
+			epoch, process, boot, lease, alive, n)
 		if err == nil {
 			err = leaveQueue(ctx, c, n, epoch) // of a former owner that was killed in the queue
 		}

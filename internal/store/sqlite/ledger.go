@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -215,11 +216,11 @@ func (l *ledger) Close() error {
 // release writes that the run has no owner. That alone is not counted as a commit (last_commit.go):
 // if it is lost, so is the owner.
 func (l *ledger) release(op string, queued bool) error {
-	const release = "UPDATE runs SET owner = NULL, lease = 0 WHERE n = ? AND epoch = ?"
-	s, ctx := l.store, context.Background()
+	const release = "UPDATE runs SET owner = NULL, lease = 0, alive = ? WHERE n = ? AND epoch = ?"
+	s, ctx, alive := l.store, context.Background(), time.Now().UnixNano()
 	if queued {
 		return s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
-			if _, err := c.ExecContext(ctx, release, l.run, l.epoch); err != nil {
+			if _, err := c.ExecContext(ctx, release, alive, l.run, l.epoch); err != nil {
 				return err
 			}
 			return leaveQueue(ctx, c, l.run, l.epoch)
@@ -227,7 +228,7 @@ func (l *ledger) release(op string, queued bool) error {
 	}
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	if _, err := s.db.conn.ExecContext(ctx, release, l.run, l.epoch); err != nil {
+	if _, err := s.db.conn.ExecContext(ctx, release, alive, l.run, l.epoch); err != nil {
 		return s.db.failed(op, err)
 	}
 	s.db.wal.committed()

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -15,10 +16,11 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/store/eventcode"
 )
 
 const (
-	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, "
+	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, "
 	infoColumns = columns + "NULL FROM runs"
 	withRecord  = columns + "(SELECT record FROM records WHERE run = n) FROM runs"
 )
@@ -40,9 +42,44 @@ func (s *Store) Info(ctx context.Context, id string) (history.RunInfo, error) {
 	}
 	list := []history.RunInfo{info}
 	if err == nil {
-		err = s.addAnswered(ctx, list)
+		err = s.addDetails(ctx, list)
 	}
 	return list[0], s.db.failed(op, err)
+}
+
+// addDetails adds what other tables know of runs that have not ended.
+func (s *Store) addDetails(ctx context.Context, list []history.RunInfo) error {
+	return cmp.Or(s.addAnswered(ctx, list), s.addLastEvents(ctx, list))
+}
+
+// addLastEvents moves the last sign of life of interrupted runs to their last event, if that is later.
+func (s *Store) addLastEvents(ctx context.Context, list []history.RunInfo) error {
+	lost := map[string]*history.RunInfo{}
+	for i := range list {
+		if list[i].Status == dag.Interrupted {
+			lost[list[i].ID] = &list[i]
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	ids, err := json.Marshal(slices.Sorted(maps.Keys(lost)))
+	if err != nil {
+		return err
+	}
+	_, err = rowsOf(ctx, s.db.reads, func(rows *sql.Rows, id *string) error {
+		var turn []byte
+		if err := rows.Scan(id, &turn); err != nil || turn == nil {
+			return err
+		}
+		events, err := eventcode.Decode(nil, *id, turn) // an error is that of those who read the events
+		if i := lost[*id]; err == nil && len(events) > 0 && events[len(events)-1].Time.After(i.LastSign) {
+			i.LastSign = events[len(events)-1].Time
+		}
+		return nil
+	}, `SELECT id, (SELECT events FROM turns WHERE turns.n BETWEEN runs.n << 32 AND runs.n << 32 | ? ORDER BY turns.n DESC LIMIT 1)
+		FROM runs WHERE id IN (SELECT value FROM json_each(?))`, int64(maxSeq), string(ids))
+	return err
 }
 
 // addAnswered adds to the runs that wait the numbers of their answered questions.
@@ -113,7 +150,7 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	}
 	list, err := scanRuns(rows, q, waiting)
 	if err == nil {
-		err = s.addAnswered(ctx, list)
+		err = s.addDetails(ctx, list)
 	}
 	return list, s.db.failed(op, err)
 }
@@ -257,13 +294,13 @@ func statusWords(states []dag.Status) []string {
 }
 
 func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error) {
-	var n, started int64
+	var n, started, alive int64
 	var status, notes string
 	var ended sql.NullInt64
 	var o owner
 	var record sql.NullString
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&i.Epoch, &o.process, &o.boot, &o.lease, &record)
+		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &record)
 	if err != nil {
 		return i, err
 	}
@@ -289,6 +326,9 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	if i.Status == dag.Running && i.PID == 0 {
 		i.Status = dag.Interrupted
 		i.Released = !o.process.Valid
+		if alive != 0 {
+			i.LastSign = time.Unix(0, alive)
+		}
 	}
 	return i, nil
 }

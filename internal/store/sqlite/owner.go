@@ -49,8 +49,8 @@ func (o owner) judgeState(state procid.Liveness) (gone, lapsed bool) {
 // rebooted reports whether the machine was restarted since the owner wrote.
 func (o owner) rebooted() bool { return o.boot != procid.BootID() }
 
-// ownership returns the columns owner, boot and lease for a run that this process owns.
-func (s *Store) ownership() (process, boot string, lease int64) {
+// ownership returns the columns owner, boot, lease and alive for a run that this process owns.
+func (s *Store) ownership() (process, boot string, lease, alive int64) {
 	text, _ := json.Marshal(s.self) // numbers and strings only, cannot fail
-	return string(text), s.self.Boot, int64(procid.Uptime() + leaseLength)
+	return string(text), s.self.Boot, int64(procid.Uptime() + leaseLength), time.Now().UnixNano()
 }

@@ -206,4 +206,7 @@ CREATE TABLE rates (
 ) STRICT, WITHOUT ROWID;
 `, `
 -- From here on, the result of a step may have artifacts (package eventcode).
+`, `
+-- When the owner last renewed its lease or gave the run up; 0: not known, for it is an older row.
+ALTER TABLE runs ADD COLUMN alive INTEGER NOT NULL DEFAULT 0; -- ns since 1970
 `}

@@ -126,7 +126,7 @@ func TestSyncFails(t *testing.T) {
 
 func TestOwner(t *testing.T) {
 	s := openTest(t, t.TempDir())
-	process, boot, lease := s.ownership()
+	process, boot, lease, _ := s.ownership()
 	own := sql.NullString{String: process, Valid: true}
 	for _, c := range []struct {
 		name            string
@@ -147,6 +147,48 @@ func TestOwner(t *testing.T) {
 		if got := c.o.rebooted(); got != c.rebooted {
 			t.Errorf("%s: rebooted is %v", c.name, got)
 		}
+	}
+}
+
+// TestLastSign: the last sign of life of a run whose owner is dead is its last event or the last
+// renewal of the lease, whichever is later, in another boot too.
+func TestLastSign(t *testing.T) {
+	s := openTest(t, t.TempDir())
+	l := beginTest(t, s, "r1")
+	renewed := time.Unix(2e9, 5)
+	kill := func(boot string, alive time.Time) {
+		t.Helper()
+		_, err := s.db.conn.ExecContext(t.Context(), `UPDATE runs SET owner = '{"pid":1,"start":99,"boot":"x"}', boot = ?, alive = ?`, boot, alive.UnixNano())
+		must(t, err)
+	}
+	check := func(when string, want time.Time) {
+		t.Helper()
+		i, err := s.Info(t.Context(), "r1")
+		must(t, err)
+		if i.Status != dag.Interrupted || !i.LastSign.Equal(want) || i.Took(time.Now()) != want.Sub(i.Started) {
+			t.Errorf("%s: the run is %s, its last sign of life was at %v, it took %v; want %v", when, i.Status, i.LastSign, i.Took(time.Now()), want)
+		}
+	}
+	kill(s.self.Boot, renewed)
+	check("without events", renewed)
+	later := event("r1", 1)
+	later[0].Time = renewed.Add(time.Second)
+	must(t, l.Append(t.Context(), later))
+	check("an event came later", later[0].Time)
+	kill("another", renewed.Add(time.Minute))
+	check("the lease was renewed later, before the machine was restarted", renewed.Add(time.Minute))
+	kill("another", time.Unix(0, 0))
+	check("in a row of an earlier version", later[0].Time)
+	list, err := s.Runs(t.Context(), history.Query{})
+	must(t, err)
+	if len(list) != 1 || !list[0].LastSign.Equal(later[0].Time) {
+		t.Errorf("the list has %v", list)
+	}
+	before, alive := time.Now(), int64(0)
+	must(t, s.renew([]*ledger{l.(*ledger)}))
+	must(t, s.db.reads.QueryRow("SELECT alive FROM runs").Scan(&alive))
+	if alive < before.UnixNano() || alive > time.Now().UnixNano() {
+		t.Errorf("a renewal notes %v", time.Unix(0, alive))
 	}
 }
 

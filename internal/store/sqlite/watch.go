@@ -49,9 +49,9 @@ func (s *Store) watch() {
 // renew extends the leases. checkLedgers finds out which runs are lost.
 func (s *Store) renew(ledgers []*ledger) error {
 	return s.db.write(context.Background(), "renew the leases", func(ctx context.Context, c *conn) error {
-		_, _, lease := s.ownership()
+		_, _, lease, alive := s.ownership()
 		for _, l := range ledgers {
-			_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ? WHERE n = ? AND epoch = ? AND owner IS NOT NULL", lease, l.run, l.epoch)
+			_, err := c.ExecContext(ctx, "UPDATE runs SET lease = ?, alive = ? WHERE n = ? AND epoch = ? AND owner IS NOT NULL", lease, alive, l.run, l.epoch)
 			if err != nil {
 				return err
 			}

@@ -315,9 +315,16 @@ func testRunInfo(t *testing.T, s history.Store) {
 	interrupted.Status, interrupted.PID, interrupted.Released = dag.Interrupted, 0, true
 	owned := func(i history.RunInfo) history.RunInfo { i.PID = os.Getpid(); return i }
 	epoch := func(n int, i history.RunInfo) history.RunInfo { i.Epoch = n; return i }
+	began := time.Now()
 	check := func(when string, expected history.RunInfo) {
 		t.Helper()
-		if diff := cmp.Diff(expected, info(t, s, "r1")); diff != "" {
+		got := info(t, s, "r1")
+		if sign := got.LastSign; expected.Status == dag.Interrupted && (sign.Before(began) || sign.After(time.Now())) {
+			t.Errorf("%s: the last sign of life was at %v; the run was given up between %v and now", when, sign, began)
+		} else if expected.Status == dag.Interrupted {
+			got.LastSign = time.Time{}
+		}
+		if diff := cmp.Diff(expected, got); diff != "" {
 			t.Errorf("%s: %s", when, diff)
 		}
 		for _, status := range []dag.Status{dag.Running, dag.Failed, dag.Interrupted} {

@@ -118,6 +118,7 @@ func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo)
 	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
 		return info, s.addOutcome(ctx, &info)
 	default:
+		info.LastSign = info.Ended
 		info.Status, info.Message = dag.Interrupted, "the workflow was ended in Temporal: "+strings.ToLower(w.GetStatus().String())
 	}
 	return info, nil
