@@ -91,10 +91,10 @@ func TestCounts(t *testing.T) {
 		want   map[string]float64
 	}{
 		{"a run under way", []dag.Event{at(0, dag.RunStarted, "", nil)}, map[string]float64{"runs_running{t}": 1}},
-		{"a run that ended", []dag.Event{at(0, dag.RunStarted, "", nil), at(7, dag.RunFinished, "", &dag.Result{Status: dag.Failed})},
+		{"a run that ended", []dag.Event{at(0, dag.RunStarted, "", nil), at(7, dag.RunFinished, "", ended(dag.Failed, 7*time.Second))},
 			map[string]float64{"runs_total{failed,t}": 1, "run_duration_seconds{t} count": 1, "run_duration_seconds{t} sum": 7}},
-		{"a resumed run", []dag.Event{at(100, dag.RunResumed, "", nil), at(104, dag.RunFinished, "", &dag.Result{Status: dag.Succeeded, Started: noon})},
-			map[string]float64{"runs_total{succeeded,t}": 1, "run_duration_seconds{t} count": 1, "run_duration_seconds{t} sum": 4}},
+		{"a resumed run", []dag.Event{at(100, dag.RunResumed, "", nil), at(104, dag.RunFinished, "", ended(dag.Succeeded, 104*time.Second))}, // since its first start, as flowrun runs shows it
+			map[string]float64{"runs_total{succeeded,t}": 1, "run_duration_seconds{t} count": 1, "run_duration_seconds{t} sum": 104}},
 		{"a step that waited for a slot", []dag.Event{queued},
 			map[string]float64{"runs_running{t}": 1, "step_queue_wait_seconds{t} count": 1, "step_queue_wait_seconds{t} sum": 3}},
 		{"retried, fallen back", []dag.Event{at(1, dag.StepRetrying, "a", late), at(2, dag.StepFallback, "a", late), at(3, dag.StepFinished, "a", ended(dag.Succeeded, 3*time.Second))},
@@ -148,7 +148,7 @@ func TestCloseCountsWhatNeverEnded(t *testing.T) {
 	lost, whole, refused := m.Run("t"), m.Run("t"), m.Run("t")
 	lost.Emit(at(0, dag.RunStarted, "", nil))
 	whole.Emit(at(0, dag.RunStarted, "", nil))
-	whole.Emit(at(1, dag.RunFinished, "", &dag.Result{Status: dag.Succeeded}))
+	whole.Emit(at(1, dag.RunFinished, "", ended(dag.Succeeded, time.Second)))
 	for _, r := range []interface{ Close() }{lost, whole, refused} {
 		r.Close()
 		r.Close()

@@ -122,7 +122,7 @@ func (j *job) endBefore(ctx context.Context, o dag.Options, res *dag.Result) (*d
 	events = append(events, o.Opening...)
 	now := time.Now()
 	if res != nil {
-		res.Started, res.Ended = now, now
+		res.Started, res.Ended = j.startedAt(), now
 		events = append(events, dag.Event{Kind: dag.RunFinished, Reason: res.Reason, Result: res})
 	}
 	state := j.stateBefore(o)
@@ -140,6 +140,9 @@ func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State,
 		e := &events[i]
 		seq++
 		e.V, e.Seq, e.Run, e.Time = dag.EventVersion, seq, j.id, now
+		if e.Kind == dag.RunStarted || e.Kind == dag.RunResumed {
+			e.Queued = dag.Span(o.Since, now)
+		}
 		state.Apply(*e)
 	}
 	ctx = context.WithoutCancel(ctx)

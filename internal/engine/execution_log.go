@@ -66,10 +66,7 @@ func (r *Result) ExecutionLog() []LogEntry {
 
 // entry returns the log entry of one step; ended is false while the step has not ended.
 func (r *Result) entry(s *tool.Step, res *StepResult) (e LogEntry, ended bool) {
-	e = LogEntry{Block: blockOf(s), Status: "error", Step: res.ID}
-	if !res.Started.IsZero() && !res.Ended.IsZero() {
-		e.DurationMS = res.Ended.Sub(res.Started).Milliseconds()
-	}
+	e = LogEntry{Block: blockOf(s), Status: "error", Step: res.ID, DurationMS: res.Duration().Milliseconds()}
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:
 		e.Status = "ok"

@@ -132,6 +132,15 @@ func (p *RecordedRun) seq() uint64 {
 	return p.Events[len(p.Events)-1].Seq
 }
 
+// lastSign returns when the last owner of the run gave the last sign of life.
+func (p *RecordedRun) lastSign() time.Time {
+	last := p.Info.LastSign
+	if n := len(p.Events); n > 0 && p.Events[n-1].Time.After(last) {
+		last = p.Events[n-1].Time
+	}
+	return last
+}
+
 // fold returns the state that the run's events give over a plan.
 func (p *RecordedRun) fold(plan *plan.Plan, a *call.Frame) *dag.State {
 	var args dag.Args
@@ -177,7 +186,7 @@ func (p *RecordedRun) Result() *Result {
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
 	res.Enforced, res.Unenforced = p.Record.Enforced, p.Record.Unenforced
 	if !p.finished() {
-		res.Status, res.Message, res.Started = p.Info.Status, p.Info.Message, p.Info.Started
+		res.Status, res.Message = p.Info.Status, p.Info.Message
 	}
 	if res.Status == dag.Waiting {
 		res.markHoldersWaiting()
@@ -186,21 +195,16 @@ func (p *RecordedRun) Result() *Result {
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
 	}
 	res.LockDemands = lockDemandsOf(p.Plan.compiled)
-	started := map[string]time.Time{}
-	for _, e := range p.Events {
-		if e.Kind == dag.StepStarted {
-			started[string(e.Node)] = e.Time
-		}
-	}
 	for i := range res.Steps {
-		s := &res.Steps[i]
-		if s.Started.IsZero() && s.Ended.IsZero() {
-			s.Started = started[s.ID]
-		}
-		if s.Status == dag.Running && p.Info.Status != dag.Running {
+		if s := &res.Steps[i]; s.Status == dag.Running && p.Info.Status != dag.Running {
 			s.Status = dag.Interrupted
 		}
 	}
+	c := newClock()
+	for i := range p.Events {
+		c.Emit(p.Events[i])
+	}
+	c.set(res, p.Info.Started, p.lastSign())
 	res.Output, _, res.InvalidUTF8 = readStream(res.output, steps.DefaultLimit)
 	return res
 }

@@ -34,10 +34,16 @@ type Result struct {
 	ExitCode int
 	Reason   string
 	Message  string
-	Notes    []string // additions to the status, such as how many failures were tolerated
-	Started  time.Time
-	Ended    time.Time
-	Params   map[string]any // as bound, secrets masked
+	Notes    []string  // additions to the status, such as how many failures were tolerated
+	Started  time.Time // when the run was created
+	Ended    time.Time // zero if it has not ended
+	LastSign time.Time // of an interrupted run: see history.RunInfo
+	AsOf     time.Time // when this was found out: a run that is live or waiting has taken so long until then
+	// Waited is the part of Duration in which the run waited for a person or a time and did nothing else, and Idle
+	// that in which it did not wait and had no owner, between an interruption or a failure and the resume.
+	Waited time.Duration
+	Idle   time.Duration
+	Params map[string]any // as bound, secrets masked
 	// Enforced reports that the permissions of the tool are enforced. Unenforced lists those that should be but are
 	// not; see Config.AllowUnenforced.
 	Enforced   bool
@@ -84,8 +90,11 @@ type StepResult struct {
 	Outputs    map[string]any // see Result.Outputs
 	Reason     string
 	Message    string
-	Started    time.Time
-	Ended      time.Time
+	Started    time.Time     // of the first attempt
+	Ended      time.Time     // zero if it has not ended
+	LastSign   time.Time     // of a step that an interrupted run left running: see Result
+	Waited     time.Duration // see Result
+	Idle       time.Duration // see Result
 	Truncated  bool
 	StdoutFile string
 	StderrFile string
@@ -95,13 +104,15 @@ type StepResult struct {
 	Refused    int            // number of connections of its last attempt that its permissions do not grant
 	Artifacts  []dag.Artifact // files that were kept; of a loop, group or nested tool only their paths
 
-	limit          int64 // the step's buffer limit
+	limit          int64     // the step's buffer limit
+	asOf           time.Time // see Result
 	stdout, stderr *dag.Output
 }
 
 // maxStepsWithoutGC is how many steps newResult lists without collecting garbage first.
 const maxStepsWithoutGC = 10_000
 
+// newResult returns the result of a run with that state, without its durations.
 func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
 	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, discovered: p.CallsProgram()}
 	if p.Definition.Format == tool.Markdown {
@@ -158,8 +169,8 @@ func shownOutputs(r *dag.Result) map[string]any {
 }
 
 // setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
-func (r *Result) setWaiting(began time.Time, open []history.Question) {
-	r.Status, r.Started = dag.Waiting, began
+func (r *Result) setWaiting(open []history.Question) {
+	r.Status = dag.Waiting
 	r.markHoldersWaiting()
 	r.Message = r.waitsFor(open)
 }
@@ -212,12 +223,28 @@ func (r *Result) markHoldersWaiting() {
 	}
 }
 
-// Duration returns how long the run took, 0 while it has not ended.
-func (r *Result) Duration() time.Duration {
-	if r.Ended.IsZero() {
-		return 0
+// Duration returns how long the run took by the wall clock: from Started to Ended, to the last sign of life of an
+// interrupted run, or to AsOf of one that is live or waiting. Waited and Idle are part of it.
+func (r *Result) Duration() time.Duration { return dag.Span(r.Started, r.Until()) }
+
+// Until returns the end of Duration.
+func (r *Result) Until() time.Time { return until(r.Ended, r.LastSign, r.AsOf) }
+
+// Duration is that of Result for one step: 0 if it has not started. It begins with the first attempt.
+func (s *StepResult) Duration() time.Duration { return dag.Span(s.Started, s.Until()) }
+
+// Until returns the end of Duration.
+func (s *StepResult) Until() time.Time { return until(s.Ended, s.LastSign, s.asOf) }
+
+// until returns the first time that is known.
+func until(ended, lastSign, asOf time.Time) time.Time {
+	switch {
+	case !ended.IsZero():
+		return ended
+	case !lastSign.IsZero():
+		return lastSign
 	}
-	return r.Ended.Sub(r.Started)
+	return asOf
 }
 
 // Brief returns a copy in which the output and each stream of a step has at most that many bytes, for a summary of

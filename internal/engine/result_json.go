@@ -36,7 +36,10 @@ type runJSON struct {
 	Notes       []string             `json:"notes,omitempty"`
 	Started     time.Time            `json:"started,omitzero"`
 	Ended       time.Time            `json:"ended,omitzero"`
+	LastSign    time.Time            `json:"last_sign,omitzero"`
 	DurationMS  int64                `json:"duration_ms"`
+	WaitedMS    int64                `json:"waited_ms,omitempty"`
+	IdleMS      int64                `json:"idle_ms,omitempty"`
 	Params      map[string]any       `json:"params"`
 	Withheld    []string             `json:"withheld,omitempty"`
 	Output      string               `json:"output"`
@@ -67,6 +70,10 @@ type stepJSON struct {
 	Message   string         `json:"message,omitempty"`
 	Started   time.Time      `json:"started,omitzero"`
 	Ended     time.Time      `json:"ended,omitzero"`
+	LastSign  time.Time      `json:"last_sign,omitzero"`
+	Duration  int64          `json:"duration_ms,omitempty"`
+	WaitedMS  int64          `json:"waited_ms,omitempty"`
+	IdleMS    int64          `json:"idle_ms,omitempty"`
 	Truncated bool           `json:"truncated"`
 	Invalid   bool           `json:"invalid_utf8,omitempty"`
 	Problem   *dag.Problem   `json:"problem,omitempty"`
@@ -132,7 +139,8 @@ func (r *Result) WriteJSON(w io.Writer) error {
 func (r *Result) document(text func(o *dag.Output, limit int64) (text string, all, invalid bool)) *runJSON {
 	doc := &runJSON{
 		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
-		Started: r.Started, Ended: r.Ended, DurationMS: r.Duration().Milliseconds(),
+		Started: r.Started, Ended: r.Ended, LastSign: r.LastSign,
+		DurationMS: r.Duration().Milliseconds(), WaitedMS: r.Waited.Milliseconds(), IdleMS: r.Idle.Milliseconds(),
 		Params: r.Params, Output: r.Output, Outputs: r.Outputs, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Permissions: r.Permissions, Steps: []stepJSON{},
 	}
 	if r.short {
@@ -140,7 +148,8 @@ func (r *Result) document(text func(o *dag.Output, limit int64) (text string, al
 	}
 	for _, s := range r.Steps {
 		j := stepJSON{ID: s.ID, Status: s.Status, ExitCode: s.ExitCode, Attempts: s.Attempts, Fallback: s.Fallback,
-			Outputs: s.Outputs, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage), Refused: s.Refused}
+			Outputs: s.Outputs, Reason: s.Reason, Message: s.Message, Started: s.Started, Ended: s.Ended, LastSign: s.LastSign,
+			Duration: s.Duration().Milliseconds(), WaitedMS: s.Waited.Milliseconds(), IdleMS: s.Idle.Milliseconds(), Wait: s.Wait, Problem: s.Problem, Usage: usageOf(s.Usage), Refused: s.Refused}
 		for _, a := range s.Artifacts {
 			j.Artifacts = append(j.Artifacts, artifact.Encoded(a))
 		}

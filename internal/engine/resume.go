@@ -123,7 +123,7 @@ func restoreWaits(s *dag.State) {
 }
 
 // resumeEvents returns the events with which the run continues.
-func (g *Continuation) resumeEvents(now time.Time) []dag.Event {
+func (g *Continuation) resumeEvents() []dag.Event {
 	list := []dag.Event{{Kind: dag.RunResumed, Reset: g.Reset}}
 	started := map[dag.ID]dag.Event{}
 	for _, e := range g.recorded.Events {
@@ -131,11 +131,12 @@ func (g *Continuation) resumeEvents(now time.Time) []dag.Event {
 			started[e.Node] = e
 		}
 	}
+	ended := g.recorded.lastSign()
 	for _, path := range g.Lost() {
 		e := started[path]
 		list = append(list, dag.Event{Kind: dag.StepFinished, Node: path, Attempt: e.Attempt, Reason: dag.ReasonInterrupted,
 			Result: &dag.Result{Status: dag.Interrupted, ExitCode: 1, Reason: dag.ReasonInterrupted, Attempts: e.Attempt,
-				Started: e.Time, Ended: now, Message: "was running when flowrun was killed, and must not run twice (on-interrupt: fail)"}})
+				Started: e.Time, Ended: ended, Message: "was running when flowrun was killed, and must not run twice (on-interrupt: fail)"}})
 	}
 	return list
 }

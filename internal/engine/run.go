@@ -91,6 +91,13 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()
 	}
+	clock := newClock()
+	if j.resumes() {
+		for _, e := range j.continuation.recorded.Events {
+			clock.Emit(e)
+		}
+	}
+	j.sinks = append(j.sinks, clock)
 	defer j.observe(e.config.Observers)()
 	caller := ctx
 	ctx, release := j.watchLedger(ctx)
@@ -105,8 +112,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	waits := err == nil && state.Result() == nil
 	if waits {
-		res.setWaiting(j.startedAt(), waiting.Questions(j.id, j.plan.Name(), state))
+		res.setWaiting(waiting.Questions(j.id, j.plan.Name(), state))
 	}
+	clock.set(res, j.startedAt(), time.Now())
 	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
 	}
@@ -172,6 +180,14 @@ func (j *job) observed() history.ObservedRun {
 func (j *job) startedAt() time.Time {
 	if j.resumes() {
 		return j.continuation.recorded.Record.Created
+	}
+	return j.createdAt()
+}
+
+// lastSign returns when the run was created, or of a resumed run, when its last owner was last known to live.
+func (j *job) lastSign() time.Time {
+	if j.resumes() {
+		return j.continuation.recorded.lastSign()
 	}
 	return j.createdAt()
 }
@@ -329,7 +345,7 @@ func (j *job) readState(ctx context.Context) error {
 
 // walkOptions returns the options for running the graph.
 func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
-	o = dag.Options{ID: j.id, Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
+	o = dag.Options{ID: j.id, Since: j.lastSign(), Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
 		Release: j.release.gently, Abandon: j.release.now, Around: j.around, Acquire: e.acquirer(j)}
 	if j.ledger != nil {
 		o.Journal = j.ledger
@@ -343,7 +359,7 @@ func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
 	o.Sinks = append(o.Sinks, j.broker)
 	switch {
 	case j.resumes():
-		o.Carry, o.Opening = j.continuation.recorded.fold(j.plan, j.args), j.continuation.resumeEvents(time.Now())
+		o.Carry, o.Opening = j.continuation.recorded.fold(j.plan, j.args), j.continuation.resumeEvents()
 		j.broker.AlreadyOpen = j.continuation.questions(o.Opening[0])
 		restoreWaits(o.Carry)
 	case j.continuation != nil:

@@ -2,7 +2,6 @@ package author
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func graphRun(env *ui.Env, c *cobra.Command, name, run, output string) error {
 		}
 		boxes := drawing.Boxes(p.Plan)
 		r := p.Result()
-		runview.MarkSteps(boxes, runview.StepStates(r), time.Now())
+		runview.MarkSteps(boxes, runview.StepStates(r))
 		runview.MarkLoops(boxes, runview.CountByStep(p.Plan, r.Steps))
 		return drawing.Draw(env.Stdout, boxes, output)
 	})

@@ -90,5 +90,5 @@ func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *engine.Result
 		return &engine.Result{ID: d.Run}
 	}
 	return &engine.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
-		Started: i.Started, Ended: i.Ended}
+		Started: i.Started, Ended: i.Ended, LastSign: i.LastSign, AsOf: time.Now()}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -67,7 +68,7 @@ func psTable(env *ui.Env, doc rundocs.Ps) error {
 		if r.PID != 0 {
 			pid = strconv.Itoa(r.PID)
 		}
-		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(now.Sub(r.Started)) + " ago", pid, r.Message}
+		rows[i] = []string{r.ID, r.Tool, r.Status.String(), console.Age(dag.Span(r.Started, now)) + " ago", pid, r.Message}
 	}
 	err := ui.Table(env, activeColumns, rows, statusColors(env, 2))
 	if err != nil || len(doc.Locks)+len(doc.Limits)+len(doc.Pools) == 0 {

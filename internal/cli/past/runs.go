@@ -113,7 +113,7 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, ou
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Elapsed(r.Started, r.Ended, r.Status, now), cmp.Or(r.Origin, "cli"), r.Message}
+		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), r.Message}
 	}
 	if more {
 		defer env.Notef("there are more runs; to list all: --limit 0")

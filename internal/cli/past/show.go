@@ -49,14 +49,10 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 }
 
 func show(env *ui.Env, p *engine.RecordedRun) error {
-	r, now := p.Result(), time.Now()
-	elapsed := runview.Elapsed(p.Info.Started, r.Ended, r.Status, now)
-	if p.Info.Live() {
-		elapsed = console.Short(now.Sub(p.Info.Started)) + " so far"
-	}
-	fmt.Fprintf(env.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), p.Info.Started.Local().Format(time.DateTime))
+	r := p.Result()
+	fmt.Fprintf(env.Stdout, "run      %s\ntool     %s\nstatus   %s\nstarted  %s\n", r.ID, r.Tool, r.Status.With(append(exitNotes(r.ExitCode), r.Notes...)...), r.Started.Local().Format(time.DateTime))
 	for _, line := range []struct{ name, text string }{
-		{"took", elapsed},
+		{"took", runview.RunTook(r)},
 		{"retry of", r.RetryOf},
 		{"origin", p.Record.Origin},
 		{"message", r.Message},
@@ -87,7 +83,7 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 		} else if of != "" {
 			note = of
 		}
-		rows = append(rows, []string{s.ID, s.Status.String(), runview.Elapsed(s.Started, s.Ended, s.Status, now), runview.CPU(s.Usage), runview.Memory(s.Usage), note})
+		rows = append(rows, []string{s.ID, s.Status.String(), runview.StepTook(&s), runview.CPU(s.Usage), runview.Memory(s.Usage), note})
 	}
 	header := withoutEmpty(stepColumns, rows, 3, 4)
 	err := ui.Table(env, header, rows, statusColors(env, 1))

@@ -2,14 +2,12 @@ package past
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -33,19 +31,13 @@ show -o json, with the times of all steps.`,
 				if output == "json" {
 					return ui.WriteJSON(env, p.Result())
 				}
-				return console.Timeline(env.Stdout, runview.Bars(p.Plan, p.Result().Steps), timelineOptions(env, p))
+				r := p.Result()
+				return console.Timeline(env.Stdout, runview.Bars(p.Plan, r.Steps),
+					console.TimelineOptions{Width: env.StdoutWidth(), Color: env.Colored(env.Stdout), ASCII: ui.ASCIILocale(), Now: r.Until()})
 			})
 		},
 		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
 	ui.OutputFlag(c, &output, "text", "json")
 	return c
-}
-
-func timelineOptions(env *ui.Env, p *engine.RecordedRun) console.TimelineOptions {
-	o := console.TimelineOptions{Width: env.StdoutWidth(), Color: env.Colored(env.Stdout), ASCII: ui.ASCIILocale()}
-	if p.Info.Live() {
-		o.Now = time.Now()
-	}
-	return o
 }

@@ -1,8 +1,6 @@
 package runview
 
 import (
-	"time"
-
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
@@ -21,18 +19,12 @@ func StepStates(r *engine.Result) map[string]engine.StepResult {
 func withoutAttempts(path string) string { return string(dag.ID(path).WithoutAttempts()) }
 
 // MarkSteps adds the states and durations of a run to a drawing.
-func MarkSteps(boxes []drawing.Box, states map[string]engine.StepResult, now time.Time) {
+func MarkSteps(boxes []drawing.Box, states map[string]engine.StepResult) {
 	for i := range boxes {
 		b := &boxes[i]
 		if s, ok := states[b.ID]; ok {
-			b.Status = s.Status
-			switch {
-			case s.Status == dag.Running:
-				b.Duration = now.Sub(s.Started)
-			case !s.Started.IsZero() && !s.Ended.IsZero():
-				b.Duration = s.Ended.Sub(s.Started)
-			}
+			b.Status, b.Duration = s.Status, s.Duration()
 		}
-		MarkSteps(b.Inside, states, now)
+		MarkSteps(b.Inside, states)
 	}
 }

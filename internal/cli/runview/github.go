@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -83,13 +82,13 @@ func WriteJobSummary(r *engine.Result, p *engine.Plan) error {
 		if note == "" {
 			note = StepNote(&s)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdownCell(s.ID), s.Status, Elapsed(s.Started, s.Ended, s.Status, time.Now()), markdownCell(note))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", markdownCell(s.ID), s.Status, StepTook(&s), markdownCell(note))
 	}
 	if names := ArtifactNames(r); names != "" {
 		fmt.Fprintf(&b, "\nArtifacts: %s\n", markdownCell(names))
 	}
 	if boxes := drawing.Boxes(p); countBoxes(boxes) <= maxBoxes {
-		MarkSteps(boxes, StepStates(r), time.Now())
+		MarkSteps(boxes, StepStates(r))
 		MarkLoops(boxes, CountByStep(p, r.Steps))
 		b.WriteString("\n```mermaid\n")
 		if err := drawing.Draw(&b, boxes, "mermaid"); err != nil {

@@ -59,20 +59,30 @@ func TestStepNote(t *testing.T) {
 	}
 }
 
-// TestElapsed holds how long a step took, or has taken so far.
-func TestElapsed(t *testing.T) {
+// TestTook holds how long a run or a step took, or has taken so far.
+func TestTook(t *testing.T) {
 	at := time.Unix(1e9, 0)
+	after := func(s int) time.Time { return at.Add(time.Duration(s) * time.Second) }
 	for _, c := range []struct {
-		started, ended time.Time
-		status         dag.Status
-		want           string
+		run         engine.Result
+		want, short string
 	}{
-		{time.Time{}, time.Time{}, dag.Pending, ""}, {at, at.Add(90 * time.Second), dag.Succeeded, "1m30s"},
-		{at, time.Time{}, dag.Running, "5.0s+"}, {at, time.Time{}, dag.Waiting, ""},
+		{engine.Result{Status: dag.Succeeded, Started: at, Ended: after(90), AsOf: after(999)}, "1m30s", "1m30s"},
+		{engine.Result{Status: dag.Running, Started: at, AsOf: after(5)}, "5.0s so far", "5.0s+"},
+		{engine.Result{Status: dag.Waiting, Started: at, AsOf: after(5), Waited: 4 * time.Second}, "5.0s so far, of which 4.0s waiting", "5.0s+"},
+		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Second, Idle: 2 * time.Second}, "9.0s, of which 1.0s waiting and 2.0s without an owner", "9.0s"},
+		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Millisecond, Idle: time.Second}, "9.0s, of which 1.0s without an owner", "9.0s"},
+		{engine.Result{Status: dag.Interrupted, Started: at, LastSign: after(8), AsOf: after(999)}, "8.0s until the last sign of life at " + after(8).Local().Format(time.DateTime), "8.0s"},
 	} {
-		if got := Elapsed(c.started, c.ended, c.status, at.Add(5*time.Second)); got != c.want {
-			t.Errorf("%s: %q, want %q", c.status, got, c.want)
+		if got := RunTook(&c.run); got != c.want {
+			t.Errorf("%s: %q, want %q", c.run.Status, got, c.want)
 		}
+		if got := Took(c.run.Duration(), c.run.Status); got != c.short {
+			t.Errorf("%s: %q, want %q", c.run.Status, got, c.short)
+		}
+	}
+	if got := StepTook(&engine.StepResult{Status: dag.Pending}); got != "" {
+		t.Errorf("a step that has not started took %q", got)
 	}
 }
 

@@ -10,18 +10,46 @@ import (
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
-// Elapsed returns how long a run or step took, or has taken so far.
-func Elapsed(started, ended time.Time, st dag.Status, now time.Time) string {
-	switch {
-	case started.IsZero():
-		return ""
-	case !ended.IsZero():
-		return console.Short(ended.Sub(started))
-	case st == dag.Running, st == dag.Pending:
-		return console.Short(now.Sub(started)) + "+"
+// Took returns how long a run or step took; a plus sign says that it is live or waits.
+func Took(d time.Duration, st dag.Status) string {
+	if st.Settled() {
+		return console.Short(d)
 	}
-	return ""
+	return console.Short(d) + "+"
 }
+
+// StepTook returns how long a step took, or has taken so far; "" if it has not started.
+func StepTook(s *engine.StepResult) string {
+	if s.Started.IsZero() {
+		return ""
+	}
+	return Took(s.Duration(), s.Status)
+}
+
+// RunTook returns how long a run took, and which parts of that it waited or had no owner.
+func RunTook(r *engine.Result) string {
+	text := console.Short(r.Duration())
+	switch {
+	case !r.LastSign.IsZero():
+		text += " until the last sign of life at " + r.LastSign.Local().Format(time.DateTime)
+	case !r.Status.Settled():
+		text += " so far"
+	}
+	parts := ""
+	if shown(r.Waited) {
+		parts = console.Short(r.Waited) + " waiting"
+	}
+	if shown(r.Idle) {
+		parts = strings.TrimPrefix(parts+" and ", " and ") + console.Short(r.Idle) + " without an owner"
+	}
+	if parts != "" {
+		text += ", of which " + parts
+	}
+	return text
+}
+
+// shown reports whether a part of a duration is worth a word.
+func shown(d time.Duration) bool { return d >= 50*time.Millisecond }
 
 // StepNote returns details of a step that its state does not include.
 func StepNote(s *engine.StepResult) string {

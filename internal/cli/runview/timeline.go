@@ -12,7 +12,7 @@ import (
 
 // Summarize draws on stderr when each step of a run ran.
 func Summarize(env *ui.Env, r *engine.Result, p *engine.Plan) error {
-	err := console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale()})
+	err := console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale(), Now: r.Until()})
 	if names := ArtifactNames(r); names != "" && err == nil {
 		_, err = fmt.Fprintf(env.Stderr, "artifacts: %s\n", names)
 	}
@@ -27,7 +27,7 @@ func Bars(p *engine.Plan, steps []engine.StepResult) []console.Bar {
 	for _, s := range shown {
 		b := console.Bar{ID: s.ID, Status: s.Status, After: p.Upstream(s.ID), Depth: len(dag.ID(s.ID).Ancestors()), Note: cmp.Or(notes[s.ID], usageNote(s.Usage))}
 		if s.Status != dag.Reused {
-			b.Started, b.Ended, b.Attempts = s.Started, s.Ended, s.Attempts
+			b.Started, b.Ended, b.Attempts = s.Started, cmp.Or(s.Ended, s.LastSign), s.Attempts
 		}
 		list = append(list, b)
 	}

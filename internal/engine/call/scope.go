@@ -205,7 +205,7 @@ func stepValue(r *dag.Result, ref expr.Ref, loop bool) (expr.Value, error) {
 	case "attempts":
 		return expr.Value{V: int64(r.Attempts)}, nil
 	case "duration":
-		return expr.Value{V: r.Ended.Sub(r.Started).Milliseconds()}, nil
+		return expr.Value{V: r.Took().Milliseconds()}, nil
 	case "start-time":
 		return expr.Value{V: r.Started.UTC().Format(time.RFC3339), Author: true}, nil
 	case "end-time":

@@ -63,9 +63,9 @@ type Run[T any] struct {
 	Total, Settled int      // counts of these, without handlers that were not called for
 	Running        int      // count of running steps that hold no others
 
-	plan   Plan
-	steps  map[dag.ID]*Step[T] // by path without attempts
-	pauses [][2]time.Time      // from the last event of an owner to the first of the next
+	plan  Plan
+	steps map[dag.ID]*Step[T] // by path without attempts
+	now   time.Time           // of the event that is being applied
 }
 
 // Step is one step, or one item of a loop.
@@ -75,7 +75,8 @@ type Step[T any] struct {
 	Order        int      // in the plan; in a loop, of starting
 	Status       dag.Status
 	Attempt      int
-	Began        time.Time   // of the first attempt
+	Began        time.Time   // of the first attempt; once there is a result, as that says
+	Ended        time.Time   // as its result says; zero until it has settled
 	Since        time.Time   // of the current attempt, or the last
 	Due          time.Time   // when the next attempt starts
 	Repeats      bool        // the last attempt ended a round, and another follows
@@ -86,7 +87,8 @@ type Step[T any] struct {
 	Data         T           // for the reader
 
 	handler        bool
-	countedRunning bool     // counted in Run.Running
+	countedRunning bool // counted in Run.Running
+	times          times
 	Prev, Next     *Step[T] // neighbours in List
 	List           *List[T]
 }
@@ -160,18 +162,6 @@ func (s *Step[T]) leaves(yield func(*Step[T]) bool) bool {
 	return true
 }
 
-// ActiveTime returns how long something in the run took, without the time in which the run had
-// no owner.
-func (r *Run[T]) ActiveTime(from, to time.Time) time.Duration {
-	d := to.Sub(from)
-	for _, p := range r.pauses {
-		if !p[0].Before(from) && !p[1].After(to) {
-			d -= p[1].Sub(p[0])
-		}
-	}
-	return max(d, 0)
-}
-
 // Apply applies an event. It returns the step of the event, which may just have been
 // dropped. It returns nil for an event of the run, and for an impossible event: one of a
 // step that has settled, or of a step inside one that holds none.
@@ -180,15 +170,16 @@ func (r *Run[T]) Apply(e *dag.Event) (s *Step[T]) {
 	if ends && (e.Result == nil || !e.Result.Status.Settled()) {
 		return nil
 	}
+	r.now = e.Time
 	switch e.Kind {
 	case dag.RunStarted:
-		r.ID, r.Status, r.Began, r.Since = e.Run, dag.Running, e.Time, e.Time
+		r.ID, r.Status, r.Began, r.Since = e.Run, dag.Running, e.Since(), e.Time
 	case dag.RunResumed:
 		r.resume(e)
 	case dag.RunCancelling:
 		s = r.Find(e.Node)
 	case dag.RunFinished:
-		r.Status, r.Result, r.Ended = e.Result.Status, e.Result, e.Time
+		r.Status, r.Result, r.Ended = e.Result.Status, e.Result, endOf(e)
 	default:
 		if s = r.findOrAdd(e.Node); s == nil || s.Status.Settled() {
 			s = nil
@@ -216,10 +207,18 @@ func (r *Run[T]) step(s *Step[T], e *dag.Event) {
 	case dag.StepWaiting:
 		r.park(s, dag.Waiting, e.Result)
 	case dag.StepFallback:
-		s.Result = e.Result
+		r.setResult(s, e.Result)
 		r.dropInside(s)
+		r.does(s, runs)
 	case dag.StepFinished:
-		r.finish(s, e.Result)
+		r.finish(s, e)
+	}
+}
+
+// setResult sets the result of an attempt.
+func (r *Run[T]) setResult(s *Step[T], result *dag.Result) {
+	if s.Result = result; result != nil && !result.Started.IsZero() && result.Status != dag.Reused { // whose times are those of another run
+		s.Began = result.Started
 	}
 }
 
@@ -249,27 +248,37 @@ func (r *Run[T]) moveTo(l *List[T], s *Step[T]) {
 
 // park makes a step wait for its next attempt, a time or an answer.
 func (r *Run[T]) park(s *Step[T], status dag.Status, result *dag.Result) {
-	s.Status, s.Result = status, result
+	s.Status = status
+	r.setResult(s, result)
 	r.countRunning(s, false)
 	r.moveTo(&s.Parent.Inside.Active, s)
 }
 
-// countRunning sets whether a step counts in Run.Running.
-func (r *Run[T]) countRunning(s *Step[T], runs bool) {
+// countRunning sets whether a step counts in Run.Running, and notes what else it does.
+func (r *Run[T]) countRunning(s *Step[T], running bool) {
 	switch {
-	case runs && !s.countedRunning:
+	case running && !s.countedRunning:
 		r.Running++
-	case !runs && s.countedRunning:
+	case !running && s.countedRunning:
 		r.Running--
 	}
-	s.countedRunning = runs
+	s.countedRunning = running
+	switch {
+	case running, s.Status == dag.Retrying:
+		r.does(s, runs)
+	case s.Status == dag.Waiting:
+		r.does(s, waits)
+	default:
+		r.does(s, nothing)
+	}
 }
 
-func (r *Run[T]) finish(s *Step[T], result *dag.Result) {
-	in := s.Parent.Inside
+func (r *Run[T]) finish(s *Step[T], e *dag.Event) {
+	in, result := s.Parent.Inside, e.Result
 	uncalled := s.handler && s.List == &in.setAside && result.Status == dag.Skipped
+	s.Status, s.Ended = result.Status, endOf(e)
 	r.countRunning(s, false)
-	s.Status, s.Result = result.Status, result
+	r.setResult(s, result)
 	n := in.Ended.counter(result)
 	*n++
 	failed := n == &in.Ended.Failed
@@ -429,6 +438,7 @@ func (r *Run[T]) dropAll(lists ...*List[T]) {
 func (r *Run[T]) drop(s *Step[T]) {
 	s.unlink()
 	r.countRunning(s, false)
+	r.does(s, nothing)
 	if in := s.Inside; in != nil {
 		r.dropAll(&in.Pending, &in.Active, &in.Failed, &in.Done, &in.setAside)
 	}

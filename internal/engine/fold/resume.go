@@ -8,28 +8,30 @@ import (
 
 // resume applies that another owner continues the run.
 func (r *Run[T]) resume(e *dag.Event) {
-	r.pauses = append(r.pauses, [2]time.Time{r.Last, e.Time})
+	gap := r.ownerless(e)
 	r.ID, r.Status, r.Since, r.Resumed = e.Run, dag.Running, e.Time, e.Seq
 	r.Ended, r.Result = time.Time{}, nil
 	if r.Began.IsZero() {
-		r.Began = e.Time
+		r.Began = e.Since()
 	}
 	for _, path := range e.Reset {
 		for _, outer := range path.Ancestors() {
-			r.reopen(outer)
+			r.reopen(outer, gap)
 		}
 		r.reset(path)
 	}
 }
 
-// reopen marks a step as running again because a step inside it runs again.
-func (r *Run[T]) reopen(path dag.ID) {
+// reopen marks a step as running again because a step inside it runs again. gap is how long the run
+// had no owner.
+func (r *Run[T]) reopen(path dag.ID, gap time.Duration) {
 	s, fresh := r.findOrRestore(path)
 	if s == nil || !fresh && !s.Status.Settled() {
 		return
 	}
 	r.unsettle(s)
-	s.Status, s.Result = dag.Running, nil
+	s.Status, s.Result, s.Ended = dag.Running, nil, time.Time{}
+	s.times.idle += gap
 	r.moveTo(&s.Parent.Inside.Active, s)
 	if s.Inside == nil {
 		s.Inside = &Inside[T]{}
@@ -43,9 +45,10 @@ func (r *Run[T]) reset(path dag.ID) {
 		return
 	}
 	r.unsettle(s)
+	s.Status, s.Result, s.Attempt = dag.Pending, nil, 0
 	r.countRunning(s, false)
 	r.dropInside(s)
-	s.Status, s.Result, s.Attempt = dag.Pending, nil, 0
+	s.Began, s.Ended, s.times = time.Time{}, time.Time{}, times{}
 	switch in := s.Parent.Inside; {
 	case s.handler, in.Loop:
 		r.moveTo(&in.setAside, s)

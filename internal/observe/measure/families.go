@@ -36,7 +36,7 @@ type families struct {
 func newFamilies() families {
 	return families{
 		runs:        series.NewCounter("flowrun_runs_total", "Runs that have ended, by final status.", "tool", "status"),
-		runDuration: series.NewHistogram("flowrun_run_duration_seconds", "Duration of runs; of a resumed run, since it was resumed.", workBuckets, "tool"),
+		runDuration: series.NewHistogram("flowrun_run_duration_seconds", "How long runs took, from their creation to their end, as flowrun runs shows it.", workBuckets, "tool"),
 		runsRunning: series.NewGauge("flowrun_runs_running", "Active runs.", "tool"),
 		lastSuccess: series.NewGauge("flowrun_last_success_timestamp_seconds", "Time of the tool's last successful run, in seconds since 1970.", "tool"),
 		queueWait:   series.NewHistogram("flowrun_step_queue_wait_seconds", "How long attempts of steps that were ready to run waited for a slot.", workBuckets, "tool"),

@@ -68,7 +68,7 @@ func (r *Run) Emit(e dag.Event) {
 		}
 	case dag.RunFinished:
 		if e.Result != nil && !r.ended {
-			r.tool.duration.Observe(seconds(e.Time.Sub(r.started)))
+			r.tool.duration.Observe(seconds(e.Result.Took()))
 			r.end(e.Result.Status)
 			if e.Result.Status == dag.Succeeded {
 				r.metrics.Succeeded(r.name, e.Time)
@@ -123,7 +123,7 @@ func (s *step) finished(res *dag.Result) {
 		}
 	case dag.Succeeded, dag.Failed, dag.TimedOut:
 		if !res.Started.IsZero() { // zero if the step failed before its first attempt
-			s.duration.Observe(seconds(res.Ended.Sub(res.Started)))
+			s.duration.Observe(seconds(res.Took()))
 		}
 	}
 }

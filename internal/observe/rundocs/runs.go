@@ -30,12 +30,13 @@ type Run struct {
 	Notes      []string   `json:"notes,omitempty"`
 	Started    time.Time  `json:"started"`
 	Ended      time.Time  `json:"ended,omitzero"`
+	LastSign   time.Time  `json:"last_sign,omitzero"` // of an interrupted run
 	DurationMS int64      `json:"duration_ms"`
 	// Params are the parameters as text, if the RunInfo has them.
 	Params map[string]string `json:"params,omitempty"`
 }
 
-// RunsOf makes the document; now gives the duration of runs that have not ended.
+// RunsOf makes the document; now gives the duration of runs that are live or waiting.
 func RunsOf(list []history.RunInfo, now time.Time) Runs {
 	doc := Runs{Schema: "flowrun/runs.v1", Runs: []Run{}}
 	for _, r := range list {
@@ -46,15 +47,8 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
-	j := Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, Params: shortParams(r.Params)}
-	switch {
-	case !r.Ended.IsZero():
-		j.DurationMS = r.Ended.Sub(r.Started).Milliseconds()
-	case r.Live():
-		j.DurationMS = now.Sub(r.Started).Milliseconds()
-	}
-	return j
+	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Params: shortParams(r.Params)}
 }
 
 // maxParam is the maximum length in bytes of the value of a parameter in a list.

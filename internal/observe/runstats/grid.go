@@ -21,7 +21,7 @@ type GridRun struct {
 	ID       string     `json:"id"`
 	Status   dag.Status `json:"status"`
 	Started  time.Time  `json:"started"`
-	Duration int64      `json:"duration_ms"` // without the time between owners
+	Duration int64      `json:"duration_ms"`
 }
 
 // Row is a step and how it ended in each run: "" if the run did not reach it. For a step inside

@@ -127,7 +127,7 @@ func (c *collector) addRun(ctx context.Context, i int, r history.RunInfo, events
 		}
 		after = list[len(list)-1].Seq
 	}
-	took := run.ActiveTime(r.Started, r.Ended)
+	took := r.Took(r.Ended)
 	c.stats.Total.add(r.Status, took)
 	c.stats.History.Runs[i] = GridRun{r.ID, r.Status, r.Started, took.Milliseconds()}
 	return nil
@@ -143,7 +143,7 @@ func (c *collector) addEvent(i int, run *fold.Run[struct{}], e *dag.Event) {
 	case e.Kind == dag.StepFinished && s != nil:
 		c.stats.History.set(i, name, e.Result.Status, e.Node)
 		if c.byName[name] != nil && !s.IsLoop() && countsAsRun(s.Status) { // for a loop, only its items count
-			c.byName[name].add(e.Result.Status, run.ActiveTime(e.Result.Started, e.Result.Ended))
+			c.byName[name].add(e.Result.Status, s.Durations(e.Time).Took)
 			c.byName[name].addUsage(e.Result.Usage)
 		}
 	}

@@ -132,7 +132,7 @@ func (t *timeline) summary(out *strings.Builder) {
 	var words []string
 	for n, i := range t.path {
 		b := t.bars[i]
-		busy += t.end(b).Sub(b.Started)
+		busy += t.span(b)
 		switch left := len(t.path) - maxNamedSteps; {
 		case left <= 0 || n < maxNamedSteps/2 || n >= maxNamedSteps/2+left:
 			words = append(words, Clean(b.ID)+" ->")

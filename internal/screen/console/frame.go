@@ -193,12 +193,12 @@ func (t *tree) frame(c canvas, ch *choice) []string {
 // header returns the first line, about the run as a whole. The id is left out first if the space
 // is too small.
 func (t *tree) header(c canvas) string {
-	head, spent := " "+Clean(t.plan.Tool), seconds(t.elapsed(c.now))
+	head, spent := " "+Clean(t.plan.Tool), seconds(t.Durations(c.now).Took)
 	counts := fmt.Sprintf("%d/%d done, %d running", t.Settled, t.Total, t.Running)
 	failed := fmt.Sprintf("%d failed", t.Root.Failures)
 	switch {
 	case !t.Ended.IsZero():
-		spent = t.Status.With(t.Result.Notes...) + "  " + Short(t.elapsed(c.now))
+		spent = t.Status.With(t.Result.Notes...) + "  " + Short(t.Durations(c.now).Took)
 		counts = fmt.Sprintf("%d/%d done", t.Settled, t.Total)
 	case t.stopReason != "":
 		spent += "  stopping"
@@ -377,9 +377,9 @@ func noteColor(n *node) string {
 func (d *drawing) duration(n *node) string {
 	switch {
 	case n.Result != nil && n.Status.Settled() && !n.Result.Started.IsZero() && n.Status != dag.Skipped && n.Status != dag.Reused:
-		return Short(n.Result.Ended.Sub(n.Result.Started))
+		return Short(n.Durations(d.now).Took)
 	case n.Status == dag.Running || n.Status == dag.Retrying || n.Status == dag.Waiting:
-		return seconds(max(d.now.Sub(n.Began), 0))
+		return seconds(n.Durations(d.now).Took)
 	}
 	return ""
 }

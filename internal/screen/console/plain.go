@@ -136,7 +136,7 @@ func (p *Plain) finished(s *fold.Step[loopProgress], e dag.Event) {
 	r := e.Result
 	switch {
 	case r.Status == dag.Succeeded || r.Status == dag.Reused:
-		p.line(e, green, fmt.Sprintf("%-8s %s", statusWord(r), Short(r.Ended.Sub(r.Started))))
+		p.line(e, green, fmt.Sprintf("%-8s %s", statusWord(r), Short(r.Took())))
 	case r.Status == dag.Skipped && r.Reason == dag.ReasonCondition && p.plan.Handler != nil && p.plan.Handler(string(e.Node)):
 	case r.Status == dag.Skipped:
 		p.line(e, dim, fmt.Sprintf("skipped  %s", Reason(r.Reason)))

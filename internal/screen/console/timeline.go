@@ -131,6 +131,9 @@ func (t *timeline) end(b Bar) time.Time {
 	return later(b.Started, b.Ended)
 }
 
+// span returns how long a bar is.
+func (t *timeline) span(b Bar) time.Duration { return dag.Span(b.Started, t.end(b)) }
+
 // maxIndentLevels is how many levels of nesting are indented.
 const maxIndentLevels = 8
 
@@ -170,7 +173,7 @@ func (t *timeline) duration(b Bar) string {
 	if !ran(b) || b.Ended.IsZero() && !isOpen(b) {
 		return ""
 	}
-	return Short(t.end(b).Sub(b.Started))
+	return Short(t.span(b))
 }
 
 func (t *timeline) row(out *strings.Builder, i int) {

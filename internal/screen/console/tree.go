@@ -133,16 +133,5 @@ func (t *tree) shownAbove(n *node) bool {
 	return true
 }
 
-// elapsed returns how long the run has taken.
-func (t *tree) elapsed(now time.Time) time.Duration {
-	if t.Since.IsZero() {
-		return 0
-	}
-	if !t.Ended.IsZero() {
-		now = t.Ended
-	}
-	return max(now.Sub(t.Since), 0)
-}
-
 // byOrder compares nodes of one branch by plan order.
 func byOrder(a, b *node) int { return cmp.Compare(a.Order, b.Order) }

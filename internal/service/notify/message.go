@@ -32,8 +32,8 @@ func (o Outcome) fill(text string) string {
 	started, duration := "", ""
 	if !r.Started.IsZero() {
 		started = r.Started.UTC().Format(time.RFC3339)
-		if r.Ended.After(r.Started) {
-			duration = r.Ended.Sub(r.Started).Round(time.Millisecond).String()
+		if d := r.Duration(); d > 0 {
+			duration = d.Round(time.Millisecond).String()
 		}
 	}
 	return strings.NewReplacer(

@@ -279,7 +279,7 @@ func (w *watcher) findRuns(ctx context.Context, now time.Time) (list []event, cu
 		return nil, cursor, err
 	}
 	for _, r := range ended {
-		list = append(list, event{key: r.Number, at: r.Ended, late: !w.polled && now.Sub(r.Ended) > onTime,
+		list = append(list, event{key: r.Number, at: r.Ended, late: !w.polled && r.Ended.Before(now.Add(-onTime)),
 			data: eventValues{"tool": w.t.Upstream, "run": r.ID, "status": r.Status}})
 	}
 	if len(list) == 0 {
