@@ -1,6 +1,7 @@
 // Requests to the HTTP API of the service.
 import { useEffect, useRef } from 'preact/hooks';
 import { signal, useSignal, type Signal } from '@preact/signals';
+import { noteServiceTime } from './format';
 
 /** One problem with a parameter or a part of a definition. */
 export interface Detail { name: string; code: string; message: string; hint?: string }
@@ -42,7 +43,9 @@ async function request(method: string, target: string, body?: unknown, abort?: A
     init.headers = { ...init.headers, 'Content-Type': 'application/json' };
   }
   try {
-    return await fetch(target, init);
+    const sent = Date.now(), r = await fetch(target, init);
+    noteServiceTime(r.headers.get('Date'), sent, Date.now());
+    return r;
   } catch (e) {
     if (abort?.aborted) throw e;
     throw new ApiError(0, 'offline', 'The service does not answer.', 'Check that flowrun serve is running.');

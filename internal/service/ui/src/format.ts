@@ -1,9 +1,24 @@
 // Times, durations and sizes as people read them.
 import { signal } from '@preact/signals';
 
-/** The current time in milliseconds; changes every second while the tab is visible. */
-export const now = signal(Date.now());
-setInterval(() => { if (!document.hidden) now.value = Date.now(); }, 1000);
+/** By how many milliseconds the service's clock is ahead of the browser's: at least and at most, as far as its answers say. */
+let least = -Infinity, most = Infinity;
+
+/** The time of the service's clock in milliseconds. Everything on a page is measured with it. */
+export const serviceNow = () => Date.now() + Math.min(Math.max(0, least), most);
+
+/** Learns the service's clock from the Date of an answer, which has whole seconds, and from when the browser sent and received it. */
+export function noteServiceTime(date: string | null, sent: number, received: number) {
+  const t = Date.parse(date ?? '');
+  if (Number.isNaN(t)) return;
+  const low = t - received, high = t + 999 - sent;
+  if (low > most || high < least) [least, most] = [low, high]; // a clock was set
+  else [least, most] = [Math.max(least, low), Math.min(most, high)];
+}
+
+/** serviceNow; changes every second while the tab is visible. */
+export const now = signal(serviceNow());
+setInterval(() => { if (!document.hidden) now.value = serviceNow(); }, 1000);
 
 /** 850 ms, 3.2 s, 4 m 05 s, 2 h 03 m, 3 d 4 h */
 export function duration(ms: number): string {
@@ -15,6 +30,12 @@ export function duration(ms: number): string {
   if (whole < 3600) return `${Math.floor(whole / 60)} m ${two(whole % 60)} s`;
   if (whole < 86400) return `${Math.floor(whole / 3600)} h ${two(Math.floor(whole / 60) % 60)} m`;
   return `${Math.floor(whole / 86400)} d ${Math.floor(whole / 3600) % 24} h`;
+}
+
+/** 17 s, of which 16 s waiting */
+export function spent(d: { took: number; waited: number; idle: number }): string {
+  const parts = [d.waited >= 50 && `${duration(d.waited)} waiting`, d.idle >= 50 && `${duration(d.idle)} without an owner`].filter(Boolean).join(' and ');
+  return (duration(d.took) || '0 ms') + (parts && ', of which ' + parts);
 }
 
 /** just now, 12 s ago, 5 m ago, 3 h ago, 2 d ago; 'in 5 m' for the future */

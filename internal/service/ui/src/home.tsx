@@ -2,7 +2,7 @@
 import './home.css';
 import { useRef } from 'preact/hooks';
 import { get, useResource, ApiError } from './api';
-import { ago, count } from './format';
+import { ago, count, serviceNow } from './format';
 import { Empty, Load, Page, Section, Time } from './parts';
 import { A, pathOf } from './router';
 import { elapsed, ParamText, trigger } from './run_table';
@@ -26,7 +26,7 @@ async function readSchedules(abort: AbortSignal): Promise<Schedule[] | null> {
 
 export function Home() {
   const active = useResource((a) => get<RunList>('/runs', { status: ['running', 'pending'], limit: 50, params: 1 }, a));
-  const failed = useResource((a) => get<RunList>('/runs', { status: ['failed', 'timed-out', 'interrupted'], since: new Date(Date.now() - 86_400_000).toISOString(), limit: 50 }, a));
+  const failed = useResource((a) => get<RunList>('/runs', { status: ['failed', 'timed-out', 'interrupted'], since: new Date(serviceNow() - 86_400_000).toISOString(), limit: 50 }, a));
   const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: shown, params: 1 }, a));
   const questions = useQuestions();
   const schedules = useResource(readSchedules);

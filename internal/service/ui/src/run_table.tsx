@@ -20,10 +20,12 @@ export function trigger(origin = ''): string {
   return origin;
 }
 
-/** The duration of a run until now or its end. */
-export function elapsed(r: { started?: string; ended?: string }): string {
+/** How long a run or a step took: until its end, or the last sign of life of an interrupted run; so far if it goes on or waits. */
+export function elapsed(r: { started?: string; ended?: string; last_sign?: string; duration_ms?: number }): string {
+  const end = r.ended ?? r.last_sign;
   if (!r.started) return '';
-  return duration((r.ended ? Date.parse(r.ended) : now.value) - Date.parse(r.started));
+  if (end && r.duration_ms !== undefined) return duration(r.duration_ms);
+  return duration(Math.max(0, (end ? Date.parse(end) : now.value) - Date.parse(r.started)));
 }
 
 /** Parameters in one line. */
@@ -46,7 +48,7 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
         <div class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span title={r.message}>{r.message} </span>}<ParamText params={r.params} /></div></td>
       <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
       <td class="muted"><Time at={r.started} /></td>
-      <td class="number end">{r.ended || r.status === 'running' || r.status === 'pending' ? elapsed(r) : ''}</td>
+      <td class="number end">{elapsed(r)}</td>
     </tr>)}</tbody>
   </table></div>;
 }

@@ -3,7 +3,7 @@ import './runs.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource } from './api';
-import { count } from './format';
+import { count, serviceNow } from './format';
 import { useKeys } from './keys';
 import { announcement, Button, Dialog, Empty, Load, Page, toast } from './parts';
 import { navigate, pathOf, routed, setQuery } from './router';
@@ -32,7 +32,7 @@ function filters(q: URLSearchParams) {
   const age = ages[q.get('age') ?? ''];
   return {
     status: q.getAll('status').flatMap((s) => s.split(',')).filter(Boolean), tool: q.get('tool'), tag: q.get('tag'), origin: q.get('origin'),
-    since: age ? new Date(Date.now() - age[1]).toISOString() : q.get('since'), until: q.get('until'), before: q.get('before'),
+    since: age ? new Date(serviceNow() - age[1]).toISOString() : q.get('since'), until: q.get('until'), before: q.get('before'),
     ...searchWords(q.get('q') ?? ''),
   };
 }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { attempt, Button, Dialog, Empty, LinkButton, Load, Page, Section, Time, toast } from './parts';
 import { ApiError, get, mayOperate, send, useResource } from './api';
-import { ago, clock, count } from './format';
+import { ago, clock, count, serviceNow } from './format';
 import { A, pathOf, routed, setQuery } from './router';
 import { Status, states, type State } from './status';
 import { useChanges } from './stream';
@@ -169,7 +169,7 @@ const date = (t: number) => clock(t).slice(0, 10);
 
 /** The times of a range in the past: what ran, what was missed, and so what a backfill would run. */
 function Past({ schedule: s }: { schedule: Schedule }) {
-  const query = routed.value.query, now = Date.now();
+  const query = routed.value.query, now = serviceNow();
   const from = query.get('from') ?? date(now - 7 * day), to = query.get('to') ?? date(now);
   const range = { from: new Date(from + 'T00:00:00'), to: new Date(Math.min(new Date(to + 'T23:59:59').getTime(), now)) };
   const valid = !Number.isNaN(range.from.getTime()) && !Number.isNaN(range.to.getTime());

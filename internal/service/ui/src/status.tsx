@@ -1,4 +1,6 @@
 // The state of a run or step: a word, a colour and a shape, so that colour alone never tells it.
+import { clock } from './format';
+
 export type State = 'pending' | 'running' | 'retrying' | 'waiting' | 'succeeded' | 'reused' | 'failed' | 'skipped' | 'cancelled' | 'timed-out' | 'interrupted';
 
 export const states: State[] = ['pending', 'running', 'retrying', 'waiting', 'succeeded', 'reused', 'failed', 'skipped', 'cancelled', 'timed-out', 'interrupted'];
@@ -15,8 +17,9 @@ const reasons: Record<string, string> = {
 };
 
 /** Why something has its state, in words; '' for what needs no explanation. */
-export function explain(r: { status: State; reason?: string; message?: string; exit_code?: number }): string {
+export function explain(r: { status: State; reason?: string; message?: string; exit_code?: number; last_sign?: string }): string {
   if (r.message) return r.message;
+  if (r.last_sign && r.status === 'interrupted') return `interrupted; last sign of life ${clock(r.last_sign)}`;
   if (r.reason === 'exit') return r.exit_code ? `exit code ${r.exit_code}` : '';
   return reasons[r.reason ?? ''] ?? r.reason ?? '';
 }

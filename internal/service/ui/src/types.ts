@@ -4,7 +4,7 @@ import type { State } from './status';
 
 /** A run in a list (flowrun/runs.v1). */
 export interface RunRow {
-  id: string; tool: string; status: State; started: string; ended?: string; duration_ms: number;
+  id: string; tool: string; status: State; started: string; ended?: string; last_sign?: string; duration_ms: number;
   origin?: string; retry_of?: string; reason?: string; message?: string; notes?: string[];
   params?: Record<string, string>;
 }
@@ -14,14 +14,14 @@ export interface RunList { runs: RunRow[]; next?: string }
 /** A step of a run. */
 export interface StepDoc {
   id: string; status: State; exit_code: number; attempts: number; fallback?: boolean; reason?: string; message?: string;
-  started?: string; ended?: string; usage?: Usage; outputs?: Record<string, unknown>;
+  started?: string; ended?: string; last_sign?: string; duration_ms?: number; usage?: Usage; outputs?: Record<string, unknown>;
   artifacts?: { name: string; digest?: string }[];
 }
 
 /** A run (flowrun/run.v1) without what its steps printed. */
 export interface RunDoc {
   id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
-  notes?: string[]; started?: string; ended?: string; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
+  notes?: string[]; started?: string; ended?: string; last_sign?: string; duration_ms: number; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
 }
 
 /** An event of a run (flowrun/event.v1). */

@@ -1,5 +1,5 @@
-// The state of a run, computed from its events. The same events give the same states as in Go
-// (dag.State): a test compares them. Everything on the page of a run is made from it, for now and
+// The state of a run, computed from its events. The same events give the same states and durations
+// as in Go (dag.State, package fold): a test compares them. Everything on the page of a run is made from it, for now and
 // for any moment before. Nothing here knows of the page.
 import type { Usage } from '../format';
 import type { State } from '../status';
@@ -63,6 +63,27 @@ export interface StepState {
   intervals: Interval[];
   items?: number; // of a loop, once they are known
   children: StepState[]; // in the order in which they began
+  times: Times;
+}
+
+/**
+ * Counts the time in which a run or a step waited, and in which nobody owned the run. It is package
+ * fold's times, in milliseconds.
+ */
+interface Times {
+  does: '' | 'runs' | 'waits'; // by itself; '' also of a step that holds others
+  busy: number; // how many steps in it, itself included, run
+  waiting: number; // how many wait
+  since: number; // when it began to wait, if it waits
+  waited: number;
+  idle: number;
+}
+
+/** How long a run or a step took, in milliseconds: waited and idle are parts of it. */
+export interface Durations {
+  took: number; // the wall clock's time from the start to the end
+  waited: number; // it waited for a person or a time, and did nothing else
+  idle: number; // it did not wait, and the run had no owner
 }
 
 /** A run at one moment. */
@@ -75,7 +96,7 @@ export interface RunState {
   result?: StepResult;
   steps: Map<string, StepState>; // by path; steps that no event has named yet are missing
   children: StepState[]; // steps of the tool, in the order in which they began
-  pauses: [from: number, to: number][]; // without an owner: between its end and a resume
+  times: Times;
 }
 
 /** Returns the state after all events until t (milliseconds); without t, after all. */
@@ -90,7 +111,7 @@ export function stateAt(events: RunEvent[], t = Infinity): RunState {
 
 /** Returns a run before its first event. */
 export function newRun(): RunState {
-  return { state: 'pending', steps: new Map(), children: [], pauses: [] };
+  return { state: 'pending', steps: new Map(), children: [], times: newTimes() };
 }
 
 export const isSettled = (s: State) => s !== 'pending' && s !== 'running' && s !== 'retrying' && s !== 'waiting';
@@ -101,7 +122,7 @@ export function apply(r: RunState, e: RunEvent) {
   switch (e.kind) {
     case 'run.started':
       r.state = 'running';
-      r.began = at;
+      r.began = since(e);
       break;
     case 'run.resumed':
       resume(r, e, at);
@@ -113,7 +134,7 @@ export function apply(r: RunState, e: RunEvent) {
       if (!e.result || !isSettled(e.result.status)) break;
       r.state = e.result.status;
       r.result = e.result;
-      r.ended = at;
+      r.ended = time(e.result.ended) ?? at;
       break;
     default:
       if (e.node) applyStep(r, e, at);
@@ -122,47 +143,49 @@ export function apply(r: RunState, e: RunEvent) {
 }
 
 function applyStep(r: RunState, e: RunEvent, at: number) {
-  const s = find(r, e.node!);
+  const s = find(r, e.node!, at);
   if (isSettled(s.state)) return;
   switch (e.kind) {
     case 'step.started':
-      close(s, at);
-      dropChildren(r, s);
+      close(r, s, at);
+      dropChildren(r, s, at);
       s.latest = e.node!;
       s.attempt = Math.max(e.attempt ?? 1, 1);
       if (s.attempt === 1 || s.began === undefined) s.began = at;
       if (e.queued_ns) s.intervals.push({ kind: 'queue', attempt: s.attempt, from: at - e.queued_ns / 1e6, to: at });
-      enter(s, 'running', 'run', at);
+      enter(r, s, 'running', 'run', at);
       break;
     case 'step.expanded':
+      does(r, s, '', at);
       s.items = e.keys?.length || e.items || 0;
       break;
     case 'step.retrying':
       if (s.state === 'retrying' || s.state === 'waiting') return;
-      close(s, at, e.result);
-      dropChildren(r, s);
+      close(r, s, at, e.result);
+      dropChildren(r, s, at);
       s.due = time(e.due);
-      enter(s, 'retrying', 'retry', at);
+      enter(r, s, 'retrying', 'retry', at);
       break;
     case 'step.waiting':
       if (s.state !== 'running' || !e.result?.wait) return;
-      close(s, at, e.result);
+      close(r, s, at, e.result);
       s.due = time(e.result.wait.until);
-      enter(s, 'waiting', 'wait', at);
+      enter(r, s, 'waiting', 'wait', at);
       break;
     case 'step.fallback':
       if (s.state === 'waiting') return;
-      close(s, at, e.result);
-      dropChildren(r, s);
-      enter(s, s.state, 'fallback', at);
+      close(r, s, at, e.result);
+      dropChildren(r, s, at);
+      enter(r, s, s.state, 'fallback', at);
       break;
     case 'step.finished':
       if (!e.result || !isSettled(e.result.status)) return;
-      close(s, at, e.result);
-      if (!allSettled(s)) dropChildren(r, s); // they never began: the values of the step were rejected
+      close(r, s, at, e.result);
+      if (!allSettled(s)) dropChildren(r, s, at); // they never began: the values of the step were rejected
       s.result = e.result;
       s.state = e.result.status;
-      s.since = s.ended = at;
+      s.since = at;
+      s.ended = (e.result.status !== 'reused' && time(e.result.ended)) || at;
       s.due = undefined;
   }
 }
@@ -172,36 +195,70 @@ function allSettled(s: StepState): boolean {
   return s.children.every((c) => isSettled(c.state)) && s.children.length >= (s.items ?? 0);
 }
 
-/** Ends what a step does. */
-function close(s: StepState, at: number, result?: StepResult) {
-  const last = s.intervals.at(-1);
+/** Ends what a step does. The times of a result count, not those of its event. */
+function close(r: RunState, s: StepState, at: number, result?: StepResult) {
+  const last = s.intervals.at(-1), within = (t: number | undefined, from: number) => Math.min(Math.max(t ?? from, last!.from), at);
   if (last && last.to === undefined) {
-    last.to = at;
+    last.to = result ? within(time(result.ended), at) : at;
     if (last.kind === 'run' || last.kind === 'fallback') last.result = result;
+    if (last.kind === 'run' && last.attempt === 1 && result) last.from = Math.min(within(time(result.started), last.from), last.to);
   }
   s.result = result ?? s.result;
+  if (result?.status !== 'reused') s.began = time(result?.started) ?? s.began; // a reused one is of another run
+  does(r, s, '', at);
 }
 
-function enter(s: StepState, state: State, kind: Interval['kind'], at: number) {
+function enter(r: RunState, s: StepState, state: State, kind: Interval['kind'], at: number) {
   s.state = state;
   s.since = at;
   s.intervals.push({ kind, attempt: s.attempt, from: at });
+  does(r, s, state === 'waiting' ? 'waits' : 'runs', at);
+}
+
+const newTimes = (): Times => ({ does: '', busy: 0, waiting: 0, since: 0, waited: 0, idle: 0 });
+
+const waits = (t: Times) => t.waiting > 0 && t.busy === 0;
+
+/** Sets what a step does by itself from now on, in it and in all that hold it. */
+function does(r: RunState, s: StepState, what: Times['does'], at: number) {
+  const was = s.times.does;
+  if (was === what) return;
+  s.times.does = what;
+  const count = (t: Times) => {
+    const waited = waits(t);
+    t.busy += Number(what === 'runs') - Number(was === 'runs');
+    t.waiting += Number(what === 'waits') - Number(was === 'waits');
+    if (waited && !waits(t)) t.waited += Math.max(0, at - t.since);
+    else if (!waited && waits(t)) t.since = at;
+  };
+  for (let up: StepState | undefined = s; up; up = r.steps.get(up.parent)) count(up.times);
+  count(r.times);
+}
+
+/** The durations of a run or a step until its end, or until now if it has not ended. */
+export function durations(x: { began?: number; ended?: number; times: Times }, now: number): Durations {
+  const end = x.ended ?? now, took = x.began === undefined ? 0 : Math.max(0, end - x.began);
+  const waited = Math.min(took, x.times.waited + (waits(x.times) ? Math.max(0, end - x.times.since) : 0));
+  return { took, waited, idle: Math.min(took - waited, x.times.idle) };
 }
 
 /** Returns the step with that path, and adds it if it is new. */
-function find(r: RunState, node: string): StepState {
+function find(r: RunState, node: string, at: number): StepState {
   const path = withoutAttempts(node), known = r.steps.get(path);
   if (known) return known;
   const parent = parentOf(path);
-  const s: StepState = { path, latest: node, parent, state: 'pending', attempt: 0, intervals: [], children: [] };
+  const s: StepState = { path, latest: node, parent, state: 'pending', attempt: 0, intervals: [], children: [], times: newTimes() };
   r.steps.set(path, s);
-  (parent ? find(r, parent) : r).children.push(s);
+  const holder = parent ? find(r, parent, at) : undefined;
+  if (holder) does(r, holder, '', at);
+  (holder ?? r).children.push(s);
   return s;
 }
 
-function dropChildren(r: RunState, s: StepState) {
+function dropChildren(r: RunState, s: StepState, at: number) {
   for (const c of s.children) {
-    dropChildren(r, c);
+    does(r, c, '', at);
+    dropChildren(r, c, at);
     r.steps.delete(c.path);
   }
   s.children = [];
@@ -209,24 +266,34 @@ function dropChildren(r: RunState, s: StepState) {
 
 /** Another owner continues the run: some steps run again, and those that hold them continue. */
 function resume(r: RunState, e: RunEvent, at: number) {
-  if (r.last !== undefined) r.pauses.push([r.last, at]);
-  r.began ??= at;
+  const gap = r.last === undefined ? 0 : Math.max(0, at - Math.max(r.last, e.queued_ns ? since(e) : 0));
+  for (const x of [r, ...r.steps.values()]) {
+    if ((x === r || (x.state !== 'pending' && !isSettled(x.state))) && !waits(x.times)) x.times.idle += gap;
+  }
+  r.began ??= since(e);
   r.state = 'running';
   r.ended = r.result = r.cancelling = undefined;
   for (const path of e.reset ?? []) {
     const s = r.steps.get(withoutAttempts(path));
     if (!s) continue;
-    dropChildren(r, s);
-    close(s, r.last ?? at);
-    Object.assign(s, { state: 'pending', attempt: 0, since: undefined, ended: undefined, due: undefined, result: undefined });
+    dropChildren(r, s, at);
+    const last = s.intervals.at(-1);
+    if (last) last.to ??= at - gap;
+    does(r, s, '', at);
+    Object.assign(s, { state: 'pending', attempt: 0, began: undefined, since: undefined, ended: undefined, due: undefined, result: undefined, times: newTimes() });
     for (let up = r.steps.get(s.parent); up; up = r.steps.get(up.parent)) {
       if (isSettled(up.state)) {
         up.ended = up.result = undefined;
-        enter(up, 'running', 'run', at);
+        up.times.idle += gap;
+        enter(r, up, 'running', 'run', at);
+        does(r, up, '', at);
       }
     }
   }
 }
+
+/** When what an event ended began: the time in the queue, or the one without an owner. */
+const since = (e: RunEvent) => Date.parse(e.time) - (e.queued_ns ?? 0) / 1e6;
 
 const time = (text?: string) => (text ? Date.parse(text) : undefined);
 
@@ -248,13 +315,6 @@ export function parentOf(path: string): string {
 /** Returns the last part of a path: clone for setup/clone, [3] for test[3]. */
 export function nameOf(path: string): string {
   return path.endsWith(']') ? path.slice(path.lastIndexOf('[')) : path.slice(path.lastIndexOf('/') + 1);
-}
-
-/** The time that a step or the run took until t, without the time in which nobody ran it. */
-export function elapsed(r: RunState, from: number | undefined, to: number): number {
-  if (from === undefined) return 0;
-  const paused = r.pauses.reduce((sum, [a, b]) => sum + Math.max(0, Math.min(b, to) - Math.max(a, from)), 0);
-  return Math.max(0, to - from - paused);
 }
 
 /** Counts the states of steps. */

@@ -6,7 +6,7 @@ import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preac
 import { count, duration } from '../format';
 import { announcement, Button } from '../parts';
 import { shape, word, type State } from '../status';
-import { elapsed, type RunState } from './fold';
+import { durations } from './fold';
 import { countText, linePath, walk, waysOf, type GraphDoc, type GraphNode, type NodeState } from './graph_model';
 
 /** The part of the drawing that is seen: the place of its corner on the screen, and the scale. */
@@ -19,8 +19,7 @@ const textScale = 0.4;
 export interface GraphProps {
   doc: GraphDoc;
   states?: Map<string, NodeState>;
-  /** The run and the moment that the durations are about. */
-  run?: RunState;
+  /** The moment until which the durations count. */
   at?: number;
   selected: string;
   select(id: string): void;
@@ -197,7 +196,7 @@ function partOf({ x, y, k }: View, { w, h }: { w: number; h: number }): string {
 type DrawingProps = GraphProps & { shapes: Shapes; part: ReadonlySignal<string>; found?: Set<string> };
 
 /** Everything in the graph that can be seen, and a little around it. */
-function Drawing({ doc, states, run, at, selected, select, open, shapes, part, found }: DrawingProps) {
+function Drawing({ doc, states, at, selected, select, open, shapes, part, found }: DrawingProps) {
   const [left, top, right, bottom, texts] = part.value.split(',').map(Number);
   const lines = useMemo(() => {
     let all = '';
@@ -216,7 +215,7 @@ function Drawing({ doc, states, run, at, selected, select, open, shapes, part, f
   const near = useMemo(() => doc.edges.filter((e) => e.from === selected || e.to === selected).map((e) => linePath(e.points)).join(''), [doc, selected]);
   const nodes = useMemo(() => doc.nodes.filter((n) => n.x <= right && n.x + n.w >= left && n.y <= bottom && n.y + n.h >= top), [doc, left, top, right, bottom]);
   const groups = nodes.filter((n) => n.steps), others = nodes.filter((n) => !n.steps);
-  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} time={timeText(states?.get(n.id), run, at)}
+  const node = (n: GraphNode) => <Node key={n.id} node={n} state={states?.get(n.id)} known={!!states} time={timeText(states?.get(n.id), at)}
     selected={n.id === selected} faded={!!found && !found.has(n.id)} select={select} open={open} />;
   if (!texts) { // a few paths instead of an element for each step
     return <g class="far">
@@ -235,12 +234,12 @@ function Drawing({ doc, states, run, at, selected, select, open, shapes, part, f
 }
 
 /** How long a step took, or what its items did. */
-function timeText(s: NodeState | undefined, run?: RunState, at?: number): string {
+function timeText(s: NodeState | undefined, at?: number): string {
   if (!s) return '';
   if (s.counts) return countText(s);
   const { step } = s;
-  if (!step || step.began === undefined || !run || step.state === 'skipped' || step.state === 'reused' || s.state === 'interrupted') return '';
-  return duration(elapsed(run, step.began, step.ended ?? at ?? step.began));
+  if (!step || step.began === undefined || at === undefined || step.state === 'skipped' || step.state === 'reused') return '';
+  return duration(durations(step, at).took);
 }
 
 interface NodeProps { node: GraphNode; state?: NodeState; known: boolean; time: string; selected: boolean; faded: boolean; select(id: string): void; open?(id: string): void }

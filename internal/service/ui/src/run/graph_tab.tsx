@@ -1,13 +1,13 @@
 // The graph of a run at a moment, and beside it what is known of the chosen step.
 import { useMemo } from 'preact/hooks';
 import { get, useResource } from '../api';
-import { clock, duration } from '../format';
+import { clock, duration, spent } from '../format';
 import { Button, Load } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { Glyph, settled, Status, word } from '../status';
 import { RetryFrom } from './actions';
 import { Values } from './values';
-import { elapsed, nameOf, withoutKeys, type Interval, type StepState } from './fold';
+import { durations, nameOf, withoutKeys, type Interval, type StepState } from './fold';
 import { Graph } from './graph';
 import { countText, nodeStates, type GraphDoc, type GraphNode, type NodeState } from './graph_model';
 import { tabHref, type RunView } from './page';
@@ -33,7 +33,7 @@ export function GraphTab(p: RunView) {
   return <Load from={doc}>{(graph) => {
     const node = graph.nodes.find((n) => n.id === selected);
     return <div class={node ? 'run-graph with-panel' : 'run-graph'}>
-      <Graph doc={graph} states={states} run={m.state} at={m.at} selected={selected} select={(step) => setQuery({ step })}
+      <Graph doc={graph} states={states} at={m.at} selected={selected} select={(step) => setQuery({ step })}
         open={(step) => navigate(tabHref(id, 'logs', { step }))} />
       {node && <Panel {...p} node={node} state={states.get(node.id)} />}
     </div>;
@@ -57,7 +57,8 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
       {r && r.exit_code !== 0 && <><dt>Exit code</dt><dd class="number">{r.exit_code}</dd></>}
       {r?.reason && <><dt>Reason</dt><dd>{r.reason}</dd></>}
       {step?.began !== undefined && s !== 'skipped' && <><dt>Started</dt><dd class="number">{clock(new Date(step.began).toISOString())}</dd>
-        {s !== 'interrupted' && <><dt>Took</dt><dd class="number">{duration(elapsed(m.state, step.began, step.ended ?? m.at))}</dd></>}</>}
+        <dt>Took</dt><dd class="number">{spent(durations(step, m.at))}</dd>
+        {s === 'interrupted' && run.last_sign && <><dt>Last sign of life</dt><dd class="number">{clock(run.last_sign)}</dd></>}</>}
       {step?.due !== undefined && !settled(s) && <><dt>{s === 'retrying' ? 'Next attempt' : 'Waits until'}</dt><dd class="number">{clock(new Date(step.due).toISOString())}</dd></>}
     </dl>
     <Values of={r?.outputs?.values} label="Outputs" />

@@ -4,7 +4,7 @@ import './run.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
-import { count } from '../format';
+import { count, serviceNow, spent } from '../format';
 import { useKeys } from '../keys';
 import { announcement, Copy, Load, Page, Tabs, Time } from '../parts';
 import { A, navigate, pathOf, routed } from '../router';
@@ -16,6 +16,7 @@ import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
 import { Definition } from './definition';
 import { Events } from './events';
+import { durations } from './fold';
 import { GraphTab, readGraph } from './graph_tab';
 import { Logs } from './logs';
 import { Steps } from './steps';
@@ -62,7 +63,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
   useEffect(() => { if (chosen.wide && chosen.timed) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
-  const moment = useMoment(events, !!run && settled(run.status));
+  const moment = useMoment(events, !!run && settled(run.status), run?.last_sign);
   const status = run?.status;
   useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
   const reload = () => { doc.reload(); resume(); };
@@ -72,7 +73,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
       // While the run goes on, its events are ahead of the document.
       const d = fresh && read.status === 'running' ? { ...read, steps: asOf(read.steps, { ...moment, state: moment.live, past: false }) } : read;
       return read.id === id && <>
-        <Head run={d} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
+        <Head run={d} moment={moment} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
         <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
         <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
         {chosen.timed && <TimeBar moment={moment} />}
@@ -95,10 +96,10 @@ interface Follower {
 /** Follows the events of a run. Returns all of them so far; fresh when some arrived after the past ones. */
 function useEvents(id: string, follower: Follower) {
   const events = useSignal<RunEvent[]>([]), after = useSignal(0);
-  const state = useRef({ opened: Date.now(), queue: [] as RunEvent[], unread: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
+  const state = useRef({ opened: serviceNow(), queue: [] as RunEvent[], unread: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
   state.follower = follower;
   useEffect(() => {
-    Object.assign(state, { opened: Date.now(), fresh: false });
+    Object.assign(state, { opened: serviceNow(), fresh: false });
     events.value = [];
     after.value = 0;
     return () => {
@@ -117,7 +118,7 @@ function useEvents(id: string, follower: Follower) {
       state.queue.push(e);
       state.frame ||= requestAnimationFrame(show);
       // Past events come at once. The clock of the service can be another one, so their time alone does not tell.
-      state.fresh ||= Date.parse(e.time) > state.opened - 5000 || Date.now() > state.opened + 3000;
+      state.fresh ||= Date.parse(e.time) > state.opened - 5000 || serviceNow() > state.opened + 3000;
       if (!state.fresh || !state.follower.changes(e)) return;
       state.unread.push(e);
       state.timer ||= setTimeout(() => {
@@ -135,16 +136,18 @@ function useEvents(id: string, follower: Follower) {
   return { events: events.value, fresh: state.fresh, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
 }
 
-function Head({ run, resumes }: { run: RunDoc; resumes: number }) {
+function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: number }) {
+  const parts = spent(durations(moment.live, moment.end)).split(',').slice(1).join(',');
   return <div class="run-head">
     {run.message && run.status !== 'succeeded' && (run.status !== 'waiting' || run.steps.some((s) => ['failed', 'timed-out'].includes(s.status))) && <p class={`reason s-${run.status}`}>{run.message}</p>}
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
       {run.started && <div><dt>Started</dt><dd><Time at={run.started} absolute /> <span class="muted">(<Time at={run.started} />)</span></dd></div>}
-      {run.started && (run.ended || !settled(run.status)) && <div><dt>Duration</dt><dd class="number">{elapsed(run)}</dd></div>}
+      {run.started && <div><dt>Duration</dt><dd class="number">{elapsed(run)}{parts && ',' + parts}</dd></div>}
+      {run.last_sign && <div><dt>Last sign of life</dt><dd><Time at={run.last_sign} absolute /></dd></div>}
       {resumes > 0 && <div><dt>Resumed</dt><dd class="number">{count(resumes, 'time')}</dd></div>}
-      {run.status !== 'succeeded' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
+      {run.status !== 'succeeded' && run.status !== 'interrupted' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
     <Values of={run.params} label="Parameters" />
     <Values of={run.outputs} label="Outputs" />

@@ -6,7 +6,7 @@ import { useKeys } from '../keys';
 import { announcement, Empty } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { elapsed } from '../run_table';
-import { explain, Glyph, settled, word, type State } from '../status';
+import { explain, Glyph, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
@@ -66,7 +66,7 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
       <Glyph state={s.status} /> <A href={tabHref(id, 'logs', { step: s.id })} title={s.id}>{whole ? s.id : lastPart(s.id)}</A><span class="sr-only">, {word(s.status)}</span>
       {s.attempts > 1 && <span class="tag">attempt {s.attempts}</span>}{s.fallback && <span class="tag">fallback</span>}</span>
     <span class="message clip muted" title={explain(s)}>{explain(s)}</span>
-    <span class="number" title={used(s.usage).slice(2)}>{s.started && (s.ended || !settled(s.status)) ? elapsed(s) : ''}</span>
+    <span class="number" title={used(s.usage).slice(2)}>{elapsed(s)}</span>
   </div>;
 }
 

@@ -6,7 +6,7 @@ import { signal, useSignal } from '@preact/signals';
 import { duration, now } from '../format';
 import { Button } from '../parts';
 import { routed, setQuery } from '../router';
-import { apply, elapsed, isSettled, newRun, stateAt, withoutAttempts, type RunEvent, type RunState } from './fold';
+import { apply, isSettled, newRun, stateAt, withoutAttempts, type RunEvent, type RunState } from './fold';
 
 /**
  * The moment while the slider is held or a replay runs, in milliseconds since the run began. It
@@ -24,8 +24,8 @@ export interface Moment {
   over: boolean; // whether nothing more will happen, unless the run is resumed
 }
 
-/** Returns the state of a run at the moment in the address. over is whether nothing more will happen. */
-export function useMoment(events: RunEvent[], over: boolean): Moment {
+/** Returns the state of a run at the moment in the address. over is whether nothing more will happen; lastSign is the last sign of life of an interrupted run. */
+export function useMoment(events: RunEvent[], over: boolean, lastSign?: string): Moment {
   const folded = useRef({ first: undefined as RunEvent | undefined, count: 0, run: newRun() }).current;
   if (folded.first !== events[0] || folded.count > events.length) {
     Object.assign(folded, { first: events[0], count: 0, run: newRun() });
@@ -33,7 +33,7 @@ export function useMoment(events: RunEvent[], over: boolean): Moment {
   for (; folded.count < events.length; folded.count++) apply(folded.run, events[folded.count]);
   const live = folded.run, began = live.began ?? 0;
   const goesOn = !over && !isSettled(live.state);
-  const end = goesOn ? Math.max(live.last ?? 0, now.value) : live.last ?? began;
+  const end = Math.max(live.ended ?? live.last ?? began, goesOn ? now.value : live.ended === undefined && lastSign ? Date.parse(lastSign) : 0);
   const query = routed.value.query.get('t') || NaN, t = held.value ?? Number(query);
   const past = Number.isFinite(t) && t >= 0 && began > 0;
   const at = past ? Math.min(began + t, end) : end;
@@ -47,7 +47,7 @@ export function asOf<T extends { id: string; status: any; started?: string; ende
     const was = state.steps.get(withoutAttempts(s.id)), r = was?.result;
     const time = (t?: number) => (t === undefined ? undefined : new Date(t).toISOString());
     return {
-      ...s, status: was?.state ?? 'pending', attempts: was?.attempt ?? 0, exit_code: r?.exit_code ?? 0, message: r?.message, reason: r?.reason,
+      ...s, last_sign: undefined, duration_ms: undefined, status: was?.state ?? 'pending', attempts: was?.attempt ?? 0, exit_code: r?.exit_code ?? 0, message: r?.message, reason: r?.reason,
       started: time(was?.began), ended: time(was?.ended ?? (past && was?.began ? at : undefined)), // what went on had taken so long
     };
   });
@@ -95,7 +95,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
     if (!playing.value && (!m.past || offset >= total)) held.value = 0;
     playing.value = !playing.value;
   };
-  const text = `${duration(elapsed(m.live, began, m.at)) || '0 ms'} of ${duration(elapsed(m.live, began, m.end)) || '0 ms'}`;
+  const text = `${duration(offset) || '0 ms'} of ${duration(m.end - began) || '0 ms'}`;
   return <div class={m.past ? 'time-bar past' : 'time-bar'} role="group" aria-label="Time of the run">
     <Button kind="quiet" class="play" aria-label={playing.value ? 'Pause the replay' : 'Replay the run'} title={playing.value ? 'Pause the replay' : 'Replay the run'} onClick={play}>
       <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">{playing.value ? <path d="M4 3h3v10H4zM9 3h3v10H9z" /> : <path d="M4 2.500v11l9-5.500z" />}</svg>

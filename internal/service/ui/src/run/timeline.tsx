@@ -7,7 +7,7 @@ import { Empty, Load } from '../parts';
 import { routed, setQuery } from '../router';
 import { Glyph, settled, word } from '../status';
 import { Virtual } from '../virtual';
-import { elapsed, nameOf, withoutKeys, type Interval } from './fold';
+import { durations, nameOf, withoutKeys, type Interval } from './fold';
 import { useRunGraph } from './graph_tab';
 import { waysOf, type GraphDoc } from './graph_model';
 import type { RunView } from './page';
@@ -32,9 +32,9 @@ function Chart({ run, events, moment: m, doc }: RunView & { doc: GraphDoc }) {
   const path = useMemo(() => criticalPath(doc, ways, r), [doc, ways, r, events.length]);
   const critical = useMemo(() => new Set(path), [path]);
   if (r.began === undefined) return <div ref={chart} class="timeline section"><Empty>The run has not started yet.</Empty></div>;
-  const began = r.began, total = Math.max(1, elapsed(m.live, began, m.end));
-  const place = (t: number) => (elapsed(m.live, began, Math.max(began, Math.min(t, m.end))) / total) * 100;
-  const busy = path.reduce((sum, id) => { const s = r.steps.get(id)!; return sum + elapsed(r, s.began, s.ended ?? m.at); }, 0);
+  const began = r.began, total = Math.max(1, m.end - began);
+  const place = (t: number) => ((Math.max(began, Math.min(t, m.end)) - began) / total) * 100;
+  const busy = path.reduce((sum, id) => sum + durations(r.steps.get(id)!, m.at).took, 0);
   const toggle = (at: string) => {
     const next = new Set(toggled.value);
     if (!next.delete(at)) next.add(at);
@@ -52,9 +52,9 @@ function Chart({ run, events, moment: m, doc }: RunView & { doc: GraphDoc }) {
     </div><span class="took" /></div>
     <Virtual class="timeline-rows" label="Steps over time" count={rows.length} height={28} show={chosen >= 0 ? chosen : undefined} row={(i) =>
       <TimeRow key={rows[i].path} row={rows[i]} place={place} at={m.at} past={m.past} selected={i === chosen} critical={critical.has(rows[i].path)} over={settled(run.status) && !m.past} toggle={toggle}
-        took={rows[i].step?.began !== undefined && rows[i].step!.state !== 'skipped' ? duration(elapsed(r, rows[i].step!.began, rows[i].step!.ended ?? m.at)) : ''} />} />
+        took={rows[i].step?.began !== undefined && rows[i].step!.state !== 'skipped' ? duration(durations(rows[i].step!, m.at).took) : ''} />} />
     {path.length > 0 && <p class="timeline-summary"><strong>Critical path</strong> {path.length > 8 && '… → '}{path.slice(0, 8).reverse().map((id, i) => <span key={id}>{i > 0 && ' → '}<button type="button" class="link" onClick={() => setQuery({ step: id })}>{nameOf(id)}</button></span>)}
-      <span class="muted"> {duration(busy)} of {duration(elapsed(r, began, m.at))}</span></p>}
+      <span class="muted"> {duration(busy)} of {duration(durations(r, m.at).took)}</span></p>}
   </div>;
 }
 
