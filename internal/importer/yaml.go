@@ -85,7 +85,7 @@ func (n Node) IsList() bool { return n.v.List != nil }
 // IsScalar reports whether the value is a text, a number or a boolean.
 func (n Node) IsScalar() bool { return n.v.Scalar != nil }
 
-// Scalar is the value of a scalar: a string, bool, int64 or float64.
+// Scalar is the value of a scalar: a string, a bool, or a number as value.ParseNumber returns it.
 func (n Node) Scalar() any { return n.v.Scalar }
 
 // Quoted reports whether a text has quotes or is a block of lines.
