@@ -91,20 +91,39 @@ func (o *Outcome) expectOutputs(res *engine.Result) {
 	}
 }
 
-// jsonText returns a value as JSON. Equal values have the same text: 1.0 is 1.
+// jsonText returns a value as JSON. Equal values have the same text: 1.0 is 1. Whole numbers keep their digits.
 func jsonText(v any) string {
-	var plain any
+	var read any
 	text, err := json.Marshal(v)
 	if err == nil {
-		err = json.Unmarshal(text, &plain)
+		err = value.DecodeJSON(text, &read)
 	}
 	if err == nil {
-		text, err = json.Marshal(plain)
+		text, err = json.Marshal(withFloats(read))
 	}
 	if err != nil {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// withFloats replaces, in what it is given, the numbers that are not written as whole ones.
+func withFloats(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
+			return f
+		}
+	case []any:
+		for i := range v {
+			v[i] = withFloats(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = withFloats(v[name])
+		}
+	}
+	return v
 }
 
 func stepHint(name string, res *engine.Result) string {
