@@ -21,7 +21,7 @@ func (s *State) Apply(e Event) {
 }
 
 func (s *State) apply(e *Event) {
-	s.seq, s.now = max(s.seq, e.Seq), e.Time
+	s.seq, s.now, s.notices = max(s.seq, e.Seq), e.Time, append(s.notices, e.Notices...)
 	switch e.Kind {
 	case RunStarted:
 		s.started, s.root.started = true, e.Since()
@@ -34,6 +34,7 @@ func (s *State) apply(e *Event) {
 		s.result = e.Result
 	case RunResumed:
 		s.resume(e)
+		s.notices = WithoutSteps(s.notices, e.Reset)
 	case runOwned:
 		s.limits = *e.limits
 	case stepCompleting:

@@ -60,6 +60,8 @@ type Event struct {
 	Items  int      `json:"items,omitempty"`
 	Keys   []string `json:"keys,omitempty"`
 	Digest string   `json:"digest,omitempty"`
+	// Notices are what people should know of the run since the event before this one.
+	Notices []Notice `json:"notices,omitempty"`
 
 	// at is the place of the node in the State that made the event. It is not set in an
 	// event that was read from a journal; then Node gives the place.
@@ -112,7 +114,7 @@ func (f SinkFunc) Emit(e Event) { f(e) }
 // it fails, the run stops. Its context keeps the values of the caller's context but is
 // never cancelled, because the cancel has to be recorded too. The slice is reused after the
 // call. Append may give an event another Result, which then replaces that of the node or the
-// run; a step keeps its status.
+// run; a step keeps its status. It may also give an event Notices.
 //
 // Appended events survive the end of the process. After Sync they survive a crash of the
 // machine too. Run calls Sync before it starts a node with DurableStart, and when the run

@@ -45,6 +45,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = appendOptionalString(b, `,"digest":`, e.Digest)
+	b = appendNoticesJSON(b, e.Notices)
 	return append(b, '}')
 }
 

@@ -144,6 +144,7 @@ func (l *eventLoop) journal() error {
 		if e := &l.batch[i]; e.Result != r {
 			l.state.replaceResult(r, e)
 		}
+		l.state.notices = append(l.state.notices, l.batch[i].Notices...)
 	}
 	if !slices.ContainsFunc(l.batch, needsSync) {
 		return nil

@@ -23,7 +23,8 @@ type State struct {
 	failing     []*frame  // frames with FailFast and a new failure that is not tolerated
 	now         time.Time // time of the event being applied
 	limits      ownerLimits
-	acquires    bool // claims of nodes are asked for
+	notices     []Notice // of all events
+	acquires    bool     // claims of nodes are asked for
 
 	// judge, if set, replaces When.Eval (OrderCondition), Policy.RetryIf (OrderRetry) and
 	// Repeat.Done (OrderRepeat).

@@ -9,7 +9,8 @@ func (c *coder) event(e *dag.Event) {
 	outputs := result && e.Result.Outputs != nil
 	kept := result && e.Result.Kept != nil
 	refused := result && e.Result.Refused != 0
-	c.flags(&e.Outlasts, &rare, &result, &usage, &outputs, &kept, &refused)
+	noticed := len(e.Notices) > 0
+	c.flags(&e.Outlasts, &rare, &result, &usage, &outputs, &kept, &refused, &noticed)
 	number(c, &e.V)
 	c.next(&e.Seq)
 	c.word((*string)(&e.Kind))
@@ -43,19 +44,43 @@ func (c *coder) event(e *dag.Event) {
 	if refused && e.Result != nil {
 		number(c, &e.Result.Refused)
 	}
+	if noticed {
+		c.notices(&e.Notices)
+	}
 }
 
-func (c *coder) artifacts(list *[]dag.Artifact) {
-	n := len(*list)
-	if c.reading {
-		if n = c.size(); n > 0 {
-			*list = make([]dag.Artifact, n)
+func (c *coder) notices(into *[]dag.Notice) {
+	list := several(c, into)
+	for i := range list {
+		n := &list[i]
+		c.word(&n.Code)
+		c.text((*string)(&n.Step))
+		c.text(&n.Message)
+		processes := several(c, &n.Processes)
+		for i := range processes {
+			p := &processes[i]
+			number(c, &p.PID)
+			c.text(&p.Name)
+			c.text((*string)(&p.Step))
 		}
-	} else {
-		number(c, &n)
 	}
-	for i := range n {
-		a := &(*list)[i]
+}
+
+// several codes the length of a list, and returns the list; reading, it makes one of that length.
+func several[T any](c *coder, list *[]T) []T {
+	n := len(*list)
+	if !c.reading {
+		number(c, &n)
+	} else if n = c.size(); n > 0 {
+		*list = make([]T, n)
+	}
+	return *list
+}
+
+func (c *coder) artifacts(into *[]dag.Artifact) {
+	list := several(c, into)
+	for i := range list {
+		a := &list[i]
 		c.text(&a.Name)
 		c.text(&a.Path)
 		texts(c, &a.Paths)
@@ -166,15 +191,7 @@ func (c *coder) kept(p **dag.Kept) {
 }
 
 func (c *coder) state(into *[]dag.StateChange) {
-	n := len(*into)
-	if c.reading {
-		if n = c.size(); n > 0 {
-			*into = make([]dag.StateChange, n)
-		}
-	} else {
-		number(c, &n)
-	}
-	list := *into
+	list := several(c, into)
 	for i := range list {
 		s := &list[i]
 		value := string(s.Value)
