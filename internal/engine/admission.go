@@ -129,8 +129,8 @@ func (j *job) endBefore(ctx context.Context, o dag.Options, res *dag.Result) (*d
 	return state, j.recordEvents(ctx, o, state, events, now)
 }
 
-// recordEvents appends events that do not come from walking the graph: it numbers them, applies them to state,
-// records them, and sends them to the sinks.
+// recordEvents appends events that do not come from walking the graph: it numbers them, records them,
+// applies them to state, and sends them to the sinks.
 func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State, events []dag.Event, now time.Time) error {
 	seq := uint64(0)
 	if j.resumes() {
@@ -143,7 +143,6 @@ func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State,
 		if e.Kind == dag.RunStarted || e.Kind == dag.RunResumed {
 			e.Queued = dag.Span(o.Since, now)
 		}
-		state.Apply(*e)
 	}
 	ctx = context.WithoutCancel(ctx)
 	err := o.Journal.Append(ctx, events)
@@ -154,6 +153,7 @@ func (j *job) recordEvents(ctx context.Context, o dag.Options, state *dag.State,
 		return fmt.Errorf("cannot record the run's events: %w", err)
 	}
 	for _, e := range events {
+		state.Apply(e)
 		for _, s := range o.Sinks {
 			s.Emit(e)
 		}

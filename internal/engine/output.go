@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -27,15 +26,13 @@ type outputTee struct {
 	short    bool     // the result holds only the beginning of the output
 	terminal Terminal // nil: there is no terminal
 	console  func(steps.Chunk)
-	noticed  func(notice.Notice)
 
 	mu       sync.Mutex
-	notices  []notice.Notice
 	attached map[dag.ID]bool // steps that had the terminal
 }
 
 func newOutputTee(p *plan.Plan, o runOptions) *outputTee {
-	l := &outputTee{terminal: o.terminal, console: o.console, noticed: o.noticed, attached: map[dag.ID]bool{}}
+	l := &outputTee{terminal: o.terminal, console: o.console, attached: map[dag.ID]bool{}}
 	if o.stdout != nil {
 		l.w, l.path = &lineWriter{Writer: o.stdout}, p.LastStep()
 	}
@@ -76,30 +73,6 @@ func (l *outputTee) shownOnTerminal(step dag.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.attached[step] && l.terminal.Stdout()
-}
-
-// maxNotices limits how many notices a run keeps: the items of a loop may have one each.
-const maxNotices = 100
-
-// notify is steps.Options.Notify. It drops repeated notices.
-func (l *outputTee) notify(n notice.Notice) {
-	if l.addNotice(n) && l.noticed != nil {
-		l.noticed(n)
-	}
-}
-
-// addNotice reports whether the run keeps the notice.
-func (l *outputTee) addNotice(n notice.Notice) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.notices) == maxNotices {
-		return false
-	}
-	if slices.ContainsFunc(l.notices, func(o notice.Notice) bool { return o.Code == n.Code && o.Step == n.Step && o.Message == n.Message }) {
-		return false
-	}
-	l.notices = append(l.notices, n)
-	return true
 }
 
 // follow is steps.Options.Follow. It returns the writer that copies a step's output while it is printed, nil for

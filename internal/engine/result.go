@@ -61,9 +61,8 @@ type Result struct {
 	LockDemands []history.LockDemand
 	// Language is the language of messages in the execution log: de, or English. Everything else is English.
 	Language string
-	// Notices report what had to be ended when the run closed: background processes, and processes that had left
-	// their group.
-	Notices []notice.Notice
+	// Notices are what people should know beside the status, in the order in which it arose.
+	Notices []dag.Notice
 	// Permissions says which permissions the run needs, if WithPermissionTrace was given; else nil.
 	Permissions *permtrace.Report
 
@@ -128,6 +127,7 @@ func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Re
 	if many > maxStepsWithoutGC { // frees the memory of the run for the list
 		runtime.GC()
 	}
+	res.Notices = s.Notices()
 	res.Steps = make([]StepResult, 0, many) // a growing slice would take twice the memory
 	s.All(func(path dag.ID, n *dag.Node, status dag.Status, r *dag.Result) {
 		if n.Cleanup && status == dag.Succeeded && (r == nil || r.Stdout == nil) {
@@ -357,6 +357,10 @@ func (r *Result) truncationNote() string {
 func (r *Result) CleanupFailed() []string {
 	var list []string
 	for _, s := range r.Steps {
+		if slices.ContainsFunc(r.Notices, func(n dag.Notice) bool { return n.Code == notice.CleanupFailed && string(n.Step) == s.ID }) {
+			list = append(list, s.ID)
+			continue
+		}
 		failed := dag.ID(s.ID).Base() == plan.CleanupID && (s.Status == dag.Failed || s.Status == dag.TimedOut)
 		marked := s.Status == dag.Succeeded && s.Reason == plan.ReasonCleanup
 		if failed || marked && !slices.ContainsFunc(r.Steps, func(in StepResult) bool { return strings.HasPrefix(in.ID, s.ID+"/") }) {

@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -52,7 +51,7 @@ type runJSON struct {
 	LockDemands []history.LockDemand `json:"needs,omitempty"`
 	Enforced    bool                 `json:"enforced,omitempty"`
 	Unenforced  []string             `json:"unenforced,omitempty"`
-	Notices     []notice.Notice      `json:"notices,omitempty"`
+	Notices     []dag.Notice         `json:"notices,omitempty"`
 
 	Permissions *permtrace.Report `json:"permissions,omitempty"`
 }

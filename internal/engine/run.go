@@ -43,6 +43,7 @@ type job struct {
 	unheld       []string             // permissions that are not enforced, although they should be
 	logs         string               // the run's log folder, "" for none
 	session      *steps.Session
+	account      account
 	epoch        int                // of the processes, if nothing is recorded
 	permissions  permtrace.Recorder // if they are traced
 	queuedMu     sync.Mutex         // held while WithQueue is called about steps
@@ -75,18 +76,19 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		}
 	}
 	tee := newOutputTee(j.plan, j.runOptions)
+	j.account.noticed = j.noticed
 	tee.short = j.shortOutput && e.config.StateDir != ""
 	if most := proc.MaxParallel(); e.config.Parallel > most {
-		tee.notify(notice.Notice{Code: notice.Shortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
+		j.account.note(notice.Notice{Code: notice.Shortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
 			e.config.Parallel, most, proc.MaxFiles())})
 	}
 	for _, what := range j.unheld {
-		tee.notify(notice.Notice{Code: notice.Unenforced, Message: what})
+		j.account.note(notice.Notice{Code: notice.Unenforced, Message: what})
 	}
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())
 	}
-	j.broker = waiting.NewBroker(ctx, j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, tee.notify)
+	j.broker = waiting.NewBroker(ctx, j.id, j.plan.Name(), j.approval, e.config.Store, j.ledger, j.session, j.account.note)
 	j.args.Answerable = j.broker.CanAnswer()
 	if j.resumes() && j.onRecorded != nil {
 		j.onRecorded()
@@ -121,9 +123,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	if outErr := tee.finish(res); err == nil {
 		err = outErr
 	}
-	notices, closeErr := j.session.Close(context.WithoutCancel(ctx))
+	closeErr := j.session.Close(context.WithoutCancel(ctx))
 	err = cmp.Or(err, j.reportPermissions(res))
-	res.Notices = append(tee.notices, notices...)
+	res.Notices = append(slices.Clip(state.Notices()), j.account.rest()...)
 	if waits && closeErr == nil && j.ledger != nil {
 		closeErr = j.ledger.Suspend(res.Message)
 	}
@@ -236,7 +238,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Unenforced: len(j.unheld) > 0, Parallel: e.slots.Size(), Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: tee.notify, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Unenforced: len(j.unheld) > 0, Parallel: e.slots.Size(), Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: j.account.note, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}
@@ -347,25 +349,34 @@ func (j *job) readState(ctx context.Context) error {
 func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
 	o = dag.Options{ID: j.id, Since: j.lastSign(), Slots: e.slots, Sinks: slices.Concat(e.config.Sinks, j.sinks), Cleanup: e.config.Cleanup, Force: j.force,
 		Release: j.release.gently, Abandon: j.release.now, Around: j.around, Acquire: e.acquirer(j)}
-	if j.ledger != nil {
-		o.Journal = j.ledger
-		if e.config.Journal != nil {
-			o.Journal = e.config.Journal(j.ledger)
-		}
-		if j.plan.KeepsState {
-			o.Journal = keptstate.Journal{Journal: o.Journal}
-		}
-	}
+	o.Journal = e.journal(j)
 	o.Sinks = append(o.Sinks, j.broker)
 	switch {
 	case j.resumes():
 		o.Carry, o.Opening = j.continuation.recorded.fold(j.plan, j.args), j.continuation.resumeEvents()
+		j.account.resume(o.Carry.Notices())
 		j.broker.AlreadyOpen = j.continuation.questions(o.Opening[0])
 		restoreWaits(o.Carry)
 	case j.continuation != nil:
 		o.Opening, err = j.continuation.retryEvents(j.logs)
 	}
 	return o, err
+}
+
+// journal returns what the events of the run go to.
+func (e *Engine) journal(j *job) dag.Journal {
+	all := accountJournal{account: &j.account, end: func() { j.session.End(context.Background()) }}
+	if j.ledger == nil {
+		return all
+	}
+	all.inner = j.ledger
+	if e.config.Journal != nil {
+		all.inner = e.config.Journal(j.ledger)
+	}
+	if j.plan.KeepsState {
+		all.inner = keptstate.Journal{Journal: all.inner}
+	}
+	return all
 }
 
 // watchLedger cancels the run when its ledger says so: on a request to stop it, or because another owner has it now.

@@ -28,7 +28,6 @@ import (
 // single steps, in the environment of this process and with its secrets. It is safe for concurrent use.
 type Share struct {
 	job       *job
-	tee       *outputTee
 	texts     Texts
 	performer dag.Performer
 	done      func()
@@ -106,7 +105,7 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library,
 	}
 	j := &job{plan: compiled, enforced: p.Record.Enforced}
 	j.id, j.origin = p.Record.ID, p.Record.Origin
-	share := &Share{job: j, texts: texts, tee: newOutputTee(compiled, j.runOptions)}
+	share := &Share{job: j, texts: texts}
 	w := runEnvOf(p.Record)
 	env, done := e.scripts(w.filled(), &j.runOptions)
 	share.done = done
@@ -135,7 +134,7 @@ func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *cal
 	}
 	e.sweepOnce(ctx)()
 	p.job.epoch = os.Getpid() // several programs may have a share in the run, on one machine
-	if err := e.prepare(ctx, p.job, p.tee); err != nil {
+	if err := e.prepare(ctx, p.job, newOutputTee(p.job.plan, p.job.runOptions)); err != nil {
 		return err
 	}
 	if p.job.logs != "" { // what is needed of them is kept elsewhere
@@ -383,7 +382,7 @@ func (p *Share) limit(o *dag.Output) int64 {
 // Close ends the processes that steps have left, and returns what people should know.
 func (p *Share) Close(ctx context.Context) ([]notice.Notice, error) {
 	p.job.session.EndTemps(false) // whoever resumes the run may do so on another machine
-	notices, err := p.job.session.Close(ctx)
+	err := p.job.session.Close(ctx)
 	p.done()
-	return append(p.tee.notices, notices...), err
+	return p.job.account.rest(), err
 }

@@ -3,6 +3,7 @@ package servertest
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,9 +15,10 @@ import (
 var volatile = map[string]bool{"id": true, "started": true, "ended": true, "duration_ms": true, "notices": true, "usage": true}
 
 var (
-	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC|[+-]\d\d:?\d\d)?`)
-	spans = regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`)
-	keys  = regexp.MustCompile(`Idempotency-Key: [0-9a-f]{32}`)
+	times  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC|[+-]\d\d:?\d\d)?`)
+	counts = regexp.MustCompile(`^\d+ notices?$`)
+	spans  = regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s)\b`)
+	keys   = regexp.MustCompile(`Idempotency-Key: [0-9a-f]{32}`)
 )
 
 // difference is how two run documents differ beyond what differs between any two runs; "" if they are equal.
@@ -36,7 +38,9 @@ func comparable(v any, dir string, top bool) any {
 				delete(m, key)
 				continue
 			}
-			m[key] = comparable(in, dir, false)
+			if m[key] = comparable(in, dir, false); key == "notes" {
+				withoutCount(m)
+			}
 		}
 		return m
 	case []any:
@@ -50,6 +54,14 @@ func comparable(v any, dir string, top bool) any {
 		return keys.ReplaceAllString(spans.ReplaceAllString(v, "SPAN"), "Idempotency-Key: KEY")
 	}
 	return v
+}
+
+// withoutCount removes the number of notices from the notes of a run.
+func withoutCount(m map[string]any) {
+	notes := slices.DeleteFunc(m["notes"].([]any), func(note any) bool { return counts.MatchString(note.(string)) })
+	if m["notes"] = notes; len(notes) == 0 {
+		delete(m, "notes")
+	}
 }
 
 // misordered returns a sentence about a step that began before one that it waits for had ended, by the times in a

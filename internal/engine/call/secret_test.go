@@ -63,7 +63,7 @@ func TestSecrets(t *testing.T) {
 		if c.why == "" && (err != nil || got != c.want) || c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)) {
 			t.Errorf("%s%s: %q, %v; want %q, %q", c.security, c.source, got, err, c.want, c.why)
 		}
-		if _, err := session.Close(t.Context()); err != nil {
+		if err := session.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"net/url"
 
 	"github.com/flowrun/flowrun/internal/engine/call"
@@ -38,7 +40,10 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	g := call.Grants(k.args)
 	allow := func(u *url.URL) error {
 		k.args.Session().ObserveURL(u)
-		return g.Network(u)
+		return k.granted(u.Host, g.Network(u))
+	}
+	reach := func(host, port string, to netip.Addr) error {
+		return k.granted(net.JoinHostPort(host, port), g.Address(host, port, to))
 	}
 	if err := allow(u); err != nil {
 		return nil, err
@@ -47,7 +52,7 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 	if ask == nil {
 		return nil, errors.New("cannot fetch: this program has no HTTP client for scripts; set Config.Fetch")
 	}
-	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: allow, Reach: g.Address}
+	r := call.FetchRequest{Method: in.Method, URL: in.URL, Header: in.Headers, Redirect: in.Redirect, Allow: allow, Reach: reach}
 	if in.Body != nil {
 		if r.Body, err = base64.StdEncoding.DecodeString(*in.Body); err != nil {
 			return nil, errors.New("cannot fetch: the body is not valid base64")
@@ -58,4 +63,12 @@ func (k *hostCalls) fetch(ctx context.Context, args json.RawMessage) (any, error
 		return nil, err
 	}
 	return fetchResult{a.URL, a.URL != in.URL, a.Status, a.StatusText, a.Header, contentsOf(a.Body)}, nil
+}
+
+// granted returns the reason why a connection is not granted, and makes the notice about it: the script may catch the error.
+func (k *hostCalls) granted(target string, reason error) error {
+	if reason != nil {
+		k.args.Session().NotifyRefused(k.call.Path, target, reason.Error())
+	}
+	return reason
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
@@ -57,6 +58,7 @@ func (k *hostCalls) cleanupFailed(args json.RawMessage) error {
 	k.mu.Lock()
 	k.uncleaned = in.Message
 	k.mu.Unlock()
+	k.args.Session().Notify(notice.OfCleanup(k.call.Path, k.call.Path, in.Message))
 	return k.work.Print(steps.Stderr, in.Message+"\n")
 }
 

@@ -574,7 +574,7 @@ func (t *start) wait(ctx context.Context, p proc.Process) (exit proc.Exit, stopp
 	exit, survivors := t.place.stop(p, grace, t.session.options.Force)
 	done()
 	if len(survivors) > 0 {
-		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Processes: survivors,
+		t.session.Notify(notice.Notice{Code: notice.Escaped, Step: t.call.Path, Processes: processesOf(survivors),
 			Message: "cannot stop these processes: " + proc.Names(survivors) + "; stop them yourself"})
 	}
 	return exit, true, nil

@@ -248,7 +248,12 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 		return
 	}
 	n.reported[key] = true
-	n.session.Notify(notice.Notice{Code: notice.Network, Step: step, Message: n.session.mask.String(fmt.Sprintf("refused to connect to %s: %s", target, reason))})
+	n.session.NotifyRefused(step, target, reason)
+}
+
+// NotifyRefused sends the notice about a connection of a step that its permissions do not grant.
+func (s *Session) NotifyRefused(step dag.ID, target, reason string) {
+	s.Notify(notice.Notice{Code: notice.Network, Step: step, Message: fmt.Sprintf("refused to connect to %s: %s", target, reason)})
 }
 
 // refusals returns how many connections of the attempt were refused.

@@ -204,8 +204,8 @@ func (s *Session) streamFile(path string, attempt int) (*os.File, error) {
 }
 
 // waitForListeners waits until all streamed output was delivered, as long as the listeners make
-// progress.
-func (s *Session) waitForListeners(ctx context.Context) []notice.Notice {
+// progress. A part that is missed makes a notice.
+func (s *Session) waitForListeners(ctx context.Context) {
 	all := make(chan struct{})
 	go func() {
 		s.relays.Wait()
@@ -215,7 +215,7 @@ func (s *Session) waitForListeners(ctx context.Context) []notice.Notice {
 		before := s.delivered.Load()
 		select {
 		case <-all:
-			return nil
+			return
 		case <-time.After(listenerTimeout):
 			if s.delivered.Load() > before {
 				continue
@@ -225,14 +225,15 @@ func (s *Session) waitForListeners(ctx context.Context) []notice.Notice {
 		}
 		select {
 		case <-all:
-			return nil
+			return
 		case <-time.After(finalWait):
 		}
 		select {
 		case <-all: // both are ready if the machine was busy
-			return nil
+			return
 		default:
 		}
-		return []notice.Notice{{Code: notice.Stream, Message: "a receiver of streamed output was too slow and missed a part of it; the logs are complete"}}
+		s.Notify(notice.Notice{Code: notice.Stream, Message: "a receiver of streamed output was too slow and missed a part of it; the logs are complete"})
+		return
 	}
 }

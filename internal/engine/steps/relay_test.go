@@ -134,12 +134,12 @@ func TestStreamForced(t *testing.T) {
 	for range 30 {
 		force := make(chan struct{})
 		close(force)
-		s, err := Open(Options{Force: force})
+		var notices []notice.Notice
+		s, err := Open(Options{Force: force, Notify: func(n notice.Notice) { notices = append(notices, n) }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		notices, err := s.Close(t.Context())
-		if err != nil || len(notices) > 0 {
+		if err := s.Close(t.Context()); err != nil || len(notices) > 0 {
 			t.Fatal(notices, err)
 		}
 	}
@@ -156,9 +156,8 @@ func TestStreamForced(t *testing.T) {
 	}
 	waittest.Until(t, "echo", heard)
 	close(force)
-	notices, err := b.session.Close(t.Context())
-	if err != nil || len(notices) > 0 || !heard() {
-		t.Error(notices, err, e.text)
+	if notices := b.close(t); len(notices) > 0 || !heard() {
+		t.Error(notices, e.text)
 	}
 }
 

@@ -130,6 +130,8 @@ type Session struct {
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped
 	copying     sync.WaitGroup
+	ended       sync.Once // by End
+	endError    error     // of End
 
 	streamed   map[string]bool // files to which output was streamed
 	relays     sync.WaitGroup
@@ -252,22 +254,25 @@ func (s *Session) endProcesses(ctx context.Context) (proc.Report, error) {
 	return s.host.Close(ctx, s.closeGrace())
 }
 
-// Close ends what steps left running, removes private files and folders, and returns what people
-// should know. When ctx is done or Options.Force is closed, it skips the rest of the grace period.
-// No step may be running.
-func (s *Session) Close(ctx context.Context) ([]notice.Notice, error) {
+// End ends what steps left running, and makes the notices about it. Repeated calls do nothing. When ctx is done or
+// Options.Force is closed, it skips the rest of the grace period. No step may be running or start any more.
+func (s *Session) End(ctx context.Context) error {
+	s.ended.Do(func() { s.endError = s.end(ctx) })
+	return s.endError
+}
+
+func (s *Session) end(ctx context.Context) error {
 	s.connections.Close()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
 	err = errors.Join(err, s.closeNetworks())
-	var notices []notice.Notice
 	if len(report.Ended) > 0 {
-		notices = append(notices, notice.Notice{Code: notice.Background, Processes: report.Ended,
+		s.Notify(notice.Notice{Code: notice.Background, Processes: processesOf(report.Ended),
 			Message: "stopped processes that steps left in the background: " + proc.Names(report.Ended) +
 				`; to leave them running, set "detach: true" on the step`})
 	}
 	if len(report.Escaped) > 0 {
-		notices = append(notices, notice.Notice{Code: notice.Escaped, Processes: report.Escaped,
+		s.Notify(notice.Notice{Code: notice.Escaped, Processes: processesOf(report.Escaped),
 			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
 				"; if they do, stop them yourself"})
 	}
@@ -278,15 +283,29 @@ func (s *Session) Close(ctx context.Context) ([]notice.Notice, error) {
 	s.closeUnused()
 	s.mu.Unlock()
 	s.copying.Wait()
-	notices = append(notices, s.waitForListeners(ctx)...)
-	err = errors.Join(err, s.observer.close())
+	s.waitForListeners(ctx)
+	return errors.Join(err, s.observer.close())
+}
+
+// Close does what End does, and removes private files and folders.
+func (s *Session) Close(ctx context.Context) error {
+	err := s.End(ctx)
 	if s.private != "" {
 		err = errors.Join(err, os.RemoveAll(s.private))
 	}
 	for _, dir := range s.temps {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
-	return notices, err
+	return err
+}
+
+// processesOf describes processes in a notice.
+func processesOf(list []procid.Info) []dag.Process {
+	processes := make([]dag.Process, len(list))
+	for i, p := range list {
+		processes[i] = dag.Process{PID: p.PID, Name: p.Name, Step: dag.ID(p.Step)}
+	}
+	return processes
 }
 
 // RemoveAtClose makes Close remove a folder. A cleanup may remove it earlier, but a run that is
@@ -297,9 +316,10 @@ func (s *Session) RemoveAtClose(dir string) {
 	s.temps = append(s.temps, dir)
 }
 
-// Notify passes a Notice to Options.Notify.
+// Notify passes a Notice to Options.Notify, without secrets.
 func (s *Session) Notify(n notice.Notice) {
 	if s.options.Notify != nil {
+		n.Message = s.mask.String(n.Message)
 		s.options.Notify(n)
 	}
 }

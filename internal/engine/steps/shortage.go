@@ -67,10 +67,8 @@ func (s *Session) retryShortage(ctx context.Context, step dag.ID, do func() erro
 // NotifyLimit sends the notice that fewer items of a loop can run at once than its max-parallel says, once in a Session.
 // items is the number of its items.
 func (s *Session) NotifyLimit(loop dag.ID, maxParallel, items int) {
-	most := s.options.Parallel
-	if most > 0 && min(maxParallel, items) > most && s.limitReported.CompareAndSwap(false, true) {
-		s.Notify(notice.Notice{Code: notice.Limited, Step: loop, Message: fmt.Sprintf(
-			"max-parallel %d of step %s is limited to %d by limits.max-parallel; to raise it: set limits.max-parallel, or flowrun run --max-parallel %[1]d", maxParallel, loop, most)})
+	if n, limited := notice.OfLimit(loop, maxParallel, items, s.options.Parallel); limited && s.limitReported.CompareAndSwap(false, true) {
+		s.Notify(n)
 	}
 }
 

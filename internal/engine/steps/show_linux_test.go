@@ -124,7 +124,7 @@ func TestShowAndDecide(t *testing.T) {
 			t.Error("a file to be used again cannot be named:", err)
 		}
 	}
-	if _, err := s.Close(context.Background()); err != nil {
+	if err := s.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
 }

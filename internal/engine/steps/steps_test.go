@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -41,6 +42,9 @@ type bench struct {
 	dir     string
 	temp    string
 	confine confinement.Confinement
+
+	mu      sync.Mutex
+	notices []notice.Notice
 }
 
 var _ Frame = (*bench)(nil)
@@ -75,20 +79,38 @@ func open(t testing.TB, o Options, params map[string]any) *bench {
 	if o.Run == "" {
 		o.Run = fmt.Sprintf("test-%d-%s", os.Getpid(), t.Name())
 	}
+	b := &bench{}
+	if o.Notify == nil {
+		o.Notify = b.notify
+	}
 	s, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bench{session: s, params: params}
+	b.session, b.params = s, params
+	return b
 }
 
+// close returns the notices that closing makes.
 func (b *bench) close(t testing.TB) []notice.Notice {
 	t.Helper()
-	n, err := b.session.Close(context.Background())
-	if err != nil {
+	before := len(b.noticed())
+	if err := b.session.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
-	return n
+	return b.noticed()[before:]
+}
+
+func (b *bench) notify(n notice.Notice) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notices = append(b.notices, n)
+}
+
+func (b *bench) noticed() []notice.Notice {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.notices)
 }
 
 func (b *bench) parse(t testing.TB, src string, sh expr.Shell) *expr.Template {

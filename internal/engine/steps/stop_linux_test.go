@@ -82,13 +82,7 @@ func TestBackground(t *testing.T) {
 	t.Parallel()
 	tag := fmt.Sprint("300.4", os.Getpid())
 	for _, masked := range []bool{false, true} {
-		var notices []notice.Notice
-		var mu sync.Mutex
-		b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second, Notify: func(n notice.Notice) {
-			mu.Lock()
-			defer mu.Unlock()
-			notices = append(notices, n)
-		}}, nil)
+		b := open(t, Options{LogDir: t.TempDir(), Grace: time.Second}, nil)
 		if masked {
 			b.session.Mask().Add("secret")
 		}
@@ -112,7 +106,7 @@ func TestBackground(t *testing.T) {
 		want := "now\nlater secret\n"
 		if masked {
 			want = "now\nlater ***\n"
-			if len(notices) == 0 || notices[0].Code != notice.OutputOpen {
+			if notices := b.noticed(); notices[0].Code != notice.OutputOpen {
 				t.Errorf("notices: %+v", notices)
 			}
 		}

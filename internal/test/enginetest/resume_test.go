@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -113,6 +114,9 @@ func (h *keptRuns) goOn(g *engine.Continuation) *engine.Result {
 	told := h.latest().Result()
 	if told.Status != res.Status || len(told.Steps) != len(res.Steps) {
 		h.Errorf("history tells %s with %d steps, the run %s with %d", told.Status, len(told.Steps), res.Status, len(res.Steps))
+	}
+	if diff := cmp.Diff(res.Notices, told.Notices, cmpopts.EquateEmpty()); diff != "" && res.Status.Settled() {
+		h.Errorf("notices of the run and of history (-run +history):\n%s", diff)
 	}
 	return res
 }
