@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -30,6 +31,7 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 			}
 		}
 	}
+	v.LimitParallel(launch.Parallel(f.Settings, f.maxParallel))
 	mocks, err := r.args.CallMocks(launch.ToolDir(engine.DefaultStateDir()))
 	if err != nil {
 		return err
@@ -59,6 +61,9 @@ func dryRun(env *ui.Env, r *request, f runFlags) error {
 		fmt.Fprintf(env.Stdout, "  it needs %s\n", n)
 	}
 	showPreview(env.Stdout, v.Steps)
+	for _, line := range notice.Lines(v.Notices) {
+		fmt.Fprintf(env.Stdout, "notice: %s\n", console.Visible(line))
+	}
 	showMocks(env.Stdout, mocks)
 	showNotifications(env.Stdout, notes, rules)
 	return nil

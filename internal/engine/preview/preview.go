@@ -4,8 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
@@ -23,6 +25,18 @@ type Preview struct {
 	Needs  []history.LockDemand `json:"needs,omitempty"` // the locks that the run takes at its start
 	// MissingSecrets are the secrets of the tool that cannot be fetched, each with the reason.
 	MissingSecrets []string `json:"missing_secrets,omitempty"`
+	// Notices are what people should know of the run before it starts; see LimitParallel.
+	Notices []dag.Notice `json:"notices,omitempty"`
+}
+
+// LimitParallel adds a notice for each loop of which fewer items run at once than its max-parallel says, because only most
+// steps run at once. For a loop whose items are not known yet it assumes that there are enough.
+func (p *Preview) LimitParallel(most int) {
+	for _, s := range p.Steps {
+		if n, limited := notice.OfLimit(dag.ID(s.ID), s.MaxParallel, s.items, most); limited {
+			p.Notices = append(p.Notices, n)
+		}
+	}
 }
 
 // Permissions returns the permissions that the tools ask for, each once, with real paths.
@@ -65,14 +79,15 @@ type PreviewStep struct {
 	Wave        int      `json:"wave"` // counts from 1, within its tool
 	After       []string `json:"after,omitempty"`
 	Kind        string   `json:"kind"`
-	Command     string   `json:"command"`               // resolved; {step.output} if not known yet
-	Interpreter string   `json:"interpreter,omitempty"` // program that runs the command as a script, with its options
-	Loop        string   `json:"loop,omitempty"`        // number of items, or the text that gives the items
-	Items       []string `json:"items,omitempty"`       // the items of the loop, if they are known
-	Repeat      string   `json:"repeat,omitempty"`      // in words, with the condition as written
-	Holds       []string `json:"holds,omitempty"`       // what each attempt holds that runs share
-	Machine     string   `json:"machine,omitempty"`     // where its script runs, if not here: ssh USER@HOST port PORT
-	Fallback    string   `json:"fallback,omitempty"`    // command that runs after the last failed attempt
+	Command     string   `json:"command"`                // resolved; {step.output} if not known yet
+	Interpreter string   `json:"interpreter,omitempty"`  // program that runs the command as a script, with its options
+	Loop        string   `json:"loop,omitempty"`         // number of items, or the text that gives the items
+	Items       []string `json:"items,omitempty"`        // the items of the loop, if they are known
+	MaxParallel int      `json:"max_parallel,omitempty"` // how many items of the loop run at once, if it says so
+	Repeat      string   `json:"repeat,omitempty"`       // in words, with the condition as written
+	Holds       []string `json:"holds,omitempty"`        // what each attempt holds that runs share
+	Machine     string   `json:"machine,omitempty"`      // where its script runs, if not here: ssh USER@HOST port PORT
+	Fallback    string   `json:"fallback,omitempty"`     // command that runs after the last failed attempt
 	// FallbackInterpreter is the Interpreter of Fallback.
 	FallbackInterpreter string `json:"fallback_interpreter,omitempty"`
 
@@ -82,6 +97,8 @@ type PreviewStep struct {
 	Why       string       `json:"why,omitempty"`
 	Problem   string       `json:"problem,omitempty"` // reason why the step would fail before it starts
 	Surroundings
+
+	items int // number of items of the loop; very many if that is not known
 }
 
 // Of computes what a call with these parameters would run. If secrets of the tool cannot be fetched,

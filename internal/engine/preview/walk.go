@@ -3,6 +3,7 @@ package preview
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
@@ -142,7 +143,9 @@ func (k known) loop(s *plan.Step, step *PreviewStep) {
 	if s.Loop == nil {
 		return
 	}
+	step.MaxParallel, step.items = s.Loop.Def.MaxParallel, math.MaxInt
 	if items, err := call.LoopItems(s.Loop, k.scope); err == nil {
+		step.items = len(items)
 		step.Loop = fmt.Sprintf("%d items", len(items))
 		for _, item := range items {
 			step.Items = append(step.Items, k.mask(inWords(k.frame.Session().Mask().Value(item.V))))
@@ -155,7 +158,8 @@ func (k known) loop(s *plan.Step, step *PreviewStep) {
 	case s.Loop.Def.Items.Text != nil:
 		step.Loop = k.mask(s.Loop.Def.Items.Text.S)
 	default:
-		step.Loop = fmt.Sprintf("%d items", len(s.Loop.Def.Items.List))
+		step.items = len(s.Loop.Def.Items.List)
+		step.Loop = fmt.Sprintf("%d items", step.items)
 		for _, item := range s.Loop.Def.Items.List {
 			step.Items = append(step.Items, k.mask(inWords(item.Data())))
 		}
