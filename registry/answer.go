@@ -13,7 +13,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
-	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Status is the execution_status of an Answer.
@@ -57,7 +56,9 @@ type Answer struct {
 	Content   *flowrun.Content // for the model and for a person; never nil
 	Error     *Error           // nil for success
 	Run       string           // id of the run; "" for none
-	Warnings  []string         // of a call that succeeded, such as a failed cleanup
+	// Warnings are the notices of the run that may have changed its result, such as a failed cleanup or a value that was
+	// missing, as lines for the model.
+	Warnings []string
 
 	// Advice says what a person can do, such as how to allow a refused call; "" for nothing. It is not in the JSON form,
 	// because a model that reads it could do that itself.
@@ -198,17 +199,12 @@ func (a *Answer) tooLong(limit time.Duration) *Answer {
 func (a *Answer) withResult(res *flowrun.Result, tooLong bool, limit time.Duration) *Answer {
 	e := &Error{Code: outcome.AnswerFailed, Message: res.Message, ExitCode: res.ExitCode}
 	a.Error = e
+	for _, line := range notice.Lines(notice.ForModel(res.Notices)) {
+		a.Warnings = append(a.Warnings, cutText(line, maxErrorText))
+	}
 	switch {
 	case res.Status == dag.Succeeded || res.Status == dag.Reused:
 		a.Status, a.Error, a.Content = Succeeded, nil, res.Content()
-		for _, n := range res.Notices {
-			if n.Code == notice.Withheld { // the step went on without the value, which changes what it did
-				a.Warnings = append(a.Warnings, cutText(n.Message, maxErrorText))
-			}
-		}
-		if res.Reason == plan.ReasonCleanup {
-			a.Warnings = append(a.Warnings, cutText("the call succeeded, but its cleanup failed: "+res.Message, maxErrorText))
-		}
 		return a
 	case res.Status == dag.Waiting:
 		return a.failed(&Error{Code: outcome.AnswerWaiting, Message: fmt.Sprintf("the run is waiting for a person: %s", res.Message),

@@ -36,7 +36,7 @@ func TestShortageIsLogged(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(b.dir, "go"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	waittest.Until(t, "a line in the log", func() bool { return strings.Contains(b.log.String(), "a step waits") }, func() any { return b.log.String() })
+	waittest.Until(t, "a line in the log", func() bool { return strings.Contains(b.log.String(), "notice=shortage") }, func() any { return b.log.String() })
 	setFiles(t, old)
 	b.becomes(id, dag.Succeeded)
 }

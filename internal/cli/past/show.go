@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -26,7 +27,7 @@ func showCommand(env *ui.Env) *cobra.Command {
 		Use:   "show RUN",
 		Short: "Show the status and results of a run and its steps",
 		Long: `Show the status and results of a run and its steps. If the run is still active, show its
-progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json, without notices.`,
+progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json.`,
 		Example: `  flowrun show latest
   flowrun show 1m80y -o json | jq .steps`,
 		Args: ui.OneRun,
@@ -61,11 +62,11 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},
 		{"kept", runview.ArtifactNames(r)},
 		{"temp", keptTemps(p)},
-		{"warning", strings.Join(r.Unenforced, "; ")},
 	} {
-		if line.text != "" {
-			fmt.Fprintf(env.Stdout, "%-8s %s\n", line.name, console.Clean(line.text))
-		}
+		showLine(env, line.name, line.text)
+	}
+	for _, line := range notice.Lines(notice.BesideStatus(r.Status, r.Notices)) {
+		showLine(env, "notice", line)
 	}
 	fmt.Fprintln(env.Stdout)
 	var rows [][]string
@@ -101,6 +102,13 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 }
 
 var stepColumns = []console.Column{{Title: "STEP"}, {Title: "STATUS"}, {Title: "TOOK", Yields: 4, Whole: true}, {Title: "CPU", Yields: 1, Whole: true}, {Title: "MEMORY", Yields: 2, Whole: true}, {Title: "NOTE", Yields: 3, Prose: true}}
+
+// showLine prints a line about the run, unless the text is empty.
+func showLine(env *ui.Env, name, text string) {
+	if text != "" {
+		fmt.Fprintf(env.Stdout, "%-8s %s\n", name, console.Clean(text))
+	}
+}
 
 // withoutEmpty removes those of the columns, the last first, that no row uses, from rows and from
 // the header, which it returns.

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
@@ -78,22 +80,22 @@ func PrintStream(w io.Writer, file, text string) error {
 	return err
 }
 
-// PrintOutcome prints one line about how the run ended, and what to do about it. It prints nothing if
-// the run succeeded without notes.
+// PrintOutcome prints the notices of the run, one line about how it ended, and what to do about it. It prints no such line
+// if the run succeeded without notes.
 func PrintOutcome(env *ui.Env, res *engine.Result, p *engine.Plan, recorded bool) {
-	for _, n := range res.Notices {
-		if !n.Announced {
-			env.Notef("%s", n.Message)
-		}
+	beside := notice.BesideStatus(res.Status, res.Notices)
+	for _, line := range notice.Lines(slices.DeleteFunc(slices.Clone(beside), func(n dag.Notice) bool { return n.Announced })) {
+		env.Notef("%s", line)
 	}
+	notes := slices.DeleteFunc(slices.Clone(res.Notes), func(note string) bool { return note == notice.Count(beside) })
 	detail := res.Message
 	if res.Status == dag.Succeeded {
-		if len(res.Notes) == 0 {
+		if len(notes) == 0 {
 			return
 		}
 		detail = cmp.Or(detail, ui.Listed(res.Tolerated))
 	}
-	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(res.Notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
+	env.Notef("run %s %s%s", res.ID, strings.Replace(res.Status.With(notes...), "timed-out", "timed out", 1), ui.AfterColon(detail))
 	if recorded && (res.Status != dag.Succeeded || res.Reason == plan.ReasonCleanup) {
 		runview.SuggestNext(env, res, p.ChangedFiles(env.Library()))
 	}

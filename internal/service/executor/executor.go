@@ -9,6 +9,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,12 +86,9 @@ func (r *Run) onRecorded() {
 	close(r.started)
 }
 
-// onNotice logs that the system is too short of something to start a step: such a run looks as if it worked. The step is
-// not named, because its path can have values of the caller.
-func (r *Run) onNotice(n notice.Notice) {
-	if n.Code == "shortage" && n.Step != "" {
-		r.log.Warn("a step waits until this process may open more files or start more processes")
-	}
+// LogNotice logs what a notice is about. Its message and its step can have values of the caller, and are left out.
+func LogNotice(log *slog.Logger, n dag.Notice) {
+	log.Warn(cmp.Or(notice.KindOf(n.Code).Meaning, "the run has a notice"), "notice", n.Code)
 }
 
 // Launch starts do in a goroutine and returns when the run has started. If the executor executes a
@@ -196,7 +194,7 @@ func (x *Executor) execute(r *Run, do func(...engine.RunOption) (*engine.Result,
 	options := []engine.RunOption{
 		engine.WithOnRecorded(r.onRecorded), engine.WithSink(x.Feed.Sink(r.ID, r.Tool)),
 		engine.WithRelease(x.drainStarted, x.drainOver), engine.WithForce(x.force), engine.WithTrace(x.Trace),
-		engine.WithNotices(r.onNotice),
+		engine.WithNotices(func(n dag.Notice) { LogNotice(r.log, n) }),
 	}
 	if x.Waited != nil {
 		options = append(options, engine.WithQueue(x.observeQueue))

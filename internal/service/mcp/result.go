@@ -24,6 +24,9 @@ func (s *Server) resultOf(a *registry.Answer, schema bool) *mcp.CallToolResult {
 	if large {
 		r.Content = linkTo(a.Run, text)
 	}
+	for _, warning := range a.Warnings {
+		r.Content = append(r.Content, &mcp.TextContent{Text: "Warning: " + warning})
+	}
 	object, isObject := a.Object()
 	switch {
 	case a.Error != nil && schema:

@@ -25,6 +25,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
@@ -107,6 +108,10 @@ func (o Outcome) Summary() string {
 // headline returns what Line begins with.
 func (o Outcome) headline() string {
 	r := o.Result
+	count := ""
+	if n := notice.Count(r.Notices); n != "" { // a run that waits has no notes
+		count = " (" + n + ")"
+	}
 	switch o.Event {
 	case Recovery:
 		if len(r.Notes) > 0 {
@@ -114,10 +119,10 @@ func (o Outcome) headline() string {
 		}
 		return r.Tool + " works again"
 	case Waiting:
-		return r.Tool + " is waiting for an answer"
+		return r.Tool + " is waiting for an answer" + count
 	case Failure:
 		if r.Status == dag.Waiting {
-			return r.Tool + " fails, and is waiting for an answer"
+			return r.Tool + " fails, and is waiting for an answer" + count
 		}
 	}
 	return r.Tool + " " + r.Status.With(r.Notes...)
