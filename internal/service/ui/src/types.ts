@@ -22,12 +22,16 @@ export interface StepDoc {
 export interface RunDoc {
   id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
   notes?: string[]; started?: string; ended?: string; last_sign?: string; duration_ms: number; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
+  notices?: Notice[];
 }
+
+/** What a person should know of a run beside its status. */
+export interface Notice { code: string; step?: string; message: string }
 
 /** An event of a run (flowrun/event.v1). */
 export interface RunEvent {
   seq: number; kind: string; node?: string; attempt?: number; time: string; due?: string; reason?: string; queued_ns?: number;
-  items?: number; keys?: string[]; reset?: string[]; result?: any;
+  items?: number; keys?: string[]; reset?: string[]; result?: any; notices?: Notice[];
 }
 
 /** What a step asks a person. */

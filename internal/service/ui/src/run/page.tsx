@@ -19,6 +19,7 @@ import { Events } from './events';
 import { durations } from './fold';
 import { GraphTab, readGraph } from './graph_tab';
 import { Logs } from './logs';
+import { Notices } from './notices';
 import { Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
 import { Timeline } from './timeline';
@@ -55,7 +56,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const run = doc.data.value?.id === id ? doc.data.value : undefined;
   const known = useMemo(() => new Set(run?.steps.map((s) => s.id)), [run]);
   const { events, fresh, resume } = useEvents(id, {
-    changes: (e) => e.node ? e.kind === 'step.waiting' || !known.has(e.node) : e.kind !== 'run.started' || run?.status !== 'running',
+    changes: (e) => !!e.notices || (e.node ? e.kind === 'step.waiting' || !known.has(e.node) : e.kind !== 'run.started' || run?.status !== 'running'),
     over: () => !!run && settled(run.status),
     reload: doc.reload,
     pause: () => Math.max(1000, 5 * cost.current),
@@ -149,6 +150,7 @@ function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: 
       {resumes > 0 && <div><dt>Resumed</dt><dd class="number">{count(resumes, 'time')}</dd></div>}
       {run.status !== 'succeeded' && run.status !== 'interrupted' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
+    <Notices of={run.notices} />
     <Values of={run.params} label="Parameters" />
     <Values of={run.outputs} label="Outputs" />
   </div>;
