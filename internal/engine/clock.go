@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -9,19 +11,43 @@ import (
 )
 
 // clock finds the durations of a run and its steps from the events: package fold computes them. It is a sink of a run, or
-// gets its recorded events.
+// gets its recorded events. Most runs never wait, so the clock of a new run notes only which steps are active until one does.
 type clock struct {
-	run *fold.Run[struct{}]
+	run     *fold.Run[struct{}] // nil in a new run until something waits
+	began   dag.Event           // run.started
+	started map[dag.ID]start    // the active steps, until there is a run
 	// settled are the steps that have ended and waited or were idle, which the fold may have dropped.
 	settled map[dag.ID]fold.Durations
 }
 
+// start is the start of a step in ns since 1970, as short as can be: thousands may be active.
+type start int64
+
+func (s start) time() time.Time { return time.Unix(0, int64(s)) }
+
 func newClock() *clock {
-	return &clock{run: fold.New[struct{}](fold.Plan{}), settled: map[dag.ID]fold.Durations{}}
+	return &clock{started: map[dag.ID]start{}, settled: map[dag.ID]fold.Durations{}}
+}
+
+// clockOf returns the clock of a run with these events, which may continue.
+func clockOf(recorded []dag.Event) *clock {
+	c := newClock()
+	c.open()
+	for i := range recorded {
+		c.Emit(recorded[i])
+	}
+	return c
 }
 
 // Emit implements dag.Sink.
 func (c *clock) Emit(e dag.Event) {
+	if c.run == nil && e.Kind == dag.StepWaiting {
+		c.open()
+	}
+	if c.run == nil {
+		c.note(&e)
+		return
+	}
 	s := c.run.Apply(&e)
 	if e.Kind != dag.StepFinished || s == nil {
 		return
@@ -33,6 +59,31 @@ func (c *clock) Emit(e dag.Event) {
 	}
 }
 
+// note notes the active steps. A step between two attempts is one of them.
+func (c *clock) note(e *dag.Event) {
+	switch e.Kind {
+	case dag.RunStarted:
+		c.began = *e
+	case dag.StepStarted:
+		if _, again := c.started[e.Node]; !again {
+			c.started[e.Node] = start(e.Time.UnixNano())
+		}
+	case dag.StepFinished:
+		delete(c.started, e.Node)
+	}
+}
+
+// open makes the run, with the active steps.
+func (c *clock) open() {
+	c.run = fold.New[struct{}](fold.Plan{})
+	if c.began.Kind != "" {
+		c.run.Apply(&c.began)
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.started)) { // what holds others comes first
+		c.run.Apply(&dag.Event{Kind: dag.StepStarted, Node: path, Attempt: 1, Time: c.started[path].time()})
+	}
+}
+
 // set sets the times of a result. started is when the run was created. lastSign is the last sign of life of its
 // last owner, which counts if the run is interrupted.
 func (c *clock) set(r *Result, started, lastSign time.Time) {
@@ -40,8 +91,10 @@ func (c *clock) set(r *Result, started, lastSign time.Time) {
 	if r.Status == dag.Interrupted && r.Ended.IsZero() {
 		r.LastSign, r.AsOf = lastSign, cmp.Or(lastSign, started)
 	}
-	d := c.run.Durations(r.Until())
-	r.Waited, r.Idle = d.Waited, d.Idle
+	if c.run != nil {
+		d := c.run.Durations(r.Until())
+		r.Waited, r.Idle = d.Waited, d.Idle
+	}
 	for i := range r.Steps {
 		c.setStep(&r.Steps[i], r)
 	}
@@ -54,11 +107,17 @@ func (c *clock) setStep(s *StepResult, r *Result) {
 		s.Waited, s.Idle = d.Waited, d.Idle
 		return
 	}
-	step := c.run.Find(id)
-	if s.Status == dag.Pending || step == nil {
+	if s.Status == dag.Pending {
 		return
 	}
-	s.Started, s.LastSign, s.asOf = step.Began, r.LastSign, r.AsOf
-	d := step.Durations(s.Until())
-	s.Waited, s.Idle = d.Waited, d.Idle
+	s.LastSign, s.asOf = r.LastSign, r.AsOf
+	if c.run == nil {
+		if at, ok := c.started[id]; ok && s.Started.IsZero() {
+			s.Started = at.time()
+		}
+	} else if step := c.run.Find(id); step != nil {
+		s.Started = step.Began
+		d := step.Durations(s.Until())
+		s.Waited, s.Idle = d.Waited, d.Idle
+	}
 }

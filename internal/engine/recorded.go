@@ -200,11 +200,7 @@ func (p *RecordedRun) Result() *Result {
 			s.Status = dag.Interrupted
 		}
 	}
-	c := newClock()
-	for i := range p.Events {
-		c.Emit(p.Events[i])
-	}
-	c.set(res, p.Info.Started, p.lastSign())
+	clockOf(p.Events).set(res, p.Info.Started, p.lastSign())
 	res.Output, _, res.InvalidUTF8 = readStream(res.output, steps.DefaultLimit)
 	return res
 }

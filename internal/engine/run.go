@@ -95,9 +95,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	}
 	clock := newClock()
 	if j.resumes() {
-		for _, e := range j.continuation.recorded.Events {
-			clock.Emit(e)
-		}
+		clock = clockOf(j.continuation.recorded.Events)
 	}
 	j.sinks = append(j.sinks, clock)
 	defer j.observe(e.config.Observers)()

@@ -24,6 +24,10 @@
 // or were cancelled, unless somebody selected single items. If a loop was dropped itself,
 // the number of its items stays unknown.
 //
+// How long the run and each step took, waited and had no owner is computed here (Durations), from
+// the times of events and, once there is a result, those of the result. The times of a group count
+// what is in it. A step that was dropped and runs again has lost what it had waited before.
+//
 // A Run knows nothing of processes, files or definitions, and it decides nothing. It is not
 // safe for concurrent use.
 package fold
