@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 )
 
@@ -34,7 +35,7 @@ func events(ctx context.Context, env *ui.Env, s history.Store, word string) erro
 	}
 	enc := json.NewEncoder(env.Stdout)
 	enc.SetEscapeHTML(false)
-	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(e) })
+	return eachEvent(ctx, s, id, func(e *dag.Event) error { return enc.Encode(new(artifact.EncodedEvent(*e))) })
 }
 
 // eachEvent calls visit with each event of a run, in order. It stops at the first error.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -31,6 +32,20 @@ type Manifest struct {
 func Encoded(a dag.Artifact) dag.Artifact {
 	a.Path, a.Paths = rawtext.Encode(a.Path), rawtext.List(a.Paths, rawtext.Encode)
 	return a
+}
+
+// EncodedEvent returns an event whose artifacts are Encoded.
+func EncodedEvent(e dag.Event) dag.Event {
+	if e.Result == nil || len(e.Result.Artifacts()) == 0 {
+		return e
+	}
+	r, list := *e.Result, slices.Clone(e.Result.Artifacts())
+	for i := range list {
+		list[i] = Encoded(list[i])
+	}
+	r.SetArtifacts(list)
+	e.Result = &r
+	return e
 }
 
 // File is a file, a folder or a symbolic link of an artifact.

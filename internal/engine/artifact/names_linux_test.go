@@ -82,4 +82,9 @@ func TestFileJSON(t *testing.T) {
 	if a := Encoded(dag.Artifact{Path: "/a/caf\xe9", Paths: []string{"/b/\xff", "/c"}}); a.Path != "\x00/a/caf%E9" || a.Paths[0] != "\x00/b/%FF" || a.Paths[1] != "/c" {
 		t.Errorf("%q %q", a.Path, a.Paths)
 	}
+	e := dag.Event{Result: &dag.Result{}}
+	e.Result.SetArtifacts([]dag.Artifact{{Path: "/a/caf\xe9"}})
+	if got, kept := EncodedEvent(e).Result.Artifacts()[0].Path, e.Result.Artifacts()[0].Path; got != "\x00/a/caf%E9" || kept != "/a/caf\xe9" {
+		t.Errorf("%q, and the event itself has %q", got, kept)
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service/feed"
 )
@@ -73,6 +74,7 @@ func encodeEvent(run string, e dag.Event) []byte {
 		r.Stdout, r.Stderr = withoutFile(r.Stdout), withoutFile(r.Stderr)
 		e.Result = &r
 	}
+	e = artifact.EncodedEvent(e)
 	return e.AppendJSON(make([]byte, 0, 512))
 }
 
