@@ -151,21 +151,29 @@ func ForModel(list []Notice) (given []Notice) {
 }
 
 // maxLines is how many notices with one code are written out.
-const maxLines = 3
+const maxLines = 10
 
-// Lines returns notices as lines for people. Of many with the same code it writes the first, and how many more there are.
+// Lines returns notices as lines for people, each line once. Of many with the same code it writes the first, and how many
+// more there are.
 func Lines(list []Notice) (lines []string) {
-	last := map[string]int{}  // the index of the last line of a code
-	count := map[string]int{} // the notices of a code so far
+	said := map[string]bool{}
+	count := map[string]int{} // lines of a code so far
+	more := map[string]int{}  // the index of the last line of a code that has too many
 	for _, n := range list {
-		switch count[n.Code]++; {
-		case count[n.Code] <= maxLines:
-			last[n.Code], lines = len(lines), append(lines, n.Message)
-		case count[n.Code] == maxLines+1:
-			last[n.Code], lines = len(lines), append(lines, "")
+		if said[n.Message] {
+			continue
+		}
+		said[n.Message] = true
+		count[n.Code]++
+		switch extra := count[n.Code] - maxLines; {
+		case extra <= 0:
+			lines = append(lines, n.Message)
+			continue
+		case extra == 1:
+			more[n.Code], lines = len(lines), append(lines, "")
 			fallthrough
 		default:
-			lines[last[n.Code]] = fmt.Sprintf("and %d more: %s", count[n.Code]-maxLines, cmp.Or(KindOf(n.Code).Meaning, n.Code))
+			lines[more[n.Code]] = fmt.Sprintf("and %d more: %s", extra, cmp.Or(KindOf(n.Code).Meaning, n.Code))
 		}
 	}
 	return lines

@@ -68,15 +68,20 @@ func TestBesideStatus(t *testing.T) {
 	}
 }
 
-// Of many notices with one code only the first are written out.
+// A line is written once, and of many notices with one code only the first are written out.
 func TestLines(t *testing.T) {
 	var list []Notice
-	for i := range 6 {
-		list = append(list, Notice{Code: NoInputs, Message: fmt.Sprint("step ", i)}, Notice{Code: "later", Message: fmt.Sprint("later ", i%2)})
+	var want []string
+	for i := range maxLines + 3 {
+		list = append(list, Notice{Code: NoInputs, Message: fmt.Sprint("step ", i)}, Notice{Code: Unset, Step: dag.ID(fmt.Sprint("s", i)), Message: "the same"})
+		if i < maxLines {
+			want = append(want, fmt.Sprint("step ", i))
+		}
 	}
-	want := []string{"step 0", "later 0", "step 1", "later 1", "step 2", "later 0", "and 3 more: " + KindOf(NoInputs).Meaning, "and 3 more: later"}
+	list = append(list, Notice{Code: "later", Message: "of another version"})
+	want = append(slices.Insert(want, 1, "the same"), "and 3 more: "+KindOf(NoInputs).Meaning, "of another version")
 	if got := Lines(list); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
