@@ -24,7 +24,7 @@ func (s *State) apply(e *Event) {
 	s.seq, s.now, s.notices = max(s.seq, e.Seq), e.Time, append(s.notices, e.Notices...)
 	switch e.Kind {
 	case RunStarted:
-		s.started, s.root.started = true, e.Since()
+		s.started, s.owned, s.root.started = true, e.Time, e.Since()
 		s.armDeadline(s.root, e.Time)
 	case RunCancelling:
 		if f := s.cancelledFrame(e); f != nil {

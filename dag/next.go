@@ -212,7 +212,7 @@ func (s *State) startEvent(at place, since int64, now time.Time, free int) (Even
 		if free <= 0 {
 			return e, false
 		}
-		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.started.UnixNano()), 0))
+		e.Queued = time.Duration(max(now.UnixNano()-max(since, at.f.started.UnixNano(), s.owned.UnixNano()), 0))
 	}
 	e.Outlasts = !def.Cleanup && (at.f.stopped != "" || s.outlasts(at))
 	return e, true

@@ -343,7 +343,7 @@ func (o *framePlan) upstream(of func(int32) bool) []bool {
 // reset keep their results, as if they had just settled. Every cancel is lifted, and every
 // time limit starts again.
 func (s *State) resume(e *Event) {
-	s.started, s.result = true, nil
+	s.started, s.owned, s.result = true, e.Time, nil
 	if s.root.started.IsZero() {
 		s.root.started = e.Since()
 	}

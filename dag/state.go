@@ -12,6 +12,7 @@ type State struct {
 	seq         uint64 // of the last event
 	root        *frame
 	started     bool
+	owned       time.Time // when the present owner began
 	result      *Result   // of the run, once finished
 	readyNoSlot []place   // ready nodes with NoSlot: they do not queue behind those that wait for a slot
 	readyFrames []*frame  // frames with other ready nodes, in the order in which they got one
