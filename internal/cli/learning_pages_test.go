@@ -336,7 +336,7 @@ var varying = []struct {
 	{regexp.MustCompile(`\b1m[0-9a-hjkmnp-tv-z]{4,11}\b`), "RUN"},
 	{regexp.MustCompile(`\+\d+\.\d+s\b`), "+TIME"},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms|s|m|h|d)\b`), "DURATION"},
-	{regexp.MustCompile(`, of which DURATION without an owner$`), ""}, // not shown if the commands follow each other fast
+	{regexp.MustCompile(`, of which DURATION not running$`), ""}, // not shown if the commands follow each other fast
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 	{regexp.MustCompile(`[ \t─]+`), " "},
 }

@@ -70,8 +70,8 @@ func TestTook(t *testing.T) {
 		{engine.Result{Status: dag.Succeeded, Started: at, Ended: after(90), AsOf: after(999)}, "1m30s", "1m30s"},
 		{engine.Result{Status: dag.Running, Started: at, AsOf: after(5)}, "5.0s so far", "5.0s+"},
 		{engine.Result{Status: dag.Waiting, Started: at, AsOf: after(5), Waited: 4 * time.Second}, "5.0s so far, of which 4.0s waiting", "5.0s+"},
-		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Second, Idle: 2 * time.Second}, "9.0s, of which 1.0s waiting and 2.0s without an owner", "9.0s"},
-		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Millisecond, Idle: time.Second}, "9.0s, of which 1.0s without an owner", "9.0s"},
+		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Second, Idle: 2 * time.Second}, "9.0s, of which 1.0s waiting and 2.0s not running", "9.0s"},
+		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Millisecond, Idle: time.Second}, "9.0s, of which 1.0s not running", "9.0s"},
 		{engine.Result{Status: dag.Interrupted, Started: at, LastSign: after(8), AsOf: after(999)}, "8.0s until the last sign of life at " + after(8).Local().Format(time.DateTime), "8.0s"},
 	} {
 		if got := RunTook(&c.run); got != c.want {

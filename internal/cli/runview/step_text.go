@@ -40,7 +40,7 @@ func RunTook(r *engine.Result) string {
 		parts = console.Short(r.Waited) + " waiting"
 	}
 	if shown(r.Idle) {
-		parts = strings.TrimPrefix(parts+" and ", " and ") + console.Short(r.Idle) + " without an owner"
+		parts = strings.TrimPrefix(parts+" and ", " and ") + console.Short(r.Idle) + " not running"
 	}
 	if parts != "" {
 		text += ", of which " + parts

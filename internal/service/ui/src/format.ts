@@ -34,7 +34,7 @@ export function duration(ms: number): string {
 
 /** 17 s, of which 16 s waiting */
 export function spent(d: { took: number; waited: number; idle: number }): string {
-  const parts = [d.waited >= 50 && `${duration(d.waited)} waiting`, d.idle >= 50 && `${duration(d.idle)} without an owner`].filter(Boolean).join(' and ');
+  const parts = [d.waited >= 50 && `${duration(d.waited)} waiting`, d.idle >= 50 && `${duration(d.idle)} not running`].filter(Boolean).join(' and ');
   return (duration(d.took) || '0 ms') + (parts && ', of which ' + parts);
 }
 
