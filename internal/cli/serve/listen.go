@@ -161,8 +161,8 @@ func (ls *listeners) add(l net.Listener, url string) {
 	ls.all, ls.urls = append(ls.all, l), append(ls.urls, url)
 }
 
-// serve accepts connections and serves requests in the background, until shutdown is called.
-func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions) error {
+// serve prints the addresses, then accepts connections and serves requests in the background, until shutdown is called.
+func (ls *listeners) serve(env *ui.Env, sv *service.Service, web Web, o WebOptions) error {
 	o.Tokens, o.Hosts, o.Enter, o.Sessions, o.URL = ls.tokens, ls.hosts, enter, ls.sessions, ls.browserURL()
 	handler, err := web(sv, o)
 	if err != nil {
@@ -171,6 +171,7 @@ func (ls *listeners) serve(sv *service.Service, web Web, o WebOptions) error {
 	ls.server = &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: authenticatedIdle, MaxHeaderBytes: 32 << 10,
 		TLSConfig: ls.tls, ErrorLog: discardLogger(), ConnState: connState, ConnContext: connContext}
 	ls.limit, ls.socketLimit = newConnLimit(), newSocketLimit()
+	ls.announce(env) // before the first request, about which the log says more
 	for _, l := range ls.all {
 		ls.serveListener(l)
 	}
@@ -242,9 +243,8 @@ func (ls *listeners) announce(env *ui.Env) {
 	ls.offerPages(env)
 }
 
-// wait prints the addresses of the service, and returns when the service must stop.
-func (ls *listeners) wait(env *ui.Env, stop *stopSignals, log *slog.Logger) error {
-	ls.announce(env)
+// wait returns when the service must stop.
+func (ls *listeners) wait(stop *stopSignals, log *slog.Logger) error {
 	select {
 	case <-stop.first:
 		return nil

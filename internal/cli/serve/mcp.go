@@ -191,10 +191,10 @@ func closedChannel() <-chan struct{} {
 
 // serveHTTP serves clients over HTTP until a signal arrives.
 func (m *mcpServer) serveHTTP(at *listeners, web Web, stop *stopSignals) error {
-	err := at.serve(nil, web, WebOptions{MCP: m.Handler(m.flags.stateless), Version: ui.ThisBuild().Version, Log: m.log, Stopping: stop.first})
+	err := at.serve(m.env, nil, web, WebOptions{MCP: m.Handler(m.flags.stateless), Version: ui.ThisBuild().Version, Log: m.log, Stopping: stop.first})
 	if err != nil {
 		return err
 	}
 	defer at.shutdown()
-	return at.wait(m.env, stop, m.log)
+	return at.wait(stop, m.log)
 }

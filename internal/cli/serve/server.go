@@ -63,7 +63,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 		store: s.store, log: s.log, engine: s.engine, force: stop.second}
 	following, unfollow := context.WithCancel(ctx)
 	defer unfollow()
-	err := s.listeners.serve(s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
+	err := s.listeners.serve(s.env, s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
 		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService(),
 		Users:      users.NewRegistry(s.config.StateDir, func(err error) { s.log.Error("cannot read the users", "error", err.Error()) }),
 		UserHeader: s.flags.userHeader, ReadOnly: s.flags.readOnly})
@@ -71,7 +71,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
 		defer pruneHistory(ctx, s.env, s.store.Retention(), s.flags.ConsentFlags)()
 		defer every(ctx, digestInterval, s.notifier("", "").SendDigests)()
-		err = s.listeners.wait(s.env, stop, s.log)
+		err = s.listeners.wait(stop, s.log)
 	}
 	stopSchedules() // before draining: claimed scheduled times have started by then, or are left to the next service
 	left := s.drain(m, stop)
