@@ -1,4 +1,4 @@
-package enginetest
+package engine_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package enginetest
+package engine_test
 
 import (
 	"context"
@@ -92,12 +92,12 @@ func TestBindSchema(t *testing.T) {
 		{"a default with braces is only text", `{"properties":{"a":{"default":"{HOME} {a}"}}}`, `{}`, `{"a":"{HOME} {a}"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, p := planOf(t, bySchema(t, c.schema, tool.JavaScript))
+			b, p := planOf(t, bySchema(t, c.schema, tool.JavaScript))
 			var raw map[string]any
 			if err := json.Unmarshal([]byte(c.given), &raw); err != nil {
 				t.Fatal(err)
 			}
-			args, err := p.Bind(world(t.TempDir()), raw)
+			args, err := p.Bind(b.world, raw)
 			got := ""
 			var bad *value.ParamsError
 			switch {

@@ -1,4 +1,4 @@
-package enginetest
+package engine_test
 
 import (
 	"context"
@@ -44,7 +44,11 @@ func BenchmarkCompile(b *testing.B) {
 
 // BenchmarkRun runs 200 process steps.
 func BenchmarkRun(b *testing.B) {
-	p := compile(b, b.TempDir(), manySteps(200))
+	def, _ := tool.Decode("many.yaml", []byte(manySteps(200)))
+	p, err := engine.CompileDefinition(library.New(library.Config{WorkingDirectory: b.TempDir()}), def)
+	if err != nil {
+		b.Fatal(err)
+	}
 	e := engine.New(engine.Config{Parallel: 2})
 	for b.Loop() {
 		res, err := e.Run(context.Background(), p, nil)

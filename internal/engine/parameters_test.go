@@ -1,4 +1,4 @@
-package enginetest
+package engine_test
 
 import (
 	"context"
@@ -13,10 +13,8 @@ import (
 // TestBadParameters: every problem of a call at once, each with the field's name.
 func TestBadParameters(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	p := compile(t, dir, `
-name: under-test
-description: all types
+	b := newBed(t)
+	p := b.compile(`
 bash: echo {S} {N} {B} {A} {O} {E} {P}
 parameters:
   S: {type: string, description: s, validation: {minLength: 2, maxLength: 5}}
@@ -46,7 +44,7 @@ parameters:
 			if allowed[fmt.Sprintf("%s/%v", name, v)] {
 				continue
 			}
-			_, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{name: v}, engine.WithRunEnv(world(dir)))
+			_, err := engine.New(engine.Config{}).Run(context.Background(), p, map[string]any{name: v}, engine.WithRunEnv(b.world))
 			var pe *value.ParamsError
 			if !errors.As(err, &pe) {
 				t.Errorf("%s=%.40v: want a ParamsError, got %v", name, v, err)

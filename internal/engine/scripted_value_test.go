@@ -1,4 +1,4 @@
-package enginetest
+package engine_test
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestScriptedValues(t *testing.T) {
 					file = path
 				}
 			}
-			js := hooks.New(hooks.Config{})
+			js := hooks.New(hooks.Config{InProcess: true})
 			t.Cleanup(func() { js.Close() })
 			lib := library.New(library.Config{WorkingDirectory: dir})
 			lib.Handle(".tool.js", hooks.Loader(hooks.LoaderConfig{Runtime: js}))
@@ -58,7 +58,7 @@ func TestScriptedValues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := engine.New(engine.Config{}).Run(t.Context(), p, map[string]any{"x": "-a"}, engine.WithRunEnv(world(dir)))
+			res, err := engine.New(engine.Config{}).Run(t.Context(), p, map[string]any{"x": "-a"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir, Home: dir, Temp: dir, JavaScript: js}))
 			if err != nil {
 				t.Fatal(err)
 			}

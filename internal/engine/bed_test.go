@@ -1,0 +1,73 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/library"
+)
+
+// bed is where a test runs its tools: a folder, the library that finds tools in it, and the Config of the Engine.
+type bed struct {
+	*testing.T
+	dir    string
+	lib    *library.Library
+	config engine.Config
+	world  engine.RunEnv
+}
+
+func newBed(t *testing.T) *bed {
+	dir := t.TempDir()
+	return &bed{T: t, dir: dir, lib: library.New(library.Config{WorkingDirectory: dir, Home: dir}),
+		world: engine.RunEnv{Workspace: dir, Home: dir, Temp: dir}}
+}
+
+// define adds a tool that others can use by its name.
+func (b *bed) define(def *tool.Definition) {
+	b.Helper()
+	if err := b.lib.Add(def); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// file writes a file beside the tool under test, where use-tool finds tools, and returns its path.
+func (b *bed) file(name, text string) string {
+	b.Helper()
+	path := filepath.Join(b.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+func (b *bed) compile(text string) *engine.Plan {
+	b.Helper()
+	p, err := engine.Compile(b.lib, b.file("under-test.yaml", "name: under-test\ndescription: Under test\n"+text))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *engine.Result {
+	b.Helper()
+	res, err := engine.New(b.config).Run(ctx, b.compile(text), params, append(options, engine.WithRunEnv(b.world))...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return res
+}
+
+// cancelAt calls cancel when a step starts.
+func cancelAt(step dag.ID, cancel func()) engine.RunOption {
+	return engine.WithSink(dag.SinkFunc(func(e dag.Event) {
+		if e.Kind == dag.StepStarted && e.Node == step {
+			cancel()
+		}
+	}))
+}
