@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -70,4 +71,42 @@ func cancelAt(step dag.ID, cancel func()) engine.RunOption {
 			cancel()
 		}
 	}))
+}
+
+// printed is what a command does in a test.
+type printed struct {
+	stdout, stderr string
+	exit           int
+	cut            bool // stdout was longer than its buffer
+}
+
+// withCommands calls do in place of every process. do gets the path of the step and its command with all values in it.
+func withCommands(do func(ctx context.Context, step dag.ID, command string) printed) engine.RunOption {
+	return engine.WithAround(func(ctx context.Context, c *dag.Call, r dag.Runner) (res dag.Result, err error) {
+		command := engine.CommandOf(r)
+		if command == nil {
+			return r.Run(ctx, c)
+		}
+		f := c.Args().(steps.Frame)
+		did := do(ctx, c.Path, command.Template.Display(f.Scope(c.View), func(value string) string { return value }))
+		if did.exit != 0 {
+			res = dag.Result{Status: dag.Failed, Reason: dag.ReasonExit, ExitCode: did.exit}
+		}
+		if res.Stdout, err = f.Session().Stream(c.Path, c.Attempt, steps.Stdout, did.stdout); err == nil {
+			res.Stderr, err = f.Session().Stream(c.Path, c.Attempt, steps.Stderr, did.stderr)
+		}
+		if res.Stdout != nil {
+			res.Stdout.Truncated = did.cut
+		}
+		return res, err
+	})
+}
+
+// succeed is a command that prints nothing.
+func succeed(context.Context, dag.ID, string) printed { return printed{} }
+
+// untilStopped is a command that runs until its step is cancelled or takes too long.
+func untilStopped(ctx context.Context, _ dag.ID, _ string) printed {
+	<-ctx.Done()
+	return printed{exit: dag.ExitCancelled}
 }

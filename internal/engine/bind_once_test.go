@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/library"
@@ -49,11 +51,13 @@ steps:
 		}
 	}
 	for range 2 { // the same parameters may run more than once
-		res, err := engine.New(engine.Config{}).RunBound(t.Context(), args)
+		res, err := engine.New(engine.Config{}).RunBound(t.Context(), args, withCommands(func(_ context.Context, _ dag.ID, command string) printed {
+			return printed{stdout: command}
+		}))
 		if err != nil || res.Err() != nil {
 			t.Fatal(err, res.Err())
 		}
-		if res.Params["X"] != x || strings.TrimSpace(res.Output) != x+" "+x+"!" {
+		if res.Params["X"] != x || res.Output != "echo "+x+" '"+x+"!'" {
 			t.Errorf("bound %q, the run has %v and printed %q", x, res.Params, res.Output)
 		}
 	}

@@ -12,25 +12,27 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 )
 
-const lockedTool = "locks: [db]\nsteps:\n  - name: work\n    bash: \"while [ ! -e go ]; do sleep 0.01; done\"\n  - name: tidy\n    bash: touch tidy\n    run-condition: always()\n"
+const lockedTool = "locks: [db]\nsteps:\n  - name: work\n    bash: make all\n  - name: tidy\n    bash: touch tidy\n    run-condition: always()\n"
 
-// queuedRun is a run that another one keeps waiting.
+// queuedRun starts a run that keeps others of its plan waiting until finish is called.
 func queuedRun(t *testing.T) (b *bed, e *engine.Engine, p *engine.Plan, finish func()) {
 	b = newBed(t)
 	b.config.Store = history.NewMemory()
 	p, e = b.compile(lockedTool), engine.New(b.config)
-	begun, over := make(chan struct{}), make(chan error, 1)
+	begun, work, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID("first"), engine.WithSink(dag.SinkFunc(func(e dag.Event) {
-			if e.Kind == dag.StepStarted && e.Node == "work" {
+		_, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID("first"), withCommands(func(_ context.Context, step dag.ID, _ string) printed {
+			if step == "work" {
 				close(begun)
+				<-work
 			}
-		})))
+			return printed{}
+		}))
 		over <- err
 	}()
 	<-begun
 	return b, e, p, func() {
-		b.file("go", "")
+		close(work)
 		if err := <-over; err != nil {
 			t.Error(err)
 		}
@@ -47,7 +49,7 @@ func TestQueue(t *testing.T) {
 	b, e, p, finish := queuedRun(t)
 	second := secondRun(b)
 	var told []string
-	res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID(second), engine.WithQueue(func(q history.QueuePosition) {
+	res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(succeed), engine.WithQueue(func(q history.QueuePosition) {
 		told = append(told, q.Reason())
 		if len(told) == 1 {
 			if info, err := b.config.Store.Info(t.Context(), second); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
@@ -78,7 +80,7 @@ func TestQueueLeft(t *testing.T) {
 					cancel()
 				}
 			}
-			res, err := e.Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithID(second), engine.WithRelease(let, nil), engine.WithQueue(leave))
+			res, err := e.Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(succeed), engine.WithRelease(let, nil), engine.WithQueue(leave))
 			want := dag.Cancelled
 			if release {
 				want = dag.Interrupted
@@ -101,7 +103,7 @@ func TestQueueLeft(t *testing.T) {
 				if len(q.Obstacles) > 0 {
 					finish()
 				}
-			}))
+			}), withCommands(succeed))
 			if err != nil || res.Status != dag.Succeeded || res.Step("tidy").Status != dag.Succeeded {
 				t.Errorf("%+v, %v", res, err)
 			}

@@ -3,10 +3,9 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -32,7 +31,7 @@ func TestKnownPlan(t *testing.T) {
 	plan := compile(text)
 	record := func(plan *engine.Plan, id string) {
 		t.Helper()
-		if _, err := engine.New(b.config).Run(t.Context(), plan, nil, engine.WithID(id)); err != nil {
+		if _, err := engine.New(b.config).Run(t.Context(), plan, nil, engine.WithID(id), withCommands(succeed)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +69,14 @@ func TestPreviewOfAgain(t *testing.T) {
 	p := b.compile("bash: test -e ok\nparameters: {P: {type: string, description: p}}\nenvironment: {variables: {V: '{P}'}}\n")
 	store := history.NewMemory()
 	e := engine.New(engine.Config{Store: store})
-	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
+	fixed := false
+	commands := withCommands(func(context.Context, dag.ID, string) printed {
+		if fixed {
+			return printed{}
+		}
+		return printed{exit: 1}
+	})
+	res, err := e.Run(context.Background(), p, map[string]any{"P": "x"}, engine.WithRunEnv(engine.RunEnv{Workspace: dir}), commands)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +94,8 @@ func TestPreviewOfAgain(t *testing.T) {
 			t.Errorf("%v %+v", err, v)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "ok"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again, err := e.Continue(context.Background(), g)
+	fixed = true
+	again, err := e.Continue(context.Background(), g, commands)
 	if err != nil || again.ExitCode != 0 {
 		t.Errorf("%v %+v", err, again)
 	}

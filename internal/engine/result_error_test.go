@@ -23,9 +23,9 @@ func TestResultErrorIs(t *testing.T) {
 		is     []error
 		isNot  []error
 	}{
-		"timeout of the tool": {text: "timeout: 100ms\n" + sleeps, status: dag.TimedOut,
+		"timeout of the tool": {text: "timeout: 10ms\n" + sleeps, status: dag.TimedOut,
 			is: []error{context.DeadlineExceeded}, isNot: []error{context.Canceled}},
-		"timeout of one command": {text: "timeout: 100ms\nbash: sleep 300\n", status: dag.TimedOut,
+		"timeout of one command": {text: "timeout: 10ms\nbash: sleep 300\n", status: dag.TimedOut,
 			is: []error{context.DeadlineExceeded}, isNot: []error{context.Canceled}},
 		"failed": {text: "bash: exit 3\n", status: dag.Failed,
 			isNot: []error{context.DeadlineExceeded, context.Canceled}},
@@ -39,13 +39,18 @@ func TestResultErrorIs(t *testing.T) {
 			b.T = t
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
-			var options []engine.RunOption
+			options := []engine.RunOption{withCommands(func(ctx context.Context, step dag.ID, command string) printed {
+				if command == "exit 3" {
+					return printed{exit: 3}
+				}
+				return untilStopped(ctx, step, command)
+			})}
 			switch name {
 			case "cancelled with a cause":
 				options = append(options, cancelAt("s", func() { cancel(own) }))
 			case "deadline of the caller":
 				var stop func()
-				ctx, stop = context.WithTimeout(ctx, 300*time.Millisecond)
+				ctx, stop = context.WithTimeout(ctx, 20*time.Millisecond)
 				defer stop()
 			}
 			res := b.run(ctx, c.text, nil, options...)
