@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -62,6 +64,21 @@ func (b *bed) run(ctx context.Context, text string, params map[string]any, optio
 		b.Fatal(err)
 	}
 	return res
+}
+
+// want checks the status of a run and those of its steps.
+func (b *bed) want(res *engine.Result, status dag.Status, want map[string]string) {
+	b.Helper()
+	if res.Status != status {
+		b.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
+	}
+	got := map[string]string{}
+	for _, s := range res.Steps {
+		got[s.ID] = s.Status.String()
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.Errorf("states (-want +got):\n%s", diff)
+	}
 }
 
 // cancelAt calls cancel when a step starts.

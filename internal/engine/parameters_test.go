@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -60,5 +64,28 @@ parameters:
 				t.Errorf("%s=%.40v: want problems of %s and R, got %v", name, v, name, err)
 			}
 		}
+	}
+}
+
+// All parameters' problems come at once, before anything runs.
+func TestParamsErrors(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	p := b.compile("bash: touch ran; echo {N} {WORD}\nparameters:\n" +
+		"  N: {type: number, description: a number}\n  WORD: {description: a word, required: true}\n  MODE: {description: how, validation: {enum: [fast, slow]}}\n")
+	res, err := engine.New(b.config).Run(context.Background(), p, map[string]any{"N": "many", "MODE": "slwo", "OTHER": 1}, engine.WithRunEnv(b.world))
+	var problems *value.ParamsError
+	if res != nil || !errors.As(err, &problems) {
+		t.Fatalf("%v, %v", res, err)
+	}
+	got := map[string]string{}
+	for _, p := range problems.Problems {
+		got[p.Name] = p.Code
+	}
+	if diff := cmp.Diff(map[string]string{"N": "type", "WORD": "missing", "MODE": "validation", "OTHER": "unknown"}, got); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err == nil {
+		t.Error("it ran")
 	}
 }
