@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,15 +99,20 @@ type printed struct {
 	cut            bool // stdout was longer than its buffer
 }
 
-// withCommands calls do in place of every process. do gets the path of the step and its command with all values in it.
+// withCommands calls do in place of every process. do gets the path of the step and its command with all values in it,
+// "" for the whole cleanup.
 func withCommands(do func(ctx context.Context, step dag.ID, command string) printed) engine.RunOption {
 	return engine.WithAround(func(ctx context.Context, c *dag.Call, r dag.Runner) (res dag.Result, err error) {
 		command := engine.CommandOf(r)
-		if command == nil {
+		f := c.Args().(steps.Frame)
+		shown := ""
+		switch {
+		case command != nil:
+			shown = command.Template.Display(f.Scope(c.View), func(value string) string { return value })
+		case c.Path != "@cleanup":
 			return r.Run(ctx, c)
 		}
-		f := c.Args().(steps.Frame)
-		did := do(ctx, c.Path, command.Template.Display(f.Scope(c.View), func(value string) string { return value }))
+		did := do(ctx, c.Path, shown)
 		if did.exit != 0 {
 			res = dag.Result{Status: dag.Failed, Reason: dag.ReasonExit, ExitCode: did.exit}
 		}
@@ -119,8 +126,20 @@ func withCommands(do func(ctx context.Context, step dag.ID, command string) prin
 	})
 }
 
-// succeed is a command that prints nothing.
-func succeed(context.Context, dag.ID, string) printed { return printed{} }
+// shell runs echo, exit, and a sleep that ends only when its step is stopped. All other commands succeed.
+func shell(ctx context.Context, step dag.ID, command string) printed {
+	word, rest, _ := strings.Cut(command, " ")
+	switch word {
+	case "echo":
+		return printed{stdout: strings.Trim(rest, `"`) + "\n"}
+	case "exit":
+		code, _ := strconv.Atoi(rest)
+		return printed{exit: code}
+	case "sleep":
+		return untilStopped(ctx, step, command)
+	}
+	return printed{}
+}
 
 // untilStopped is a command that runs until its step is cancelled or takes too long.
 func untilStopped(ctx context.Context, _ dag.ID, _ string) printed {

@@ -38,7 +38,7 @@ func TestObservers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.Run(context.Background(), plan, nil, engine.WithID(id), engine.WithTrace(history.TraceContext{Parent: "first"}), engine.WithRunEnv(b.world), withCommands(succeed)); err != nil {
+		if _, err := eng.Run(context.Background(), plan, nil, engine.WithID(id), engine.WithTrace(history.TraceContext{Parent: "first"}), engine.WithRunEnv(b.world), withCommands(shell)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestObservers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eng.Continue(context.Background(), again, engine.WithTrace(history.TraceContext{Parent: "second"}), engine.WithRunEnv(b.world), withCommands(succeed)); err != nil {
+	if _, err := eng.Continue(context.Background(), again, engine.WithTrace(history.TraceContext{Parent: "second"}), engine.WithRunEnv(b.world), withCommands(shell)); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]int{"start a a first first 0": 1, "done a": 1, "run.started true a": 1, "run.finished true a": 1, "step.started true a": 1, "step.finished true a": 1,

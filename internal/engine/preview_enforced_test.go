@@ -38,7 +38,7 @@ func TestPreviewEnforced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := e.RunBound(t.Context(), args, engine.WithOrigin(c.origin), withCommands(succeed))
+		res, err := e.RunBound(t.Context(), args, engine.WithOrigin(c.origin), withCommands(shell))
 		if err != nil || res.Enforced != c.enforced {
 			t.Fatalf("%+v: %v, %+v", c, err, res)
 		}

@@ -49,7 +49,7 @@ func TestQueue(t *testing.T) {
 	b, e, p, finish := queuedRun(t)
 	second := secondRun(b)
 	var told []string
-	res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(succeed), engine.WithQueue(func(q history.QueuePosition) {
+	res, err := e.Run(context.Background(), p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(shell), engine.WithQueue(func(q history.QueuePosition) {
 		told = append(told, q.Reason())
 		if len(told) == 1 {
 			if info, err := b.config.Store.Info(t.Context(), second); err != nil || info.Status != dag.Pending || q.Obstacles[0].Holders[0].Run != "first" {
@@ -80,7 +80,7 @@ func TestQueueLeft(t *testing.T) {
 					cancel()
 				}
 			}
-			res, err := e.Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(succeed), engine.WithRelease(let, nil), engine.WithQueue(leave))
+			res, err := e.Run(ctx, p, nil, engine.WithRunEnv(b.world), engine.WithID(second), withCommands(shell), engine.WithRelease(let, nil), engine.WithQueue(leave))
 			want := dag.Cancelled
 			if release {
 				want = dag.Interrupted
@@ -103,7 +103,7 @@ func TestQueueLeft(t *testing.T) {
 				if len(q.Obstacles) > 0 {
 					finish()
 				}
-			}), withCommands(succeed))
+			}), withCommands(shell))
 			if err != nil || res.Status != dag.Succeeded || res.Step("tidy").Status != dag.Succeeded {
 				t.Errorf("%+v, %v", res, err)
 			}

@@ -31,7 +31,7 @@ func TestKnownPlan(t *testing.T) {
 	plan := compile(text)
 	record := func(plan *engine.Plan, id string) {
 		t.Helper()
-		if _, err := engine.New(b.config).Run(t.Context(), plan, nil, engine.WithID(id), withCommands(succeed)); err != nil {
+		if _, err := engine.New(b.config).Run(t.Context(), plan, nil, engine.WithID(id), withCommands(shell)); err != nil {
 			t.Fatal(err)
 		}
 	}

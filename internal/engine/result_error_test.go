@@ -39,12 +39,7 @@ func TestResultErrorIs(t *testing.T) {
 			b.T = t
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
-			options := []engine.RunOption{withCommands(func(ctx context.Context, step dag.ID, command string) printed {
-				if command == "exit 3" {
-					return printed{exit: 3}
-				}
-				return untilStopped(ctx, step, command)
-			})}
+			options := []engine.RunOption{withCommands(shell)}
 			switch name {
 			case "cancelled with a cause":
 				options = append(options, cancelAt("s", func() { cancel(own) }))
