@@ -244,6 +244,7 @@ func (t *Runner) Spec(cmd Command) (spec proc.Spec, err error) {
 		}
 		c.env, env = append(c.env, name), append(env, kv)
 	}
+	c.removeEnvFile()
 	if c.envFile, err = t.containerEnvFile(c.program, clientVars); err != nil {
 		return spec, err
 	}
@@ -362,10 +363,16 @@ func (t *Runner) Explain(r *dag.Result) {
 
 // Close ends what Spec has begun.
 func (t *Runner) Close() {
-	if t.own != nil && t.own.envFile != "" {
-		os.Remove(t.own.envFile)
+	if t.own != nil {
+		t.own.removeEnvFile()
 	}
 	t.own = nil
+}
+
+func (c *container) removeEnvFile() {
+	if c.envFile != "" {
+		os.Remove(c.envFile)
+	}
 }
 
 // removeBound is how long it may take to remove a container by force.
