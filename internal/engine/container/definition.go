@@ -182,7 +182,7 @@ func (k *Definition) Words(scope expr.Scope) (list []string, err error) {
 		text(m.Source)
 	}
 	for _, s := range k.Services {
-		list = append(list, "service", s.Name, s.Image, s.User)
+		list = append(list, "service", s.Name, s.Image, s.User, fmt.Sprint(len(s.Arguments)))
 		for _, a := range s.Arguments {
 			text(a)
 		}

@@ -309,6 +309,7 @@ func TestWords(t *testing.T) {
 		{Image: "a", Mounts: []Mount{{word("x"), "/y", false}}}, {Image: "a", Mounts: []Mount{{word("x"), "/y", true}}}, {Image: "a", Mounts: []Mount{{word("z"), "/y", false}}},
 		{Image: "a", Services: []Service{{Name: "db", Image: "x"}}}, {Image: "a", Services: []Service{{Name: "db", Image: "x", User: "u"}}},
 		{Image: "a", Services: []Service{{Name: "db", Image: "x", Arguments: words("u")}}}, {Image: "a", Services: []Service{{Name: "db", Image: "x"}, {Name: "u"}}},
+		{Image: "a", Services: []Service{{Name: "db", Image: "x", Arguments: words("env", "A")}}},
 		{Image: "a", Services: []Service{{Name: "db", Image: "x", Env: []Variable{{"A", word("env")}}}}},
 	} {
 		list, err := k.Words(nil)
