@@ -215,7 +215,7 @@ func TestMounts(t *testing.T) {
 
 // A definition cannot give back what its tool takes away.
 func TestDefinitionWithinTool(t *testing.T) {
-	network := permission.Grants{"network:http:example.org"}
+	network := permission.Grants{"network:external:example.org"}
 	for _, c := range []struct {
 		name    string
 		of      *Definition
