@@ -289,7 +289,7 @@ func TestExplain(t *testing.T) {
 		}
 		res := dag.Result{ExitCode: c.code, Message: c.message}
 		r.Explain(&res)
-		if !strings.Contains(res.Message, c.want) || c.want == "" && res.Message != "" {
+		if !strings.Contains(res.Message, c.want) || c.want == c.message && res.Message != c.message {
 			t.Errorf("%d: %q, want %q", c.code, res.Message, c.want)
 		}
 	}
