@@ -98,18 +98,26 @@ func (s *scanner) spacedPairs(name string, start, after int) (int, bool) {
 	return after, s.InputAt(after) && s.QuoteAt(after) == nil && s.IsSeparator(s.BareKey(after))
 }
 
-// addressed refuses prose that names another tool: "Action: NAME" and "to=functions.NAME".
+// addressed refuses prose that names another tool: "Action: NAME", "to=functions.NAME" and "[TOOL_CALLS]NAME", before the
+// object or a marker such as [ARGS].
 func (s *scanner) addressed(start, end int) bool {
 	i := end + 1
 	switch word := s.Text[start:end]; {
 	case word == "to" && s.Has(i, "functions."):
 	case (word == "Action" || word == "Tool" || word == "Function") && s.ByteAt(end) == ':' && (start == 0 || s.Text[start-1] == '\n'):
 		i = s.SkipLineSpaces(i)
+	case strings.HasSuffix(strings.TrimRight(s.Text[:start], " "), "[TOOL_CALLS]") && s.beforeArguments(s.SkipLineSpaces(end)):
+		i = start
 	default:
 		return true
 	}
 	name := s.Text[i:s.BareKey(i)]
 	return name == "" || s.Calls(name, int(s.At(i)))
+}
+
+// beforeArguments reports whether an object or a marker is at i.
+func (s *scanner) beforeArguments(i int) bool {
+	return s.ByteAt(i) == '{' || s.ByteAt(i) == '[' && s.marker(i) > i+1
 }
 
 // dispatchers are the functions that models call with the name of a tool.
