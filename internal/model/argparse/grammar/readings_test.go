@@ -164,6 +164,7 @@ func TestLineValues(t *testing.T) {
 		{"text: - a", `ambiguous`},
 		{"object:\n  x: a\nnumber: 1", `{object:{x:a} number:1} [lines bare-text]`},
 		{"object:\n  x: a\n y: b", `ambiguous`},
+		{"object:\n  x: a\n   y: b", `ambiguous`},
 		{"object:\nx: a", `syntax`},
 		{"list:\n  - a\n  - b", `{list:[a b]} [lines]`},
 		{"list:\n  - a\n - b", `ambiguous`},
