@@ -3,6 +3,7 @@ package toolset_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,17 +24,22 @@ type client struct {
 	project string
 	config  toolset.Config
 	lib     *library.Library
+	home    string
 	saved   int
+	calls   int
 }
+
+// nextCall returns the id of the run of the next call.
+func (c *client) nextCall() string { return fmt.Sprint("call-", c.calls+1) }
 
 // newClient returns a client that sees the tool offered and all runs, and may run everything.
 func newClient(t *testing.T) *client {
 	t.Helper()
-	c := &client{T: t, project: t.TempDir()}
+	c := &client{T: t, project: t.TempDir(), home: t.TempDir()}
 	for _, name := range []string{"offered", "hidden"} {
-		c.write(".flowrun/tools/"+name+".yaml", "name: "+name+"\ndescription: d\nsteps: [{name: ask, approve: Go on?}]\n")
+		c.write(".flowrun/tools/"+name+".yaml", "name: "+name+"\ndescription: d\nsteps: [{name: ask, approve: Go on}]\n")
 	}
-	c.lib = library.New(library.Config{WorkingDirectory: c.project, Home: t.TempDir(), Getenv: func(string) string { return "" }})
+	c.lib = library.New(library.Config{WorkingDirectory: c.project, Home: c.home, Getenv: func(string) string { return "" }})
 	store := history.NewMemory()
 	c.config = toolset.Config{Library: func() *library.Library { return c.lib }, Store: store, Engine: engine.New(engine.Config{Store: store}),
 		Offers: func(name string) bool { return name == "offered" }, Shows: func(context.Context, history.RunInfo) bool { return true },
@@ -72,8 +78,8 @@ func (c *client) result(def *tool.Definition, params map[string]any) string {
 	if err != nil {
 		c.Fatal(err)
 	}
-	res, err := c.config.Engine.Run(c.Context(), p, params, engine.WithID("call"), engine.WithRunEnv(engine.RunEnv{Workspace: c.project}))
-	if err != nil {
+	res, err := c.config.Engine.Run(c.Context(), p, params, engine.WithID(c.nextCall()), engine.WithRunEnv(engine.RunEnv{Workspace: c.project}))
+	if c.calls++; err != nil {
 		c.Fatal(err)
 	}
 	if res.Status != dag.Succeeded {
@@ -82,16 +88,21 @@ func (c *client) result(def *tool.Definition, params map[string]any) string {
 	return res.Output
 }
 
-// record runs a tool that waits for an answer, or is cancelled.
-func (c *client) record(tool, id string, options ...engine.RunOption) {
+// record records a run of a tool that was cancelled when it began.
+func (c *client) record(tool, id string) {
 	c.Helper()
 	p, err := engine.Compile(c.lib, tool)
 	if err != nil {
 		c.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(c.Context())
-	cancel()
-	if _, err := c.config.Engine.Run(ctx, p, nil, append(options, engine.WithID(id))...); err != nil {
+	defer cancel()
+	begun := dag.SinkFunc(func(e dag.Event) {
+		if e.Kind == dag.RunStarted {
+			cancel()
+		}
+	})
+	if _, err := c.config.Engine.Run(ctx, p, nil, engine.WithID(id), engine.WithSink(begun)); err != nil {
 		c.Fatal(err)
 	}
 }
@@ -110,13 +121,16 @@ func TestSave(t *testing.T) {
 		{"another name", map[string]any{"name": "old", "definition": good}, `the definition names the tool "new", not "old"`},
 		{"invalid", map[string]any{"name": "new", "definition": "name: new\nrunn: echo\n"}, "the definition is not valid"},
 		{"a name with a dot", map[string]any{"name": "new.tool", "definition": "description: d\nrun: echo\n"}, "cannot be the name of a new tool"},
-		{"no folder of the user", map[string]any{"name": "new", "definition": good, "scope": "user"}, "a person has to create it"},
+		{"for the user", map[string]any{"name": "new", "definition": good, "scope": "user"}, "HOME/new.yaml"},
 		{"a page", map[string]any{"name": "new", "definition": "---\nname: new\ndescription: d\ntool: true\n---\n```bash\necho\n```\n", "format": "markdown"}, "new.md"},
 	} {
 		t.Run(c.title, func(t *testing.T) {
 			client := newClient(t)
 			got := client.call("flowrun_save", c.params)
 			path := filepath.Join(client.project, ".flowrun", "tools", c.want)
+			if name, ok := strings.CutPrefix(c.want, "HOME/"); ok {
+				path = filepath.Join(client.home, ".config", "flowrun", "tools", name)
+			}
 			text, err := os.ReadFile(path)
 			if err != nil {
 				if !strings.Contains(got, c.want) || client.saved > 0 {
@@ -200,10 +214,13 @@ func TestRuns(t *testing.T) {
 		{"flowrun_resume", "theirs", history.ErrNoRun.Error()},
 		{"flowrun_retry", "theirs", history.ErrNoRun.Error()},
 		{"flowrun_cancel", "mine", "no process executes run mine: it is cancelled"},
-		{"flowrun_cancel", "call", "this is the run of the call itself"},
+		{"flowrun_cancel", "", "this is the run of the call itself"},
 		{"flowrun_resume", "mine", "the run cannot be continued: a person must allow it"},
 		{"flowrun_retry", "mine", "the run cannot be continued: a person must allow it"},
 	} {
+		if call.run == "" {
+			call.run = c.nextCall()
+		}
 		if got := c.call(call.tool, map[string]any{"run": call.run}); !strings.Contains(got, call.want) {
 			t.Errorf("%s of %s: %s; want %s", call.tool, call.run, got, call.want)
 		}
