@@ -35,7 +35,7 @@ func TestLeafName(t *testing.T) {
 	for _, mark := range []string{"run.1", "run.2", "my-run_2.12", "a/b.1", "a/c.1", "a b.1", "ä.1", strings.Repeat("x", 118) + ".1", strings.Repeat("x", 119) + ".1", strings.Repeat("y", 300) + ".1"} {
 		name := LeafName(mark, 7)
 		if len(name) > 255 || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._-") != "" {
-			t.Errorf("%q is no safe name", name)
+			t.Errorf("the name %q is not safe", name)
 		}
 		got, tag, ok := ParseLeaf(name)
 		if !ok || got != LeafMark(mark) || tag != procid.Domain(7).Tag() {
