@@ -33,14 +33,12 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
   flowrun runs --tool deploy --limit 5 -o json`,
 		Args: ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			for _, words := range status {
-				for _, w := range strings.Split(words, ",") {
-					st, err := dag.ParseStatus(w)
-					if err != nil {
-						return ui.Usagef(c, "--status: %v; the states are %s", err, strings.Join(runStates(), ", "))
-					}
-					q.Status = append(q.Status, st)
+			for _, w := range status {
+				st, err := dag.ParseStatus(w)
+				if err != nil {
+					return ui.Usagef(c, "--status: %v; the states are %s", err, strings.Join(runStates(), ", "))
 				}
+				q.Status = append(q.Status, st)
 			}
 			if q.Limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
@@ -82,7 +80,7 @@ func runStates() []string {
 
 func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
 	limit := q.Limit
-	if limit > 0 && output == "table" {
+	if limit > 0 {
 		q.Limit++ // to know whether there are more
 	}
 	list, err := s.Runs(ctx, q)
