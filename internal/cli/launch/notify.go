@@ -83,7 +83,15 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	if len(rules) == 0 {
 		return
 	}
-	o := notify.Outcome{Event: notify.Of(e.Result.Status, e.previousStatus(n.Store)), Result: e.Result}
+	for _, o := range e.outcomes(e.previousStatus(n.Store)) {
+		n.sendAll(ctx, slices.Clone(rules), o)
+		rules = slices.DeleteFunc(rules, func(r notify.Rule) bool { return r.Wants(o.Event) })
+	}
+}
+
+// outcomes returns the outcomes to notify of; each rule gets the first that it wants. before is how the previous run ended.
+func (e RunEnd) outcomes(before dag.Status) []notify.Outcome {
+	o := notify.Outcome{Event: notify.Of(e.Result.Status, before), Result: e.Result}
 	if e.engineFailed() {
 		o.Event = notify.Failure
 		res := *e.Result
@@ -94,11 +102,11 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 	case o.Event == notify.Waiting && fails:
 		failure := o
 		failure.Event = notify.Failure
-		n.sendAll(ctx, slices.DeleteFunc(slices.Clone(rules), func(r notify.Rule) bool { return r.Wants(notify.Waiting) }), failure)
+		return []notify.Outcome{o, failure}
 	case o.Event == notify.Failure && !fails && e.Resumed != nil && e.Resumed.Info.Status == dag.Waiting:
-		return // it was reported when the run began to wait
+		return nil // it was reported when the run began to wait
 	}
-	n.sendAll(ctx, rules, o)
+	return []notify.Outcome{o}
 }
 
 // failsAnew reports whether a step has failed that had not before the run was resumed.
