@@ -79,6 +79,11 @@ func doctor(env *ui.Env, output string, fix bool) error {
 			all = append(all, f)
 		}
 	}
+	return report(env, all, output)
+}
+
+// report prints findings. If one of them is a failure, it returns exit code 1 as an error.
+func report(env *ui.Env, all []finding, output string) error {
 	if output == "json" {
 		err := ui.WriteJSON(env, struct {
 			Schema   string    `json:"schema"`
