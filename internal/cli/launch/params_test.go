@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -119,12 +120,13 @@ func TestCollectParams(t *testing.T) {
 // TestParseDocument holds which documents --params accepts, and where it finds the problems of the others.
 func TestParseDocument(t *testing.T) {
 	for _, c := range []struct{ name, text, want, problem string }{
-		{"p.json", `{"TEXT": "1.10", "N": 2.50, "L": ["a b", 2]}`, `map[L:[a b 2] N:2.50 TEXT:1.10]`, ""},
-		{"p.yaml", "TEXT: 3.10\nN: 2.50\nL: [a b, 2]\n", `map[L:[a b 2] N:2.50 TEXT:3.10]`, ""},
-		{"p.txt", `{TEXT: 3.10, N: 2.50}`, `map[N:2.50 TEXT:3.10]`, ""},
-		{"stdin", `{"TEXT": "x"}`, `map[TEXT:x]`, ""},
-		{"p.yaml", "\ufeffTEXT: x\n", "map[TEXT:x]", ""},
-		{"p.json", "\ufeff{\"TEXT\": \"x\"}", "map[TEXT:x]", ""},
+		{"p.json", `{"TEXT": "1.10", "N": 2.50, "L": ["a b", 2]}`, `{"L":["a b",2],"N":2.50,"TEXT":"1.10"}`, ""},
+		{"p.yaml", "TEXT: 3.10\nN: 2.50\nL: [a b, 2]\n", `{"L":["a b",2],"N":2.50,"TEXT":"3.10"}`, ""},
+		{"p.txt", `{TEXT: 3.10, N: 2.50}`, `{"N":2.50,"TEXT":"3.10"}`, ""},
+		{"stdin", `{"TEXT": "x"}`, `{"TEXT":"x"}`, ""},
+		{"p.yaml", "\ufeffTEXT: x\n", `{"TEXT":"x"}`, ""},
+		{"p.json", "\ufeff{\"TEXT\": \"x\", \"N\": 1e2}", `{"N":1e2,"TEXT":"x"}`, ""},
+		{"p.json", `{"TEXT": 3.10}`, `{"TEXT":3.10}`, ""},
 		{"p.json", "{\n  \"TEXT\": \"x\",\n  \"N\": tow\n}", "", "cannot read p.json:3:9: "},
 		{"stdin", "{\n  \"TEXT\": tow\n}", "", "cannot read stdin:2:12: "}, // it looks like JSON
 		{"p.yaml", "TEXT: \"x\n", "", `cannot read p.yaml:1:7: the quote " is never closed`},
@@ -138,8 +140,9 @@ func TestParseDocument(t *testing.T) {
 		{"p.yaml", "TEXT: a\n---\nTEXT: b\n", "", "cannot read p.yaml:2:1: "},
 	} {
 		d, err := parseDocument(c.name, []byte(c.text), func(name string) bool { return name == "TEXT" })
-		if err == nil && fmt.Sprint(d.Values) != c.want || err != nil && (c.problem == "" || !strings.HasPrefix(err.Error(), c.problem)) {
-			t.Errorf("%s %q: %v, %v", c.name, c.text, d.Values, err)
+		got, bad := json.Marshal(d.Values)
+		if err == nil && (string(got) != c.want || bad != nil) || err != nil && (c.problem == "" || !strings.HasPrefix(err.Error(), c.problem)) {
+			t.Errorf("%s %q: %s, %v", c.name, c.text, got, err)
 		}
 	}
 }
