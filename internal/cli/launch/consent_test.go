@@ -59,6 +59,7 @@ func TestRulesOfPlaces(t *testing.T) {
 		{"flag, user", ConsentFlags{approve: []string{"tool:deploy"}}, tool.ScopeUser, policy.Allow},
 		{"project, project", ConsentFlags{Settings: &config.Config{Values: []config.Value{rule(allow, "tool:deploy", config.Project)}}}, tool.ScopeLocal, policy.Allow},
 		{"project, user", ConsentFlags{Settings: &config.Config{Values: []config.Value{rule(allow, "tool:deploy", config.Project)}}}, tool.ScopeUser, policy.Refuse},
+		{"project, global", ConsentFlags{Settings: &config.Config{Values: []config.Value{rule(allow, "tool:deploy", config.Project)}}}, tool.ScopeGlobal, policy.Refuse},
 		{"user, project", ConsentFlags{Settings: &config.Config{Values: []config.Value{rule(allow, "tool:deploy", config.User)}}}, tool.ScopeLocal, policy.Refuse},
 		{"user, global", ConsentFlags{Settings: &config.Config{Values: []config.Value{rule(allow, "tool:deploy", config.User)}}}, tool.ScopeGlobal, policy.Allow},
 		{"denied by a project", ConsentFlags{approve: []string{"tool:deploy"}, Settings: &config.Config{Values: []config.Value{rule(deny, "tool:deploy", config.Project)}}}, tool.ScopeUser, policy.Refuse},
