@@ -12,7 +12,8 @@ import (
 )
 
 // volatile are the fields that differ between any two runs. On Temporal, notices are in the logs of the workers.
-var volatile = map[string]bool{"id": true, "started": true, "ended": true, "duration_ms": true, "notices": true, "usage": true}
+var volatile = map[string]bool{"id": true, "started": true, "ended": true, "last_sign": true, "duration_ms": true, "waited_ms": true, "idle_ms": true,
+	"notices": true, "usage": true}
 
 var (
 	times  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC|[+-]\d\d:?\d\d)?`)
