@@ -100,7 +100,7 @@ func TestSpecVariables(t *testing.T) {
 // Which folders of this machine are in the container.
 func TestSpecFolders(t *testing.T) {
 	top := t.TempDir()
-	for _, name := range []string{"work/sub", "other", "temp", "own", "given"} {
+	for _, name := range []string{"project/sub", "other", "temp", "own", "given"} {
 		if err := os.MkdirAll(filepath.Join(top, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -117,19 +117,19 @@ func TestSpecFolders(t *testing.T) {
 		enforced        bool
 		want            []string // mounts, or the error
 	}{
-		{name: "the workspace", dir: "work", want: []string{"work"}},
-		{name: "a folder in it", dir: "work/sub", want: []string{"work"}},
-		{name: "a folder beside it, and that of the run", dir: "other", temp: "temp", want: []string{"work", "other", "temp"}},
-		{name: "files of the step", dir: "work", command: Command{Read: []string{"/r"}, Write: []string{"/w"}, Artifacts: "/kept"}, want: []string{"work", "/w", "/r" + ro, "/kept" + ro}},
-		{name: "artifacts in the workspace", dir: "work", command: Command{Artifacts: at("work/kept")}, want: []string{"work"}},
-		{name: "permissions alone", dir: "work", temp: "temp", enforced: true, want: []string{"own", "temp", "given" + ro, "file" + ro, "work" + empty}},
+		{name: "the workspace", dir: "project", want: []string{"project"}},
+		{name: "a folder in it", dir: "project/sub", want: []string{"project"}},
+		{name: "a folder beside it, and that of the run", dir: "other", temp: "temp", want: []string{"project", "other", "temp"}},
+		{name: "files of the step", dir: "project", command: Command{Read: []string{"/r"}, Write: []string{"/w"}, Artifacts: "/kept"}, want: []string{"project", "/w", "/r" + ro, "/kept" + ro}},
+		{name: "artifacts in the workspace", dir: "project", command: Command{Artifacts: at("project/kept")}, want: []string{"project"}},
+		{name: "permissions alone", dir: "project", temp: "temp", enforced: true, want: []string{"own", "temp", "given" + ro, "file" + ro, "project" + empty}},
 		{name: "permissions for the folder", dir: "own", enforced: true, want: []string{"own", "given" + ro, "file" + ro}},
 		{name: "no folder", dir: "absent", want: []string{`directory "absent" does not exist`}},
 		{name: "a file", dir: "file", want: []string{`directory "file" is not a folder`}},
 		{name: "the root", dir: "/", want: []string{"/ cannot be the workspace"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRunner(t, at("work"), t.TempDir())
+			r := newRunner(t, at("project"), t.TempDir())
 			if c.enforced {
 				r.Confine.Enforced, r.Confine.Grants = true, grants
 			}
@@ -168,12 +168,12 @@ func TestSpecFolders(t *testing.T) {
 func TestMounts(t *testing.T) {
 	top := permission.RealPath(t.TempDir())
 	at := func(name string) string { return filepath.Join(top, name) }
-	for _, name := range []string{"work/data", "outside", "given", "a,b"} {
+	for _, name := range []string{"project/data", "outside", "given", "a,b"} {
 		if err := os.MkdirAll(at(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(at("outside"), at("work/link")); err != nil {
+	if err := os.Symlink(at("outside"), at("project/link")); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -183,22 +183,22 @@ func TestMounts(t *testing.T) {
 		tool     confinement.Confinement
 		want     string
 	}{
-		{"relative", "data", false, confinement.Confinement{}, "type=bind,source=TOP/work/data,target=/in,readonly"},
-		{"writable", "data", true, confinement.Confinement{}, "type=bind,source=TOP/work/data,target=/in"},
+		{"relative", "data", false, confinement.Confinement{}, "type=bind,source=TOP/project/data,target=/in,readonly"},
+		{"writable", "data", true, confinement.Confinement{}, "type=bind,source=TOP/project/data,target=/in"},
 		{"a comma", at("a,b"), true, confinement.Confinement{}, `type=bind,"source=TOP/a,b",target=/in`},
 		{"anything, where nothing is restricted", "link", true, confinement.Confinement{}, "type=bind,source=TOP/outside,target=/in"},
-		{"restricted, in the workspace", "data", true, confinement.Confinement{Reduced: true}, "type=bind,source=TOP/work/data,target=/in"},
+		{"restricted, in the workspace", "data", true, confinement.Confinement{Reduced: true}, "type=bind,source=TOP/project/data,target=/in"},
 		{"restricted, a link out of it", "link", true, confinement.Confinement{Reduced: true}, "may not change TOP/outside"},
 		{"restricted, readable", at("given"), false, confinement.Confinement{Reduced: true}, "type=bind,source=TOP/given,target=/in,readonly"},
 		{"restricted, only readable", at("given"), true, confinement.Confinement{Reduced: true}, "may not change TOP/given"},
 		{"restricted, outside", at("outside"), false, confinement.Confinement{Reduced: true}, "may not read TOP/outside"},
-		{"absent", "absent", false, confinement.Confinement{}, "TOP/work/absent, which container.mounts has, does not exist"},
+		{"absent", "absent", false, confinement.Confinement{}, "TOP/project/absent, which container.mounts has, does not exist"},
 		{"nothing", "", false, confinement.Confinement{}, "the source of /in is empty"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRunner(t, at("work"), t.TempDir())
+			r := newRunner(t, at("project"), t.TempDir())
 			r.Tool, r.Definition = c.tool, &Definition{Mounts: []Mount{{Source: expr.Literal(c.source), Target: "/in", Writable: c.writable}}}
-			made := &container{writable: []string{at("work")}, granted: []string{at("given")}}
+			made := &container{writable: []string{at("project")}, granted: []string{at("given")}}
 			got := ""
 			if err := r.applyContainer(made); err != nil {
 				got = err.Error()
