@@ -51,7 +51,7 @@ took     .*
 message  .*
 
 STEP +STATUS +TOOK +NOTE
-gate +failed +\S+ +exit 1, rejected, .*
+gate +failed +\S+ +exit 1, rejected at .*
 publish +skipped .*
 undo +failed .*
 tell +skipped +an earlier handler failed: undo

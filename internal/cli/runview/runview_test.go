@@ -50,6 +50,7 @@ func TestStepNote(t *testing.T) {
 		"exit 3, 2 attempts":                    {Status: dag.Failed, ExitCode: 3, Attempts: 2, Reason: dag.ReasonExit},
 		"exit 1, fallback, no luck":             {Status: dag.Failed, ExitCode: 1, Fallback: true, Reason: dag.ReasonExit, Message: "no luck"},
 		"its condition cannot be evaluated":     {Status: dag.Failed, Reason: dag.ReasonCondition},
+		"exit 1, rejected by ann":               {Status: dag.Failed, ExitCode: 1, Reason: "rejected", Message: "rejected by ann"},
 		"output truncated at its buffer-limit":  {Status: dag.Succeeded, Truncated: true},
 		"exit 124, the step exceeded its limit": {Status: dag.TimedOut, ExitCode: 124, Reason: dag.ReasonTimeout, Message: "the step exceeded its limit"},
 	} {

@@ -63,7 +63,7 @@ func StepNote(s *engine.StepResult) string {
 	if s.Fallback {
 		words = append(words, "fallback")
 	}
-	if word := reasonNote(s); word != "" {
+	if word := reasonNote(s); word != "" && !strings.HasPrefix(s.Message, word) { // "rejected" of "rejected by ann"
 		words = append(words, word)
 	}
 	if s.Truncated {
