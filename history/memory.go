@@ -314,14 +314,17 @@ func (l *memoryLedger) CancelRequests() <-chan string { return l.cancelRequests 
 func (l *memoryLedger) Answers() <-chan Answer { return l.answers }
 
 // Suspend implements Ledger.
-func (l *memoryLedger) Suspend(message string) error {
+func (l *memoryLedger) Suspend(message string, hold bool) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.run.owner != l {
 		return fmt.Errorf("cannot mark run %s as waiting: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
-	l.memory.leaveQueue(l.run.owns)
+	l.memory.leaveQueue(func(t *memoryTicket) bool { return l.run.owns(t) && !(hold && t.Step == "" && t.Held) })
+	if i := l.memory.queueIndex(l.run); i >= 0 {
+		l.memory.queue[i].PID = 0
+	}
 	return nil
 }
 

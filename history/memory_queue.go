@@ -103,6 +103,10 @@ func (l *memoryLedger) Admit(ctx context.Context, d Admission) error {
 		m.mu.Unlock()
 		return ErrFenced
 	}
+	if l.run.resumesKept(m, t) {
+		m.mu.Unlock()
+		return nil
+	}
 	m.queue = append(m.queue, t)
 	m.admitNext()
 	m.mu.Unlock()
@@ -124,6 +128,21 @@ func (l *memoryLedger) Admit(ctx context.Context, d Admission) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// resumesKept reports whether the run has kept what it asks for with t, and notes its new owner there. It gives up
+// what it has kept if it asks for something else.
+func (r *memoryRun) resumesKept(m *Memory, t *memoryTicket) bool {
+	i := m.queueIndex(r)
+	if t.Step != "" || i < 0 {
+		return false
+	}
+	if slices.Equal(m.queue[i].Demands, t.Demands) {
+		m.queue[i].PID = t.PID
+		return true
+	}
+	m.leaveQueue(r.owns)
+	return false
 }
 
 // Leave implements Ledger.

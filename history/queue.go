@@ -117,7 +117,7 @@ func (n LockDemand) Title() string {
 type QueueEntry struct {
 	Run      string
 	Step     string // path of the step; "" for the run itself
-	PID      int    // of the process that runs it
+	PID      int    // of the process that runs it; 0 for a suspended run that has kept its demands
 	Demands  []LockDemand
 	Priority int
 	Held     bool      // it holds its demands; otherwise it waits
@@ -204,7 +204,7 @@ type Obstacle struct {
 // Holder is a run, or a step of one, that holds what others wait for.
 type Holder struct {
 	Run   string
-	PID   int
+	PID   int // 0: it is suspended, see Ledger.Suspend
 	Since time.Time
 	Step  string
 	Count int // how many slots it holds
@@ -301,7 +301,11 @@ func (o Obstacle) String() string {
 		if h.Step != "" {
 			what = fmt.Sprintf("step %s of run %s", h.Step, h.Run)
 		}
-		held = append(held, fmt.Sprintf("%s (pid %d, since %s)", what, h.PID, localTime(h.Since)))
+		who := fmt.Sprintf("pid %d", h.PID)
+		if h.PID == 0 {
+			who = "waits for an answer"
+		}
+		held = append(held, fmt.Sprintf("%s (%s, since %s)", what, who, localTime(h.Since)))
 	}
 	if taken+o.count() > o.Slots {
 		text += ", held by " + strings.Join(held, ", ")

@@ -95,10 +95,13 @@ type Ledger interface {
 	// answers that were stored before. There must be only one reader.
 	Answers() <-chan Answer
 	// Suspend gives up ownership of a run that waits for answers. Its status becomes
-	// Waiting, with a message that says what for. Error: ErrFenced.
-	Suspend(message string) error
+	// Waiting, with a message that says what for. With hold, the run keeps what it was
+	// admitted for: its next owner has it, until that one closes the run or is killed.
+	// Error: ErrFenced.
+	Suspend(message string, hold bool) error
 	// Admit waits in the queue until the run gets everything that it demands. It holds that
-	// until Close, or until this owner is killed. While it waits the run is dag.Pending.
+	// until Close or Suspend, or until this owner is killed. It returns at once for a run
+	// that has kept it. While it waits the run is dag.Pending.
 	// Queue.Next decides the order. If ctx ends, the run leaves the queue and the error is
 	// the cause of ctx. The error is ErrFenced if another owner has claimed the run. An
 	// owner may call Admit once for the run.

@@ -129,12 +129,12 @@ type slowLedger struct {
 	store *slowSuspend
 }
 
-func (l slowLedger) Suspend(message string) error {
+func (l slowLedger) Suspend(message string, hold bool) error {
 	if l.store.suspends.Add(1) == 2 {
 		close(l.store.suspending)
 		<-l.store.release
 	}
-	return l.Ledger.Suspend(message)
+	return l.Ledger.Suspend(message, hold)
 }
 
 // TestAnsweredWhileSuspending checks that an answer is not lost that comes while another
@@ -180,8 +180,8 @@ type slowlyClosed struct {
 	store *slowClose
 }
 
-func (l slowlyClosed) Suspend(message string) error {
-	err := l.Ledger.Suspend(message)
+func (l slowlyClosed) Suspend(message string, hold bool) error {
+	err := l.Ledger.Suspend(message, hold)
 	close(l.store.suspended)
 	<-l.store.release
 	return err

@@ -134,7 +134,7 @@ func (s *Store) answersOf(run int64) ([]history.Answer, error) {
 }
 
 // Suspend implements history.Ledger.
-func (l *ledger) Suspend(message string) error {
+func (l *ledger) Suspend(message string, hold bool) error {
 	op := "mark run " + l.id + " as waiting"
 	if err := l.usable(); err != nil {
 		return fmt.Errorf("cannot %s: %w", op, err)
@@ -143,13 +143,25 @@ func (l *ledger) Suspend(message string) error {
 	err := l.store.db.write(context.Background(), op, func(ctx context.Context, c *conn) error {
 		n, err := c.change(ctx, "UPDATE runs SET status = ?, message = ?, owner = NULL, lease = 0 WHERE n = ? AND epoch = ?",
 			dag.Waiting.String(), message, l.run, l.epoch)
-		if err != nil || n == 1 {
+		switch {
+		case err != nil:
 			return err
+		case n == 0:
+			return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
+		case hold:
+			return dropTickets(ctx, c, "run = ? AND epoch = ? AND (step <> '' OR held = 0)", l.run, l.epoch)
 		}
-		return fmt.Errorf("cannot %s: %w", op, history.ErrFenced)
+		return leaveQueue(ctx, c, l.run, l.epoch)
 	})
 	if err != nil {
 		return err
+	}
+	l.mu.Lock()
+	queued := l.queued
+	l.queued = false // so that Close lets it keep what it holds
+	l.mu.Unlock()
+	if queued {
+		l.store.queue.notifyChanged()
 	}
 	passPoint("rest-after")
 	return l.Close()

@@ -16,6 +16,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	op := "take over run " + id
 	var n int64
 	var epoch, answers int
+	var kept bool
 	passPoint("claim-before")
 	err := s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
 		var o owner
@@ -43,8 +44,11 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		process, boot, lease, alive := s.ownership()
 		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, alive = ?, cancel = NULL WHERE n = ?",
 			epoch, process, boot, lease, alive, n)
+		if err == nil && !o.process.Valid {
+			kept, err = takeOverKept(ctx, c, n, epoch)
+		}
 		if err == nil {
-			err = leaveQueue(ctx, c, n, epoch) // of a former owner that was killed in the queue
+			err = leaveQueue(ctx, c, n, epoch-1) // of a former owner that was killed in the queue
 		}
 		if err != nil {
 			return err
@@ -57,6 +61,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 	s.queue.notifyChanged()
 	passPoint("claim-after")
 	l := s.newLedger(n, id, epoch, answers)
+	l.queued = kept
 	if err := l.deliverAnswers(); err != nil {
 		l.Close()
 		return nil, s.db.failed(op, err)

@@ -80,6 +80,7 @@ func (l *ledger) Admit(ctx context.Context, d history.Admission) error {
 	}
 	n, admitted, err := l.joinQueue(ctx, op, d)
 	if err != nil || admitted {
+		l.store.queue.notifyChanged() // the run may have had something else until now
 		return err
 	}
 	w := l.store.queue.add(n)
@@ -140,6 +141,9 @@ func (l *ledger) joinQueue(ctx context.Context, op string, d history.Admission) 
 	l.mu.Unlock()
 	passPoint("admit-before")
 	err = l.store.db.write(ctx, op, func(ctx context.Context, c *conn) error {
+		if admitted, err = l.hasKept(ctx, c, d.Step, string(text)); err != nil || admitted {
+			return err
+		}
 		res, err := c.ExecContext(ctx, `INSERT OR REPLACE INTO tickets (run, step, epoch, priority, needs, held, since)
 			SELECT n, ?, epoch, ?, ?, 0, ? FROM runs WHERE n = ? AND epoch = ?`, d.Step, d.Priority, string(text), time.Now().UnixNano(), l.run, l.epoch)
 		if err != nil {

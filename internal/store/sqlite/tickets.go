@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -21,6 +22,7 @@ type ticket struct {
 	owner    owner
 	epoch    int  // of the ticket
 	runEpoch int  // of the run; 0 if the run does not exist any more
+	status   string
 	dead     bool // the ticket no longer counts
 	lapsed   bool // dead only because the lease of its owner has expired
 }
@@ -43,8 +45,28 @@ func (c ownerStates) assess(t *ticket) {
 		c[t.owner.process.String] = p
 	}
 	t.PID = p.pid
-	t.dead, t.lapsed = t.owner.judgeState(p.state)
+	if t.dead, t.lapsed = t.owner.judgeState(p.state); t.kept() {
+		t.dead, t.lapsed = false, false
+	}
 	t.dead = t.dead || t.epoch != t.runEpoch
+}
+
+// kept reports whether the run was suspended and holds its demands all the same: Suspend drops all other tickets.
+func (t *ticket) kept() bool {
+	return t.Held && t.Step == "" && !t.owner.process.Valid && t.status == dag.Waiting.String()
+}
+
+// takeOverKept gives the ticket of a run that Suspend has kept to the owner with that epoch, if there is one.
+func takeOverKept(ctx context.Context, c *conn, run int64, epoch int) (bool, error) {
+	n, err := c.change(ctx, "UPDATE tickets SET epoch = ? WHERE run = ? AND step = '' AND held = 1 AND epoch = ?", epoch, run, epoch-1)
+	return n > 0, err
+}
+
+// hasKept reports whether the run holds these demands already, since an earlier owner suspended it.
+func (l *ledger) hasKept(ctx context.Context, c *conn, step, needs string) (kept bool, err error) {
+	err = c.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM tickets WHERE run = ? AND step = ? AND epoch = ? AND held = 1 AND needs = ?)",
+		l.run, step, l.epoch, needs).Scan(&kept)
+	return kept, err
 }
 
 // readTickets returns all tickets in the order in which the runs and steps joined.
@@ -54,7 +76,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 	return rowsOf(ctx, q, func(rows *sql.Rows, t *ticket) error {
 		var needs string
 		var since int64
-		err := rows.Scan(&t.n, &t.run, &t.Step, &t.epoch, &t.Priority, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease)
+		err := rows.Scan(&t.n, &t.run, &t.Step, &t.epoch, &t.Priority, &needs, &t.Held, &since, &t.Run, &t.runEpoch, &t.owner.process, &t.owner.boot, &t.owner.lease, &t.status)
 		if err != nil {
 			return err
 		}
@@ -69,7 +91,7 @@ func readTickets(ctx context.Context, q querier) ([]ticket, error) {
 		found.assess(t)
 		return nil
 	}, `SELECT t.n, t.run, t.step, t.epoch, t.priority, t.needs, t.held, t.since,
-		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0)
+		coalesce(r.id, ''), coalesce(r.epoch, 0), r.owner, coalesce(r.boot, ''), coalesce(r.lease, 0), coalesce(r.status, '')
 		FROM tickets t LEFT JOIN runs r ON r.n = t.run ORDER BY t.n`)
 }
 

@@ -102,7 +102,7 @@ func TestDurationsAgree(t *testing.T) {
 			l.begin(0)
 			l.start(0, "gate", 1)
 			l.wait(7, "gate")
-			if err := l.ledger.Suspend("step gate waits"); err != nil {
+			if err := l.ledger.Suspend("step gate waits", false); err != nil {
 				t.Fatal(err)
 			}
 			l.check(ctx, map[string][3]int{"": {-1, -8, 0}, "gate": {-1, -8, 0}})

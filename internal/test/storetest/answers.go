@@ -132,7 +132,7 @@ func testManyAnswers(t *testing.T, s history.Store) {
 func testSuspend(t *testing.T, s history.Store) {
 	l := begin(t, s, record("r1", "deploy"))
 	appendAll(t, l, turn("r1", 1, 2)...)
-	if err := l.Suspend("step gate waits for approval: continue?"); err != nil {
+	if err := l.Suspend("step gate waits for approval: continue?", false); err != nil {
 		t.Fatal(err)
 	}
 	resting := history.RunInfo{ID: "r1", Tool: "deploy", Status: dag.Waiting, Message: "step gate waits for approval: continue?", Started: runStart, Epoch: 1}
@@ -157,7 +157,7 @@ func testSuspend(t *testing.T, s history.Store) {
 	}
 	resting.Answered = []uint64{2, 7}
 	check("answered", resting)
-	want(t, l.Suspend("again"), history.ErrFenced)
+	want(t, l.Suspend("again", false), history.ErrFenced)
 
 	l = claim(t, s, "r1", 2)
 	_, err := s.Claim(context.Background(), "r1", 2)

@@ -412,7 +412,7 @@ func testQueueSuspend(t *testing.T, s history.Store) {
 	a.mustBeAdmitted()
 	b := enqueue(t, s, "b", lock("x", 1))
 	appendAll(t, a.ledger, turn("a", 1, 1)...)
-	if err := a.ledger.Suspend("step gate waits for approval"); err != nil {
+	if err := a.ledger.Suspend("step gate waits for approval", false); err != nil {
 		t.Fatal(err)
 	}
 	b.mustBeAdmitted()
@@ -422,6 +422,45 @@ func testQueueSuspend(t *testing.T, s history.Store) {
 	checkQueue(t, s, "b* a")
 	b.close()
 	again.mustBeAdmitted()
+}
+
+// A run that is suspended with hold keeps what it holds, for its next owner and in its order.
+func testQueueHold(t *testing.T, s history.Store) {
+	for _, next := range []string{"continues", "ends", "asks for something else"} {
+		t.Run(next, func(t *testing.T) {
+			name := "x" + next
+			id := func(n string) string { return n + "-" + strings.ReplaceAll(next, " ", "-") }
+			a := enqueue(t, s, id("a"), lock(name, 1))
+			a.mustBeAdmitted()
+			b := enqueue(t, s, id("b"), lock(name, 1))
+			appendAll(t, a.ledger, turn(id("a"), 1, 1)...)
+			if err := a.ledger.Suspend("step gate waits for approval", true); err != nil {
+				t.Fatal(err)
+			}
+			a.close() // an engine closes the ledger after Suspend
+			b.mustWait(s)
+			if q, err := s.Queue(context.Background()); err != nil || len(q) != 2 || q[0].Run != id("a") || !q[0].Held || q[0].PID != 0 {
+				t.Errorf("%v %+v", err, q)
+			}
+			l := claim(t, s, id("a"), 1)
+			b.mustWait(s)
+			switch next {
+			case "continues":
+				again := enqueueLedger(t, l, id("a"), lock(name, 1))
+				again.mustBeAdmitted()
+				b.mustWait(s)
+				l.Close()
+			case "ends":
+				l.Close()
+			case "asks for something else":
+				enqueueLedger(t, l, id("a"), lock(name+"2", 1)).mustBeAdmitted()
+			}
+			b.mustBeAdmitted()
+			b.close()
+			l.Close()
+			checkQueue(t, s, "")
+		})
+	}
 }
 
 // An owner that has lost its run, and does not know it yet, releases nothing that the next

@@ -68,6 +68,7 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"QueueResume":  testQueueResume,
 		"QueueLong":    testQueueLong,
 		"QueueSuspend": testQueueSuspend,
+		"QueueHold":    testQueueHold,
 		"QueueSteps":   testQueueSteps,
 		"QueueDeaths":  testQueueStepsDeath,
 		"QueueRate":    testQueueRate,
