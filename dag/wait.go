@@ -20,6 +20,9 @@ type Wait struct {
 	// Asks means that an Answer may end the wait. An attempt that neither asks nor has a
 	// time would wait forever; it fails instead.
 	Asks bool `json:"asks,omitempty"`
+	// Hold means that the run keeps its locks while it waits for this. Package dag does not
+	// read it.
+	Hold bool `json:"hold,omitempty"`
 	// Prompt and Form are what people are asked. Package dag does not read them.
 	Prompt string          `json:"prompt,omitempty"`
 	Form   json.RawMessage `json:"form,omitempty"`

@@ -49,6 +49,7 @@ var shownKeys = map[string]shownKey{
 	"approve.prompt":     {"approve: {prompt: MARK}", ""},
 	"approve.timeout":    {"approve: {prompt: x, timeout: 4712ms}", "4.712s"},
 	"approve.on-timeout": {"approve: {prompt: MARK, timeout: 1h, on-timeout: approve}", "1h0m0s: approve"},
+	"approve.hold":       {"approve: {prompt: MARK, hold: true}", "(the run keeps its locks until the answer)"},
 	"http.url":           {"http: {url: 'http://MARK.example/'}", ""},
 	"http.method":        {"http: {url: 'http://MARK.example/', method: DELETE}", "DELETE http://MARK.example/"},
 	"http.headers":       {"http: {url: 'http://h.example/', headers: {A: MARK}}", ""},

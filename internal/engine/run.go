@@ -125,7 +125,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	err = cmp.Or(err, j.reportPermissions(res))
 	res.Notices = append(slices.Clip(state.Notices()), j.account.rest()...)
 	if waits && closeErr == nil && j.ledger != nil {
-		closeErr = j.ledger.Suspend(res.Message)
+		closeErr = j.ledger.Suspend(res.Message, waiting.Holds(state))
 	}
 	return res, cmp.Or(err, closeErr, j.closeLedger())
 }

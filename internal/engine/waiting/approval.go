@@ -35,10 +35,14 @@ type Approval struct {
 
 // Describe returns the question, and what happens if nobody answers in time.
 func (p *Approval) Describe(show func(*expr.Template) string) string {
-	if p.Def.Timeout == 0 {
-		return show(p.Prompt)
+	text := show(p.Prompt)
+	if p.Def.Timeout > 0 {
+		text += fmt.Sprintf("\n(without an answer in %s: %s)", p.Def.Timeout, cmp.Or(p.Def.OnTimeout, "fail"))
 	}
-	return fmt.Sprintf("%s\n(without an answer in %s: %s)", show(p.Prompt), p.Def.Timeout, cmp.Or(p.Def.OnTimeout, "fail"))
+	if p.Def.Hold {
+		text += "\n(the run keeps its locks until the answer)"
+	}
+	return text
 }
 
 // Run implements dag.Runner.
@@ -54,7 +58,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case !a.Answerable:
 		return failed(steps.ReasonUnanswered, "there is nobody to ask, and the run is not recorded, so it cannot be answered later")
 	}
-	w := &dag.Wait{Kind: kindApproval, Asks: true, Prompt: truncatePrompt(a.Session().Mask().String(text))}
+	w := &dag.Wait{Kind: kindApproval, Asks: true, Hold: p.Def.Hold, Prompt: truncatePrompt(a.Session().Mask().String(text))}
 	if p.Def.Form != nil {
 		if w.Form, err = json.Marshal(p.Def.Form); err != nil {
 			return dag.Result{}, err

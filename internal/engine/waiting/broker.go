@@ -281,6 +281,12 @@ func Questions(run, tool string, s *dag.State) []history.Question {
 	return list
 }
 
+// Holds reports whether the run waits for an answer until which it keeps its locks.
+func Holds(s *dag.State) (holds bool) {
+	s.Waits(func(_ dag.ID, _ uint64, r *dag.Result) { holds = holds || r != nil && r.Wait != nil && r.Wait.Hold })
+	return holds
+}
+
 // questionOf returns the question of a waiting step, or false if the step waits for something else.
 func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (history.Question, bool) {
 	if r == nil || r.Wait == nil || r.Wait.Kind != kindApproval {

@@ -20,6 +20,7 @@ type Approve struct {
 	Form      *Form         // nil: a yes or no is enough
 	Timeout   time.Duration // how long to wait for an answer; 0 = forever
 	OnTimeout string        // what to do if there is no answer in time: "" or fail, reject, approve
+	Hold      bool          // the run keeps its locks and its place among the active runs while it waits
 }
 
 // approveDraft is an Approve that is being decoded. It keeps the form as the file has it, until checkApprove compiles

@@ -373,6 +373,7 @@ var approveObject = keytable.NewObject("approve", "A question to a person: the t
 		keytable.ValueMap("form", "", "Values that the person fills in: a JSON Schema (2020-12) of an object, with properties.", func(a *approveDraft, v []Entry) { a.form = v }),
 		keytable.Duration("timeout", "", "How long to wait for an answer. Default: forever.", func(a *approveDraft, v time.Duration) { a.Timeout = v }),
 		keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
+		keytable.Boolean("hold", "", "Keep the locks of the run, and its place among the active runs of the tool, while it waits.", func(a *approveDraft, v bool) { a.Hold = v }),
 	}
 }).WithCheck(checkApprove).WithHint("message", keytable.FixedHint(`did you mean "prompt"?`))
 

@@ -99,6 +99,9 @@ func TestSteps(t *testing.T) {
 		"a secret of another name":   {"environment: {secrets: [TOKN], variables: {TOKEN: x}}\nbash: echo", []string{"3 unknown-secret"}},
 		"a secret of the process":    {"environment: {secrets: [PASSWORD], variables: {TOKEN: x}}\nbash: echo", nil},
 		"locks of a tool and a step": {"locks: [a]\n" + steps("  - {name: a, bash: echo, locks: [b]}"), []string{"5 two-lock-levels"}},
+		"a question without locks":   {steps("  - {name: a, approve: {prompt: p, hold: true}}"), []string{"4 no-effect"}},
+		"a question with a place":    {"max-active-runs: 1\n" + steps("  - {name: a, approve: {prompt: p, hold: true}}"), nil},
+		"a question with a lock":     {"locks: [a]\n" + steps("  - {name: a, approve: {prompt: p, hold: true}}"), nil},
 		"locks of a used tool":       {steps("  - {name: a, use-tool: locked}\n  - {name: b, bash: echo, locks: [b]}"), []string{"5 two-lock-levels"}},
 	}.test(t)
 }

@@ -30,6 +30,17 @@ func security(p *plan.Plan) (ds tool.Diagnostics) {
 	return ds
 }
 
+// heldPlaces warns about questions that keep the locks of a run which has none.
+func heldPlaces(p *plan.Plan) (ds tool.Diagnostics) {
+	for _, s := range p.Steps {
+		if a, asks := s.Def.Body.(*tool.Approve); asks && a.Hold && !p.Queues() {
+			ds = append(ds, tool.Diagnostic{Code: "no-effect", Severity: tool.Warning, Pos: a.Pos, Path: "approve.hold",
+				Message: "hold keeps the locks of a run, and a run of this tool has none", Hint: "add max-active-runs: 1 to the tool, or locks, or remove hold"})
+		}
+	}
+	return ds
+}
+
 // filePaths warns about parameters with path: true that file-paths does not rewrite, and about file-paths that have nothing
 // to rewrite.
 func filePaths(def *tool.Definition) (ds tool.Diagnostics) {
