@@ -96,7 +96,7 @@ func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []
 	if in.state != "" {
 		fmt.Fprintf(&b, "Environment=%s\n", quoteForUnit("FLOWRUN_STATE_DIR="+in.state))
 	}
-	fmt.Fprintf(&b, "ExecStart=%s\nKillMode=mixed\nTimeoutStopSec=90\n", strings.Join(quoted, " "))
+	fmt.Fprintf(&b, "ExecStart=%s\nKillMode=mixed\nTimeoutStopSec=120\n", strings.Join(quoted, " "))
 	if wanted != "" {
 		fmt.Fprintf(&b, "Restart=on-failure\n\n[Install]\nWantedBy=%s\n", wanted)
 	}
@@ -125,7 +125,7 @@ func (in installation) crontabLine(e timetable.Entry) (string, error) {
 		return "", err
 	}
 	dir := in.dir(e)
-	words := in.runCommand(e)
+	words := slices.Insert(in.runCommand(e), 2, "--quiet") // cron sends a mail about everything that is printed
 	if in.state != "" {
 		words = append([]string{"FLOWRUN_STATE_DIR=" + in.state}, words...)
 		words = append([]string{"env"}, words...)
