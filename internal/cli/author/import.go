@@ -257,9 +257,10 @@ func printImport(env *ui.Env, list []imported, rows []importer.Row, written bool
 			return err
 		}
 	}
+	reasons, notes := footnotes(rows)
 	var table [][]string
-	for _, r := range rows {
-		table = append(table, []string{r.What, fmt.Sprint(r.Line), r.To, string(r.Status), r.Reason})
+	for i, r := range rows {
+		table = append(table, []string{r.What, fmt.Sprint(r.Line), r.To, string(r.Status), reasons[i]})
 	}
 	if len(table) == 0 {
 		env.Notef("the file has nothing to import")
@@ -267,6 +268,9 @@ func printImport(env *ui.Env, list []imported, rows []importer.Row, written bool
 	}
 	if err := console.Table(env.Stderr, console.Columns("WHAT", "LINE", "TO", "STATUS", "REASON"), table, console.TableOptions{}); err != nil {
 		return err
+	}
+	for i, note := range notes {
+		fmt.Fprintf(env.Stderr, "[%d] %s\n", i+1, note)
 	}
 	if len(list) > 1 && !written {
 		env.Notef("these are %d definitions; to write each to a file: --to DIR", len(list))

@@ -1,6 +1,8 @@
 package cron
 
 import (
+	"cmp"
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -34,21 +36,41 @@ const groups = "make gmake npm yarn pnpm npx docker docker-compose podman git go
 
 var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9:_-]*$`) })
 
-// toolName names a tool for the script or program that its command runs.
-func toolName(script string) string {
-	fallback := "command"
+// utilities are programs that say little about what a command is for: a comment above the line says more.
+const utilities = "awk cat cp curl cut date find grep head ls ln mail mv rm rsync sed sort tail tee touch tr wc wget xargs"
+
+// nameOf returns the name of the tool for a line: the script or program that its command runs; or, if that says little, the
+// comment above the line; or the number of the line.
+func nameOf(script, comment string, line int) string {
+	name := programName(script)
+	if name != "" && !slices.Contains(strings.Fields(utilities), name) {
+		return name
+	}
+	words := strings.Fields(strings.ToLower(comment))
+	if said := importer.Name(strings.Join(words[:min(len(words), maxWords)], " ")); said != "step" {
+		return said
+	}
+	return cmp.Or(name, fmt.Sprintf("cron-%d", line))
+}
+
+// maxWords is how many words of a comment become a name.
+const maxWords = 4
+
+// programName returns the name of the script or program that a command is for: the first one that is more than a
+// preparation, and a utility only if there is nothing else; "" if there is none.
+func programName(script string) (found string) {
 	for _, words := range commands(script) {
 		name, good := commandName(words)
 		name = importer.Name(name)
 		switch {
-		case name == "step": // it has no letters
-		case good:
+		case name == "step" || !good: // "step": it has no letters
+		case !slices.Contains(strings.Fields(utilities), name):
 			return name
-		case fallback == "command":
-			fallback = name
+		case found == "":
+			found = name
 		}
 	}
-	return fallback
+	return found
 }
 
 // commandName returns the name of what a command runs, and whether that is more than a preparation.
@@ -62,11 +84,13 @@ func commandName(words []string) (name string, good bool) {
 			words = args
 		case first == "su":
 			script, _ := option(args, "c", "sgwC")
-			return toolName(script), script != ""
+			name = programName(script)
+			return name, name != ""
 		case slices.Contains([]string{"sh", "bash", "dash", "ash", "zsh", "ksh"}, first):
 			script, rest := option(args, "c", "oO")
 			if script != "" {
-				return toolName(script), true
+				name = programName(script)
+				return name, name != ""
 			}
 			if len(rest) == 0 {
 				return first, false
@@ -83,13 +107,11 @@ func commandName(words []string) (name string, good bool) {
 		case wraps:
 			script, rest := option(args, "c", wrapper.values)
 			if script != "" && first == "flock" {
-				return toolName(script), true
+				name = programName(script)
+				return name, name != ""
 			}
 			words = rest[min(wrapper.before, len(rest)):]
 		case first == "source" || first == ".":
-			if len(args) > 0 {
-				return program(args[:1]), false
-			}
 			return first, false
 		case slices.Contains(strings.Fields(prepare), first):
 			return first, false

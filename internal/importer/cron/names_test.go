@@ -32,16 +32,36 @@ func TestCronNames(t *testing.T) {
 		{"cd /srv && make", "make"},
 		{"git -C /srv pull", "git-pull"},
 		{"sleep 60 && dump", "dump"},
-		{"sleep 60", "sleep"},
+		{"sleep 60", "cron-1"},
+		{"for i in 1 2; do echo $i; done", "cron-1"},
+		{"cat x | sort >y", "cat"},
+		{"cat x | ./load", "load"},
+		{"bash -c 'echo x'", "cron-1"},
 		{"2>&1 >x ~/bin/duck.sh", "duck"},
 		{"/usr/bin/1.sh", "n1"},
 		{"'/opt/my tool/run it.sh'", "run-it"},
 		{"$(command -v backup) now", "command-v-backup"},
-		{". ./x.sh", "x"},
-		{"\"\"", "command"},
-		{"echo 'unclosed", "echo"},
+		{". ./x.sh", "cron-1"},
+		{"\"\"", "cron-1"},
+		{"echo 'unclosed", "cron-1"},
 	} {
 		r, err := cron.Read([]byte("0 7 * * * "+c.command+"\n"), false)
+		if err != nil || len(r.Tools) != 1 || r.Tools[0].Name != c.want {
+			t.Errorf("%s: %+v, %v; want %s", c.command, r.Tools[0].Name, err, c.want)
+		}
+	}
+}
+
+// TestCronNamesOfComments: a comment names the tool only if the program says little.
+func TestCronNamesOfComments(t *testing.T) {
+	for _, c := range []struct{ comment, command, want string }{
+		{"Remove old files", "find /tmp -mtime +7 -delete", "remove-old-files"},
+		{"Say hello to everybody every morning!", "echo hello", "say-hello-to-everybody"},
+		{"Every night", "/opt/backup.sh", "backup"},
+		{"0 8 * * * echo y", "echo x", "cron-2"},
+		{"----", "cat x", "cat"},
+	} {
+		r, err := cron.Read([]byte("# "+c.comment+"\n0 7 * * * "+c.command+"\n"), false)
 		if err != nil || len(r.Tools) != 1 || r.Tools[0].Name != c.want {
 			t.Errorf("%s: %+v, %v; want %s", c.command, r.Tools[0].Name, err, c.want)
 		}

@@ -160,7 +160,7 @@ func (r *reader) command(line string, n int, system bool, about string) {
 		why = "its time zone is unknown"
 	}
 	script, input := percent(rest)
-	t := &importer.Tool{Name: importer.Unique(r.taken, toolName(script)), Description: about, Environment: r.env, Dir: importer.Ref("HOME")}
+	t := &importer.Tool{Name: importer.Unique(r.taken, nameOf(script, about, n)), Description: about, Environment: r.env, Dir: importer.Ref("HOME")}
 	for _, v := range r.env {
 		if v.Name == "HOME" { // cron starts the command there
 			t.Dir = v.Value
