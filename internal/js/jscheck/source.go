@@ -90,11 +90,20 @@ type Tree struct {
 	body    *ast.FunctionLiteral // the function around the author's text
 }
 
-// PreparedProgram returns the program to compile. It changes the tree and must be called only once.
-func (t *Tree) PreparedProgram() *ast.Program {
-	t.useUnicodeEngine()
+// Prepared is a program to compile.
+type Prepared struct {
+	Program    *ast.Program
+	UsesRegExp bool // it mentions RegExp, or calls PatternFunction
+}
+
+// PreparedProgram returns the program to compile, or what is wrong with a regular expression in it. It changes the tree
+// and must be called only once.
+func (t *Tree) PreparedProgram() (p Prepared, wrong *Problem) {
+	p.UsesRegExp, wrong = t.replacePatterns()
 	t.rewordCaughtErrors()
-	return t.program
+	p.Program = t.program
+	p.UsesRegExp = p.UsesRegExp || strings.Contains(t.Source.Text, "RegExp")
+	return p, wrong
 }
 
 // Parse parses the source and returns its tree, or the first problem. The caller reads the file

@@ -9,9 +9,23 @@ import (
 // visit calls f for n and all nodes below it, in the order of the text, and visits the nodes
 // below a node only if f returns true. It skips names that are not references: properties after
 // a dot, labels, and keys.
-func visit(n ast.Node, f func(ast.Node) bool) {
+func visit(n ast.Node, f func(ast.Node) bool) { walker{node: f}.visit(n) }
+
+// replace calls f for the expressions below n, and puts what it returns in their place, unless that is nil. It does not
+// look into what it has put there.
+func replace(n ast.Node, f func(ast.Expression) ast.Expression) {
+	walker{node: func(ast.Node) bool { return true }, expression: f}.visit(n)
+}
+
+// walker has what is called for each node, and for each expression that another node refers to; nil for none.
+type walker struct {
+	node       func(ast.Node) bool
+	expression func(ast.Expression) ast.Expression
+}
+
+func (w walker) visit(n ast.Node) {
 	v := reflect.ValueOf(n)
-	if n == nil || v.Kind() == reflect.Pointer && v.IsNil() || !f(n) {
+	if n == nil || v.Kind() == reflect.Pointer && v.IsNil() || !w.node(n) {
 		return
 	}
 	if v.Kind() == reflect.Pointer {
@@ -22,27 +36,33 @@ func visit(n ast.Node, f func(ast.Node) bool) {
 	}
 	for i := range v.NumField() {
 		if !isNameField(v, v.Type().Field(i).Name) {
-			visitField(v.Field(i), f)
+			w.visitField(v.Field(i))
 		}
 	}
 }
 
-func visitField(v reflect.Value, f func(ast.Node) bool) {
+func (w walker) visitField(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
 		for i := range v.Len() {
-			visitField(v.Index(i), f)
+			w.visitField(v.Index(i))
 		}
 	case reflect.Struct: // a node that is stored by value in another one
 		if n, ok := v.Addr().Interface().(ast.Node); ok {
-			visit(n, f)
+			w.visit(n)
 		}
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
 			return
 		}
+		if e, ok := v.Interface().(ast.Expression); ok && w.expression != nil && v.Kind() == reflect.Interface {
+			if other := w.expression(e); other != nil {
+				v.Set(reflect.ValueOf(other))
+				return
+			}
+		}
 		if n, ok := v.Interface().(ast.Node); ok {
-			visit(n, f)
+			w.visit(n)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/flowrun/flowrun/internal/js/jsnative"
+	"github.com/flowrun/flowrun/internal/js/jsregexp"
 )
 
 // nativeFunctions returns the functions of package jsnative as a built-in module calls them: bytes
@@ -20,6 +21,14 @@ func nativeFunctions(vm *goja.Runtime) map[string]any {
 		"digest":     func(name string, data []byte) goja.Value { return buffer(jsnative.Digest(name, data)) },
 		"hmac":       func(name string, key, data []byte) goja.Value { return buffer(jsnative.HMAC(name, key, data)) },
 		"equalBytes": jsnative.Equal,
+
+		"translatePattern": func(pattern, flags string) []string {
+			text, native, err := jsregexp.Translate(pattern, flags)
+			if err != nil {
+				return []string{"", "", err.Error()}
+			}
+			return []string{text, native, ""}
+		},
 
 		"compareText": texts.Compare,
 		"zoneName":    jsnative.ZoneName,

@@ -18,6 +18,7 @@ type Program struct {
 	maps   func() *jscheck.SourceMap
 
 	usesLocales bool
+	usesRegExp  bool // the global RegExp, or a literal that goja cannot run
 }
 
 // NewProgram parses and compiles a source.
@@ -40,7 +41,11 @@ func NewProgram(s jscheck.Source) (*Program, *Failure) {
 // Compile compiles a tree. It changes the tree and must be called only once for it.
 func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	defer jscheck.RecoverTo(&wrong)
-	main, err := goja.CompileAST(t.PreparedProgram(), false)
+	prepared, wrong := t.PreparedProgram()
+	if wrong != nil {
+		return nil, wrong
+	}
+	main, err := goja.CompileAST(prepared.Program, false)
 	var late *goja.CompilerSyntaxError
 	switch {
 	case errors.As(err, &late):
@@ -48,7 +53,7 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	case err != nil:
 		return nil, &jscheck.Problem{Message: err.Error()}
 	}
-	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), usesLocales: mentionsLocales(t.Source)}, nil
+	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), usesLocales: mentionsLocales(t.Source), usesRegExp: prepared.UsesRegExp}, nil
 }
 
 // setPosition sets the position of a failure from an offset in the source. It reports whether the

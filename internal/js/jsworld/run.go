@@ -67,6 +67,11 @@ func (w *World) start(t *Task) (goja.Value, error) {
 			return nil, err
 		}
 	}
+	if t.Program.usesRegExp {
+		if err := w.addRegExp(); err != nil {
+			return nil, err
+		}
+	}
 	if jscheck.CanRequire(form) {
 		if err := w.defineHidden("require", w.require); err != nil {
 			return nil, err

@@ -1,0 +1,48 @@
+// RegExp with what goja lacks: the properties of Unicode and the flag v. Such an expression is translated, and says
+// what its author wrote.
+const { translatePattern } = __lent()
+const Native = /./.constructor // the global RegExp is not there yet
+const proto = Native.prototype
+const written = new WeakMap()
+
+const isRegExp = (v) => {
+  if (v === null || (typeof v !== 'object' && typeof v !== 'function')) return false
+  const match = v[Symbol.match]
+  return match === undefined ? v instanceof Native : Boolean(match)
+}
+
+function RegExp (pattern, flags) {
+  const like = isRegExp(pattern)
+  if (new.target === undefined && like && flags === undefined && pattern.constructor === RegExp) return pattern
+  const source = like ? (written.get(pattern) ?? pattern).source : pattern === undefined ? '' : String(pattern)
+  const all = flags === undefined ? (like ? pattern.flags : '') : String(flags)
+  const target = new.target ?? RegExp
+  let [translated, native] = [source, all]
+  if (all.includes('v') || (all.includes('u') && /\\p/i.test(source))) {
+    let wrong
+    [translated, native, wrong] = translatePattern(source, all)
+    if (wrong) throw new SyntaxError(wrong)
+  }
+  const made = Reflect.construct(Native, [translated, native], target)
+  if (translated !== source || native !== all || /[/\n\r\u2028\u2029]/.test(source)) written.set(made, { source, flags: all }) // goja shows a slash in its own way
+  return made
+}
+
+const define = (o, name, descriptor) => Object.defineProperty(o, name, { configurable: true, ...descriptor })
+const getter = (name, of, otherwise) => {
+  const get = Object.getOwnPropertyDescriptor(proto, name)?.get ?? (() => otherwise)
+  define(proto, name, { get () { return written.has(this) ? of(written.get(this)) : get.call(this) } })
+}
+getter('source', ({ source }) => {
+  const shown = source.replace(/\\[^]|\[(?:\\[^]|[^\]\\])*\]|\//g, (part) => part === '/' ? '\\/' : part)
+  return shown.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') || '(?:)'
+})
+getter('flags', ({ flags }) => [...flags].sort().join(''))
+getter('unicode', ({ flags }) => flags.includes('u'))
+getter('unicodeSets', ({ flags }) => flags.includes('v'), false)
+define(proto, 'toString', { writable: true, value: { toString () { return `/${this.source}/${this.flags}` } }.toString })
+define(proto, 'constructor', { writable: true, value: RegExp })
+define(RegExp, 'prototype', { configurable: false, value: proto })
+define(RegExp, Symbol.species, { get () { return this } })
+
+module.exports = { RegExp, __flowrunRegExp: RegExp }
