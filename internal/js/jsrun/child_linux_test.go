@@ -100,9 +100,10 @@ func TestEndsWithProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.HasPrefix(string(name), jsworld.ChildName) {
-		t.Fatalf("%q, %v", name, err)
-	}
+	waittest.Until(t, "the name of the child", func() bool { // it has none between fork and exec
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		return err == nil && strings.HasPrefix(string(name), jsworld.ChildName)
+	})
 	cmd.Process.Kill()
 	cmd.Wait()
 	waittest.Until(t, "end of the child", func() bool {

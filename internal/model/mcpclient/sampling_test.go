@@ -95,6 +95,11 @@ func TestSamplingLimits(t *testing.T) {
 			if err := os.WriteFile(ended, nil, 0o600); err != nil { // the server asks when the client knows that the call has ended
 				t.Fatal(err)
 			}
+			waittest.Until(t, "a request that is refused", func() bool {
+				u.mu.Lock()
+				defer u.mu.Unlock()
+				return len(u.problems) > 0
+			})
 			time.Sleep(time.Second) // for requests that must not be answered
 			m.mu.Lock()
 			defer m.mu.Unlock()
