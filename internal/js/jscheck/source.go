@@ -141,17 +141,8 @@ func (s Source) checkLimits() *Problem {
 			return &Problem{Off: at[0], Message: "there are too many consecutive labels here"}
 		}
 	}
-	open := 0
-	for i := range len(s.Text) {
-		switch s.Text[i] {
-		case '(', '[', '{':
-			open++
-		case ')', ']', '}':
-			open--
-		}
-		if open > maxNesting {
-			return &Problem{Off: i, Message: fmt.Sprintf("brackets are nested deeper than %d levels here", maxNesting)}
-		}
+	if at := deepest(s.Text, maxNesting); at >= 0 {
+		return &Problem{Off: at, Message: fmt.Sprintf("brackets are nested deeper than %d levels here", maxNesting)}
 	}
 	return nil
 }
