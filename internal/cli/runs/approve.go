@@ -207,7 +207,7 @@ func noQuestion(p *engine.RecordedRun, step string, open []history.Question) err
 		verb = "; to continue it: flowrun resume " + id
 	}
 	if step == "" {
-		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, statusText(res.Status, res.Notes...), verb)
+		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, findrun.StatusText(res.Status, res.Notes...), verb)
 	}
 	if i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return engine.Means(step, s.ID) }); i >= 0 {
 		s := res.Steps[i]
@@ -215,7 +215,7 @@ func noQuestion(p *engine.RecordedRun, step string, open []history.Question) err
 		if s.Message != "" {
 			said = " (" + s.Message + ")"
 		}
-		return fmt.Errorf("step %s of run %s is not waiting for an answer; it %s%s%s%s", step, id, statusText(s.Status), said, waiting, verb)
+		return fmt.Errorf("step %s of run %s is not waiting for an answer; it %s%s%s%s", step, id, findrun.StatusText(s.Status), said, waiting, verb)
 	}
 	if p.Plan.Step(step) == nil {
 		return p.NoStep(step)
@@ -303,7 +303,7 @@ func continuedElsewhere(ctx context.Context, env *ui.Env, s history.Store, p *en
 		}
 	}
 	if p.Info.Status.Settled() && p.Info.Status != dag.Interrupted {
-		return reportElsewhere("run %s has ended in the meantime; it %s; for details: flowrun show %s", id, statusText(p.Info.Status), id)
+		return reportElsewhere("run %s has ended in the meantime; it %s; for details: flowrun show %s", id, findrun.StatusText(p.Info.Status), id)
 	}
 	dir, err := ui.StateDir()
 	if err != nil {

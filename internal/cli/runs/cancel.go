@@ -62,7 +62,7 @@ func cancel(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo
 		}
 		return fmt.Errorf("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)
 	default:
-		return fmt.Errorf("run %s has already ended; it %s", id, statusText(info.Status, info.Notes...))
+		return fmt.Errorf("run %s has already ended; it %s", id, findrun.StatusText(info.Status, info.Notes...))
 	}
 }
 

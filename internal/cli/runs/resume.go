@@ -213,7 +213,7 @@ func nothingToDo(env *ui.Env, r *engine.Result, form string) error {
 	if slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; to run its interrupted steps again: flowrun resume " + r.ID + " --rerun-interrupted"
 	}
-	env.Notef("run %s has no steps left to run; it %s%s", r.ID, statusText(r.Status, r.Notes...), hint)
+	env.Notef("run %s has no steps left to run; it %s%s", r.ID, findrun.StatusText(r.Status, r.Notes...), hint)
 	if form == "json" {
 		return ui.WriteResult(env, r)
 	}
@@ -237,7 +237,7 @@ func describePlan(env *ui.Env, g *engine.Continuation, p *engine.RecordedRun, f 
 		first = nil
 	}
 	r := p.Result()
-	env.Notef("%s run %s of %s (it %s)", verb, p.Record.ID, p.Record.Tool, statusText(r.Status, r.Notes...))
+	env.Notef("%s run %s of %s (it %s)", verb, p.Record.ID, p.Record.Tool, findrun.StatusText(r.Status, r.Notes...))
 	reportLimit(env, p)
 	for _, line := range []struct {
 		text  string

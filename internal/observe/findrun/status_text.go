@@ -1,4 +1,4 @@
-package runs
+package findrun
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 	"github.com/flowrun/flowrun/dag"
 )
 
-// statusText returns a status as the rest of a sentence about a run, with its notes:
+// StatusText returns a status as the rest of a sentence about a run, with its notes:
 // "failed", "is interrupted", "succeeded (2 tolerated)".
-func statusText(s dag.Status, notes ...string) string {
+func StatusText(s dag.Status, notes ...string) string {
 	text := s.String()
 	switch s {
 	case dag.TimedOut:
