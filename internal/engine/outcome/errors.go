@@ -142,6 +142,9 @@ func (e *AwaitsAnswerError) Error() string {
 // is unknown what it would have done.
 var ErrNotStarted = errors.New("the run could not start, so there is nothing to resume; start a new run")
 
+// ErrNoneSuits reports that there are runs, but none of them is one that the latest run could mean.
+var ErrNoneSuits = errors.New("the command is for none of the runs")
+
 // NotEditableError reports that the service does not change a definition.
 type NotEditableError struct{ Reason string }
 

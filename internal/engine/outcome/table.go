@@ -85,7 +85,8 @@ var table = []struct {
 		"", "change the file on the machine of the service", ""}},
 	{is(ErrSourceChanged), Row{"source-changed", ExitFailed, 409, AnswerNotRun,
 		"", "read the definition again, then make your change again", ""}},
-	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)}, // the HTTP API requires full ids
+	{as(func(*Report, *history.AmbiguousError) {}), internal.exit(ExitUsage)},                   // the HTTP API requires full ids
+	{is(ErrNoneSuits), internal.exit(ExitFailed).commandHint("to list the runs: flowrun runs")}, // the same
 	{is(history.ErrLive), Row{"live", ExitRefused, 409, AnswerNotRun,
 		"", "cancel it or wait until it has ended", "wait until it has ended, or stop it with flowrun cancel"}},
 	{is(ErrNotStarted), Row{"never-began", ExitFailed, 409, AnswerNotRun,

@@ -3,6 +3,7 @@
 package findrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/library"
 )
@@ -65,14 +67,27 @@ func (a Act) Lacking() string { return a.rule().lacking }
 // Acts returns all acts.
 func Acts() []Act { return []Act{Read, Answer, Cancel, Stop, Resume, Retry, Rerun} }
 
-// noneError means that there is no run for an act.
-type noneError Act
-
-func (e noneError) Error() string {
-	return fmt.Sprintf("cannot find run %q: %s", history.Latest, Act(e).Lacking())
+// noneError means that there is no run for an act. If there are other runs, it wraps outcome.ErrNoneSuits, else
+// history.ErrNoRun.
+type noneError struct {
+	act    Act
+	newest *history.RunInfo // nil if there are no runs at all
 }
 
-func (e noneError) Unwrap() error { return history.ErrNoRun }
+func (e *noneError) Error() string {
+	text := fmt.Sprintf("cannot find run %q: %s", history.Latest, e.act.Lacking())
+	if n := e.newest; n != nil {
+		text += fmt.Sprintf("; the newest run is %s of %s, which %s", n.ID, n.Tool, StatusText(n.Status, n.Notes...))
+	}
+	return text
+}
+
+func (e *noneError) Unwrap() error {
+	if e.newest == nil {
+		return history.ErrNoRun
+	}
+	return outcome.ErrNoneSuits
+}
 
 // Finder finds runs in a store.
 type Finder struct {
@@ -83,7 +98,8 @@ type Finder struct {
 	Shown   func(history.RunInfo) bool // whether the latest run can be this one; nil is any
 }
 
-// Find returns the id of the run that a word means for an act. Errors: history.ErrNoRun, a *history.AmbiguousError.
+// Find returns the id of the run that a word means for an act. Errors: history.ErrNoRun; a *history.AmbiguousError;
+// outcome.ErrNoneSuits if the latest run is asked for and the act is for none of the runs.
 func (f *Finder) Find(ctx context.Context, a Act, word string) (string, error) {
 	if word != history.Latest {
 		return history.FindRun(ctx, f.Store, word)
@@ -94,7 +110,13 @@ func (f *Finder) Find(ctx context.Context, a Act, word string) (string, error) {
 			return id, err
 		}
 	}
-	return "", noneError(a)
+	if a != Read {
+		if id, err := f.Find(ctx, Read, word); err == nil {
+			newest, err := f.Store.Info(ctx, id)
+			return "", cmp.Or(err, error(&noneError{a, &newest}))
+		}
+	}
+	return "", &noneError{act: a}
 }
 
 // most is how many of the newest runs the latest one is looked for among.
