@@ -35,6 +35,8 @@ func TestUsage(t *testing.T) {
 		{"runs --limit -1", "--limit must be at least 1, or 0 for all"},
 		{"runs --status failed,odd", `--status: unknown state "odd"; the states are running, pending, waiting, succeeded, failed, cancelled, timed-out, interrupted`},
 		{"runs --since soon", `--since: "soon" is not a duration; write 30d, 12h or 1h30m, a date (2026-12-01) or a time (RFC 3339: 2026-12-01T08:00:00Z)`},
+		{"runs --until soon", `--until: "soon" is not a duration`},
+		{"runs --param REGION", `--param "REGION" has no name and value; write it as NAME=VALUE`},
 		{"runs -o xml", "xml"},
 		{"runs all", "all"},
 		{"show", "give one run: an id, a unique prefix of it, or latest"},

@@ -15,30 +15,37 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
+	"github.com/flowrun/flowrun/internal/observe/runfilter"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 func runsCommand(env *ui.Env) *cobra.Command {
-	var status []string
-	var since, output string
-	var q history.Query
+	var status, params []string
+	var since, until, origin, output string
+	var f runfilter.Filter
+	q := &f.Query
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List runs, newest first",
 		Long: `List runs, newest first. TRIGGER is what started a run: cli, api, call, detach,
 schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
-			strings.Join(runStates(), ", ") + `.`,
+			strings.Join(runfilter.Statuses(), ", ") + `.`,
 		Example: `  flowrun runs
   flowrun runs --status failed,timed-out --since 24h
-  flowrun runs --tool deploy --limit 5 -o json`,
+  flowrun runs --tool deploy --origin schedule --param REGION=eu
+  flowrun runs --since 2026-11-20 --until 2026-11-21 -o json`,
 		Args: ui.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, w := range status {
-				st, err := dag.ParseStatus(w)
-				if err != nil {
-					return ui.Usagef(c, "--status: %v; the states are %s", err, strings.Join(runStates(), ", "))
+				if err := f.AddStatus(w); err != nil {
+					return ui.Usagef(c, "--status: %v; the states are %s", err, strings.Join(runfilter.Statuses(), ", "))
 				}
-				q.Status = append(q.Status, st)
+			}
+			f.SetOrigin(origin)
+			for _, p := range params {
+				if err := f.AddParam(p); err != nil {
+					return ui.Usagef(c, "--param %q %v; write it as NAME=VALUE", p, err)
+				}
 			}
 			if q.Limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
@@ -47,19 +54,26 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 			if q.Since, err = ui.ParseTime(since); err != nil {
 				return ui.Usagef(c, "--since: %v", err)
 			}
+			if q.Until, err = ui.ParseTime(until); err != nil {
+				return ui.Usagef(c, "--until: %v", err)
+			}
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return runs(ctx, env, s, q, output) })
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error { return runs(ctx, env, s, &f, output) })
 		},
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&status, "status", nil, "only runs in these `states`: failed or failed,timed-out")
 	fl.StringVar(&q.Tool, "tool", "", "only runs of this `tool`")
 	fl.StringVar(&since, "since", "", "only runs that started within this `duration` (24h, 7d), or since a date or a time (RFC 3339)")
+	fl.StringVar(&until, "until", "", "only runs that started before this `time`, written like that of --since")
+	fl.StringVar(&origin, "origin", "", "only runs with this `trigger`: schedule:NAME, schedule for all schedules, or cli")
+	fl.StringArrayVar(&params, "param", nil, "only runs in which this parameter has this value (`NAME=VALUE`)")
 	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 lists all")
 	ui.OutputFlag(c, &output, "table", "json", "jsonl")
-	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runStates(), cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runfilter.Statuses(), cobra.ShellCompDirectiveNoFileComp))
+	c.RegisterFlagCompletionFunc("origin", cobra.FixedCompletions(append(runfilter.Kinds(), runfilter.Direct, "api", "call", "detach", "mcp"), cobra.ShellCompDirectiveNoFileComp))
 	c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return complete.Tool(env)(c, nil, prefix)
 	})
@@ -69,27 +83,10 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 // runColumns keep the note, which is the reason of a failure, longer than the trigger.
 var runColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 5}, {Title: "STATUS"}, {Title: "STARTED", Yields: 4, Whole: true}, {Title: "TOOK", Yields: 2, Whole: true}, {Title: "TRIGGER", Yields: 1}, {Title: "NOTE", Yields: 3, Prose: true}}
 
-// runStates returns the states that a run can have.
-func runStates() []string {
-	var words []string
-	for _, s := range []dag.Status{dag.Running, dag.Pending, dag.Waiting, dag.Succeeded, dag.Failed, dag.Cancelled, dag.TimedOut, dag.Interrupted} {
-		words = append(words, s.String())
-	}
-	return words
-}
-
-func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, output string) error {
-	limit := q.Limit
-	if limit > 0 {
-		q.Limit++ // to know whether there are more
-	}
-	list, err := s.Runs(ctx, q)
+func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter, output string) error {
+	list, next, err := f.Page(ctx, s.Runs, time.Time{})
 	if err != nil {
 		return err
-	}
-	more := limit > 0 && len(list) > limit
-	if more {
-		list = list[:limit]
 	}
 	now := time.Now()
 	switch output {
@@ -113,7 +110,7 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, q history.Query, ou
 	for i, r := range list {
 		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), r.Message}
 	}
-	if more {
+	if next != "" {
 		defer env.Notef("there are more runs; to list all: --limit 0")
 	}
 	return ui.Table(env, runColumns, rows, statusColors(env, 2))

@@ -48,14 +48,16 @@ func TestRuns(t *testing.T) {
 	var ids []string // oldest first
 	for _, c := range []struct {
 		tool    string
+		to      string // the parameter TO
 		answers map[string]bool
 	}{
-		{"release", map[string]bool{"gate": true, "publish": true, "tidy": true}},
-		{"other", map[string]bool{"gate": false, "undo": true, "tell": true, "tidy": true}},
-		{"release", map[string]bool{"gate": false, "undo": true, "tell": true, "tidy": true}},
-		{"release", nil},
+		{"release", "eu", map[string]bool{"gate": true, "publish": true, "tidy": true}},
+		{"other", "eu", map[string]bool{"gate": false, "undo": true, "tell": true, "tidy": true}},
+		{"release", "us", map[string]bool{"gate": false, "undo": true, "tell": true, "tidy": true}},
+		{"release", "eu", nil},
 	} {
-		ids = append(ids, recordedtest.Answered(t, s, strings.Replace(release, "release", c.tool, 1), c.answers).Record.ID)
+		definition := strings.Replace(release, "release", c.tool, 1) + "parameters:\n  TO: {type: string, default: " + c.to + "}\n"
+		ids = append(ids, recordedtest.Answered(t, s, definition, c.answers).Record.ID)
 	}
 	for _, c := range []struct {
 		flags string
@@ -76,6 +78,15 @@ func TestRuns(t *testing.T) {
 		{"--since 2020-01-01 --tool other", []int{1}, ""},
 		{"--since 2999-01-01T00:00:00Z", nil, "flowrun: no runs found\n"},
 		{"--since 2999-01-01", nil, "flowrun: no runs found\n"},
+		{"--until 2999-01-01 --tool other", []int{1}, ""},
+		{"--until 1h", nil, "flowrun: no runs found\n"},
+		{"--origin cli --limit 3", []int{3, 2, 1}, "flowrun: there are more runs; to list all: --limit 0\n"},
+		{"--origin schedule", nil, "flowrun: no runs found\n"},
+		{"--param TO=eu", []int{3, 1, 0}, ""},
+		{"--param TO=eu --limit 3", []int{3, 1, 0}, ""},
+		{"--param TO=eu --limit 2", []int{3, 1}, "flowrun: there are more runs; to list all: --limit 0\n"},
+		{"--param TO=us --tool release", []int{2}, ""},
+		{"--param TO=eu --param TO=us", nil, "flowrun: no runs found\n"},
 	} {
 		var want []string
 		for _, i := range c.want {

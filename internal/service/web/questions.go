@@ -82,7 +82,7 @@ func (h questionHandlers) allQuestions(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	runs, next, err := h.list.page(r.Context(), f)
+	runs, next, err := f.Page(r.Context(), h.list.history.Runs, time.Now().Add(examineTime))
 	if err != nil {
 		return err
 	}
