@@ -100,6 +100,14 @@ var cases = []struct {
 		"01 00:30, queue 01 01:00, 01 01:00 at 01:20, queue 01 01:30, skip 01 02:00, 01 01:30 at 02:10"},
 	{"overlap cancel-running", "*/30 * * * *", Schedule{Overlap: OverlapReplace}, "2026-06-01T00:15:00Z", "takes 45m, run 1h30m", "01 00:30, cancel 01 01:00, cancel 01 01:30"},
 	{"overlap allow", "*/30 * * * *", Schedule{Overlap: OverlapAllow}, "2026-06-01T00:15:00Z", "takes 45m, run 1h30m", "01 00:30, 01 01:00, 01 01:30"},
+	{"overlap skip: a missed time is skipped while a run of the service before is active", "0 * * * *", Schedule{}, "2026-06-01T00:30:00Z", "takes 10h, run 1h, down 2h, run 1h",
+		"01 01:00, miss 1, skip 01 03:00, skip 01 04:00"},
+	{"overlap skip: one run for many restarts", "*/20 * * * * *", Schedule{}, "2026-06-01T00:00:10Z", "takes 90s, run 12s, down 25s, run 1s, down 40s, run 10s, down 25s, run 5s",
+		"01 00:00:20, skip 01 00:00:40, miss 1, skip 01 00:01:20, miss 1, skip 01 00:02:00"},
+	{"overlap skip: all missed times are skipped while an earlier run is active", "0 * * * *", Schedule{CatchUp: CatchUpAll}, "2026-06-01T00:30:00Z", "takes 10h, run 1h, down 2h, run 1m",
+		"01 01:00, skip 01 02:00, skip 01 03:00"},
+	{"overlap queue: one missed time waits, not a second", "0 * * * *", Schedule{Overlap: OverlapQueue}, "2026-06-01T00:30:00Z", "takes 10h, run 1h, down 2h, run 1m, down 2h, run 1m",
+		"01 01:00, miss 1, queue 01 03:00, miss 1, skip 01 05:00, 01 03:00 at 15:00"},
 	{"no overlap", "*/30 * * * *", Schedule{}, "2026-06-01T00:15:00Z", "takes 29m, run 1h30m", "01 00:30, 01 01:00, 01 01:30"},
 
 	// Bounds, pauses, changes, rivals.

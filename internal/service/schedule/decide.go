@@ -14,16 +14,16 @@ const (
 )
 
 // Decide returns the action for a scheduled time while some runs of the schedule are active
-// and some are queued. Catch-up times (late) are queued where others would be skipped: they
-// were requested one by one. The reason explains to people why a time is skipped. It is a
-// pure function.
-func Decide(o Overlap, late bool, running, queued int) (a Action, reason string) {
+// and some are queued. caughtUp is how many earlier times of the same catch-up have fired: each
+// of them was asked for, so the next one waits for them where it would otherwise be skipped. The
+// reason explains to people why a time is skipped. It is a pure function.
+func Decide(o Overlap, caughtUp, running, queued int) (a Action, reason string) {
 	switch {
 	case running+queued == 0 || o == OverlapAllow:
 		return Start, ""
 	case o == OverlapReplace:
 		return Replace, ""
-	case late:
+	case caughtUp > 0:
 		return Queue, ""
 	case o == OverlapQueue && queued == 0:
 		return Queue, ""

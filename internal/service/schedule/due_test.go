@@ -24,17 +24,17 @@ func schedule(t testing.TB, line string) Schedule {
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		o               Overlap
-		late            bool
+		caughtUp        int
 		running, queued int
 		want            Action
 	}{
-		{"", false, 0, 0, Start}, {"", false, 1, 0, Skip}, {"", true, 1, 0, Queue}, {"", true, 0, 3, Queue}, {"", false, 0, 1, Skip},
-		{OverlapSkip, false, 0, 0, Start}, {OverlapSkip, false, 2, 0, Skip},
-		{OverlapQueue, false, 0, 0, Start}, {OverlapQueue, false, 1, 0, Queue}, {OverlapQueue, false, 1, 1, Skip}, {OverlapQueue, true, 1, 1, Queue}, {OverlapQueue, false, 0, 1, Skip},
-		{OverlapReplace, false, 0, 0, Start}, {OverlapReplace, false, 1, 0, Replace}, {OverlapReplace, true, 1, 0, Replace},
-		{OverlapAllow, false, 5, 5, Start}, {OverlapAllow, true, 5, 5, Start},
+		{"", 0, 0, 0, Start}, {"", 0, 1, 0, Skip}, {"", 0, 0, 1, Skip}, {"", 1, 1, 0, Queue}, {"", 2, 0, 1, Queue}, {"", 1, 0, 0, Start},
+		{OverlapSkip, 0, 0, 0, Start}, {OverlapSkip, 0, 2, 0, Skip}, {OverlapSkip, 1, 1, 1, Queue},
+		{OverlapQueue, 0, 0, 0, Start}, {OverlapQueue, 0, 1, 0, Queue}, {OverlapQueue, 0, 1, 1, Skip}, {OverlapQueue, 1, 1, 1, Queue}, {OverlapQueue, 0, 0, 1, Skip},
+		{OverlapReplace, 0, 0, 0, Start}, {OverlapReplace, 0, 1, 0, Replace}, {OverlapReplace, 1, 1, 0, Replace},
+		{OverlapAllow, 0, 5, 5, Start}, {OverlapAllow, 1, 5, 5, Start},
 	} {
-		got, reason := Decide(c.o, c.late, c.running, c.queued)
+		got, reason := Decide(c.o, c.caughtUp, c.running, c.queued)
 		if got != c.want || (reason != "") != (got == Skip) {
 			t.Errorf("%+v: %v %q", c, got, reason)
 		}

@@ -112,9 +112,11 @@ type entry struct {
 	watched bool      // the store has been read; cursor is valid
 	cursor  time.Time // the last time that was handled
 	resumed time.Time // when the schedule was unpaused; earlier times are not late
-	wake    time.Time // when to check it; zero: never
-	busy    bool      // a goroutine handles it
-	changed *Schedule // replaces the schedule when that goroutine is done
+	// caughtUp is how many times of the current catch-up have fired.
+	caughtUp int
+	wake     time.Time // when to check it; zero: never
+	busy     bool      // a goroutine handles it
+	changed  *Schedule // replaces the schedule when that goroutine is done
 }
 
 // New creates a loop without schedules.
@@ -328,6 +330,7 @@ func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.
 		}
 		e.cursor = slot.At
 	}
+	e.caughtUp = 0
 	return due.Next, nil
 }
 
@@ -388,6 +391,9 @@ func (l *Loop) fire(ctx context.Context, e *entry, slot ScheduledTime) error {
 			report.Kind, report.Err = Failed, err
 		}
 		report.Lag = l.wall().Sub(slot.Due)
+		if slot.Late {
+			e.caughtUp++
+		}
 	}
 	l.Observe(report)
 	return nil
@@ -407,7 +413,11 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 	if err != nil {
 		return Skip, "", err
 	}
-	action, reason := Decide(e.Overlap, slot.Late, running, queued)
+	caughtUp := 0
+	if slot.Late {
+		caughtUp = e.caughtUp
+	}
+	action, reason := Decide(e.Overlap, caughtUp, running, queued)
 	return action, reason, nil
 }
 
