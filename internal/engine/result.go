@@ -49,7 +49,9 @@ type Result struct {
 	Enforced   bool
 	Unenforced []string
 	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
-	Output     string   // at most 10 MB; see WithStdout
+	// Definitions are those that a recorded run used, without their texts; that of the tool is first.
+	Definitions []Definition
+	Output      string // at most 10 MB; see WithStdout
 	// Outputs are the declared outputs by name, secrets masked; nil if there are none. Numbers are json.Numbers.
 	Outputs map[string]any
 	// InvalidUTF8 reports that bytes of Output that are not UTF-8 were replaced.

@@ -40,6 +40,7 @@ func TestUsage(t *testing.T) {
 		{"runs -o xml", "xml"},
 		{"runs all", "all"},
 		{"show", "give one run: an id, a unique prefix of it, or latest"},
+		{"show latest --definition -o json", "--definition prints text"},
 		{"logs", "give a run, and optionally one of its steps"},
 		{"logs latest a b", "give a run, and optionally one of its steps"},
 		{"logs latest --attempt 0", "--attempt must be at least 1"},

@@ -23,19 +23,31 @@ import (
 
 func showCommand(env *ui.Env) *cobra.Command {
 	var output string
+	var definition bool
 	c := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show the status and results of a run and its steps",
 		Long: `Show the status and results of a run and its steps. If the run is still active, show its
-progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json.`,
+progress. If it failed, show the last lines of the step that failed. -o json prints the same document as flowrun run -o json.
+
+FILE is the definition that the run used, with the checksum of its text. --definition prints that text, with
+secrets masked, although the file may have changed since; of a run that used several definitions it
+prints each under its name.`,
 		Example: `  flowrun show latest
+  flowrun show latest --definition | diff - nightly.yaml
   flowrun show 1m80y -o json | jq .steps`,
 		Args: ui.OneRun,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
+			if definition && output == "json" {
+				return ui.Usagef(c, "--definition prints text: it cannot be combined with -o json")
+			}
 			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				p, err := env.LoadRun(ctx, s, findrun.Read, args[0])
 				if err != nil {
 					return err
+				}
+				if definition {
+					return showDefinitions(env, p.Definitions())
 				}
 				if output == "json" {
 					return ui.WriteResult(env, p.Result())
@@ -45,8 +57,32 @@ progress. If it failed, show the last lines of the step that failed. -o json pri
 		},
 		ValidArgsFunction: runview.CompleteRunID(env, findrun.Read),
 	}
+	c.Flags().BoolVar(&definition, "definition", false, "print the text of the definition that the run used")
 	ui.OutputFlag(c, &output, "text", "json")
 	return c
+}
+
+// showDefinitions prints the texts of definitions: one as it is, several each below its name.
+func showDefinitions(env *ui.Env, list []engine.Definition) error {
+	for i, d := range list {
+		title := ""
+		if len(list) > 1 {
+			title = strings.Repeat("\n", min(i, 1)) + "==> " + console.Clean(d.Name) + " <==\n"
+		}
+		if _, err := fmt.Fprintf(env.Stdout, "%s%s", title, d.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// definitionNames returns the names of definitions, each with the beginning of its digest.
+func definitionNames(list []engine.Definition) string {
+	var words []string
+	for _, d := range list {
+		words = append(words, d.Name+" "+d.ShortDigest())
+	}
+	return strings.Join(words, ", ")
 }
 
 func show(env *ui.Env, p *engine.RecordedRun) error {
@@ -56,6 +92,7 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 		{"took", runview.RunTook(r)},
 		{"retry of", r.RetryOf},
 		{"origin", p.Record.Origin},
+		{"file", definitionNames(r.Definitions)},
 		{"message", r.Message},
 		{"params", shownValues(r.Params)},
 		{"outputs", shownValues(r.Outputs)},

@@ -48,6 +48,7 @@ tool     release
 status   failed \(exit 1\)
 started  .*
 took     .*
+file     \S+ sha256:[0-9a-f]{12}
 message  .*
 
 STEP +STATUS +TOOK +NOTE
@@ -59,6 +60,25 @@ tidy +succeeded .*
 $`
 	if err != nil || !regexp.MustCompile(want).MatchString(out) {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestShowDefinitions: the text of one definition is printed as it is, those of several below their names.
+func TestShowDefinitions(t *testing.T) {
+	a, b := engine.Definition{Name: "a.yaml", Digest: "sha256:0123456789abcdef", Text: []byte("a\n")}, engine.Definition{Name: "b\x1b.md", Digest: "short", Text: []byte("b\n")}
+	for _, c := range []struct {
+		list        []engine.Definition
+		text, names string
+	}{
+		{nil, "", ""},
+		{[]engine.Definition{a}, "a\n", "a.yaml sha256:0123456789ab"},
+		{[]engine.Definition{a, b}, "==> a.yaml <==\na\n\n==> " + console.Clean("b\x1b.md") + " <==\nb\n", "a.yaml sha256:0123456789ab, b\x1b.md short"},
+	} {
+		var out bytes.Buffer
+		err := showDefinitions(&ui.Env{Terminal: ui.Terminal{Stdout: &out}}, c.list)
+		if names := definitionNames(c.list); err != nil || out.String() != c.text || names != c.names {
+			t.Errorf("%v\n%s\n%s", err, out.String(), names)
+		}
 	}
 }
 

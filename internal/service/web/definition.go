@@ -1,16 +1,13 @@
 package web
 
-import (
-	"net/http"
-	"path"
-	"strings"
-)
+import "net/http"
 
-// definitionFile is the text of one definition. Its name has no folders of the machine.
+// definitionFile is the text of one definition.
 type definitionFile struct {
-	Name  string `json:"name"`
-	Scope string `json:"scope"`
-	Text  string `json:"text"`
+	Name   string `json:"name"`
+	Scope  string `json:"scope"`
+	Digest string `json:"digest"`
+	Text   string `json:"text"`
 }
 
 func (h *runHandlers) definition(w http.ResponseWriter, r *http.Request) error {
@@ -19,8 +16,8 @@ func (h *runHandlers) definition(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	files := []definitionFile{}
-	for _, s := range past.Record.Sources {
-		files = append(files, definitionFile{path.Base(strings.ReplaceAll(s.File, `\`, "/")), string(s.Scope), string(s.Text)})
+	for _, d := range past.Definitions() {
+		files = append(files, definitionFile{d.Name, string(d.Scope), d.Digest, string(d.Text)})
 	}
 	return writeJSON(w, 200, map[string][]definitionFile{"files": files})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -109,7 +110,7 @@ func TestPreviews(t *testing.T) {
 		"resume":          `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
 		"retry":           `{"keeps":["good"],"again":["bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
 		"retry?from=good": `{"keeps":[],"again":["good","bad"],"first":[],"waiting":[],"held":[],"asks":[],"lost":[],"cleaned":[]}`,
-		"definition":      `{"files":[{"name":"fails.yaml","scope":"local","text":` + quoted(tools["fails"]) + `}]}`,
+		"definition":      `{"files":[{"name":"fails.yaml","scope":"local","digest":"` + tool.DigestOf([]byte(tools["fails"])) + `","text":` + quoted(tools["fails"]) + `}]}`,
 	} {
 		if _, doc := b.get("/api/v1/runs/" + id + "/" + path); string(doc) != want+"\n" {
 			t.Errorf("%s: %s, want %s", path, doc, want)
