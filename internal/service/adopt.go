@@ -35,14 +35,8 @@ func (a *adopter) adopt(ctx context.Context, open []history.RunInfo) {
 			continue
 		}
 		orphans[info.ID] = true
-		if info.Status == dag.Waiting {
+		if info.Status == dag.Waiting || !OfServices(info) || a.parked.holds(info.ID) {
 			continue // see resumeWaiting
-		}
-		if engine.CalledByModel(info.Origin) && !info.Released {
-			continue // its caller is gone, and may have called again
-		}
-		if a.parked.holds(info.ID) {
-			continue
 		}
 		a.tryAdopt(ctx, info)
 	}

@@ -53,14 +53,20 @@ func (c *Control) proceed(ctx context.Context, id string, plan planner) error {
 // continuation returns how a run continues. It is an error if that needs the decision of a person, or if the policy does
 // not allow the tool.
 func (c *Control) continuation(past *engine.RecordedRun, plan planner) (*engine.Continuation, error) {
-	g, err := plan(past, c.catalog.Library(), engine.ResumeOptions{})
+	g, err := continuationOf(past, c.catalog.Library(), plan)
 	if err != nil {
 		return nil, err
 	}
-	if len(g.Asks) > 0 {
-		return nil, &outcome.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
-	}
 	return g, c.policy.Allows(past.Plan)
+}
+
+// continuationOf returns how a run continues, or an error if that needs the decision of a person.
+func continuationOf(past *engine.RecordedRun, lib *library.Library, plan planner) (*engine.Continuation, error) {
+	g, err := plan(past, lib, engine.ResumeOptions{})
+	if err == nil && len(g.Asks) > 0 {
+		err = &outcome.InterruptedError{Run: past.Record.ID, Steps: g.Asks}
+	}
+	return g, err
 }
 
 // PreviewResume returns what Resume would do, and starts nothing.

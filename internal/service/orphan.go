@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/library"
 )
 
 // A run that crashes the service must not do so forever. A run that was resumed
@@ -22,6 +24,27 @@ const (
 // errCrashLoop is the reason why such a run is no longer resumed.
 var errCrashLoop = fmt.Errorf("it was resumed %d times within %v, and was interrupted each time before a step had ended", maxAdoptions, adoptionWindow)
 
+// WhyLeft returns why services leave an interrupted run to people, nil if the next one resumes it. A running service may have
+// another reason, see Parking.Why: its policy.
+func WhyLeft(past *engine.RecordedRun, lib *library.Library) error {
+	if !past.Info.Released && crashLoops(past) {
+		return errCrashLoop
+	}
+	_, err := continuationOf(past, lib, (*engine.RecordedRun).Continue)
+	return err
+}
+
+// crashLoops reports whether a run was resumed too often without getting any further.
+func crashLoops(past *engine.RecordedRun) bool {
+	return adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions
+}
+
+// OfServices reports whether services resume a run when it is interrupted. They do not resume the runs of people, nor, if it
+// was killed, one that a model has called: its caller is gone, and may have called again.
+func OfServices(info history.RunInfo) bool {
+	return info.Origin != "" && (info.Released || !engine.CalledByModel(info.Origin))
+}
+
 // adopt continues a run that has no owner. If cancelFor is set, it continues the run in
 // order to cancel it, for that reason.
 func (c *Control) adopt(ctx context.Context, id string, cancelFor error) error {
@@ -29,7 +52,7 @@ func (c *Control) adopt(ctx context.Context, id string, cancelFor error) error {
 	if err != nil {
 		return err
 	}
-	if !c.inherited(past) && adoptions(past.Events, time.Now().Add(-adoptionWindow)) >= maxAdoptions {
+	if !c.inherited(past) && crashLoops(past) {
 		return errCrashLoop
 	}
 	g, err := c.continuation(past, (*engine.RecordedRun).Continue)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -13,40 +12,38 @@ import (
 // not resume: what was missing may be available by then.
 const resumeRetryDelay = 5 * time.Minute
 
-// Parking knows the interrupted runs that the service leaves to people. Safe for concurrent use.
+// Parking knows the interrupted runs that the service leaves to people. Package attention logs them. Safe for concurrent
+// use.
 type Parking struct {
-	log  *slog.Logger
 	mu   sync.Mutex
 	runs map[string]parkedRun
 }
 
 // parkedRun describes an interrupted run that the service leaves to people.
 type parkedRun struct {
-	why   string
+	why   error
 	until time.Time // when the next attempt is made; zero: not before a person resumes the run
 }
 
-// park leaves a run to people. It logs each reason once.
+// park leaves a run to people.
 func (p *Parking) park(info history.RunInfo, err error) {
-	r := parkedRun{why: err.Error()}
+	r := parkedRun{why: err}
 	if !errors.Is(err, errCrashLoop) {
 		r.until = time.Now().Add(resumeRetryDelay)
 	}
 	p.mu.Lock()
-	known := p.runs[info.ID].why == r.why
+	defer p.mu.Unlock()
 	p.runs[info.ID] = r
-	p.mu.Unlock()
-	if !known {
-		p.log.Warn("run stays interrupted until a person resumes it", "run", info.ID, "tool", info.Tool, "origin", info.Origin, "reason", r.why)
-	}
 }
 
 // NeedsPerson reports whether an interrupted run is left to people.
-func (p *Parking) NeedsPerson(id string) bool {
+func (p *Parking) NeedsPerson(id string) bool { return p.Why(id) != nil }
+
+// Why returns why an interrupted run is left to people, nil if it is not.
+func (p *Parking) Why(id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, there := p.runs[id]
-	return there
+	return p.runs[id].why
 }
 
 // holds reports whether the service does not attempt to resume the run for now.

@@ -2,8 +2,6 @@ package service
 
 import (
 	"errors"
-	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,21 +10,19 @@ import (
 	"github.com/flowrun/flowrun/history"
 )
 
-// TestParking checks how long a run is left to people, and that each reason is logged once.
+// TestParking checks how long a run is left to people, and why.
 func TestParking(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		p := &Parking{log: slog.New(slog.NewTextHandler(&log, nil)), runs: map[string]parkedRun{}}
+		p := &Parking{runs: map[string]parkedRun{}}
 		missing := errors.New("a secret is missing")
-		p.park(history.RunInfo{ID: "a"}, missing)
 		p.park(history.RunInfo{ID: "a"}, missing)
 		p.park(history.RunInfo{ID: "loop"}, errCrashLoop)
 		if !p.holds("a") || !p.holds("loop") || p.holds("b") || p.NeedsPerson("b") {
 			t.Error("the wrong runs are left to people")
 		}
-		if n := strings.Count(log.String(), missing.Error()); n != 1 {
-			t.Errorf("the reason is logged %d times", n)
+		if p.Why("a") != missing || p.Why("b") != nil {
+			t.Errorf("the reasons are %v and %v", p.Why("a"), p.Why("b"))
 		}
 		time.Sleep(resumeRetryDelay)
 		if p.holds("a") || !p.NeedsPerson("a") {

@@ -102,7 +102,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{History: c.Store, Feed: feed.New(time.Now()), Tools: catalog.New(c.Library, c.Served, c.Log), Policy: c.Decide,
-		Parked: &Parking{log: c.Log, runs: map[string]parkedRun{}}, probe: probe{check: c.Writable}, quit: make(chan struct{})}
+		Parked: &Parking{runs: map[string]parkedRun{}}, probe: probe{check: c.Writable}, quit: make(chan struct{})}
 	s.Editor, s.Runs = catalog.NewEditor(s.Tools, c.Trusts), recorded.New(c.Store, s.Tools)
 	s.executor = executor.New(executor.Config{Feed: s.Feed, Log: c.Log, Trace: c.Trace, Ended: c.Ended, Waited: c.Waited})
 	s.Starter = &Starter{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,

@@ -91,6 +91,24 @@ func LogNotice(log *slog.Logger, n dag.Notice) {
 	log.Warn(cmp.Or(notice.KindOf(n.Code).Meaning, "the run has a notice"), "notice", n.Code)
 }
 
+// logEnd logs that a run has ended: as a warning, with the step that failed, unless it succeeded or somebody stopped it.
+func logEnd(log *slog.Logger, res *engine.Result) {
+	level, facts := slog.LevelInfo, []any{"status", res.Status.String()}
+	if len(res.Notes) > 0 {
+		facts = append(facts, "notes", strings.Join(res.Notes, ", "))
+	}
+	if res.Status != dag.Succeeded && res.Status != dag.Cancelled {
+		level = slog.LevelWarn
+		if failed := res.Step(res.FirstFailed()); failed != nil {
+			step := string(dag.ID(failed.ID).WithoutKeys()) // keys of loops are values
+			facts = append(facts, "step", step, "message", "step "+step+" "+strings.ReplaceAll(failed.Status.String(), "-", " "))
+		} else {
+			facts = append(facts, "message", cmp.Or(res.Reason, "the run "+res.Status.String()))
+		}
+	}
+	log.Log(context.Background(), level, "run ended", facts...)
+}
+
 // Launch starts do in a goroutine and returns when the run has started. If the executor executes a
 // run with that id already, Launch waits for that one to start instead. The error is the reason why
 // the run did not start, ErrDraining if the executor is draining.
@@ -225,7 +243,7 @@ func (x *Executor) execute(r *Run, do func(...engine.RunOption) (*engine.Result,
 		r.log.Info("run is waiting for an answer")
 		x.reportEnd(r, res)
 	default:
-		r.log.Info("run ended", "status", res.Status.String(), "notes", strings.Join(res.Notes, ", "))
+		logEnd(r.log, res)
 		x.reportEnd(r, res)
 	}
 }

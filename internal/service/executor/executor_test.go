@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,4 +109,25 @@ func TestDrain(t *testing.T) {
 			t.Error("work begins after the drain")
 		}
 	})
+}
+
+// TestLogOfEnds checks that a run which did not succeed is logged as a warning that names the step, without the keys of loops,
+// and that nothing empty is logged.
+func TestLogOfEnds(t *testing.T) {
+	t.Parallel()
+	failed := func(path string, s dag.Status) []engine.StepResult { return []engine.StepResult{{ID: path, Status: s}} }
+	for want, res := range map[string]*engine.Result{
+		`level=INFO msg="run ended" status=succeeded` + "\n":                          {Status: dag.Succeeded},
+		`level=INFO msg="run ended" status=succeeded notes="1 tolerated"`:             {Status: dag.Succeeded, Notes: []string{"1 tolerated"}},
+		`level=INFO msg="run ended" status=cancelled` + "\n":                          {Status: dag.Cancelled},
+		`level=WARN msg="run ended" status=failed step=bad message="step bad failed"`: {Status: dag.Failed, Steps: failed("bad", dag.Failed)},
+		`step=copy/send message="step copy/send timed out"`:                           {Status: dag.Failed, Steps: failed("copy[secret]/send", dag.TimedOut)},
+		`level=WARN msg="run ended" status=timed-out message=timeout`:                 {Status: dag.TimedOut, Reason: dag.ReasonTimeout},
+	} {
+		var b strings.Builder
+		logEnd(slog.New(slog.NewTextHandler(&b, nil)), res)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%+v is logged as %s", res, b.String())
+		}
+	}
 }
