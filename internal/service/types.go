@@ -77,6 +77,7 @@ type Schedule struct {
 	Start            time.Time      `json:"start,omitzero"`
 	End              time.Time      `json:"end,omitzero"`
 	SkipIfSuccessful bool           `json:"skip_if_successful,omitempty"`
+	Except           string         `json:"except,omitempty"`       // days without times, as dates and ranges
 	ToolMissing      bool           `json:"tool_missing,omitempty"` // the tool of an added schedule does not exist any more
 	Last             *Firing        `json:"last,omitempty"`         // the last scheduled time that was handled
 }

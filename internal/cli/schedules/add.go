@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -65,6 +66,8 @@ tool fetch them with environment.secrets.`,
 	fl.StringVar(&p.Jitter, "jitter", "", "delay each run by a random time of at most this `duration` (30s)")
 	fl.StringVar(&p.Start, "start", "", "ignore scheduled times before this `time`: a date or a time (RFC 3339)")
 	fl.StringVar(&p.End, "end", "", "ignore scheduled times from this `time` on")
+	fl.StringArrayVar(&p.Except, "except", nil, "ignore scheduled times on this `day` (2026-12-25), or on the days of a range (2026-12-24..2026-12-31)")
+	fl.StringVar(&p.ExceptFile, "except-file", "", "ignore scheduled times on the days in this `file`, which has one date or range a line")
 	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "skip a scheduled time if the tool has succeeded since the previous one")
 	fl.BoolVar(&replace, "override", false, "replace the added schedule that has the same name")
 	c.RegisterFlagCompletionFunc("overlap", cobra.FixedCompletions(timetable.OverlapWords(), cobra.ShellCompDirectiveNoFileComp))
@@ -184,6 +187,13 @@ func checkFlags(p *timetable.AddedSchedule, c *cobra.Command) error {
 	if c.Flags().Changed("catch-up-max") && p.Max < 1 || p.Max > tool.MaxCatchUp {
 		return ui.Usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
 	}
+	if p.ExceptFile != "" {
+		file, err := filepath.Abs(p.ExceptFile)
+		if err != nil {
+			return err
+		}
+		p.ExceptFile = file
+	}
 	for _, f := range []struct {
 		flag string
 		text *string
@@ -208,6 +218,11 @@ func scheduleFlags(c *cobra.Command, p timetable.AddedSchedule) (schedule.Schedu
 		}
 	}
 	t, err := timetable.FromRule(p.Rule())
+	if err == nil && p.ExceptFile != "" {
+		var days cron.Days
+		days, err = timetable.ReadExcept(p.ExceptFile)
+		t.Except = t.Except.Union(days)
+	}
 	if bad, ok := errors.AsType[*cron.Error](err); ok {
 		return t, cronUsageError(c, bad)
 	}
@@ -223,7 +238,7 @@ func scheduleFlags(c *cobra.Command, p timetable.AddedSchedule) (schedule.Schedu
 	case !t.Start.IsZero() && !t.End.IsZero() && !t.Start.Before(t.End):
 		return t, ui.Usagef(c, "--end is before --start")
 	case t.Next(time.Now()).IsZero():
-		return t, ui.Usagef(c, "the schedule would never run: --end is in the past, or before the next scheduled time")
+		return t, ui.Usagef(c, "the schedule would never run: --end is in the past or before the next scheduled time, or --except leaves out all times")
 	}
 	return t, nil
 }

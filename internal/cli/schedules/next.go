@@ -152,22 +152,49 @@ type timeJSON struct {
 	At       time.Time `json:"at"`
 	Schedule string    `json:"schedule,omitempty"` // "" for a cron expression
 	Note     string    `json:"note"`               // why it differs from the pattern, for example because of daylight saving; else ""
+	// Excepted is how many times except leaves out, of which At is the first; 0 for a time at which the schedule runs.
+	Excepted int `json:"excepted,omitempty"`
 }
 
-// upcoming returns the next n times of some schedules after a time, or fewer if the schedules end.
+// upcoming returns the next n times of some schedules after a time, or fewer if the schedules end. Times
+// that except leaves out have one entry together, which does not count.
 func upcoming(schedules []named, after time.Time, n int) []timeJSON {
 	list := []timeJSON{}
 	for _, s := range schedules {
 		at := after
 		for range n {
-			if at = s.Next(at); at.IsZero() {
+			next := s.Next(at)
+			if first, last, left := s.LeftOut(at, next); left > 0 {
+				list = append(list, timeJSON{first, s.title, leftOutNote(first, last, left), left})
+			}
+			if at = next; at.IsZero() {
 				break
 			}
-			list = append(list, timeJSON{at, s.title, s.Spec.Note(at)})
+			list = append(list, timeJSON{at, s.title, s.Spec.Note(at), 0})
 		}
 	}
 	slices.SortStableFunc(list, func(x, y timeJSON) int { return x.At.Compare(y.At) })
-	return list[:min(n, len(list))]
+	for i, t := range list {
+		if t.Excepted > 0 {
+			n++
+		}
+		if i == n {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// leftOutNote explains the times that except leaves out.
+func leftOutNote(first, last time.Time, n int) string {
+	from, to := first.Format(time.DateOnly), last.Format(time.DateOnly)
+	switch {
+	case n == 1:
+		return "does not run: except has " + from
+	case from == to:
+		return fmt.Sprintf("%d times do not run: except has %s", n, from)
+	}
+	return fmt.Sprintf("%d times from %s to %s do not run: except has these days", n, from, to)
 }
 
 // printTimes prints descriptions of some schedules and their next n times. If there are several

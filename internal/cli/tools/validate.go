@@ -22,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -283,6 +284,7 @@ func (v *validation) validateTarget(t target) error {
 func (v *validation) lintDefinition(def *tool.Definition, sound bool) {
 	if sound {
 		v.sound = append(v.sound, def)
+		v.found = append(v.found, timetable.ExceptProblems(def)...)
 	}
 	switch {
 	case sound && v.flags.detailed:

@@ -1,4 +1,5 @@
-// Package cron parses cron lines and calculates when they fire.
+// Package cron parses cron lines and calculates when they fire. It also reads sets of days on which a
+// line does not count ([Days]).
 //
 // # The lines
 //

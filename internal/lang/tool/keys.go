@@ -476,9 +476,17 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 		keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
 		keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
 		keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
+		keytable.Mixed("except", "", exceptObject, "Days without scheduled times, in the time zone of the schedule: dates such as 2026-12-25, ranges such as 2026-12-24..2026-12-31, and files.",
+			func(s *Schedule) *Except { return addPointer(&s.Except, &Except{}) }, func(e *Except, v Text) { e.Days, e.Pos = &v, v.Pos }),
 		keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
 	}
 }).WithCheck(checkSchedule)
+
+var exceptObject = keytable.NewObject("except", "A file with days without scheduled times.", func() []keytable.Field {
+	return []keytable.Field{
+		keytable.Text("file", "", "Path of a file with a date or a range of dates on each line; # starts a comment. A relative path starts at the folder of the project.", func(e *Except, v Text) { e.File = &v }).AsRequired(),
+	}
+}).WithCheck(checkExcept)
 
 var catchUpObject = keytable.NewObject("catch-up", "What to do about scheduled times that were missed, for example because no service was running.", func() []keytable.Field {
 	return []keytable.Field{

@@ -25,6 +25,14 @@ type Schedule struct {
 	Jitter           time.Duration
 	Start, End       *Text // see Moment
 	SkipIfSuccessful bool
+	Except           []*Except
+}
+
+// Except is one entry of except: days without scheduled times. One of the two is set.
+type Except struct {
+	Pos  Pos
+	Days *Text // a date or a range of dates
+	File *Text // a file with one of them a line
 }
 
 // CatchUp specifies what to do about scheduled times that were missed because no service was running.
@@ -91,6 +99,14 @@ func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.
 	}
 	if m := keytable.ValueOf(content, "catch-up"); m != nil && s.CatchUp.Max > 0 && s.CatchUp.Mode != "all" {
 		d.FailKey(keytable.KeyOf(content, "catch-up"), "bad-schedule", "max has no effect: it limits the runs that mode all starts for missed times", "add 'mode: all', or remove 'max'")
+	}
+}
+
+func checkExcept(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) {
+	e := into.(*Except)
+	e.Pos = d.Pos(n)
+	if e.File != nil && e.File.S == "" {
+		d.Fail(n, "bad-schedule", "the file of except has no name", "write the path of a file with one date a line")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // What happens is a list of: "run 3h" (the service works), "down 3h" (there is none),
 // "jump -1h" (somebody sets the clock), "takes 90m" (runs begun from now on), "pause",
 // "resume", "success" (somebody runs the tool by hand, and it succeeds), "rival" (from
-// now on another service is quicker), "line 15 * * * *" (the line is changed), "edit ..." (it is, and the service does not
+// now on another service is quicker), "except 2026-06-02" (a day without times is added), "line 15 * * * *" (the line is changed), "edit ..." (it is, and the service does not
 // see it before it starts anew).
 //
 // What results from it is a list of slots by their local time, with the offset where it is
@@ -110,6 +110,18 @@ var cases = []struct {
 		"01 01:00, miss 1, queue 01 03:00, miss 1, skip 01 05:00, 01 03:00 at 15:00"},
 	{"no overlap", "*/30 * * * *", Schedule{}, "2026-06-01T00:15:00Z", "takes 29m, run 1h30m", "01 00:30, 01 01:00, 01 01:30"},
 
+	// Days without times.
+	{"except: not fired, not missed", "0 7 * * *", Schedule{Except: days("2026-06-02..2026-06-03")}, "2026-06-01T00:00:00Z", "run 96h", "01 07:00, 04 07:00"},
+	{"except: nothing is caught up", "0 7 * * *", Schedule{Except: days("2026-06-02..2026-06-03"), CatchUp: CatchUpAll}, "2026-06-01T00:00:00Z", "run 8h, down 62h, run 20h", "01 07:00, 04 07:00"},
+	{"except: what is around it is caught up", "0 7 * * *", Schedule{Except: days("2026-06-02..2026-06-03"), CatchUp: CatchUpAll, Overlap: OverlapAllow}, "2026-06-01T00:00:00Z", "run 1h, down 80h, run 16h",
+		"01 07:00 at 09:00, 04 07:00 at 09:00"},
+	{"except: the day is that of the zone", "TZ=Europe/Zurich 30 0 * * *", Schedule{Except: days("2026-06-02")}, "2026-05-31T12:00:00Z", "run 72h", "01 00:30+02, 03 00:30+02"},
+	{"except: a day of 25 hours", "TZ=Europe/Zurich 0 */6 * * *", Schedule{Except: days("2026-10-25")}, "2026-10-24T15:00:00Z", "run 36h", "24 18:00+02, 26 00:00+01"},
+	{"except: a moved time is on its new day", "TZ=Pacific/Apia 0 7 * * *", Schedule{Except: days("2011-12-30")}, "2011-12-29T12:00:00Z", "run 31h", "29 07:00-10, 31 00:00+14, 31 07:00+14"},
+	{"except: @every goes on counting", "@every 10h", Schedule{Except: days("2026-06-02")}, "2026-06-01T00:00:00Z", "run 72h", "01 10:00, 01 20:00, 03 02:00, 03 12:00, 03 22:00"},
+	{"except: the last day", "0 7 * * *", Schedule{Except: days("2026-06-02..2026-06-30"), End: at("2026-06-20T00:00:00Z")}, "2026-06-01T00:00:00Z", "run 72h", "01 07:00"},
+	{"except added later changes nothing else", "0 7 * * *", Schedule{}, "2026-06-01T00:00:00Z", "run 8h, except 2026-06-02, run 48h", "01 07:00, 03 07:00"},
+
 	// Bounds, pauses, changes, rivals.
 	{"start", "0 * * * *", Schedule{Start: at("2026-06-01T03:00:00Z")}, "2026-06-01T00:30:00Z", "run 4h", "01 03:00, 01 04:00"},
 	{"end", "0 * * * *", Schedule{End: at("2026-06-01T03:00:00Z")}, "2026-06-01T00:30:00Z", "run 4h", "01 01:00, 01 02:00"},
@@ -125,6 +137,14 @@ var cases = []struct {
 	{"restarted between a slot and its jittered start", "0 * * * *", Schedule{CatchUp: CatchUpNone, Jitter: 30 * time.Minute}, "2026-06-01T00:59:59Z", "run 2s, down 2s, run 30m", "01 01:00"},
 	{"done already, by hand", "0 7 * * *", Schedule{SkipIfSuccessful: true}, "2026-06-01T00:00:00Z", "run 6h, success, run 24h, run 2h", "skip 01 07:00, 02 07:00"},
 	{"a run of the schedule's own is no reason to skip the next", "0 7 * * *", Schedule{SkipIfSuccessful: true}, "2026-06-01T00:00:00Z", "run 32h", "01 07:00, 02 07:00"},
+}
+
+func days(text string) cron.Days {
+	d, err := cron.ParseDays(text)
+	if err != nil {
+		panic(err)
+	}
+	return d
 }
 
 func at(text string) time.Time {

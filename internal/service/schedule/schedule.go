@@ -32,6 +32,8 @@ type Schedule struct {
 	// Start and End limit the times: none before Start, none at End or later. @every counts
 	// from Start if it is set. Zero: no limit.
 	Start, End time.Time
+	// Except are days in the zone of Spec without times. @every goes on counting on them.
+	Except cron.Days
 	// SkipIfSuccessful skips a time if the tool succeeded since the previous time, in a run
 	// that the schedule did not start.
 	SkipIfSuccessful bool
@@ -88,10 +90,30 @@ func (s *Schedule) Next(after time.Time) time.Time {
 		after = s.Start.Add(-time.Nanosecond)
 	}
 	at := s.Spec.Next(after)
+	for !at.IsZero() && s.Except.Contains(at) {
+		at = s.Spec.Next(s.Except.Skip(at))
+	}
 	if !s.End.IsZero() && !at.Before(s.End) {
 		return time.Time{}
 	}
 	return at
+}
+
+// maxLeftOut is how many times LeftOut counts at most.
+const maxLeftOut = 1000
+
+// LeftOut returns the times after one time and before another that Except leaves out: the first and
+// the last of them, and their number, at most 1000. A zero before is no limit.
+func (s *Schedule) LeftOut(after, before time.Time) (first, last time.Time, n int) {
+	all := *s
+	all.Except = cron.Days{}
+	for at := all.Next(after); !at.IsZero() && (before.IsZero() || at.Before(before)) && s.Except.Contains(at) && n < maxLeftOut; at = all.Next(at) {
+		if n++; n == 1 {
+			first = at
+		}
+		last = at
+	}
+	return first, last, n
 }
 
 // due returns when a scheduled time starts: later by its jitter, but always before the next

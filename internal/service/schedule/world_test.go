@@ -227,6 +227,9 @@ func play(t *testing.T, s Schedule, begin time.Time, happens []string) string {
 			case "pause", "resume":
 				w.s.Paused = verb == "pause"
 				loop.Set([]Schedule{w.s})
+			case "except":
+				w.s.Except = days(rest)
+				loop.Set([]Schedule{w.s})
 			case "line", "edit":
 				spec, err := cron.Parse(rest, cron.Options{Zone: time.UTC})
 				if err != nil {

@@ -22,7 +22,7 @@ func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Sch
 	}
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
 		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
-		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, ToolMissing: e.toolMissing}
+		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, Except: e.Except.String(), ToolMissing: e.toolMissing}
 	if e.Jitter > 0 {
 		j.Jitter = duration.Text(e.Jitter)
 	}

@@ -14,7 +14,7 @@ import (
 // watchChanges passes a new set of schedules to the loop whenever definitions have changed, or a
 // command has added, removed, paused or resumed a schedule.
 func (s *Scheduler) watchChanges(ctx context.Context) {
-	definitions, changes := s.service.Tools.Version(), int64(-1)
+	definitions, changes, days := s.service.Tools.Version(), int64(-1), ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -23,21 +23,22 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 		}
 		d := s.service.Tools.Version()
 		n, err := s.store.Schedules().Changes(ctx)
-		if err == nil && (d != definitions || n != changes) && s.reload(ctx) == nil {
-			definitions, changes = d, n
+		stamp := stampOf(s.exceptFiles)
+		if err == nil && (d != definitions || n != changes || stamp != days) && s.reload(ctx) == nil {
+			definitions, changes, days = d, n, stamp
 		}
 	}
 }
 
 // reload reads the schedules. After an error, watchChanges calls it again.
 func (s *Scheduler) reload(ctx context.Context) error {
-	t := &Timetable{hadSchedules: s.tools}
+	t := &Timetable{hadSchedules: s.tools, before: s.known()}
 	tools := s.library.List()
 	err := t.read(ctx, s.store.Schedules(), s.library, tools, s.service.Tools.AnyPlan)
 	if err != nil {
 		return err
 	}
-	s.tools = map[string]bool{}
+	s.tools, s.exceptFiles = map[string]bool{}, t.exceptFiles
 	plans := map[string]Entry{}
 	warnings := slices.Clone(t.Problems)
 	var set []schedule.Schedule
@@ -67,6 +68,13 @@ func (s *Scheduler) reload(ctx context.Context) error {
 	s.mu.Unlock()
 	s.loop.Set(set)
 	return nil
+}
+
+// known returns the schedules that were read last.
+func (s *Scheduler) known() map[string]Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.entries)
 }
 
 // Schedules implements service.Schedules.

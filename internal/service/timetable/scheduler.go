@@ -70,8 +70,10 @@ type Scheduler struct {
 	entries    map[string]Entry  // schedules that this service fires, by id; nil until they have been read
 	incomplete bool              // some definitions could not be read, so their schedules are unknown
 	tools      map[string]bool   // tools that have schedules
-	reported   map[string]bool   // problems that have been logged
-	queued     map[string]bool   // runs that this service has queued
+	// exceptFiles are files with days: reload reads them again after a change.
+	exceptFiles []string
+	reported    map[string]bool // problems that have been logged
+	queued      map[string]bool // runs that this service has queued
 }
 
 var _ schedule.Runs = (*Scheduler)(nil)

@@ -68,11 +68,14 @@ type Entry struct {
 	Trigger *Trigger // nil for a schedule: only a trigger has events instead of times
 	place   tool.Pos
 	By      string // who added it; "" if it is in a definition, at place
+	// exceptFiles are the files of except, exceptRead the days in them.
+	exceptFiles []string
+	exceptRead  cron.Days
 	// toolMissing says that the tool of an added schedule does not exist any more.
 	toolMissing bool
 }
 
-// FromRule converts a rule to a schedule. A rule in a valid definition causes no error, unless the
+// FromRule converts a rule to a schedule, without the days in files of except. A rule in a valid definition causes no error, unless the
 // time zones of the machine have changed.
 func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
@@ -85,7 +88,11 @@ func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 	if r.Cron != nil {
 		text = r.Cron.S
 	}
-	s = schedule.Schedule{Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
+	days, err := exceptDates(r)
+	if err != nil {
+		return s, err
+	}
+	s = schedule.Schedule{Except: days, Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
 		Cap: r.CatchUp.Max, Jitter: r.Jitter, SkipIfSuccessful: r.SkipIfSuccessful}
 	if s.Spec, err = cron.Parse(text, cron.Options{Zone: zone}); err != nil {
 		return s, err
@@ -105,6 +112,21 @@ func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 		s.Spec = s.Spec.From(s.Start)
 	}
 	return s, nil
+}
+
+// exceptDates returns the days of except that are not in files.
+func exceptDates(r *tool.Schedule) (all cron.Days, err error) {
+	for _, e := range r.Except {
+		if e.Days == nil {
+			continue
+		}
+		days, err := cron.ParseDays(e.Days.S)
+		if err != nil {
+			return all, err
+		}
+		all = all.Union(days)
+	}
+	return all, nil
 }
 
 // source describes where a schedule comes from.
@@ -142,6 +164,10 @@ type Timetable struct {
 	// hadSchedules are tools that had schedules before. If the file of one is invalid now, the
 	// previous version still applies, with its schedules.
 	hadSchedules map[string]bool
+	// before are the entries that were read last, by name: the days in their files of except still
+	// count while a file cannot be read.
+	before      map[string]Entry
+	exceptFiles []string // of all schedules
 }
 
 // Read reads the schedules of the available definitions and all schedules that were added, for
@@ -195,7 +221,9 @@ func (t *Timetable) addStored(r sqlite.Schedule) {
 		return
 	}
 	e.Name, e.Tool, e.Params, e.Source = r.ID, r.Tool, rawtext.DecodeMap(p.Params), e.source()
-	t.addEntry(e)
+	if t.addExcept(&e, p.Rule()) {
+		t.addEntry(e)
+	}
 }
 
 // addDefined adds the schedules of a definition.
@@ -217,7 +245,9 @@ func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*engine
 			e.Project = ProjectOf(l.Path)
 		}
 		e.Name, e.Tool, e.Params, e.Source = ScheduleID(e.Title, e.Project), l.Name, p.Given(rule.Params), e.source()
-		t.addEntry(e)
+		if t.addExcept(&e, rule) {
+			t.addEntry(e)
+		}
 	}
 }
 
@@ -307,6 +337,8 @@ type AddedSchedule struct {
 	Start            string         `json:"start,omitempty"`
 	End              string         `json:"end,omitempty"`
 	SkipIfSuccessful bool           `json:"skip-if-successful,omitempty"`
+	Except           []string       `json:"except,omitempty"`
+	ExceptFile       string         `json:"except-file,omitempty"`
 }
 
 // Rule converts the plan to a rule of a definition. Durations must be valid; schedule add has
@@ -320,7 +352,14 @@ func (p AddedSchedule) Rule() *tool.Schedule {
 		return &t
 	}
 	span := func(s string) time.Duration { d, _ := time.ParseDuration(s); return d }
-	return &tool.Schedule{Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
+	var except []*tool.Except
+	for _, days := range p.Except {
+		except = append(except, &tool.Except{Days: text(days)})
+	}
+	if p.ExceptFile != "" {
+		except = append(except, &tool.Except{File: text(p.ExceptFile)})
+	}
+	return &tool.Schedule{Except: except, Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
 		CatchUp: tool.CatchUp{Mode: p.CatchUp, Window: span(p.Window), Max: p.Max},
 		Jitter:  span(p.Jitter), Start: text(p.Start), End: text(p.End), SkipIfSuccessful: p.SkipIfSuccessful}
 }

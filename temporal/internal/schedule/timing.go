@@ -39,6 +39,9 @@ func TimingOf(s schedule.Schedule, zone string, now time.Time) (Timing, error) {
 	if s.SkipIfSuccessful {
 		return t, errors.New("a Schedule of Temporal cannot skip a time because the tool has already succeeded (skip-if-successful)")
 	}
+	if s.Except.String() != "" {
+		return t, errors.New("the days of except are not translated to a Schedule of Temporal; leave out except")
+	}
 	if err := t.setTimes(s, zone, now); err != nil {
 		return t, err
 	}

@@ -112,6 +112,8 @@ func TestStarts(t *testing.T) {
 		"a cron of two fields":           {"schedule: [{cron: '1 2'}]\nbash: echo", []string{"3 bad-schedule"}},
 		"a zone that does not exist":     {"schedule: [{every: 1h, timezone: Mars/Base}]\nbash: echo", []string{"3 bad-schedule"}},
 		"half seconds":                   {"schedule: [{every: 90500}]\nbash: echo", []string{"3 bad-schedule"}},
+		"an exception that is no date":   {"schedule: [{every: 1h, except: [2026-12-25, 2026-02-30, {file: x}]}]\nbash: echo", []string{"3 bad-schedule"}},
+		"a range from its end":           {"schedule: [{every: 1h, except: 2026-12-31..2026-12-24}]\nbash: echo", []string{"3 bad-schedule"}},
 		"an end before the start":        {"schedule: [{every: 1h, start: '2026-03-02', end: '2026-03-01'}]\nbash: echo", []string{"3 bad-schedule"}},
 		"a schedule without a parameter": {"schedule: [{every: 1h}]\nparameters: {P: {description: p, required: true}}\nbash: echo {P}", []string{"3 missing-parameter"}},
 		"a schedule with another":        {"schedule: [{every: 1h, params: {Q: x}}]\nparameters: {P: {description: p}}\nbash: echo {P}", []string{"3 unknown-parameter"}},

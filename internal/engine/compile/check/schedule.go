@@ -21,6 +21,7 @@ func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 		}
 		ds = append(ds, cronExpression(s, path, zone)...)
 		ds = append(ds, scheduleBounds(s, path, zone)...)
+		ds = append(ds, exceptDays(s, path)...)
 		ds = append(ds, startParams(p, start{a: "a schedule", name: "the schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params, before: len(ds)})...)
 	}
 	return ds
@@ -57,6 +58,19 @@ func cronExpression(s *tool.Schedule, path string, zone *time.Location) (ds tool
 	}
 	if spec.Zoned() && s.Timezone != nil {
 		ds = append(ds, errorAt("bad-schedule", *s.Timezone, path+".timezone", "timezone has no effect: the cron expression contains a time zone", "keep one of the two"))
+	}
+	return ds
+}
+
+// exceptDays checks the dates of except. Its files are not read: they are no part of the definition.
+func exceptDays(s *tool.Schedule, path string) (ds tool.Diagnostics) {
+	for i, e := range s.Except {
+		if e.Days == nil {
+			continue
+		}
+		if _, err := cron.ParseDays(e.Days.S); err != nil {
+			ds = append(ds, errorAt("bad-schedule", *e.Days, fmt.Sprintf("%s.except[%d]", path, i), err.Error(), ""))
+		}
 	}
 	return ds
 }
