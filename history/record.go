@@ -27,9 +27,10 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// convert encodes or decodes the names of parameters, files and folders.
+// convert encodes or decodes the names of parameters, variables, files and folders.
 func (r *Record) convert(text func(string) string) {
 	r.Withheld = rawtext.List(r.Withheld, text)
+	r.Variables = rawtext.List(r.Variables, text)
 	e := &r.RunEnv
 	e.Workspace, e.Home, e.Temp, e.TrustedProject = text(e.Workspace), text(e.Home), text(e.Temp), text(e.TrustedProject)
 	r.Sources = slices.Clone(r.Sources)

@@ -154,6 +154,10 @@ type Record struct {
 	// and no steps.
 	NotStarted bool         `json:"unbegun,omitempty"`
 	Trace      TraceContext `json:"trace,omitzero"` // trace context in which the run started
+	// Flowrun is the version of flowrun that started the run, and Variables the sorted names of the environment
+	// variables that it had then, without their values. Both are empty if they are not known.
+	Flowrun   string   `json:"flowrun,omitempty"`
+	Variables []string `json:"variables,omitempty"`
 }
 
 // RecordedEnv is a RunEnv without the environment variables, which may contain secrets. A

@@ -28,7 +28,8 @@ func (j *job) record() *history.Record {
 	w := a.RunEnv
 	r := &history.Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
 		RunEnv: history.RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.Project},
-		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld}
+		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld,
+		Flowrun: buildinfo.Release(), Variables: variableNames(w.Vars)}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(a.Session().Mask().Value(v), v) {
 			r.Withheld = append(r.Withheld, name)
@@ -38,6 +39,25 @@ func (j *job) record() *history.Record {
 	}
 	slices.Sort(r.Withheld)
 	return r
+}
+
+// maxVariableBytes limits the names of environment variables that a Record has. A longer list is not recorded.
+const maxVariableBytes = 8 << 10
+
+// variableNames returns the names of environment variables for a Record.
+func variableNames(vars map[string]string) []string {
+	var names []string
+	size := 0
+	for name := range vars {
+		if name != "" { // the working directory of a drive of Windows
+			names, size = append(names, name), size+len(name)
+		}
+	}
+	if size > maxVariableBytes {
+		return nil
+	}
+	slices.Sort(names)
+	return names
 }
 
 // keptSources returns the definitions in the form in which a Store may keep them: every text that the session knows

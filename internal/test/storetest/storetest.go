@@ -167,6 +167,7 @@ func testRecord(t *testing.T, s history.Store) {
 	r.Params = map[string]any{"TOKEN": "***", "LIST": []any{"a", true, nil, map[string]any{"x": "<&>"}}}
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
+	r.Flowrun, r.Variables = "1.2.3", []string{"HOME", "PATH"}
 	r.RunEnv = history.RecordedEnv{Workspace: "/w", Home: "/h", Temp: "/t", Time: runStart, AllowDash: true}
 	r.Trace = history.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
@@ -190,7 +191,7 @@ func testRecord(t *testing.T, s history.Store) {
 	for _, text := range []string{"caf\xe9", "\xff", "\xed\xa0\x80", "\x00caf%E9", "100%", "😀", "a\r\nb"} {
 		r := record("bytes"+fmt.Sprintf("%x", text), "deploy")
 		r.Given = map[string]any{text: text, "LIST": []any{text, map[string]any{text: text}}}
-		r.Params, r.Withheld = r.Given, []string{text}
+		r.Params, r.Withheld, r.Variables = r.Given, []string{text}, []string{text}
 		r.RunEnv = history.RecordedEnv{Workspace: text, Home: text, Temp: text, TrustedProject: text}
 		r.Sources = []tool.Source{{From: text, Name: text, File: text, Digest: tool.DigestOf(nil)}}
 		begin(t, s, r)
