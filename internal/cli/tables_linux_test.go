@@ -21,6 +21,7 @@ var tables = map[string][]string{
 	"author/explain.go":  {"explain"},
 	"past/artifacts.go":  {"artifacts RUN", "artifacts RUN report-of-the-month"},
 	"past/audit.go":      {"history audit"},
+	"past/diff.go":       {"diff RUN latest"},
 	"past/ps.go":         {"ps"},
 	"past/runs.go":       {"runs"},
 	"past/show.go":       {"show RUN"},

@@ -21,7 +21,7 @@ func command(s history.Store, line ...string) (stdout, stderr string, err error)
 	env.Runs = func(f func(context.Context, history.Store) error) error { return f(context.Background(), s) }
 	root := &cobra.Command{SilenceErrors: true, SilenceUsage: true}
 	root.SetOut(io.Discard)
-	for _, own := range []func(*ui.Env) *cobra.Command{psCommand, runsCommand, showCommand, logsCommand, artifactsCommand, timelineCommand, eventsCommand, statsCommand, historyCommand} {
+	for _, own := range []func(*ui.Env) *cobra.Command{psCommand, runsCommand, showCommand, diffCommand, logsCommand, artifactsCommand, timelineCommand, eventsCommand, statsCommand, historyCommand} {
 		root.AddCommand(own(env))
 	}
 	root.SetArgs(line)
@@ -41,6 +41,8 @@ func TestUsage(t *testing.T) {
 		{"runs all", "all"},
 		{"show", "give one run: an id, a unique prefix of it, or latest"},
 		{"show latest --definition -o json", "--definition prints text"},
+		{"diff", "give one run or two"},
+		{"diff a b c", "give one run or two"},
 		{"logs", "give a run, and optionally one of its steps"},
 		{"logs latest a b", "give a run, and optionally one of its steps"},
 		{"logs latest --attempt 0", "--attempt must be at least 1"},

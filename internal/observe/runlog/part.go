@@ -29,7 +29,11 @@ func Parts(dir string, path dag.ID) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Part
+	return PartsOf(logs, path)
+}
+
+// PartsOf is Parts for log files that have been listed.
+func PartsOf(logs rundir.Logs, path dag.ID) (list []Part, err error) {
 	for _, stream := range []rundir.Stream{rundir.Stdout, rundir.Stderr} {
 		for _, f := range logs.Of(path) {
 			if f.Stream != stream {
