@@ -169,8 +169,8 @@ func runID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-// checkRunAccess checks the run that a route names against the caller's token. A run of a tool
-// that the service does not offer is not continued or retried over the network.
+// checkRunAccess checks the runs that a request names, in its path and to compare it with, against the caller's
+// token. A run of a tool that the service does not offer is not continued or retried over the network.
 func (g *guard) checkRunAccess(rt route, r *http.Request, c caller) error {
 	if !strings.Contains(rt.path, "/runs/{id}") || c.allTools() && (!rt.continuesRun || onSocket(r)) {
 		return nil
@@ -179,6 +179,15 @@ func (g *guard) checkRunAccess(rt route, r *http.Request, c caller) error {
 	if err != nil {
 		return err
 	}
+	for _, id := range append([]string{id}, r.URL.Query()["with"]...) {
+		if err := g.checkRun(rt, r, c, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *guard) checkRun(rt route, r *http.Request, c caller, id string) error {
 	if !c.allTools() {
 		if info, err := g.history.Info(r.Context(), id); err != nil || !c.mayUse(info.Tool) {
 			return cmp.Or(err, history.ErrNoRun)

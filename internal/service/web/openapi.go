@@ -134,7 +134,7 @@ func components() (object, error) {
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
 		return nil, fmt.Errorf("cannot read the schemas of the API: %w", err)
 	}
-	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "runs", "state", "stats"} {
+	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "run-diff", "runs", "state", "stats"} {
 		b, err := docs.Schema(name)
 		if err != nil {
 			return nil, err

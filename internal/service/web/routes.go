@@ -81,6 +81,7 @@ func newGroups(s *Service, o Options, g *guard) (groups []group, err error) {
 		&runHandlers{start, s.Control, s.History, s.Runs, g.bodies, encodedDocs[engine.RecordedRun]{max: maxBriefBytes}},
 		logHandlers{s.History, s.Runs, o.StateDir, limits},
 		&lineHandlers{runs: s.Runs, stateDir: o.StateDir},
+		diffHandlers{s.History, s.Runs, o.StateDir},
 		artifactHandlers{s.Runs},
 		continuationHandlers{s.History, s.Control, g.bodies},
 		questionHandlers{s.Runs, list, s.Control, g.bodies, o.Log},

@@ -85,7 +85,7 @@ func TestEveryRoute(t *testing.T) {
 		i, _ := b.store.Info(t.Context(), failed)
 		return i.Epoch == 2 && i.Status == dag.Failed && i.PID == 0
 	}, func() any { return failed })
-	for _, path := range []string{"resume", "retry", "definition", "lines?step=good", "search?step=good&text=g"} {
+	for _, path := range []string{"resume", "retry", "definition", "lines?step=good", "search?step=good&text=g", "diff?with=" + id} {
 		b.get("/api/v1/runs/" + failed + "/" + path)
 	}
 	res, doc := b.ask("POST", "/api/v1/runs/"+failed+"/retry", `{"from": ["good"]}`)

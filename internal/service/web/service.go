@@ -54,6 +54,7 @@ type Control interface {
 // History reads what is recorded, see history.Store.
 type History interface {
 	Info(ctx context.Context, id string) (history.RunInfo, error)
+	Record(ctx context.Context, id string) (*history.Record, error)
 	Events(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 	Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error)
 	Queue(ctx context.Context) (history.Queue, error)
