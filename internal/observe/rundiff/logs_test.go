@@ -15,7 +15,7 @@ func TestTexts(t *testing.T) {
 	}{
 		{"", "", ""},
 		{"a\nb\n", "a\nb\n", ""},
-		{"a\nb\n", "a\nb", ""}, // the end of the last line is no line
+		{"a\nb\n", "a\nb", ""}, // whether the last line has an end does not matter
 		{"a\r\n", "a\n", ""},
 		{"a\nb\n", "a\nc\n", "2|b|c"},
 		{"a\n", "a\nc\n", "2|nothing|c"},
