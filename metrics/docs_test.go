@@ -38,7 +38,8 @@ func afterRun(t *testing.T) (*series.Program, map[string]family) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := p.Service(func() (int, int) { return 1, 1 }, func() []series.Pool { return []series.Pool{{Name: "gpu", Slots: 2, Used: 1}} })
+	service, err := p.Service(series.State{Runs: func() (int, int) { return 1, 1 }, Pools: func() []series.Pool { return []series.Pool{{Name: "gpu", Slots: 2, Used: 1}} },
+		Attention: func() []series.Attention { return nil }, AttentionKinds: []string{"interrupted"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,30 @@ func (p *Plan) Steps() []string {
 	return list
 }
 
+// Paths returns the paths of all steps whose events a run of the plan can have, also those of tools that steps use and of
+// handlers, in plan order, at most limit. Items of loops have the path of their loop.
+func Paths(p *Plan, limit int) []string {
+	var list []string
+	var add func(g *dag.Graph, prefix string)
+	add = func(g *dag.Graph, prefix string) {
+		for _, n := range g.Nodes() {
+			path := prefix + string(n.ID)
+			if n.Runner == nil && n.Graph == nil && n.Each == nil || len(list) >= limit {
+				continue // a join has no events
+			}
+			list = append(list, path)
+			if n.Each != nil {
+				n = n.Each.Item
+			}
+			if n.Graph != nil {
+				add(n.Graph, path+"/")
+			}
+		}
+	}
+	add(p.Graph(), "")
+	return list
+}
+
 // Until returns the plan reduced to one step, everything that step waits for, and the handlers of these steps. The
 // error is a *StepError.
 func (p *Plan) Until(step string) (*Plan, error) {

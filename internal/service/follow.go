@@ -38,6 +38,8 @@ type follower struct {
 	changes  int64
 	polledAt time.Time
 	counts   atomic.Pointer[runCounts] // read by other goroutines
+	seen     uint64                    // what openRuns summarizes, at the last check
+	version  atomic.Uint64             // grows when seen changes; read by other goroutines
 }
 
 // begin marks everything recorded so far as known. Only later events are reported.
@@ -135,6 +137,10 @@ func (f *follower) poll(ctx context.Context) {
 	f.adopter.endLeftovers(ctx, open)
 	f.adopter.adopt(ctx, open)
 	f.adopter.resumeWaiting(ctx, open)
+	if now := f.adopter.parked.summary(open); now != f.seen {
+		f.seen = now
+		f.version.Add(1)
+	}
 }
 
 // fresh returns the runs that started since the last poll. If there are very many, it omits

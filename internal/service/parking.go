@@ -2,6 +2,8 @@ package service
 
 import (
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"sync"
 	"time"
 
@@ -44,6 +46,16 @@ func (p *Parking) Why(id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.runs[id].why
+}
+
+// summary returns a number that differs if other runs have not ended, or if one of them has another status or owner, or is left
+// to people for another reason.
+func (p *Parking) summary(open []history.RunInfo) uint64 {
+	h := fnv.New64a()
+	for _, info := range open {
+		fmt.Fprintln(h, info.ID, info.Status, info.Epoch, info.Answered, p.Why(info.ID))
+	}
+	return h.Sum64()
 }
 
 // holds reports whether the service does not attempt to resume the run for now.

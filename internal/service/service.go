@@ -120,6 +120,10 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	return s, nil
 }
 
+// Version returns a number that grows when a run of the state directory starts, ends, or changes its status, its owner or the
+// reason for which it is left to people: up to two seconds later.
+func (s *Service) Version() uint64 { return s.follower.version.Load() }
+
 // Drain stops the service. It starts no further runs and closes the channels of all subscribers.
 // Running steps have the time wait to end; after that, or when hurry is closed, they are stopped.
 // If hurry is closed, they get no grace period. Runs that have not ended by then are released, and

@@ -38,7 +38,7 @@ func checks(env *ui.Env) []func() []finding {
 	of := func(check func(*ui.Env) []finding) func() []finding { return func() []finding { return check(env) } }
 	return []func() []finding{
 		checkVersion, checkShells, checkClock, checkTemp, checkSupervision, checkPermissions, checkMechanisms, of(checkTerminal),
-		checkSettings, of(checkDiscovery), checkTelemetry, checkState, of(checkHistory), of(checkRuns), of(checkScheduler),
+		checkSettings, of(checkDiscovery), checkTelemetry, checkState, of(checkHistory), of(checkRuns), of(checkAttention), of(checkScheduler),
 		of(checkScopes), of(checkDefinitions), of(checkSchemas),
 	}
 }
@@ -51,8 +51,8 @@ func doctorCommand(env *ui.Env) *cobra.Command {
 		Short: "Check your installation",
 		Long: `Check everything that runs need on this machine: shells, clock, temporary folder, process
 supervision, terminal, settings and traces. The command also checks the history and its
-permissions, interrupted runs and their leftovers, the folders of tools, and the
-definitions in them.
+permissions, interrupted runs and their leftovers, everything that needs a person, the
+folders of tools, and the definitions in them.
 
 Each line is ok, warn or fail, with a hint. --fix creates missing folders and removes the
 access of other users to the history. The command exits with 1 if a check fails.`,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -150,6 +151,20 @@ func checkRuns(env *ui.Env) (list []finding) {
 	if n := orphanLogs(env); n > 0 {
 		list = append(list, warning("logs", "flowrun history prune --older-than 30d removes them, along with runs of that age", "%d log folders do not belong to a run in the history", n))
 	}
+	return list
+}
+
+// checkAttention reports what needs a person.
+func checkAttention(env *ui.Env) (list []finding) {
+	env.ReadHistory(func(ctx context.Context, s ui.History) error { // checkHistory reports errors
+		for _, i := range launch.FindAttention(ctx, env, s) {
+			list = append(list, warning("attention", i.Do, "%s: %s", i.Kind, i.What()))
+		}
+		if len(list) == 0 {
+			list = append(list, passed("attention", "nothing needs a person"))
+		}
+		return nil
+	})
 	return list
 }
 

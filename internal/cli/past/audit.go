@@ -48,7 +48,8 @@ func auditCommand(env *ui.Env) *cobra.Command {
   answer            the question of a run was answered
   resume, cancel    a run was resumed, or asked to stop
   prune             runs were removed from the history
-  notify            a notification could not be sent`,
+  notify            a notification could not be sent
+  attention         somebody was notified of what needs attention`,
 		Example: `  flowrun history audit --limit 10
   flowrun history audit -o json | jq '.entries[].decision'`,
 		Args: ui.NoArgs,

@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,22 +12,25 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/attention"
 )
 
 func psCommand(env *ui.Env) *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "ps",
-		Short: "List active runs, and the locks and pools they hold or wait for",
+		Short: "List active runs, the locks and pools they hold or wait for, and what needs a person",
 		Long: `List active runs, newest first: running, pending (queued for a lock, or until another run
 of the same tool ends) and waiting (for an approval).
 
 A second table lists the locks and pools in use, with the runs that hold them and the queue
 of runs that wait for them, in order; a step is listed as RUN/STEP. It also lists tools that
-set max-active-runs.`,
+set max-active-runs. A third table lists what needs a person: runs that no service
+continues, approvals that may be out of date, scheduled times that were missed, and others.`,
 		Example: `  flowrun ps
   flowrun ps -o json | jq .locks`,
 		Args: ui.NoArgs,
@@ -40,7 +44,7 @@ set max-active-runs.`,
 
 var activeColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 4}, {Title: "STATUS"}, {Title: "STARTED", Yields: 3, Whole: true}, {Title: "PID", Yields: 1, Whole: true}, {Title: "NOTE", Yields: 2, Prose: true}}
 
-func ps(ctx context.Context, env *ui.Env, s history.Store, output string) error {
+func ps(ctx context.Context, env *ui.Env, s ui.History, output string) error {
 	queue, err := s.Queue(ctx)
 	if err != nil {
 		return err
@@ -50,10 +54,20 @@ func ps(ctx context.Context, env *ui.Env, s history.Store, output string) error 
 		return err
 	}
 	doc := rundocs.PsOf(queue, runs)
+	items := launch.FindAttention(ctx, env, s)
 	if output == "json" {
-		return ui.WriteJSON(env, doc)
+		return ui.WriteJSON(env, psDocument{doc, append([]attention.Item{}, items...)})
 	}
-	return psTable(env, doc)
+	if err := psTable(env, doc); err != nil {
+		return err
+	}
+	return launch.PrintAttention(env, slices.DeleteFunc(items, func(i attention.Item) bool { return i.Kind == attention.Waiting })) // it is listed as a run
+}
+
+// psDocument is the document flowrun/ps.v1.
+type psDocument struct {
+	rundocs.Ps
+	Attention []attention.Item `json:"attention"`
 }
 
 func psTable(env *ui.Env, doc rundocs.Ps) error {

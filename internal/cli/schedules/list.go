@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
@@ -22,7 +24,7 @@ func scheduleListCommand(env *ui.Env) *cobra.Command {
 		Short: "List schedules with their next and last runs",
 		Long: `List the schedules of the available definitions and all schedules that were added with
 flowrun schedule add. The schedule of a project runs only in a service that was started in
-that project.`,
+that project. A second table lists what needs a person, of the tools that have schedules.`,
 		Args: ui.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			return env.ReadHistory(func(ctx context.Context, s ui.History) error { return listSchedules(ctx, env, s, output) })
@@ -39,7 +41,7 @@ type scheduleJSON struct {
 	Project string     `json:"project,omitempty"`
 }
 
-func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output string) error {
+func listSchedules(ctx context.Context, env *ui.Env, s ui.History, output string) error {
 	t, err := timetable.Read(ctx, s.Schedules(), env.Library())
 	if err != nil {
 		return err
@@ -47,6 +49,7 @@ func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output s
 	for _, p := range slices.Concat(t.Problems, t.MissingTools()) {
 		env.Notef("%s", p)
 	}
+	items := ofSchedules(launch.FindAttention(ctx, env, s), t)
 	now := time.Now()
 	list := make([]scheduleJSON, len(t.Entries))
 	for i, e := range t.Entries {
@@ -60,21 +63,32 @@ func listSchedules(ctx context.Context, env *ui.Env, s timetable.Store, output s
 			Schedules []scheduleJSON `json:"schedules"`
 			// SchedulerRunning reports whether a process fires the schedules.
 			SchedulerRunning bool `json:"scheduler_running"`
-		}{"flowrun/schedules.v1", list, ui.SchedulerRunning()})
+			// Attention is what needs a person, of the tools that have schedules and of the machine.
+			Attention []attention.Item `json:"attention"`
+		}{"flowrun/schedules.v1", list, ui.SchedulerRunning(), append([]attention.Item{}, items...)})
 	}
 	if len(list) == 0 {
 		env.Notef("no schedules; to add one: flowrun schedule add TOOL --cron EXPR, or the key schedule in a definition")
-		return nil
+		return launch.PrintAttention(env, items)
 	}
 	rows := make([][]string, len(list))
 	for i, j := range list {
 		rows[i] = []string{j.Name, j.Tool, t.Entries[i].When(), j.nextText(now), j.lastText(), j.lastRun(), j.Source}
 	}
-	err = ui.Table(env, listColumns, rows, nil)
-	if err == nil {
-		env.WarnIfNoScheduler()
+	if err = ui.Table(env, listColumns, rows, nil); err != nil {
+		return err
 	}
+	err = launch.PrintAttention(env, items)
+	env.WarnIfNoScheduler()
 	return err
+}
+
+// ofSchedules returns the items of tools that have schedules, those of the machine as a whole, and the definitions that cannot
+// run: nobody knows which schedules those have.
+func ofSchedules(items []attention.Item, t *timetable.Timetable) []attention.Item {
+	return slices.DeleteFunc(items, func(i attention.Item) bool {
+		return i.Tool != "" && i.Kind != attention.Invalid && len(t.OfTool(i.Tool)) == 0
+	})
 }
 
 var listColumns = []console.Column{{Title: "NAME"}, {Title: "TOOL", Yields: 5}, {Title: "WHEN", Yields: 2}, {Title: "NEXT", Yields: 6, Whole: true}, {Title: "LAST", Yields: 4}, {Title: "RUN", Yields: 3, Whole: true}, {Title: "SOURCE", Yields: 1}}

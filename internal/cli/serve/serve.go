@@ -22,6 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/users"
 )
@@ -46,6 +47,8 @@ type WebOptions struct {
 	MCP http.Handler
 	// Schedules are the schedules that the service fires; nil if it fires none.
 	Schedules service.Schedules
+	// Attention returns what needs a person; nil for no such route.
+	Attention func() []attention.Item
 	// Users may use the service with tokens of their own; nil means that there are none.
 	Users *users.Registry
 	// Sessions are the sessions of browsers; nil means that they are not served.

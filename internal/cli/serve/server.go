@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -17,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/executor"
@@ -41,6 +40,7 @@ type server struct {
 	engine         *engine.Engine
 	service        *service.Service
 	serviceMetrics *measure.Service
+	attention      *attention.Watcher
 }
 
 // serve sets the service up, serves requests until a signal arrives, and shuts everything down.
@@ -54,9 +54,12 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	if err := s.makeService(ctx); err != nil {
 		return err
 	}
-	s.restoreLastSuccesses(ctx)
+	stopMetrics := s.followTools(ctx)
+	defer stopMetrics()
 	schedules, stopSchedules := s.fireSchedules(ctx)
 	defer stopSchedules()
+	stopWatching := s.watchAttention(ctx)
+	defer stopWatching()
 	stop := notifyStop(s.env)
 	defer stop.end()
 	m := &mcpServer{env: s.env, flags: mcpFlags{ConsentFlags: s.flags.ConsentFlags, timeout: s.flags.Settings.Duration("limits.call-timeout")},
@@ -66,6 +69,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	err := s.listeners.serve(s.env, s.service, web, WebOptions{StateDir: s.config.StateDir, Metrics: s.metrics.Handler(), Webhooks: s.webhooks,
 		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService(),
 		Users:      users.NewRegistry(s.config.StateDir, func(err error) { s.log.Error("cannot read the users", "error", err.Error()) }),
+		Attention:  s.attention.Items,
 		UserHeader: s.flags.userHeader, ReadOnly: s.flags.readOnly})
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)
@@ -139,8 +143,8 @@ func (s *server) makeEngine(ctx context.Context) (err error) {
 
 // makeService creates the service with the engine and the history.
 func (s *server) makeService(ctx context.Context) (err error) {
-	openRuns := func() (int, int) { return service.OpenRuns(s.store) }
-	if s.serviceMetrics, err = s.metrics.Service(openRuns, s.poolLoads); err != nil {
+	s.makeWatcher()
+	if s.serviceMetrics, err = s.metrics.Service(s.measured()); err != nil {
 		return err
 	}
 	served := s.flags.Settings.Served()
@@ -171,17 +175,6 @@ func (s *server) notStarted(ctx context.Context, u service.NotStarted) {
 
 func (s *server) notifier(workspace, run string) launch.Notifier {
 	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { s.log.Warn(trouble, "run", run) }}
-}
-
-// restoreLastSuccesses initializes the metric of the last success of each tool from the history. It
-// ignores errors; the metric is then missing.
-func (s *server) restoreLastSuccesses(ctx context.Context) {
-	for _, t := range s.service.Tools.Tools() {
-		found, err := s.store.Runs(ctx, history.Query{Tool: t.Name, Status: []dag.Status{dag.Succeeded}, Limit: 1})
-		if err == nil && len(found) > 0 {
-			s.metrics.Succeeded(t.Name, found[0].Ended)
-		}
-	}
 }
 
 // fireSchedules fires the schedules until stop is called. It returns nil if the service fires none.

@@ -653,7 +653,7 @@ func mapped(typ string) keytable.Field {
 
 var notifyObject = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery and waiting.", func(n *Notify, v []string) { n.On = v }),
+		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery, waiting and attention.", func(n *Notify, v []string) { n.On = v }),
 		keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
 		keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
 		keytable.Nested("email", "", emailObject, "E-mail that is sent through the server in the settings (smtp).", func(n *Notify) *Email {

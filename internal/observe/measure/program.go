@@ -2,7 +2,9 @@ package measure
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/flowrun/flowrun/internal/observe/series"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
@@ -19,6 +21,22 @@ func NewProgram(o Options) (*Program, error) {
 
 // Handler serves all series, including those of the process and of the Go runtime.
 func (p *Program) Handler() http.Handler { return series.Handler(p.registry.Families, series.Runtime) }
+
+// Known makes the series of a tool and of its steps, all of them 0, so that the first failure is an increase. steps are the
+// paths of the steps, without attempts and items.
+func (p *Program) Known(tool string, steps []string) {
+	p.tool(tool)
+	for _, s := range steps {
+		p.step(pair{tool, s})
+	}
+}
+
+// known returns the tools that have series of their own.
+func (p *Program) known() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.tools))
+}
 
 // WriteFile writes the series of flowrun to a file for node_exporter's textfile collector.
 // The file is replaced atomically and readable for everyone. The series of the process are

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,10 +28,20 @@ type Pool struct {
 	Waiting     int // attempts that wait for slots
 }
 
-// Service registers the series of a service. standing and pools are called at every scrape,
-// from any goroutine. standing returns how many runs have not ended, and how many of them are
-// queued. pools returns the pools, sorted by name.
-func (p *Program) Service(standing func() (open, queued int), pools func() []Pool) (*Service, error) {
+// State reads the state of a service. Its functions are called at every scrape, from any goroutine.
+type State struct {
+	Runs  func() (open, queued int) // how many runs have not ended, and how many of them are queued
+	Pools func() []Pool             // sorted by name
+	// Attention returns what needs attention, and AttentionKinds are the kinds of it: every tool has a series of each.
+	Attention      func() []Attention
+	AttentionKinds []string
+}
+
+// Attention is one thing that needs a person.
+type Attention struct{ Kind, Tool string } // Tool is "" if it concerns the machine as a whole
+
+// Service registers the series of a service.
+func (p *Program) Service(state State) (*Service, error) {
 	s := &Service{limit: p.limit, schedules: map[string]bool{},
 		wait:   series.NewHistogram("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets),
 		lag:    series.NewHistogram("flowrun_schedule_lag_seconds", "Delay between the scheduled time and the firing, without jitter.", workBuckets),
@@ -38,16 +49,40 @@ func (p *Program) Service(standing func() (open, queued int), pools func() []Poo
 	}
 	err := p.registry.Add(s.wait.Family(), s.lag.Family(), s.missed.Family(),
 		series.Func(series.KindGauge, "flowrun_runs_open", "Runs in the state directory that have not ended.",
-			func() float64 { n, _ := standing(); return float64(n) }),
+			func() float64 { n, _ := state.Runs(); return float64(n) }),
 		series.Func(series.KindGauge, "flowrun_run_queue_depth", "Runs that are queued for locks or for a slot of their tool.",
-			func() float64 { _, n := standing(); return float64(n) }),
-		poolFamily("flowrun_pool_slots", "Slots of a pool.", pools, func(p Pool) int { return p.Slots }),
-		poolFamily("flowrun_pool_slots_used", "Slots of a pool that attempts hold.", pools, func(p Pool) int { return p.Used }),
-		poolFamily("flowrun_pool_waiting", "Attempts that wait for slots of a pool.", pools, func(p Pool) int { return p.Waiting }))
+			func() float64 { _, n := state.Runs(); return float64(n) }),
+		poolFamily("flowrun_pool_slots", "Slots of a pool.", state.Pools, func(p Pool) int { return p.Slots }),
+		poolFamily("flowrun_pool_slots_used", "Slots of a pool that attempts hold.", state.Pools, func(p Pool) int { return p.Used }),
+		poolFamily("flowrun_pool_waiting", "Attempts that wait for slots of a pool.", state.Pools, func(p Pool) int { return p.Waiting }),
+		p.attention(state))
 	if err != nil {
 		return nil, fmt.Errorf("cannot register the metrics of the service: %w", err)
 	}
 	return s, nil
+}
+
+// attention returns the gauge of what needs attention: a series for each kind and tool, also if it is 0.
+func (p *Program) attention(state State) series.Family {
+	return series.Family{Name: "flowrun_attention", Help: "What needs a person, by kind.", Kind: series.KindGauge, Labels: []string{"kind", "tool"}, Samples: func() (list []series.Value) {
+		tools := append(p.known(), "")
+		count := map[Attention]int{}
+		for _, a := range state.Attention() {
+			if !slices.Contains(tools, a.Tool) {
+				a.Tool = Other
+			}
+			if count[a]++; !slices.Contains(tools, a.Tool) {
+				tools = append(tools, a.Tool)
+			}
+		}
+		slices.Sort(tools)
+		for _, kind := range slices.Sorted(slices.Values(state.AttentionKinds)) {
+			for _, tool := range tools {
+				list = append(list, series.Value{Labels: []string{kind, tool}, Number: float64(count[Attention{kind, tool}])})
+			}
+		}
+		return list
+	}}
 }
 
 // poolFamily returns a gauge with one series for each pool.

@@ -23,6 +23,7 @@ type Tool struct {
 	Deprecated  bool
 	BaseTool    string // of an alias
 	Broken      string // why its newest version is invalid; "" if it is valid
+	Steps       []string // paths of the steps of its last valid version, without attempts and items
 }
 
 // entry is one tool.
@@ -32,6 +33,9 @@ type entry struct {
 	sources []tool.Source // of the last valid version; empty if there was none
 	plan    *engine.Plan  // compiled from sources; nil until it is requested
 }
+
+// maxPaths is the number of steps of a tool that are known by path.
+const maxPaths = 1000
 
 // newEntry makes the entry of a tool from its plan, or from the error why it has none, and
 // from its former entry.
@@ -45,6 +49,7 @@ func newEntry(l library.Listed, plan *engine.Plan, err error, old *entry) *entry
 	case err != nil:
 		e.listed.Broken = reason(err)
 	default:
+		e.listed.Steps = engine.Paths(plan, maxPaths)
 		e.sources = plan.Sources()
 		if len(e.sources) == 0 { // defined in Go
 			e.plan = plan

@@ -37,7 +37,7 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	if err != nil {
 		return err
 	}
-	doc, err := json.Marshal(o.Result.Brief(dag.InlineLimit))
+	doc, err := o.input(r)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,14 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	return nil
 }
 
+// input returns what the command reads: the run, or the document of a webhook if there is none.
+func (o Outcome) input(r Rule) ([]byte, error) {
+	if !o.hasRun() {
+		return o.body(r.Text(o))
+	}
+	return json.Marshal(o.Result.Brief(dag.InlineLimit))
+}
+
 // rights returns what the command gives up to have the same privileges as its tool's steps; nil if nothing.
 func (r Rule) rights(run string) (*confine.Confinement, error) {
 	switch {
@@ -99,7 +107,7 @@ func (s Settings) environ(o Outcome, message, mark string) []string {
 	r := o.Result
 	own := map[string]string{
 		"FLOWRUN_EVENT": string(o.Event), "FLOWRUN_MESSAGE": message, "FLOWRUN_RUN_ID": r.ID, "FLOWRUN_TOOL": r.Tool,
-		"FLOWRUN_STATUS": r.Status.String(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
+		"FLOWRUN_STATUS": o.status(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
 		procid.MarkOwner: mark, procid.MarkStep: "@notice",
 	}
 	env := slices.DeleteFunc(slices.Clone(s.Env), func(kv string) bool {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/service/attention"
 )
 
 // Schema is the name of the document that is posted.
@@ -17,7 +18,9 @@ type document struct {
 	Event  Event           `json:"event"`
 	Text   string          `json:"text"`
 	Host   string          `json:"host,omitempty"`
-	Run    json.RawMessage `json:"run"` // flowrun/run.v1
+	Run    json.RawMessage `json:"run,omitempty"` // flowrun/run.v1
+	// Attention is what needs a person, for the events interrupted and attention.
+	Attention *attention.Item `json:"attention,omitempty"`
 }
 
 // maxDocument is the maximum size of a post in bytes: receivers reject much larger ones.
@@ -50,10 +53,24 @@ func (o Outcome) body(text string) ([]byte, error) {
 }
 
 func (o Outcome) marshal(run *engine.Result, text string) ([]byte, error) {
-	r, err := json.Marshal(run)
-	if err != nil {
-		return nil, err
-	}
 	host, _ := os.Hostname()
-	return json.Marshal(document{Schema, o.Event, text, host, r})
+	doc := document{Schema: Schema, Event: o.Event, Text: text, Host: host, Attention: o.Item}
+	if o.hasRun() {
+		var err error
+		if doc.Run, err = json.Marshal(run); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(doc)
+}
+
+// hasRun reports whether the outcome is one of a run.
+func (o Outcome) hasRun() bool { return o.Result.ID != "" }
+
+// status returns the status of the run, "" without a run.
+func (o Outcome) status() string {
+	if !o.hasRun() {
+		return ""
+	}
+	return o.Result.Status.String()
 }

@@ -231,5 +231,8 @@ func (r Rule) mailText(o Outcome) string {
 			text += line.name + ": " + v + "\n"
 		}
 	}
+	if !o.hasRun() {
+		return text
+	}
 	return text + "Show the run with: flowrun show " + o.Result.ID + "\n"
 }

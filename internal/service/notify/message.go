@@ -37,7 +37,7 @@ func (o Outcome) fill(text string) string {
 		}
 	}
 	return strings.NewReplacer(
-		"{run.id}", r.ID, "{run.tool}", r.Tool, "{run.status}", r.Status.String(), "{run.event}", string(o.Event),
+		"{run.id}", r.ID, "{run.tool}", r.Tool, "{run.status}", o.status(), "{run.event}", string(o.Event),
 		"{run.exit-code}", strconv.Itoa(r.ExitCode), "{run.message}", o.Text(), "{run.summary}", o.Summary(),
 		"{run.host}", host, "{run.started}", started, "{run.duration}", duration,
 	).Replace(text)

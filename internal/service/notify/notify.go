@@ -1,5 +1,5 @@
-// Package notify reports to people and programs how a run ended, or that a run waits for an
-// answer: it starts a command, posts to a URL, or sends an e-mail.
+// Package notify reports to people and programs how a run ended, that a run waits for an
+// answer, or that something else needs attention: it starts a command, posts to a URL, or sends an e-mail.
 //
 // # The model
 //
@@ -27,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/service/attention"
 )
 
 // Event is the subject of a notification.
@@ -39,11 +40,18 @@ const (
 	Recovery  Event = "recovery"  // it succeeded after the run before it had failed
 	Waiting   Event = "waiting"   // it waits for a person
 	Cancelled Event = "cancelled" // a person stopped it
-	Always    Event = "always"    // all of these
+	// Interrupted means that a service was killed in the run, and that no service continues it by itself.
+	Interrupted Event = "interrupted"
+	// Attention means that something else needs a person, see package attention.
+	Attention Event = "attention"
+	Always    Event = "always" // all of these
 )
 
 // defaults are the events of a rule that names none.
-var defaults = []Event{Failure, Recovery, Waiting}
+var defaults = []Event{Failure, Recovery, Waiting, Attention}
+
+// implied are the events that a rule wants because it wants another one.
+var implied = map[Event][]Event{Recovery: {Success}, Interrupted: {Failure, Waiting}}
 
 // Of returns the event for the end of a run. before is the status of the tool's last run
 // that ended, Pending if there was none. Of returns "" if nothing is to be reported, as for
@@ -68,10 +76,11 @@ func Of(now, before dag.Status) Event {
 func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 
 // Outcome is what to report. A run that stopped with an error is Interrupted, and is
-// reported as a Failure.
+// reported as a Failure. An item that needs attention has a Result with the ids of its run and its tool, "" if it has none.
 type Outcome struct {
 	Event  Event
-	Result *engine.Result // contains no secret
+	Result *engine.Result  // contains no secret
+	Item   *attention.Item // what needs attention; nil for other events
 	// Digest has the lines of a digest, oldest first; nil for a single outcome.
 	Digest []string
 	// Earlier is how many older lines the digest no longer has.
@@ -107,6 +116,9 @@ func (o Outcome) Summary() string {
 
 // headline returns what Line begins with.
 func (o Outcome) headline() string {
+	if o.Item != nil {
+		return o.Item.Headline()
+	}
 	r := o.Result
 	count := ""
 	if n := notice.Count(r.Notices); n != "" { // a run that waits has no notes
@@ -130,6 +142,9 @@ func (o Outcome) headline() string {
 
 // Line describes the outcome of the last run in one line.
 func (o Outcome) Line() string {
+	if o.Item != nil {
+		return o.Item.Text()
+	}
 	r, text := o.Result, o.headline()
 	detail := ""
 	if r.Status != dag.Succeeded || r.Reason == plan.ReasonCleanup {
@@ -174,7 +189,7 @@ func (r Rule) Wants(e Event) bool {
 	if e == "" {
 		return false
 	}
-	return slices.Contains(on, e) || slices.Contains(on, Always) || e == Recovery && slices.Contains(on, Success)
+	return slices.Contains(on, e) || slices.Contains(on, Always) || slices.ContainsFunc(implied[e], func(o Event) bool { return slices.Contains(on, o) })
 }
 
 // Events returns the events of the rule.

@@ -30,10 +30,14 @@ type slackText struct {
 // make links or mention people.
 func (r Rule) slackBody(o Outcome) ([]byte, error) {
 	mark := slackMark(o.Event) + " "
+	context := "{run.event} · {run.host}"
+	if o.hasRun() {
+		context += " · run {run.id}"
+	}
 	text := shortened(slackEscape(r.Text(o)), maxSlackText-len(mark))
 	return json.Marshal(slackMessage{Text: text, Blocks: []slackBlock{
 		{Type: "section", Text: &slackText{"mrkdwn", mark + text}},
-		{Type: "context", Elements: []slackText{{"mrkdwn", slackEscape(o.fill("{run.event} · {run.host} · run {run.id}"))}}},
+		{Type: "context", Elements: []slackText{{"mrkdwn", slackEscape(o.fill(context))}}},
 	}})
 }
 
@@ -59,7 +63,7 @@ func slackMark(e Event) string {
 	switch e {
 	case Success, Recovery:
 		return ":white_check_mark:"
-	case Waiting:
+	case Waiting, Interrupted, Attention:
 		return ":raised_hand:"
 	case Cancelled:
 		return ":no_entry_sign:"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/users"
 )
@@ -78,7 +79,7 @@ func TestEveryRouteKnowsCaller(t *testing.T) {
 		senders[role] = token
 	}
 	h, err := New(&Service{}, Options{Users: users.NewRegistry(dir, func(err error) { t.Error(err) }), MCP: http.NotFoundHandler(), Metrics: http.NotFoundHandler(),
-		Schedules: noSchedules{}, Webhooks: []config.Webhook{{Name: "x", Secret: []byte("x")}},
+		Schedules: noSchedules{}, Attention: func() []attention.Item { return nil }, Webhooks: []config.Webhook{{Name: "x", Secret: []byte("x")}},
 		Tokens: []service.Token{{Text: senders["token"]}, {Text: senders["limited"], Tools: []string{"x"}}}})
 	if err != nil {
 		t.Fatal(err)

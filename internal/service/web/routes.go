@@ -91,6 +91,9 @@ func newGroups(s *Service, o Options, g *guard) (groups []group, err error) {
 		eventHandlers{s.History, s.Feed, limits},
 		serviceHandlers{s.Health, o.Metrics, openAPI},
 	}
+	if o.Attention != nil {
+		groups = append(groups, attentionHandlers{o.Attention})
+	}
 	if o.Schedules != nil {
 		groups = append(groups, scheduleHandlers{o.Schedules, start, g.bodies})
 	}

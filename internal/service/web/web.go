@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/ui"
 	"github.com/flowrun/flowrun/internal/service/users"
@@ -34,6 +35,8 @@ type Options struct {
 	MCP http.Handler
 	// Schedules adds the routes of schedules; nil for none.
 	Schedules service.Schedules
+	// Attention returns what needs a person; nil for no such route.
+	Attention func() []attention.Item
 	// Users are the users of the service; nil for none. The holder of a token in Tokens may do
 	// everything that the token is valid for.
 	Users *users.Registry

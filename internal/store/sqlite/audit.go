@@ -37,6 +37,18 @@ func (a Audit) Add(ctx context.Context, action, run, detail string) error {
 	})
 }
 
+// AddOnce adds an entry unless there is an equal one, whoever added that. first reports whether it was added: of several
+// processes that add it at the same time, only one gets true.
+func (a Audit) AddOnce(ctx context.Context, action, run, detail string) (first bool, err error) {
+	err = a.db.write(ctx, "record "+action+" in the audit log", func(ctx context.Context, c *conn) error {
+		n, err := c.change(ctx, "INSERT INTO audit (at, who, action, run, detail) SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS (SELECT 1 FROM audit WHERE action = ?3 AND run = ?4 AND detail = ?5)",
+			time.Now().UnixNano(), actor(ctx), action, run, detail)
+		first = n > 0
+		return err
+	})
+	return first, err
+}
+
 func addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 	_, err := c.ExecContext(ctx, "INSERT INTO audit (at, who, action, run, detail) VALUES (?, ?, ?, ?, ?)",
 		time.Now().UnixNano(), actor(ctx), action, run, detail)

@@ -8,7 +8,7 @@ import { A, pathOf } from './router';
 import { elapsed, ParamText, trigger } from './run_table';
 import { Glyph, word } from './status';
 import { useChanges } from './stream';
-import type { RunList, RunRow } from './types';
+import type { AttentionItem, RunList, RunRow } from './types';
 import { changesQuestions, useQuestions } from './waiting';
 
 interface Schedule { name: string; tool: string; cron: string; timezone?: string; next?: string; paused: boolean }
@@ -30,9 +30,11 @@ export function Home() {
   const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: shown, params: 1 }, a));
   const questions = useQuestions();
   const schedules = useResource(readSchedules);
+  // What waits for an answer has a section of its own.
+  const attention = useResource((a) => get<{ attention: AttentionItem[] }>('/attention', {}, a).then((d) => d.attention.filter((i) => i.kind !== 'waiting')));
   const asks = useRef(false); // reading all questions costs the service most
   useChanges(() => {
-    [active, failed, recent, schedules].forEach((r) => r.reload());
+    [active, failed, recent, schedules, attention].forEach((r) => r.reload());
     if (asks.current) questions.reload();
     asks.current = false;
   }, (e) => {
@@ -42,6 +44,9 @@ export function Home() {
   }, 1500);
   return <Page title="Home">
     <div class="home">
+      {attention.data.value?.length !== 0 && <Section title="Needs attention" class="wide">
+        <Load from={attention}>{(list) => <Attention list={list} />}</Load>
+      </Section>}
       <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>
         <Load from={active}>{(d) => d.runs.length === 0 ? <Empty>Nothing runs now.</Empty> : <Rows runs={d.runs} detail={(r) => <ParamText params={r.params} />} end={(r) => elapsed(r)} />}</Load>
       </Section>
@@ -72,6 +77,16 @@ function Rows({ runs, detail, end }: { runs: RunRow[]; detail: (r: RunRow) => an
     <Glyph state={r.status} />
     <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> <code class="muted">{r.id}</code><div class="detail clip">{detail(r)}</div></div>
     <span class="number muted">{end(r)}</span></li>)}</ul>;
+}
+
+/** What needs a person, with the command to type. */
+function Attention({ list }: { list: AttentionItem[] }) {
+  return <ul class="rows">{list.slice(0, shown).map((i) => <li key={`${i.kind} ${i.run} ${i.tool} ${i.schedule} ${i.step}`}>
+    <Glyph state="interrupted" />
+    <div>{i.run ? <A href={pathOf('runs', i.run)}>{i.tool}</A> : i.tool ? <A href={pathOf('tools', i.tool)}>{i.tool}</A> : <b>This machine</b>} <span class="muted">{i.kind}</span>
+      <div class="detail">{i.reason}</div><div class="detail"><code>{i.do}</code></div></div>
+    {i.since && <span class="number muted"><Time at={i.since} /></span>}</li>)}
+  {list.length > shown && <li class="muted">and {list.length - shown} more: <code>flowrun ps</code></li>}</ul>;
 }
 
 function Firings({ list }: { list: Schedule[] }) {

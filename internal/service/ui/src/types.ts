@@ -34,6 +34,9 @@ export interface RunEvent {
   items?: number; keys?: string[]; reset?: string[]; result?: any; notices?: Notice[];
 }
 
+/** A state that needs a person; without a tool it concerns the machine as a whole. */
+export interface AttentionItem { kind: string; tool?: string; run?: string; schedule?: string; step?: string; reason: string; since?: string; do: string }
+
 /** What a step asks a person. */
 export interface Question { step: string; prompt: string; form?: any; since: string; until?: string }
 

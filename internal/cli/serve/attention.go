@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"context"
+	"sync"
+
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/service/attention"
+)
+
+// makeWatcher creates what knows which states need a person. It finds nothing before watchAttention.
+func (s *server) makeWatcher() {
+	s.attention = &attention.Watcher{Source: s.attentionSource, Version: func() uint64 { return s.service.Version() }, New: s.needsAttention, Log: s.log}
+}
+
+func (s *server) attentionSource() attention.Source {
+	return attention.Source{Store: s.store, Library: s.service.Tools.Library(), Load: s.service.Runs.RecordedRun,
+		Left: func(_ context.Context, run history.RunInfo) error { return s.service.Parked.Why(run.ID) }}
+}
+
+// watchAttention watches for what needs a person, until stop is called.
+func (s *server) watchAttention(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { s.attention.Watch(ctx) })
+	return func() {
+		cancel()
+		work.Wait()
+	}
+}
+
+// needsAttention sends the notifications about an item. That a run waits was sent when it began to.
+func (s *server) needsAttention(ctx context.Context, i attention.Item) {
+	if i.Kind == attention.Waiting {
+		return
+	}
+	var past *engine.RecordedRun
+	var plan *engine.Plan
+	workspace := ""
+	switch {
+	case i.Run != "":
+		var err error
+		if past, err = s.service.Runs.RecordedRun(ctx, i.Run); err != nil {
+			s.log.Warn("cannot read a run that needs attention", "run", i.Run, "error", err.Error())
+		} else {
+			workspace = past.Record.RunEnv.Workspace
+		}
+	case i.Tool != "":
+		plan, _ = s.service.Tools.AnyPlan(i.Tool) // a tool that is invalid has only the notifications of the settings
+	}
+	s.notifier(workspace, i.Run).NotifyOf(ctx, i, past, plan)
+}

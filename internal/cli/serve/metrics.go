@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/observe/measure"
+	"github.com/flowrun/flowrun/internal/service"
+	"github.com/flowrun/flowrun/internal/service/attention"
+)
+
+// measured returns what the metrics read at each scrape.
+func (s *server) measured() measure.State {
+	state := measure.State{Pools: s.poolLoads,
+		Runs: func() (int, int) { return service.OpenRuns(s.store) },
+		Attention: func() (list []measure.Attention) {
+			for _, i := range s.attention.Items() {
+				list = append(list, measure.Attention{Kind: i.Kind, Tool: i.Tool})
+			}
+			return list
+		}}
+	for _, k := range attention.Kinds() {
+		state.AttentionKinds = append(state.AttentionKinds, k.Name)
+	}
+	return state
+}
+
+// followTools makes the series of every tool as soon as the tool is known, so that a counter which is exported for the first
+// time is 0, and its first failure is an increase. The time of the last success comes from the history. stop ends it.
+func (s *server) followTools(ctx context.Context) (stop func()) {
+	known, version := map[string]bool{}, uint64(0)
+	look := func(ctx context.Context) {
+		now := s.service.Tools.Version()
+		if now == version {
+			return
+		}
+		version = now
+		for _, t := range s.service.Tools.Tools() {
+			s.metrics.Known(t.Name, t.Steps)
+			if !known[t.Name] {
+				known[t.Name] = true
+				s.restoreLastSuccess(ctx, t.Name)
+			}
+		}
+	}
+	look(ctx)
+	return every(ctx, time.Second, look)
+}
+
+// restoreLastSuccess sets the metric of the last success of a tool from the history. It ignores errors; the metric is then
+// missing.
+func (s *server) restoreLastSuccess(ctx context.Context, tool string) {
+	found, err := s.store.Runs(ctx, history.Query{Tool: tool, Status: []dag.Status{dag.Succeeded}, Limit: 1})
+	if err == nil && len(found) > 0 {
+		s.metrics.Succeeded(tool, found[0].Ended)
+	}
+}
