@@ -53,6 +53,7 @@ func TestUsage(t *testing.T) {
 		{"stats a b", "give the name or file of one tool"},
 		{"stats a --limit -1", "--limit must be at least 1, or 0 for all"},
 		{"stats a --since soon", "--since: "},
+		{"stats a --recent 0", "--recent must be at least 1"},
 		{"history audit --limit -1", "--limit must be at least 1, or 0 for all"},
 		{"history prune", "missing limit: give --older-than, --keep or --max-size"},
 		{"history prune --dry-run", "missing limit"},

@@ -25,6 +25,13 @@ type Tally struct {
 	Runs      int     `json:"runs"`
 	Succeeded int     `json:"succeeded"`
 	Rate      float64 `json:"success_rate"`
+	// Attempts is how many attempts a step made in all, and MaxAttempts in one run; both are 0 for whole runs.
+	Attempts    int `json:"attempts,omitempty"`
+	MaxAttempts int `json:"max_attempts,omitempty"`
+	// Flaky is how often a step succeeded only after a retry, and for whole runs how many of them succeeded and had
+	// such a step. FlakyRate is its share of Runs.
+	Flaky     int     `json:"flaky"`
+	FlakyRate float64 `json:"flaky_rate"`
 	P50       int64   `json:"p50_ms"`
 	P95       int64   `json:"p95_ms"`
 	Max       int64   `json:"max_ms"`
@@ -33,17 +40,52 @@ type Tally struct {
 	CPU95 *int64 `json:"cpu_p95_ms,omitempty"`
 	RSS50 *int64 `json:"max_rss_p50_bytes,omitempty"`
 	RSS95 *int64 `json:"max_rss_p95_bytes,omitempty"`
+	// Recent are the newest runs and Earlier those before; nil if there are none.
+	Recent  *Part `json:"recent,omitempty"`
+	Earlier *Part `json:"earlier,omitempty"`
 
 	durations, cpu []time.Duration
 	rss            []int64
 }
 
-func (t *Tally) add(st dag.Status, took time.Duration) {
-	t.Runs++
-	if st == dag.Succeeded {
-		t.Succeeded++
+// Part holds some statistics of a part of the runs, by which a trend is seen.
+type Part struct {
+	Runs      int     `json:"runs"`
+	Rate      float64 `json:"success_rate"`
+	FlakyRate float64 `json:"flaky_rate"`
+	P50       int64   `json:"p50_ms"`
+
+	succeeded, flaky int
+	durations        []time.Duration
+}
+
+// outcome is how a step or a run ended once.
+type outcome struct {
+	status   dag.Status
+	took     time.Duration
+	attempts int
+	flaky    bool // it succeeded only after a retry
+	recent   bool // in one of the newest runs
+}
+
+func (t *Tally) add(o outcome) {
+	part := &t.Earlier
+	if o.recent {
+		part = &t.Recent
 	}
-	t.durations = append(t.durations, took)
+	if *part == nil {
+		*part = new(Part)
+	}
+	p := *part
+	t.Runs, p.Runs = t.Runs+1, p.Runs+1
+	if o.status == dag.Succeeded {
+		t.Succeeded, p.succeeded = t.Succeeded+1, p.succeeded+1
+	}
+	if o.flaky {
+		t.Flaky, p.flaky = t.Flaky+1, p.flaky+1
+	}
+	t.Attempts, t.MaxAttempts = t.Attempts+o.attempts, max(t.MaxAttempts, o.attempts)
+	t.durations, p.durations = append(t.durations, o.took), append(p.durations, o.took)
 }
 
 func (t *Tally) addUsage(u dag.Usage) {
@@ -59,7 +101,13 @@ func (t *Tally) compute() {
 	if t.Runs == 0 {
 		return
 	}
-	t.Rate = float64(t.Succeeded) / float64(t.Runs)
+	t.Rate, t.FlakyRate = share(t.Succeeded, t.Runs), share(t.Flaky, t.Runs)
+	for _, p := range []*Part{t.Recent, t.Earlier} {
+		if p != nil {
+			slices.Sort(p.durations)
+			p.Rate, p.FlakyRate, p.P50 = share(p.succeeded, p.Runs), share(p.flaky, p.Runs), percentile(p.durations, 50).Milliseconds()
+		}
+	}
 	for _, list := range [][]time.Duration{t.durations, t.cpu} {
 		slices.Sort(list)
 	}
@@ -72,6 +120,8 @@ func (t *Tally) compute() {
 		t.RSS50, t.RSS95 = new(percentile(t.rss, 50)), new(percentile(t.rss, 95))
 	}
 }
+
+func share(n, of int) float64 { return float64(n) / float64(of) }
 
 // percentile returns a percentile of a sorted list (nearest rank), 0 of an empty one.
 func percentile[T time.Duration | int64](sorted []T, percent int) T {
@@ -90,9 +140,12 @@ func Statuses() []dag.Status {
 // them; none means that there are no more.
 type Events func(ctx context.Context, id string, after uint64) ([]dag.Event, error)
 
-// Of computes the statistics of runs of a tool. runs are newest first.
-func Of(ctx context.Context, tool string, runs []history.RunInfo, events Events) (*Stats, error) {
-	c := &collector{stats: &Stats{Schema: "flowrun/stats.v1", Tool: tool, Total: &Tally{}, Steps: []*Tally{}, History: newGrid(len(runs))}, byName: map[string]*Tally{}}
+// DefaultRecent is how many of the newest runs are compared with those before, unless a person chooses.
+const DefaultRecent = 10
+
+// Of computes the statistics of runs of a tool. runs are newest first; so many of them count as recent.
+func Of(ctx context.Context, tool string, runs []history.RunInfo, recent int, events Events) (*Stats, error) {
+	c := &collector{recent: recent, stats: &Stats{Schema: "flowrun/stats.v1", Tool: tool, Total: &Tally{}, Steps: []*Tally{}, History: newGrid(len(runs))}, byName: map[string]*Tally{}}
 	for i, r := range runs {
 		if err := c.addRun(ctx, i, r, events); err != nil {
 			return nil, err
@@ -108,12 +161,13 @@ func Of(ctx context.Context, tool string, runs []history.RunInfo, events Events)
 }
 
 type collector struct {
+	recent int
 	stats  *Stats
 	byName map[string]*Tally
 }
 
 func (c *collector) addRun(ctx context.Context, i int, r history.RunInfo, events Events) error {
-	run := fold.New[struct{}](fold.Plan{})
+	run, flaky := fold.New[struct{}](fold.Plan{}), false
 	for after := uint64(0); ; {
 		list, err := events(ctx, r.ID, after)
 		if err != nil {
@@ -123,17 +177,18 @@ func (c *collector) addRun(ctx context.Context, i int, r history.RunInfo, events
 			break
 		}
 		for j := range list {
-			c.addEvent(i, run, &list[j])
+			flaky = c.addEvent(i, run, &list[j]) || flaky
 		}
 		after = list[len(list)-1].Seq
 	}
 	took := r.Took(r.Ended)
-	c.stats.Total.add(r.Status, took)
+	c.stats.Total.add(outcome{status: r.Status, took: took, flaky: flaky && r.Status == dag.Succeeded, recent: i < c.recent})
 	c.stats.History.Runs[i] = GridRun{r.ID, r.Status, r.Started, took.Milliseconds()}
 	return nil
 }
 
-func (c *collector) addEvent(i int, run *fold.Run[struct{}], e *dag.Event) {
+// addEvent counts an event of run i. flaky reports that it is the end of a step that succeeded only after a retry.
+func (c *collector) addEvent(i int, run *fold.Run[struct{}], e *dag.Event) (flaky bool) {
 	s := run.Apply(e)
 	name := string(e.Node.WithoutKeys())
 	switch {
@@ -143,10 +198,12 @@ func (c *collector) addEvent(i int, run *fold.Run[struct{}], e *dag.Event) {
 	case e.Kind == dag.StepFinished && s != nil:
 		c.stats.History.set(i, name, e.Result.Status, e.Node)
 		if c.byName[name] != nil && !s.IsLoop() && countsAsRun(s.Status) { // for a loop, only its items count
-			c.byName[name].add(e.Result.Status, s.Durations(e.Time).Took)
+			flaky = e.Result.Status == dag.Succeeded && e.Result.Attempts > 1 && !e.Result.Fallback
+			c.byName[name].add(outcome{e.Result.Status, s.Durations(e.Time).Took, e.Result.Attempts, flaky, i < c.recent})
 			c.byName[name].addUsage(e.Result.Usage)
 		}
 	}
+	return flaky
 }
 
 // countsAsRun reports whether a step with this final state has done its work, successfully or not.

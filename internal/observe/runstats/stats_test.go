@@ -25,7 +25,7 @@ func TestUsage(t *testing.T) {
 	list = append(list, dag.Event{V: dag.EventVersion, Seq: 41, Kind: dag.StepStarted, Node: "quick", Attempt: 1, Time: start},
 		dag.Event{V: dag.EventVersion, Seq: 42, Kind: dag.StepFinished, Node: "quick", Attempt: 1, Time: start,
 			Result: &dag.Result{Status: dag.Succeeded, Started: start, Ended: start, Usage: dag.Usage{User: 400 * time.Microsecond}}})
-	s, err := runstats.Of(t.Context(), "tool", []history.RunInfo{{ID: "one", Status: dag.Succeeded, Started: start, Ended: start}}, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
+	s, err := runstats.Of(t.Context(), "tool", []history.RunInfo{{ID: "one", Status: dag.Succeeded, Started: start, Ended: start}}, 1, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
 		return list[after:], nil
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestGrid(t *testing.T) {
 		"old": {began(0, "gone"), ended(2, "gone", dag.Skipped), began(0, "build"), ended(3, "build", dag.Failed)},
 	}
 	runs := []history.RunInfo{{ID: "new", Status: dag.Failed, Started: start, Ended: at(6)}, {ID: "old", Status: dag.Succeeded, Started: start, Ended: at(3)}}
-	s, err := runstats.Of(t.Context(), "tool", runs, func(_ context.Context, id string, after uint64) (list []dag.Event, err error) {
+	s, err := runstats.Of(t.Context(), "tool", runs, 1, func(_ context.Context, id string, after uint64) (list []dag.Event, err error) {
 		for _, e := range events[id] {
 			if e.Seq > after {
 				list = append(list, e)
@@ -84,5 +84,44 @@ func TestGrid(t *testing.T) {
 	}
 	if s.Total.Runs != 2 || s.Total.Rate != 0.5 || s.Total.P95 != 6000 || s.History.Runs[1].Duration != 3000 {
 		t.Errorf("%+v %+v", s.Total, s.History.Runs)
+	}
+}
+
+// TestFlakyAndTrend checks how retries are counted, and which runs are compared with which.
+func TestFlakyAndTrend(t *testing.T) {
+	start := time.Unix(1000, 0).UTC()
+	type end struct {
+		status   dag.Status
+		attempts int
+		fallback bool
+		seconds  int
+	}
+	var runs []history.RunInfo
+	events := map[string][]dag.Event{}
+	for i, e := range []end{ // newest first
+		{dag.Succeeded, 1, false, 6}, {dag.Failed, 3, false, 8},
+		{dag.Succeeded, 2, false, 2}, {dag.Succeeded, 3, true, 2}, {dag.Succeeded, 1, false, 1},
+	} {
+		id, ended := strconv.Itoa(i), start.Add(time.Duration(e.seconds)*time.Second)
+		runs = append(runs, history.RunInfo{ID: id, Status: e.status, Started: start, Ended: ended})
+		events[id] = []dag.Event{{V: dag.EventVersion, Seq: 1, Kind: dag.StepStarted, Node: "load", Attempt: 1, Time: start},
+			{V: dag.EventVersion, Seq: 2, Kind: dag.StepFinished, Node: "load", Attempt: e.attempts, Time: ended,
+				Result: &dag.Result{Status: e.status, Attempts: e.attempts, Fallback: e.fallback, Started: start, Ended: ended}}}
+	}
+	s, err := runstats.Of(t.Context(), "tool", runs, 2, func(_ context.Context, id string, after uint64) ([]dag.Event, error) {
+		return events[id][after:], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tally := range []*runstats.Tally{s.Total, s.Steps[0]} {
+		now, before := tally.Recent, tally.Earlier
+		if tally.Flaky != 1 || tally.FlakyRate != 0.2 || now.Runs != 2 || now.Rate != 0.5 || now.FlakyRate != 0 || now.P50 != 6000 ||
+			before.Runs != 3 || before.Rate != 1 || before.FlakyRate != 1./3 || before.P50 != 2000 {
+			t.Errorf("%+v recent %+v earlier %+v", tally, now, before)
+		}
+	}
+	if s.Total.Attempts != 0 || s.Steps[0].Attempts != 10 || s.Steps[0].MaxAttempts != 3 {
+		t.Errorf("%+v %+v", s.Total, s.Steps[0])
 	}
 }

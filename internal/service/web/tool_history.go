@@ -17,18 +17,19 @@ func (h toolHandlers) toolStats(w http.ResponseWriter, r *http.Request) error {
 	if !callerFrom(r).mayUse(name) {
 		return &library.NotFoundError{Name: name}
 	}
-	limit := 30
-	if text := r.URL.Query().Get("limit"); text != "" {
-		var err error
-		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > 100 {
-			return refuse(400, "wrong-query", "the query parameter limit is not a whole number from 1 to 100", "")
-		}
+	limit, err := statsNumber(r, "limit", 30)
+	if err != nil {
+		return err
+	}
+	recent, err := statsNumber(r, "recent", runstats.DefaultRecent)
+	if err != nil {
+		return err
 	}
 	runs, err := h.history.Runs(r.Context(), history.Query{Tool: name, Status: runstats.Statuses(), Limit: limit})
 	if err != nil {
 		return err
 	}
-	s, err := runstats.Of(r.Context(), name, runs, h.history.Events)
+	s, err := runstats.Of(r.Context(), name, runs, recent, h.history.Events)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,19 @@ func (h toolHandlers) toolStats(w http.ResponseWriter, r *http.Request) error {
 		s.History.Sort(stepOrder(p, ""))
 	}
 	return writeJSON(w, 200, s)
+}
+
+// statsNumber returns a query parameter that is a number of runs, or a default.
+func statsNumber(r *http.Request, name string, otherwise int) (int, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 100 {
+		return 0, refuse(400, "wrong-query", "the query parameter "+name+" is not a whole number from 1 to 100", "")
+	}
+	return n, nil
 }
 
 // stepOrder returns the paths of a plan's steps so that each follows the steps that it waits for,

@@ -39,7 +39,9 @@ func (h toolHandlers) routes() []route {
 			body: "params", answers: []answer{{200, "The steps with their commands. Secrets are shown as ***.", "", "plan"}}, handle: h.dryRun},
 		{method: "GET", path: "/api/v1/tools/{name}/stats", id: "toolStats", summary: "Show success rates, durations and how each step ended",
 			doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
-			query:   []param{{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."}},
+			query: []param{
+				{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."},
+				{name: "recent", kind: "integer", doc: "How many of the newest runs are compared with those before, 1 to 100. Default: 10."}},
 			answers: []answer{{200, "The statistics.", "", "stats"}}, handle: h.toolStats},
 		{method: "GET", path: "/api/v1/tools/{name}/state", id: "toolState", summary: "Show the values that a tool keeps between its runs",
 			doc:     "The values that the next run reads: what runs and people have set, else the defaults.",

@@ -212,7 +212,7 @@ func (l *lifeline) check(ctx context.Context, want map[string][3]int) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	stats, err := runstats.Of(ctx, "under-test", []history.RunInfo{past.Info}, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
+	stats, err := runstats.Of(ctx, "under-test", []history.RunInfo{past.Info}, 1, func(_ context.Context, _ string, after uint64) ([]dag.Event, error) {
 		return past.Events[after:], nil
 	})
 	if err != nil {
