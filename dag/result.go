@@ -1,6 +1,9 @@
 package dag
 
-import "time"
+import (
+	"time"
+	"unicode/utf8"
+)
 
 // A reason is one stable word for why a Result has its status. A Runner may use words of
 // its own; these are the ones that package dag sets.
@@ -178,6 +181,11 @@ type Output struct {
 	// other steps refer to and that Inline does not hold completely. A later owner of the
 	// run uses it to check that File still has what the step printed.
 	Digest string `json:"digest,omitempty"`
+}
+
+// Whole reports whether Inline has the whole masked stream, byte for byte, so that no File is needed to read it.
+func (o *Output) Whole() bool {
+	return int64(len(o.Inline)) == o.Size && utf8.ValidString(o.Inline) // JSON would replace other bytes
 }
 
 func (o *Output) withoutRaw() *Output {

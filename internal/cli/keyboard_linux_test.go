@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,14 +159,17 @@ func TestKeyboard(t *testing.T) {
 	if strings.Contains(screen, "tiger") || strings.Count(screen, "said yes") != 1 || strings.Contains(strings.ReplaceAll(screen, "\r\n", ""), "\n") {
 		t.Errorf("the screen showed %q", screen)
 	}
-	logs, err := filepath.Glob(filepath.Join(s.dir, "state/runs/*/logs/*"))
-	if err != nil || len(logs) == 0 {
-		t.Fatal(logs, err)
-	}
-	for _, log := range logs {
-		if text, err := os.ReadFile(log); err != nil || bytes.Contains(text, []byte("tiger")) {
-			t.Errorf("%s: %q %v", log, text, err)
+	err := filepath.WalkDir(filepath.Join(s.dir, "state"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
 		}
+		if text, err := os.ReadFile(path); err != nil || bytes.Contains(text, []byte("tiger")) {
+			t.Errorf("%s: %q %v", path, text, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -246,7 +246,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 	tee.configure(&o)
 	if e.config.StateDir != "" {
 		j.logs = rundir.LogFolder(e.config.StateDir, j.id)
-		o.LogDir = j.logs
+		o.LogDir, o.Recorded = j.logs, e.config.Store != nil
 	}
 	if j.session, err = steps.Open(o); err != nil {
 		return err
@@ -367,9 +367,9 @@ func (e *Engine) journal(j *job) dag.Journal {
 	if j.ledger == nil {
 		return all
 	}
-	all.inner = j.ledger
+	all.inner = wholeStreams{Journal: j.ledger, logs: j.logs}
 	if e.config.Journal != nil {
-		all.inner = e.config.Journal(j.ledger)
+		all.inner = e.config.Journal(all.inner)
 	}
 	if j.plan.KeepsState {
 		all.inner = keptstate.Journal{Journal: all.inner}

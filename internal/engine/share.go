@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
@@ -188,7 +187,7 @@ func (p *Share) keep(ctx context.Context, o *dag.Output) error {
 		}
 	}
 	switch {
-	case int64(len(o.Inline)) == o.Size && utf8.ValidString(o.Inline): // JSON keeps it
+	case o.Whole():
 		o.File = ""
 	case o.File != "":
 		return p.texts.Keep(ctx, o)

@@ -2,8 +2,10 @@ package permtrace
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -24,7 +26,7 @@ const recordName = "permissions.json"
 // Save writes the record into the folder of the run.
 func (r *Record) Save(dir string) error {
 	text, err := json.Marshal(r)
-	if err == nil {
+	if err = errors.Join(err, os.MkdirAll(dir, 0o700)); err == nil {
 		err = atomicfile.File{Path: filepath.Join(dir, recordName), Mode: 0o600}.WriteText(text)
 	}
 	if err != nil {

@@ -269,8 +269,8 @@ func printed(o *dag.Output) cache.Printed {
 	switch {
 	case o == nil:
 		return cache.Printed{}
-	case o.File != "":
-		return cache.Printed{File: o.File, Size: o.Size}
+	case o.Whole():
+		return cache.Printed{Text: o.Inline}
 	}
-	return cache.Printed{Text: o.Raw}
+	return cache.Printed{File: o.File, Size: o.Size}
 }

@@ -5,7 +5,8 @@
 // A run has up to three kinds of folders:
 //
 //	STATE/runs/RUN    what is kept with its record: the logs of its steps, their artifacts, and
-//	                  the list of its temporary folders
+//	                  the list of its temporary folders. A run without any of these has no folder:
+//	                  a short output is in the record (dag.Output.Whole)
 //	flowrun-RUN...    temporary folders that its tools work in, each where its tool asks for it
 //	flowrun-RUN-private...
 //	                  scripts, inputs and large values of running steps, in the temporary
@@ -22,8 +23,8 @@ import (
 	"strings"
 )
 
-// LogFolder returns the folder for the log files of a run. stateDir is the state directory. The id of a
-// run of a Temporal Schedule has characters that are special on Windows.
+// LogFolder returns the folder for the log files of a run. stateDir is the state directory. The folder is made with the first of them. The id of a run of a
+// Temporal Schedule has characters that are special on Windows.
 func LogFolder(stateDir, run string) string {
 	return filepath.Join(stateDir, "runs", FileName(run), "logs")
 }

@@ -24,6 +24,9 @@ func NoteTemp(folder, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(filepath.Join(folder, TempList), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	case "storage.keys":
 		return t.storage.Keys()
 	case "log.path":
-		return t.logFolder(), nil
+		return t.logFolder()
 	case "callTool":
 		return t.callTool(ctx, in.Tool, in.Params)
 	case "askModel":
@@ -83,12 +84,14 @@ func (t *toolAPI) answer(ctx context.Context, op string, args json.RawMessage) (
 	return t.hostCalls.answer(ctx, op, args)
 }
 
-// logFolder returns the folder of the run's logs, nil if the engine keeps none.
-func (t *toolAPI) logFolder() any {
+// logFolder returns the folder of the run's logs, nil if the engine keeps none. It makes the folder, because a script may
+// write there.
+func (t *toolAPI) logFolder() (any, error) {
 	if t.args.State == "" {
-		return nil
+		return nil, nil
 	}
-	return rundir.LogFolder(t.args.State, t.call.Run)
+	dir := rundir.LogFolder(t.args.State, t.call.Run)
+	return dir, os.MkdirAll(dir, 0o700)
 }
 
 // toolVars returns the arguments of a tool's execute.

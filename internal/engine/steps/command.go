@@ -620,7 +620,6 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 // collect waits until the streams have ended, and adds them to the Result. With split, what a terminal printed up to the last
 // answer becomes stderr. tooLarge reports whether a stream exceeds the limit and may not be truncated.
 func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
-	private := t.session.options.LogDir == ""
 	by := time.Now().Add(outputTimeout)
 	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
 		st := t.streams[i]
@@ -637,7 +636,7 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 			}
 		}
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.outputLimits(st.kind), private)
+		out, err := st.output(t.outputLimits(st.kind))
 		if err != nil {
 			return false, err
 		}

@@ -1,8 +1,11 @@
 package steps
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
 // logFile is the file of a stream. It has no name until it is worth keeping. The end of the step
@@ -32,8 +36,11 @@ func (s *Session) newLogFile(step dag.ID, attempt int, which Streams) (*logFile,
 		return nil, err
 	}
 	base := func() string { return filepath.Join(dir, rundir.LogName(step, attempt, which.log())) }
-	if f := s.takeUnnamed(dir); f != nil {
+	if f := s.takeUnnamed(cmp.Or(s.options.unnamedLogs(), dir)); f != nil {
 		return &logFile{File: f, base: base, neverNamed: true}, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot create the log folder: %w", err)
 	}
 	l := &logFile{base: base}
 	err = rundir.FirstFree(base(), func(path string) (err error) {
@@ -120,6 +127,9 @@ func (l *logFile) name() error {
 	}
 	return rundir.FirstFree(l.base(), func(path string) error {
 		err := link(l.File, path)
+		if errors.Is(err, fs.ErrNotExist) && os.MkdirAll(filepath.Dir(path), 0o700) == nil { // the first log of the run
+			err = link(l.File, path)
+		}
 		if err == nil {
 			l.path, l.neverNamed = path, false
 		}
@@ -136,6 +146,27 @@ func (l *logFile) drop() {
 		os.Remove(l.path)
 		l.path = ""
 	}
+}
+
+// dropUnnamed decides that the file gets no name. It reports false if the file has one already.
+func (l *logFile) dropUnnamed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.path != "" {
+		return false
+	}
+	l.nameDecided = true
+	return true
+}
+
+// SpareLog reports whether a log file can be removed once its text is recorded elsewhere: no process has it open.
+func SpareLog(path string) bool {
+	f, err := proc.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	return isOpenOnce(f)
 }
 
 // show gives the file its name early if it is not empty. It reports whether there is nothing left

@@ -54,7 +54,7 @@ func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 		return nil, err
 	case out.Truncated && t.NoTruncation:
 		return nil, errors.New("it exceeds the buffer-limit of the step")
-	case t.session.options.LogDir == "" && out.Size <= dag.InlineLimit:
+	case t.session.options.Recorded && out.Whole(), t.session.options.LogDir == "" && out.Size <= dag.InlineLimit:
 		return out, nil
 	}
 	dir, err := t.session.logFolder()

@@ -27,11 +27,14 @@ const DefaultGrace = 10 * time.Second
 
 // Options configure the steps of a run. The zero Options work.
 type Options struct {
-	Run    string    // id of the run
-	Epoch  int       // counts the owners of the run from 1; 0 means 1. It is part of the mark of the processes
-	Env    []string  // what steps inherit, K=V; nil: the environment of this process
-	LogDir string    // where output is kept, a rundir.LogFolder; "": a private folder that Close removes
-	Host   proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
+	Run    string   // id of the run
+	Epoch  int      // counts the owners of the run from 1; 0 means 1. It is part of the mark of the processes
+	Env    []string // what steps inherit, K=V; nil: the environment of this process
+	LogDir string   // where output is kept, a rundir.LogFolder; "": a private folder that Close removes
+	// Recorded means that what Results have of the output is recorded, so an output that one has completely needs no log
+	// file. LogDir is then made when the first log gets a name, and Close removes it if it is empty.
+	Recorded bool
+	Host     proc.Host // starts processes, which carry procid.Mark(Run, Epoch); nil: this process starts them. Close closes it
 
 	// Unenforced means that steps may start although this machine cannot enforce their permissions
 	// or limits.
@@ -177,9 +180,9 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the null device: %w", err)
 	}
-	if o.LogDir != "" {
-		if err := os.MkdirAll(o.LogDir, 0o700); err != nil {
-			return nil, fmt.Errorf("cannot create the log folder %q: %w", o.LogDir, err)
+	if dir := o.unnamedLogs(); dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("cannot create the log folder %q: %w", dir, err)
 		}
 	}
 	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
@@ -296,6 +299,10 @@ func (s *Session) Close(ctx context.Context) error {
 	for _, dir := range s.temps {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
+	if s.options.Recorded && s.options.LogDir != "" { // only what is empty is removed
+		os.Remove(s.options.LogDir)
+		os.Remove(s.runFolder())
+	}
 	return err
 }
 
@@ -355,6 +362,14 @@ func (s *Session) artifacts() string {
 		return permission.RealPath(dir)
 	}
 	return ""
+}
+
+// unnamedLogs returns the folder for the logs that have no name in LogDir yet, "" if there is no LogDir.
+func (o *Options) unnamedLogs() string {
+	if o.Recorded && o.LogDir != "" {
+		return filepath.Dir(filepath.Dir(o.LogDir)) // the one of all runs
+	}
+	return o.LogDir
 }
 
 // logFolder returns the folder for output.

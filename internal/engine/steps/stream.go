@@ -21,6 +21,7 @@ type stream struct {
 	follow  *follower // nil: nobody follows it
 	relay   *follower // nil: it is not streamed
 	toFile  bool      // relay writes to a file
+	held    bool      // a background process keeps the pipe open
 }
 
 // outputLimits says how much of a stream to read.
@@ -85,6 +86,7 @@ func (st *stream) waitForEnd(by time.Time) (held bool) {
 		st.follow.finish()
 	case st.pipe != nil:
 		held = !st.pipe.waitForEnd(by)
+		st.held = held
 	}
 	switch {
 	case st.relay == nil:
@@ -113,17 +115,20 @@ func (st *stream) release() {
 	st.session.recycle(st.file)
 }
 
-// output returns what a Result contains of the stream, nil if nothing was printed. With private it
-// drops a file whose content is completely in the Result.
-func (st *stream) output(w outputLimits, private bool) (*dag.Output, error) {
+// output returns what a Result contains of the stream, nil if nothing was printed. It drops the file if the Result has all of
+// it and nobody prints into it any more. Once a file is shown it stays, because the Result is not recorded yet; see SpareLog.
+func (st *stream) output(w outputLimits) (*dag.Output, error) {
 	defer st.release()
 	out, err := st.read(w)
 	if err != nil || out == nil {
 		st.file.drop()
 		return nil, err
 	}
-	if out.Size <= dag.InlineLimit && private {
+	switch private := st.session.options.LogDir == ""; {
+	case private && out.Size <= dag.InlineLimit:
 		st.file.drop()
+		return out, nil
+	case st.session.options.Recorded && out.Whole() && !st.held && isOpenOnce(st.file.File) && st.file.dropUnnamed():
 		return out, nil
 	}
 	if err := st.file.keep(); err != nil {

@@ -24,7 +24,7 @@ func (s *Session) Stream(path dag.ID, attempt int, which Streams, text string) (
 	if len(shown) > dag.InlineLimit {
 		out.Inline = string(trimPartialRune([]byte(shown[:dag.InlineLimit]), out.Size))
 	}
-	if len(shown) <= dag.InlineLimit && s.options.LogDir == "" {
+	if s.options.Recorded && out.Whole() || s.options.LogDir == "" && len(shown) <= dag.InlineLimit {
 		return out, nil
 	}
 	file, err := s.newLogFile(path, attempt, which)

@@ -27,22 +27,18 @@ const maxCompared = 64 << 20
 // stepLogs are the logs of the steps of a run.
 type stepLogs struct {
 	run     *engine.RecordedRun
-	files   rundir.Logs
-	results map[dag.ID]*dag.Result
+	logs    *runlog.Run
 	holders map[dag.ID]bool // loops, whose output is that of their items
 }
 
 func readLogs(stateDir string, run *engine.RecordedRun) (*stepLogs, error) {
-	files, err := rundir.ReadLogs(rundir.LogFolder(stateDir, run.Record.ID))
+	logs, err := runlog.ReadRun(rundir.LogFolder(stateDir, run.Record.ID), run.Plan, run.Events)
 	if err != nil {
 		return nil, err
 	}
-	l := &stepLogs{run: run, files: files, results: map[dag.ID]*dag.Result{}, holders: map[dag.ID]bool{}}
+	l := &stepLogs{run: run, logs: logs, holders: map[dag.ID]bool{}}
 	for _, e := range run.Events {
-		switch e.Kind {
-		case dag.StepFinished:
-			l.results[e.Node] = e.Result
-		case dag.StepExpanded:
+		if e.Kind == dag.StepExpanded {
 			l.holders[e.Node] = true
 		}
 	}
@@ -54,12 +50,9 @@ func (l *stepLogs) last(step dag.ID) (streams map[rundir.Stream]runlog.Part, err
 	if l.holders[step] || l.run.Plan.Nested(string(step)) != nil {
 		return nil, nil
 	}
-	parts, err := runlog.PartsOf(l.files, step)
+	parts, _, err := l.logs.Parts(step)
 	if err != nil {
 		return nil, err
-	}
-	if len(parts) == 0 {
-		parts = runlog.ResultParts(l.results[step])
 	}
 	streams, attempt := map[rundir.Stream]runlog.Part{}, 0
 	for _, p := range parts {

@@ -16,7 +16,7 @@ import (
 // page reads a page of the log a.
 func page(t *testing.T, dir string, x *runlog.LineIndex, from int64, limit int) *runlog.Page {
 	t.Helper()
-	parts, err := runlog.Parts(dir, "a")
+	parts, _, err := runlog.Parts(dir, nil, nil, "a")
 	if err != nil || len(parts) == 0 {
 		t.Fatal(parts, err)
 	}
@@ -113,7 +113,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	write(t, dir, "a.out", b.String())
-	parts, err := runlog.Parts(dir, "a")
+	parts, _, err := runlog.Parts(dir, nil, nil, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestParts(t *testing.T) {
 	write(t, dir, "a~try2~2.out", "fallback\n")
 	write(t, dir, "a.out", "one\n")
 	write(t, dir, "b.out", "other\n")
-	parts, err := runlog.Parts(dir, "a")
+	parts, _, err := runlog.Parts(dir, nil, nil, "a")
 	var got []string
 	for _, p := range parts {
 		got = append(got, fmt.Sprint(p.Attempt, p.Stream == rundir.Stderr, p.Bytes))

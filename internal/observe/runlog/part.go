@@ -2,135 +2,139 @@ package runlog
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
-	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
-// Part is the log of one stream of one attempt of a step. It can consist of several files: a fallback
+// Part is the log of one stream of one attempt of a step. It can consist of several files and texts: a fallback
 // belongs to the last attempt.
 type Part struct {
 	Attempt int
 	Stream  rundir.Stream
 	Bytes   int64 // its size when it was listed
 
-	files []string
-	text  string // if there are no files
+	pieces []piece
 }
 
-// Parts returns the logs of a step in dir, the rundir.LogFolder of the run: by attempt, stdout first.
-func Parts(dir string, path dag.ID) ([]Part, error) {
-	logs, err := rundir.ReadLogs(dir)
+// Run has the logs of a run.
+type Run struct {
+	plan  *engine.Plan
+	files rundir.Logs
+	steps map[dag.ID]*executions
+}
+
+// ReadRun lists the logs of a run. dir is its rundir.LogFolder, and events are its events so far. plan may be nil.
+func ReadRun(dir string, plan *engine.Plan, events []dag.Event) (*Run, error) {
+	files, err := rundir.ReadLogs(dir)
 	if err != nil {
 		return nil, err
 	}
-	return PartsOf(logs, path)
+	return &Run{plan, files, executionsOf(events)}, nil
 }
 
-// PartsOf is Parts for log files that have been listed.
-func PartsOf(logs rundir.Logs, path dag.ID) (list []Part, err error) {
+// Parts returns the logs of one step of a run; see ReadRun and Run.Parts.
+func Parts(dir string, plan *engine.Plan, events []dag.Event, path dag.ID) (list []Part, known bool, err error) {
+	r, err := ReadRun(dir, plan, events)
+	if err != nil {
+		return nil, false, err
+	}
+	return r.Parts(path)
+}
+
+// Parts returns the logs of a step: by attempt, stdout first. known reports whether the run has such a step.
+func (r *Run) Parts(path dag.ID) (list []Part, known bool, err error) {
+	x, files := r.steps[path], r.files.Of(path)
+	known = x != nil || len(files) > 0
+	if x == nil {
+		x = &executions{}
+	}
+	pieces, err := x.pieces(files, hasInner(r.plan, path))
 	for _, stream := range []rundir.Stream{rundir.Stdout, rundir.Stderr} {
-		for _, f := range logs.Of(path) {
-			if f.Stream != stream {
+		for _, p := range pieces {
+			if p.stream != stream || err != nil {
 				continue
 			}
-			info, err := os.Stat(f.Path)
-			if err != nil {
-				return nil, fmt.Errorf("cannot read a log: %w", err)
+			var o *openPiece
+			if o, err = p.open(); err == nil {
+				list = addPiece(list, p, o.size)
+				o.Close()
 			}
-			list = addFile(list, f, info.Size())
 		}
 	}
-	return list, nil
+	return list, known, err
 }
 
-// addFile adds a file to its part.
-func addFile(list []Part, f rundir.LogFile, size int64) []Part {
+// hasInner reports whether a step consists of other steps.
+func hasInner(plan *engine.Plan, path dag.ID) bool {
+	return plan != nil && plan.Nested(string(path)) != nil
+}
+
+// addPiece adds a piece to its part.
+func addPiece(list []Part, p piece, size int64) []Part {
 	at := len(list)
-	for i, p := range list {
-		if p.Attempt == f.Attempt && p.Stream == f.Stream {
-			p.Bytes, p.files = p.Bytes+size, append(p.files, f.Path)
-			list[i] = p
+	for i, part := range list {
+		if part.Attempt == p.attempt && part.Stream == p.stream {
+			part.Bytes, part.pieces = part.Bytes+size, append(part.pieces, p)
+			list[i] = part
 			return list
 		}
-		if p.Attempt > f.Attempt {
+		if part.Attempt > p.attempt {
 			at = min(at, i)
 		}
 	}
-	part := Part{Attempt: f.Attempt, Stream: f.Stream, Bytes: size, files: []string{f.Path}}
+	part := Part{Attempt: p.attempt, Stream: p.stream, Bytes: size, pieces: []piece{p}}
 	return append(list[:at:at], append([]Part{part}, list[at:]...)...)
 }
 
-// ResultParts returns the logs of a step that has no log files: the beginning of its output, which is
-// in its result.
-func ResultParts(r *dag.Result) (list []Part) {
-	if r == nil {
-		return nil
-	}
-	for _, s := range []struct {
-		stream rundir.Stream
-		output *dag.Output
-	}{{rundir.Stdout, r.Stdout}, {rundir.Stderr, r.Stderr}} {
-		if s.output != nil && s.output.Inline != "" {
-			list = append(list, Part{Attempt: max(r.Attempts, 1), Stream: s.stream, Bytes: int64(len(s.output.Inline)), text: s.output.Inline})
+// Key identifies the part among all logs of the state directory, "" if it is not only in files.
+func (p Part) Key() string {
+	files := make([]string, len(p.pieces))
+	for i, piece := range p.pieces {
+		if piece.file == "" {
+			return ""
 		}
+		files[i] = piece.file
 	}
-	return list
+	return strings.Join(files, "\n")
 }
-
-// Key identifies the part among all logs of the state directory, "" if it has no files.
-func (p Part) Key() string { return strings.Join(p.files, "\n") }
 
 // Open opens the part for reading up to Bytes. The caller closes it.
 func (p Part) Open() (*OpenPart, error) {
-	if len(p.files) == 0 {
-		return &OpenPart{readers: []io.ReaderAt{strings.NewReader(p.text)}, sizes: []int64{p.Bytes}}, nil
-	}
 	o := &OpenPart{}
-	for _, path := range p.files {
-		f, err := ownership.OpenFile(path)
+	for _, piece := range p.pieces {
+		one, err := piece.open()
 		if err != nil {
 			o.Close()
-			return nil, fmt.Errorf("cannot read a log: %w", err)
+			return nil, err
 		}
-		info, err := f.Stat()
-		if err != nil {
-			o.Close()
-			return nil, fmt.Errorf("cannot read a log: %w", err)
-		}
-		o.files, o.readers, o.sizes = append(o.files, f), append(o.readers, f), append(o.sizes, info.Size())
+		o.pieces = append(o.pieces, one)
 	}
 	return o, nil
 }
 
-// OpenPart reads the files of a Part one after the other.
-type OpenPart struct {
-	files   []*os.File
-	readers []io.ReaderAt
-	sizes   []int64
-}
+// OpenPart reads the pieces of a Part one after the other.
+type OpenPart struct{ pieces []*openPiece }
 
 // Size returns the size of the part when it was opened.
 func (o *OpenPart) Size() (n int64) {
-	for _, s := range o.sizes {
-		n += s
+	for _, p := range o.pieces {
+		n += p.size
 	}
 	return n
 }
 
 // ReadAt implements io.ReaderAt.
 func (o *OpenPart) ReadAt(b []byte, at int64) (n int, err error) {
-	for i, r := range o.readers {
-		if at >= o.sizes[i] {
-			at -= o.sizes[i]
+	for _, p := range o.pieces {
+		if at >= p.size {
+			at -= p.size
 			continue
 		}
-		more, err := r.ReadAt(b[n:min(int64(len(b)), int64(n)+o.sizes[i]-at)], at)
+		more, err := p.ReadAt(b[n:min(int64(len(b)), int64(n)+p.size-at)], at)
 		n, at = n+more, 0
 		if err != nil && err != io.EOF || n == len(b) {
 			return n, err
@@ -142,8 +146,8 @@ func (o *OpenPart) ReadAt(b []byte, at int64) (n int, err error) {
 // Close closes the files.
 func (o *OpenPart) Close() error {
 	var errs []error
-	for _, f := range o.files {
-		errs = append(errs, f.Close())
+	for _, p := range o.pieces {
+		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -1,13 +1,13 @@
 // Package runlog reads the output of the steps of a recorded run.
 //
-// A run has a log file for every stream of every attempt. A Reader remembers how far it has
-// read each file; called again while the run continues, it returns what is new. If a step has
-// no log file, the Reader returns the file that the step's result names, or else the beginning
-// of the output that is in the result. It only reads; its caller decides how to show the text.
+// A step writes a log file for each stream of each attempt. When it has ended, and the event of its end has all of the
+// text, flowrun removes the file (dag.Output.Whole). So the log of an attempt is a file, a text in the events, or several of
+// both, and this package is the one place that finds them. If a file is missing, the beginning of the output that is in the
+// events is all there is. A Reader remembers how far it has read; called again while the run continues, it returns what is
+// new. The package only reads; its caller decides how to show the text.
 package runlog
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -15,7 +15,6 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
-	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
 // Reader reads the logs of one run. It is not safe for concurrent use.
@@ -28,15 +27,15 @@ type Reader struct {
 	// Since, if it is set, leaves out the steps that ended before.
 	Since time.Time
 
-	offsets  map[string]int64 // how far each file has been read
-	finished map[dag.ID]bool  // steps that were read to their end
+	offsets  map[place]int64 // how far each piece has been read
+	finished map[dag.ID]bool // steps that were read to their end
 }
 
 // New returns a Reader of the logs in dir, the rundir.LogFolder of the run. step is the path
 // of the step to read. A step that uses a tool includes the steps inside it, and a loop its
 // items. "" means all steps.
 func New(dir string, plan *engine.Plan, step string) *Reader {
-	return &Reader{dir: dir, plan: plan, step: step, offsets: map[string]int64{}, finished: map[dag.ID]bool{}}
+	return &Reader{dir: dir, plan: plan, step: step, offsets: map[place]int64{}, finished: map[dag.ID]bool{}}
 }
 
 // Wants reports whether the Reader reads the logs of a step. If one step was selected,
@@ -68,22 +67,16 @@ func (r *Reader) Copy(events []dag.Event, to Destination) error {
 	if err != nil {
 		return err
 	}
-	seen, ended := map[dag.ID]bool{}, map[dag.ID]*dag.Result{}
-	for _, e := range events {
-		switch e.Kind {
-		case dag.StepFinished:
-			ended[e.Node] = e.Result
-		case dag.StepExpanded:
-			seen[e.Node] = true // its output is what its items printed, and their logs are read already
-		}
-	}
+	all, seen := executionsOf(events), map[dag.ID]bool{}
 	for _, e := range events {
 		if e.Kind != dag.StepStarted && e.Kind != dag.StepFinished || seen[e.Node] || r.finished[e.Node] || !r.Wants(string(e.Node)) {
 			continue
 		}
 		seen[e.Node] = true
-		if err := r.copyStep(e.Node, files.Of(e.Node), ended[e.Node], to); err != nil {
-			return err
+		if x := all[e.Node]; !x.loop {
+			if err := r.copyStep(e.Node, x, files.Of(e.Node), to); err != nil {
+				return err
+			}
 		}
 	}
 	for _, e := range events { // a step is finished if its logs were read after it had ended
@@ -97,64 +90,45 @@ func (r *Reader) Copy(events []dag.Event, to Destination) error {
 	return nil
 }
 
-// copyStep writes what is new in the logs of one step. If there is no log file, it writes
-// the output from the result. The output of a step that uses a tool is the
-// output of a step inside it, so it is not written again.
-func (r *Reader) copyStep(path dag.ID, files []rundir.LogFile, result *dag.Result, to Destination) error {
-	if result != nil && result.Ended.Before(r.Since) {
+// copyStep writes what is new in the logs of one step.
+func (r *Reader) copyStep(path dag.ID, x *executions, files []rundir.LogFile, to Destination) error {
+	if result := x.last(); result != nil && x.finished && result.Ended.Before(r.Since) {
 		return nil
 	}
-	for _, f := range files {
-		if r.Attempt != 0 && f.Attempt != r.Attempt {
+	list, err := x.pieces(files, hasInner(r.plan, path))
+	if err != nil {
+		return err
+	}
+	count := map[place]int{}
+	for _, p := range list {
+		at := place{path, p.attempt, p.stream, 0}
+		count[at]++
+		at.nth = count[at]
+		if r.Attempt != 0 && p.attempt != r.Attempt {
 			continue
 		}
-		if err := r.copyFile(f, to(f.Stream, path, f.Attempt)); err != nil {
-			return err
-		}
-	}
-	if len(files) > 0 || result == nil || r.offsets[string(path)] > 0 || r.plan.Nested(string(path)) != nil {
-		return nil
-	}
-	if r.Attempt != 0 && result.Attempts != r.Attempt {
-		return nil
-	}
-	for _, part := range []struct {
-		stream rundir.Stream
-		output *dag.Output
-	}{{rundir.Stdout, result.Stdout}, {rundir.Stderr, result.Stderr}} {
-		if part.output == nil {
-			continue
-		}
-		r.offsets[string(path)] = part.output.Size
-		if err := copyOutput(to(part.stream, path, result.Attempts), part.output); err != nil {
+		if err := r.copyPiece(at, p, to(p.stream, path, p.attempt)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyOutput writes the output in a result: its file, or its beginning if there is no such file.
-func copyOutput(to io.Writer, o *dag.Output) error {
-	file, err := ownership.OpenFile(o.File)
-	if err != nil {
-		_, err = io.WriteString(to, o.Inline)
-		return err
-	}
-	defer file.Close()
-	_, err = io.Copy(struct{ io.Writer }{to}, file)
-	return err
+// place identifies a piece. What was read of it from its file is not read again from the events that replace the file.
+type place struct {
+	step    dag.ID
+	attempt int
+	stream  rundir.Stream
+	nth     int // among those of the same attempt and stream, from 1
 }
 
-func (r *Reader) copyFile(f rundir.LogFile, to io.Writer) error {
-	file, err := ownership.OpenFile(f.Path)
+func (r *Reader) copyPiece(at place, p piece, to io.Writer) error {
+	in, err := p.open()
 	if err != nil {
-		return fmt.Errorf("cannot read a log: %w", err)
+		return err
 	}
-	defer file.Close()
-	if _, err := file.Seek(r.offsets[f.Path], io.SeekStart); err != nil {
-		return fmt.Errorf("cannot read a log: %w", err)
-	}
-	n, err := io.Copy(struct{ io.Writer }{to}, file)
-	r.offsets[f.Path] += n
+	defer in.Close()
+	n, err := io.Copy(struct{ io.Writer }{to}, io.NewSectionReader(in, r.offsets[at], max(in.size-r.offsets[at], 0)))
+	r.offsets[at] += n
 	return err
 }

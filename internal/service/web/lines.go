@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -154,20 +153,23 @@ func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
 }
 
 // logParts returns the logs of the step that a request names, and the one that it chooses, nil if
-// there is none. The run is compiled only for a step without log files.
+// there is none.
 func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
 	id, step, only := r.PathValue("id"), r.URL.Query().Get("step"), r.URL.Query().Get("stream")
 	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
 	if err != nil {
 		return nil, nil, err
 	}
-	if parts, err = runlog.Parts(rundir.LogFolder(h.stateDir, id), dag.ID(step)); err != nil {
+	past, err := h.runs.RecordedRun(r.Context(), id)
+	if err != nil {
 		return nil, nil, err
 	}
-	if len(parts) == 0 {
-		if parts, err = h.resultParts(r.Context(), id, step); err != nil {
-			return nil, nil, err
-		}
+	parts, known, err := runlog.Parts(rundir.LogFolder(h.stateDir, id), past.Plan, past.Events, dag.ID(step))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !known && past.Plan.Step(step) == nil:
+		return nil, nil, past.NoStep(step)
 	}
 	for i := range parts {
 		p := &parts[i]
@@ -177,28 +179,6 @@ func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *r
 		}
 	}
 	return parts, chosen, nil
-}
-
-// resultParts returns the logs of a step that has no log files.
-func (h *lineHandlers) resultParts(ctx context.Context, id, step string) (parts []runlog.Part, err error) {
-	past, err := h.runs.RecordedRun(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	known := past.Plan.Step(step) != nil
-	for _, e := range past.Events {
-		if string(e.Node) != step || step == "" {
-			continue
-		}
-		known = true
-		if e.Kind == dag.StepFinished && past.Plan.Nested(step) == nil {
-			parts = runlog.ResultParts(e.Result)
-		}
-	}
-	if !known {
-		return nil, past.NoStep(step)
-	}
-	return parts, nil
 }
 
 // queryNumber returns a query parameter that is a whole number, or a default.
