@@ -6,7 +6,7 @@ import (
 )
 
 // deepest returns the offset of the bracket that opens more than limit levels, -1 if none does. Brackets in texts,
-// comments and regular expressions do not count. It reads a text before the parser does, so it must also read what is no
+// comments and regular expressions do not count. It reads a text before the parser does, so it must also read what is not
 // JavaScript.
 func deepest(text string, limit int) int {
 	s := scanner{text: text}

@@ -30,7 +30,7 @@ type piece struct {
 type age int
 
 const (
-	cutOff  age = iota // no event tells how it ended, because flowrun was killed
+	cutOff  age = iota // no event has its end, because flowrun was killed
 	ended              // in the order of the events
 	current            // the step is running
 )
