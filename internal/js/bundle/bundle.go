@@ -180,7 +180,7 @@ func (w *work) options() api.BuildOptions {
 		return o
 	}
 	o.Platform, o.Target, o.Supported = api.PlatformBrowser, api.ES2023, unsupported
-	o.Define = map[string]string{"process.env.NODE_ENV": `"production"`, "global": "globalThis"}
+	o.Define = map[string]string{"process.env.NODE_ENV": `"production"`, "global": "globalThis", "self": "globalThis"}
 	o.Banner = map[string]string{"js": asyncIterator}
 	if w.request.Installed != "" {
 		o.NodePaths = []string{w.request.Installed}

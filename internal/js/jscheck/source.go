@@ -92,17 +92,16 @@ type Tree struct {
 
 // Prepared is a program to compile.
 type Prepared struct {
-	Program    *ast.Program
-	UsesRegExp bool // it mentions RegExp, or calls PatternFunction
+	Program              *ast.Program
+	CallsPatternFunction bool
 }
 
 // PreparedProgram returns the program to compile, or what is wrong with a regular expression in it. It changes the tree
 // and must be called only once.
 func (t *Tree) PreparedProgram() (p Prepared, wrong *Problem) {
-	p.UsesRegExp, wrong = t.replacePatterns()
+	p.CallsPatternFunction, wrong = t.replacePatterns()
 	t.rewordCaughtErrors()
 	p.Program = t.program
-	p.UsesRegExp = p.UsesRegExp || strings.Contains(t.Source.Text, "RegExp")
 	return p, wrong
 }
 

@@ -65,3 +65,32 @@ func TestFetchBodies(t *testing.T) {
 		}
 	})
 }
+
+// Timers are objects as in Node.js, and console has its counters.
+func TestTimersAndConsole(t *testing.T) {
+	const code = `
+		const t = setTimeout(() => {}, 1e6), r = [t.unref() === t, t.hasRef(), t.ref().hasRef(), typeof t, typeof +t]
+		clearTimeout(t)
+		console.count(); console.count('a'); console.count('a'); console.countReset('a'); console.count('a')
+		console.time('x'); console.timeEnd('y'); console.timeLog('x')
+		await new Promise(done => { const i = setInterval(() => { clearInterval(i); done() }, 1) })
+		await new Promise(done => setTimeout(done, 1).refresh())
+		return r`
+	var logged []string
+	c := Call{Script: compile(t, Step, code)}
+	c.Ask = func(_ context.Context, _ string, args json.RawMessage) (any, error) {
+		var in struct{ Message string }
+		err := json.Unmarshal(args, &in)
+		logged = append(logged, in.Message)
+		return nil, err
+	}
+	both(t, c, func(t *testing.T, result string, err error) {
+		if want := `[true,false,true,"object","number"]`; err != nil || result != want {
+			t.Errorf("got %s, %v; want %s", result, err, want)
+		}
+		if want := "default: 1, a: 1, a: 2, a: 1, x: "; !strings.HasPrefix(strings.Join(logged, ", "), want) {
+			t.Errorf("logged %q, want %s", logged, want)
+		}
+		logged = nil
+	})
+}

@@ -1,6 +1,8 @@
 package jsworld
 
 import (
+	"time"
+
 	"github.com/dop251/goja"
 
 	"github.com/flowrun/flowrun/internal/js/jsnative"
@@ -10,7 +12,7 @@ import (
 // nativeFunctions returns the functions of package jsnative as a built-in module calls them: bytes
 // are an ArrayBuffer or a view of one, and an error is thrown.
 func nativeFunctions(vm *goja.Runtime) map[string]any {
-	texts := jsnative.Collators{}
+	texts, began := jsnative.Collators{}, time.Now()
 	buffer := func(b []byte) goja.Value { return vm.ToValue(vm.NewArrayBuffer(b)) }
 	return map[string]any{
 		"random": func(n int) (goja.Value, error) {
@@ -29,6 +31,8 @@ func nativeFunctions(vm *goja.Runtime) map[string]any {
 			}
 			return []string{text, native, ""}
 		},
+
+		"now": func() float64 { return float64(time.Since(began)) / float64(time.Millisecond) },
 
 		"compareText": texts.Compare,
 		"zoneName":    jsnative.ZoneName,

@@ -17,8 +17,7 @@ type Program struct {
 	main   *goja.Program // evaluates to the function around the author's text
 	maps   func() *jscheck.SourceMap
 
-	usesLocales bool
-	usesRegExp  bool // the global RegExp, or a literal that goja cannot run
+	lacks lacks
 }
 
 // NewProgram parses and compiles a source.
@@ -53,7 +52,7 @@ func Compile(t *jscheck.Tree) (p *Program, wrong *jscheck.Problem) {
 	case err != nil:
 		return nil, &jscheck.Problem{Message: err.Error()}
 	}
-	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), usesLocales: mentionsLocales(t.Source), usesRegExp: prepared.UsesRegExp}, nil
+	return &Program{source: t.Source, main: main, maps: sync.OnceValue(t.Source.ReadMap), lacks: lacksOf(t.Source.Text, prepared.CallsPatternFunction)}, nil
 }
 
 // setPosition sets the position of a failure from an offset in the source. It reports whether the

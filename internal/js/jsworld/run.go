@@ -62,15 +62,8 @@ func (w *World) start(t *Task) (goja.Value, error) {
 		}
 		w.hostCaller = t.Ask
 	}
-	if t.Program.usesLocales {
-		if err := w.addLocales(); err != nil {
-			return nil, err
-		}
-	}
-	if t.Program.usesRegExp {
-		if err := w.addRegExp(); err != nil {
-			return nil, err
-		}
+	if err := w.addLanguage(t.Program.lacks); err != nil {
+		return nil, err
 	}
 	if jscheck.CanRequire(form) {
 		if err := w.defineHidden("require", w.require); err != nil {

@@ -32,10 +32,12 @@ var shimGlobals = map[string]string{
 	"URL": "url", "URLSearchParams": "url",
 	"console":    "internal/console",
 	"crypto":     "internal/webcrypto",
-	"Intl":       "internal/intl", // also without the host API, see addLocales
+	"Intl":       "internal/intl", // also without the host API, see addLanguage
 	"setTimeout": "internal/timers", "setInterval": "internal/timers", "setImmediate": "internal/timers",
 	"clearTimeout": "internal/timers", "clearInterval": "internal/timers", "clearImmediate": "internal/timers",
 	"queueMicrotask": "internal/timers",
+	"performance":    "perf_hooks",
+	"WeakRef":        "internal/weak", "FinalizationRegistry": "internal/weak",
 }
 
 // Shim returns the code of a built-in module, which replaces a module of Node.js. The code is
@@ -77,5 +79,5 @@ func missingModule(name, tool string, describing bool) string {
 // absentModules are the modules of Node.js that no world has. Requiring one succeeds; using a
 // member of it throws.
 var absentModules = strings.Fields(`async_hooks child_process cluster console constants dgram
-	diagnostics_channel dns domain http http2 https inspector module net perf_hooks process punycode readline
+	diagnostics_channel dns domain http http2 https inspector module net process punycode readline
 	repl stream string_decoder sys tls trace_events tty v8 vm wasi worker_threads zlib`)

@@ -75,7 +75,7 @@ var (
 func globals(withHostAPI bool) []string {
 	w := NewWorld()
 	if !withHostAPI {
-		return append(w.vm.GlobalObject().GetOwnPropertyNames(), "Intl") // see addLocales
+		return append(w.vm.GlobalObject().GetOwnPropertyNames(), "Intl") // see addLanguage
 	}
 	if err := w.addHostAPI(); err != nil {
 		panic(err) // a bug: the code is part of this program
