@@ -15,7 +15,7 @@ import (
 )
 
 // ApplyRetention removes runs that exceed the limits in the settings, after a run. Usually it only
-// reads the list of runs; it measures the size of the logs at most once every ten minutes. Errors
+// reads the list of runs; it measures what is on disk at most once every ten minutes. Errors
 // are reported but do not fail the run.
 func ApplyRetention(ctx context.Context, env *ui.Env, s sqlite.Retention, c *config.Config) {
 	older, _ := config.Age(c.Word("history.older-than")) // validated when the settings were loaded
@@ -33,11 +33,8 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s sqlite.Retention, c *con
 		}
 		return
 	}
-	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
+	p.Files = rundir.Kept{StateDir: dir}
 	removed, err := s.Prune(ctx, p)
-	for _, id := range removed.IDs {
-		err = errors.Join(err, rundir.Remove(dir, id))
-	}
 	if len(removed.IDs) > 0 {
 		_, bad := artifact.Prune(dir, time.Now())
 		err = errors.Join(err, bad)
@@ -48,7 +45,7 @@ func ApplyRetention(ctx context.Context, env *ui.Env, s sqlite.Retention, c *con
 }
 
 // measureInterval is how often the size of the history is measured. Measuring reads the size of every
-// log file.
+// file of every run.
 const measureInterval = 10 * time.Minute
 
 // measureDue reports whether it is time to measure again. If so, it updates the modification time of

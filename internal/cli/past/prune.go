@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/os/diskuse"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -70,7 +71,7 @@ artifacts whose retention has passed.`,
 	fl := c.Flags()
 	fl.StringVar(&older, "older-than", "", "remove runs that ended before this `age` (30d, 12h)")
 	fl.IntVar(&keep, "keep", 0, "keep only the newest `n` runs")
-	fl.StringVar(&size, "max-size", "", "keep at most this `size`, including logs (500MB, 2GB)")
+	fl.StringVar(&size, "max-size", "", "keep at most this `size` on disk, including logs and artifacts (500MB, 2GB)")
 	fl.BoolVar(&dry, "dry-run", false, "show what would be removed, without removing it")
 	return c
 }
@@ -80,27 +81,27 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	if err != nil {
 		return err
 	}
-	p.LogSize = func(id string) int64 { return rundir.Size(dir, id) }
+	p.Files = rundir.Kept{StateDir: dir}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+		before := takes(dir)
 		removed, err := s.Retention().Prune(ctx, p)
-		if !p.DryRun {
-			for _, id := range removed.IDs {
-				err = errors.Join(err, rundir.Remove(dir, id))
-			}
-			if err == nil {
-				err = removeOrphanLogs(ctx, s, dir)
-			}
-			freed, bad := artifact.Prune(dir, time.Now())
-			err = errors.Join(err, bad)
-			removed.Bytes = max(removed.Bytes, freed)
-		}
-		verb := "removed"
 		if p.DryRun {
-			verb = "would remove"
+			fmt.Fprintf(env.Stdout, "would remove %s, about %s\n", runCount(len(removed.IDs)), ui.FormatBytes(removed.Bytes))
+			return err
 		}
-		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, runCount(len(removed.IDs)), ui.FormatBytes(removed.Bytes))
-		return err
+		if err == nil {
+			err = removeOrphanLogs(ctx, s, dir)
+		}
+		_, bad := artifact.Prune(dir, time.Now())
+		fmt.Fprintf(env.Stdout, "removed %s, freed %s\n", runCount(len(removed.IDs)), ui.FormatBytes(max(before-takes(dir), 0)))
+		return errors.Join(err, bad)
 	})
+}
+
+// takes returns how many bytes on disk the history takes, with all files of runs in the state directory.
+func takes(state string) int64 {
+	db := filepath.Join(state, "history.db")
+	return diskuse.Of(db, db+"-wal", filepath.Join(state, "runs"), artifact.StoreFolder(state))
 }
 
 func runCount(n int) string {

@@ -18,6 +18,9 @@ import (
 
 const storeFolder = "artifacts"
 
+// StoreFolder returns the folder that has the content of the artifacts of all runs.
+func StoreFolder(state string) string { return filepath.Join(state, storeFolder) }
+
 // file copies a file of the step into the store, and gives the content the name to.
 func (w *writer) file(ctx context.Context, from, to string) (File, error) {
 	in, err := w.open(from)

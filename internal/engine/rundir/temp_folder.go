@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
+	"github.com/flowrun/flowrun/internal/os/diskuse"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
@@ -39,10 +41,15 @@ func NoteTemp(folder, dir string) error {
 const TempList = "temp"
 
 // TempFolders returns the temporary folders that are listed in the folder of a run. It returns none that cannot be one.
-func TempFolders(folder, run string) (list []string) {
+func TempFolders(folder, run string) []string {
 	if folder == "" {
 		return nil
 	}
+	return slices.DeleteFunc(tempFolders(folder), func(dir string) bool { return !isTempOf(run, filepath.Base(dir)) })
+}
+
+// tempFolders returns the folders that are listed in the folder of a run.
+func tempFolders(folder string) (list []string) {
 	text, err := ownership.ReadFile(filepath.Join(folder, TempList))
 	if err != nil {
 		return nil
@@ -52,7 +59,7 @@ func TempFolders(folder, run string) (list []string) {
 		if json.Unmarshal(lines.Bytes(), &dir) != nil {
 			continue
 		}
-		if dir = rawtext.Decode(dir); filepath.IsAbs(dir) && isTempOf(run, filepath.Base(dir)) {
+		if dir = rawtext.Decode(dir); filepath.IsAbs(dir) && strings.HasPrefix(filepath.Base(dir), TempName("")) {
 			list = append(list, dir)
 		}
 	}
@@ -71,21 +78,35 @@ func Folders(stateDir, run string) []string {
 	return append(TempFolders(folder, run), folder)
 }
 
-// Size returns the size in bytes of all files in the Folders of a run that can be read.
-func Size(stateDir, run string) (n int64) {
-	for _, dir := range Folders(stateDir, run) {
-		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() {
-				return nil
-			}
-			if info, err := d.Info(); err == nil {
-				n += info.Size()
-			}
-			return nil
-		})
+// Kept are the files of all runs in a state directory.
+type Kept struct{ StateDir string }
+
+// Size returns how many bytes on disk the Folders of all runs take.
+func (k Kept) Size() int64 {
+	var c diskuse.Counter
+	dir := filepath.Join(k.StateDir, "runs")
+	c.Add(dir)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		for _, temp := range tempFolders(filepath.Join(dir, e.Name())) {
+			c.Add(temp)
+		}
 	}
-	return n
+	return c.Bytes
 }
+
+// SizeOf returns how many bytes on disk the Folders of a run take. A file that other runs share is not counted: it stays
+// when the run is removed. Beside its name in the run it has one in the store of artifacts.
+func (k Kept) SizeOf(run string) int64 {
+	c := diskuse.Counter{Private: 2}
+	for _, dir := range Folders(k.StateDir, run) {
+		c.Add(dir)
+	}
+	return c.Bytes
+}
+
+// Remove removes the Folders of a run.
+func (k Kept) Remove(run string) error { return Remove(k.StateDir, run) }
 
 // Remove removes the Folders of a run.
 func Remove(stateDir, run string) error {
