@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -110,10 +111,19 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter
 	for i, r := range list {
 		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), r.Message}
 	}
-	if next != "" {
-		defer env.Notef("there are more runs; to list all: --limit 0")
+	if err := ui.Table(env, runColumns, rows, statusColors(env, 2)); err != nil || next == "" {
+		return err
 	}
-	return ui.Table(env, runColumns, rows, statusColors(env, 2))
+	env.Notef("%s; to list all: --limit 0", howMany(ctx, s, f, len(list)))
+	return nil
+}
+
+// howMany says how many of the runs that a filter selects are listed.
+func howMany(ctx context.Context, s history.Store, f *runfilter.Filter, listed int) string {
+	if all, known := f.Count(ctx, s); known {
+		return fmt.Sprintf("%d of %d runs", listed, all)
+	}
+	return "there are more runs"
 }
 
 // statusColors returns a function that colours the column of states, or nil without colours.

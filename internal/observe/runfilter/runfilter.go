@@ -121,6 +121,19 @@ func (f *Filter) Page(ctx context.Context, runs func(context.Context, history.Qu
 	}
 }
 
+// Count returns how many runs the filter selects, if the Store can count them without reading each.
+func (f *Filter) Count(ctx context.Context, s history.Store) (n int, known bool) {
+	counter, can := s.(interface {
+		Count(context.Context, history.Query) (int, bool, error)
+	})
+	if !can || len(f.conditions) > 0 {
+		return 0, false
+	}
+	n, known, err := counter.Count(ctx, f.Query)
+	return n, known && err == nil
+}
+
+// meets reports whether a run meets the conditions.
 func (f *Filter) meets(info history.RunInfo) bool {
 	return !slices.ContainsFunc(f.conditions, func(met func(history.RunInfo) bool) bool { return !met(info) })
 }

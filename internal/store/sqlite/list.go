@@ -155,6 +155,17 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	return list, s.db.failed(op, err)
 }
 
+// Count returns how many runs a query selects, whatever its Limit. known is false if it would have to read each of them to
+// find out their status.
+func (s *Store) Count(ctx context.Context, q history.Query) (n int, known bool, err error) {
+	if s.db.reads == nil || len(q.Status) > 0 || q.Open {
+		return 0, s.db.reads == nil, nil
+	}
+	where, args := conditions(q)
+	err = s.db.reads.QueryRowContext(ctx, "SELECT count(*) FROM runs"+join(where), args...).Scan(&n)
+	return n, err == nil, s.db.failed("count the runs", err)
+}
+
 // scanRuns reads the runs that a query selects, and closes rows.
 func scanRuns(rows *sql.Rows, q history.Query, waiting map[string]history.QueuePosition) (list []history.RunInfo, err error) {
 	defer rows.Close()

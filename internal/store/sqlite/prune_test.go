@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -63,6 +64,17 @@ func TestPruneManyRuns(t *testing.T) {
 	ctx, now := context.Background(), time.Now()
 	s := openTest(t, t.TempDir())
 	manyRuns(t, s, many, now, time.Hour) // the time that the test takes makes no run too old
+	for _, c := range []struct {
+		q    history.Query
+		want int
+	}{{history.Query{Limit: 20}, many}, {history.Query{Tool: "tool7"}, many / 50}, {history.Query{Since: now.Add(-90 * time.Minute)}, 2}} {
+		if n, known, err := s.Count(ctx, c.q); n != c.want || !known || err != nil {
+			t.Errorf("%+v: %d runs, want %d; %t, %v", c.q, n, c.want, known, err)
+		}
+	}
+	if _, known, err := s.Count(ctx, history.Query{Status: []dag.Status{dag.Failed}}); known || err != nil {
+		t.Error(known, err)
+	}
 	for _, c := range []struct {
 		p            Policy
 		read, remove int
