@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,7 +60,7 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot record run %s: %w", r.ID, err)
 	}
-	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created}}
+	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created, Labels: maps.Clone(r.Labels)}}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
 			return nil, fmt.Errorf("cannot record run %s: the digest of %s does not match its text", r.ID, src.File)
@@ -202,6 +203,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 			q.Direct && info.Origin != "",
 			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
 			q.Open && !info.Ended.IsZero(),
+			slices.ContainsFunc(q.Labels, func(l Label) bool { return !l.In(info.Labels) }),
 			info.Started.Before(q.Since),
 			!q.Until.IsZero() && !info.Started.Before(q.Until):
 			continue
@@ -355,7 +357,7 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 // applyEvent changes the status of the run by an event.
 func (r *memoryRun) applyEvent(e *dag.Event) {
 	r.lastSeq = e.Seq
-	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started}
+	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started, Labels: r.info.Labels}
 	switch {
 	case e.Kind == dag.RunResumed:
 		i.Status = dag.Running

@@ -137,7 +137,9 @@ type Record struct {
 	// they must be given again to resume the run.
 	Given    map[string]any `json:"given"`
 	Withheld []string       `json:"withheld,omitempty"`
-	RunEnv   RecordedEnv    `json:"world"`
+	// Labels are those of the tool, and those that the caller added.
+	Labels map[string]string `json:"labels,omitempty"`
+	RunEnv RecordedEnv       `json:"world"`
 	// Only is the step to which the run was limited, together with its upstream steps; ""
 	// for the whole tool. WithoutUpstream means that the upstream steps did not run either.
 	Only            string `json:"only,omitempty"`
@@ -201,6 +203,7 @@ type RunInfo struct {
 	Answered []uint64
 	// Params are those of the Record, if Query.WithParams asked for them.
 	Params map[string]any
+	Labels map[string]string // those of the Record
 }
 
 // Live reports whether the run has an owner: it runs, or waits in the queue.
@@ -242,12 +245,22 @@ type Query struct {
 	Direct bool         // only those without an origin
 	Status []dag.Status // any of these
 	Open   bool         // only those that have not ended
+	Labels []Label      // that have all of these labels
 	Since  time.Time    // created at this time or later
 	Until  time.Time    // created before this time; the zero time selects all
 	Before string       // only those that follow the run with this id in the list; none if there is no such run
 	Limit  int          // largest number of runs; 0 means all
 
 	WithParams bool // fill RunInfo.Params, which takes longer
+}
+
+// Label is a label that a run must have. The Value "" stands for any.
+type Label struct{ Name, Value string }
+
+// In reports whether the label is one of labels.
+func (l Label) In(labels map[string]string) bool {
+	value, has := labels[l.Name]
+	return has && (l.Value == "" || l.Value == value)
 }
 
 // AmbiguousError means that a prefix matches the ids of several runs.

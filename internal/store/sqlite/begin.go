@@ -47,9 +47,17 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 // insert stores the run and returns its number.
 func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record []byte) (int64, error) {
 	process, boot, lease, alive := s.ownership()
-	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease, alive)
-		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		r.ID, r.Tool, r.RetryOf, r.Origin, dag.Running.String(), r.Created.UnixNano(), process, boot, lease, alive)
+	labels := ""
+	if len(r.Labels) > 0 {
+		b, err := json.Marshal(r.Labels)
+		if err != nil {
+			return 0, err
+		}
+		labels = string(b)
+	}
+	res, err := c.ExecContext(ctx, `INSERT INTO runs (id, tool, retry_of, origin, status, started, epoch, owner, boot, lease, alive, labels)
+		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		r.ID, r.Tool, r.RetryOf, r.Origin, dag.Running.String(), r.Created.UnixNano(), process, boot, lease, alive, labels)
 	if err != nil {
 		return 0, err
 	}

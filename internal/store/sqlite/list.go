@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, "
+	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, labels, "
 	infoColumns = columns + "NULL FROM runs"
 	withRecord  = columns + "(SELECT record FROM records WHERE run = n) FROM runs"
 )
@@ -262,6 +262,10 @@ func conditions(q history.Query) (where []string, args []any) {
 		where = append(where, "origin = ? AND origin <> ''") // written as in the index, or SQLite would not use it
 		args = append(args, q.Origin)
 	}
+	for _, l := range q.Labels {
+		where = append(where, "labels <> '' AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND (? = '' OR value = ?))")
+		args = append(args, l.Name, l.Value, l.Value)
+	}
 	if !q.Since.IsZero() {
 		where = append(where, "started >= ?")
 		args = append(args, q.Since.UnixNano())
@@ -306,17 +310,22 @@ func statusWords(states []dag.Status) []string {
 
 func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error) {
 	var n, started, alive int64
-	var status, notes string
+	var status, notes, labels string
 	var ended sql.NullInt64
 	var o owner
 	var record sql.NullString
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &record)
+		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &labels, &record)
 	if err != nil {
 		return i, err
 	}
 	if record.Valid {
 		if i.Params, err = history.RecordedParams([]byte(record.String)); err != nil {
+			return i, fmt.Errorf("cannot read run %s: %w", i.ID, err)
+		}
+	}
+	if labels != "" {
+		if err := json.Unmarshal([]byte(labels), &i.Labels); err != nil {
 			return i, fmt.Errorf("cannot read run %s: %w", i.ID, err)
 		}
 	}

@@ -209,4 +209,7 @@ CREATE TABLE rates (
 `, `
 -- When the owner last renewed its lease or gave the run up; 0: not known, for it is an older row.
 ALTER TABLE runs ADD COLUMN alive INTEGER NOT NULL DEFAULT 0; -- ns since 1970
+`, `
+-- The labels of a run, a JSON object; '' if it has none.
+ALTER TABLE runs ADD COLUMN labels TEXT NOT NULL DEFAULT '';
 `}

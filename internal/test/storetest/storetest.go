@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,6 +169,7 @@ func testRecord(t *testing.T, s history.Store) {
 	r.Given = map[string]any{"NAME": "O'Hara\x00\u2028"}
 	r.Withheld = []string{"TOKEN"}
 	r.Flowrun, r.Variables = "1.2.3", []string{"HOME", "PATH"}
+	r.Labels = map[string]string{"team": "ops", "cost-center": "4711 \"a\""}
 	r.RunEnv = history.RecordedEnv{Workspace: "/w", Home: "/h", Temp: "/t", Time: runStart, AllowDash: true}
 	r.Trace = history.TraceContext{Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=1"}
 	for _, text := range []string{"name: deploy\n", "", "\xff\x00 not text", "name: deploy\n"} {
@@ -365,6 +367,12 @@ var lists = []struct {
 	{history.Query{Prefix: "b190"}, ""},
 	{history.Query{Prefix: "%"}, ""},
 	{history.Query{Tool: "tes"}, ""},
+	{history.Query{Labels: []history.Label{{Name: "team"}}, Limit: 3}, "b18 b17 b14"},
+	{history.Query{Labels: []history.Label{{Name: "team", Value: "ops"}}, Limit: 2}, "b17 b13"},
+	{history.Query{Labels: []history.Label{{Name: "team", Value: "op"}}}, ""},
+	{history.Query{Labels: []history.Label{{Name: "team", Value: "dev"}, {Name: "cost", Value: "a=b c"}}, Status: []dag.Status{dag.Failed}}, "a06"},
+	{history.Query{Labels: []history.Label{{Name: "team", Value: "dev"}, {Name: "team", Value: "ops"}}}, ""},
+	{history.Query{Labels: []history.Label{{Name: "%"}}}, ""},
 	{history.Query{Tool: "test", Limit: 3}, "b19 b17 b15"},
 	{history.Query{Status: []dag.Status{dag.Failed}}, "b16 b11 a06 a01"},
 	{history.Query{Status: []dag.Status{dag.Failed, dag.TimedOut}, Limit: 5}, "b17 b16 b12 b11 a07"},
@@ -409,6 +417,7 @@ func beginTwenty(t *testing.T, s history.Store) {
 		r := record(id, []string{"build", "test"}[i%2])
 		r.Created = runStart.Add(time.Duration(i) * time.Minute)
 		r.Origin = []string{"", "api", "schedule:nightly"}[i%3]
+		r.Labels = []map[string]string{nil, {"team": "ops"}, {"team": "dev", "cost": "a=b c"}, {"site": "x"}}[i%4]
 		r.Params["N"] = json.Number("12345678901234567890")
 		r.RunEnv.Workspace = filepath.FromSlash([]string{"/shop", "/shopping", "/shop/api"}[i%3])
 		l := begin(t, s, r)
@@ -439,6 +448,9 @@ func testLists(t *testing.T, s history.Store) {
 	list, err := s.Runs(ctx, history.Query{})
 	if err != nil || len(list) != 20 || list[0].Params != nil {
 		t.Error(len(list), err)
+	}
+	if i := info(t, s, "b18"); !maps.Equal(i.Labels, map[string]string{"team": "dev", "cost": "a=b c"}) || !maps.Equal(list[1].Labels, i.Labels) || list[3].Labels != nil {
+		t.Error("labels:", i.Labels, list[1].Labels, list[3].Labels)
 	}
 	for _, status := range [][]dag.Status{nil, {dag.Failed, dag.Interrupted}} {
 		list, err = s.Runs(ctx, history.Query{WithParams: true, Status: status, Limit: 1})
