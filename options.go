@@ -19,6 +19,12 @@ func WithRunEnv(w RunEnv) RunOption { return engine.WithRunEnv(w) }
 // WithID gives the run an id instead of a new one.
 func WithID(id string) RunOption { return engine.WithID(id) }
 
+// WithLabels adds labels to the run, to find it again, beside those of its tool; for a name that both have, this value
+// counts. A resumed run keeps its labels, and a retry has those of the run that it retries too. They are recorded as they
+// are, so they must not hold secrets. Run returns an error if there are more than 16, or if one is not valid: a name has
+// lower-case letters, digits and . _ / -, a value has letters, digits, spaces and . _ / : @ + , = - and at most 100 bytes.
+func WithLabels(labels map[string]string) RunOption { return engine.WithLabels(labels) }
+
 // WithSink adds a sink for this run.
 func WithSink(s dag.Sink) RunOption { return engine.WithSink(s) }
 

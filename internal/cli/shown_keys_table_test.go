@@ -200,7 +200,7 @@ var shownToolKeys = map[string]shownKey{
 var unshownToolKeys = map[string]string{
 	"description": "is about the choice of the tool", "version": "is about the choice of the tool", "changelog": "is about the choice of the tool",
 	"deprecated": "is about the choice of the tool", "deprecated-message": "is about the choice of the tool", "metadata": "is about the choice of the tool",
-	"tags": "is about the choice of the tool", "function-calling": "is about the choice of the tool", "prompt": "is about the choice of the tool",
+	"tags": "is about the choice of the tool", "labels": "is about how runs are found", "function-calling": "is about the choice of the tool", "prompt": "is about the choice of the tool",
 	"resource": "is about the choice of the tool", "security.justification": "is about the choice of the tool",
 	"min-cycod-version": "is checked before", "min-flowrun-version": "is checked before", "platforms": "is checked before",
 	"schedule": "is about when the service starts the tool", "on": "is about when the service starts the tool",

@@ -18,6 +18,7 @@ type RunOption func(*runOptions)
 type runOptions struct {
 	id           string
 	origin       string
+	labels       map[string]string
 	onRecorded   func()
 	env          RunEnv
 	sinks        []dag.Sink
@@ -60,6 +61,14 @@ func WithAskModel(f func(context.Context, call.ModelRequest) (answer string, err
 // it directly; the flowrun service uses schedule:NAME, file:NAME, after:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for
 // calls of models. A resumed run keeps its origin, a retry has its own.
 func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
+
+// WithLabels adds labels to the run, to find it again, beside those of its tool; for a name that both have, this value
+// counts. A resumed run keeps its labels, and a retry has those of the run that it retries too. They are recorded as they
+// are, so they must not hold secrets. Run returns an error if there are more than 16, or if one is not valid: a name has
+// lower-case letters, digits and . _ / -, a value has letters, digits, spaces and . _ / : @ + , = - and at most 100 bytes.
+func WithLabels(labels map[string]string) RunOption {
+	return func(o *runOptions) { o.labels = labels }
+}
 
 // The origins of runs that a model's call started. The service resumes such a run if it waited for a person, but not
 // if it was broken off together with its caller.

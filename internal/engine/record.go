@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (j *job) record() *history.Record {
 	r := &history.Record{ID: j.id, Tool: a.Plan.Name(), RetryOf: j.retryOf(), Origin: j.origin, Created: j.createdAt(), Params: a.Shown(), Given: map[string]any{},
 		RunEnv: history.RecordedEnv{Workspace: w.Workspace, Home: w.Home, Temp: w.Temp, Time: w.Time, AllowDash: w.AllowDash, TrustedProject: w.Project},
 		Only:   a.Plan.CutTo, WithoutUpstream: a.Plan.WithoutUpstream, Timeout: a.Plan.Timeout, Sources: keptSources(a), Trace: j.trace, Enforced: a.Confine.Enforced, Unenforced: j.unheld,
-		Flowrun: buildinfo.Release(), Variables: variableNames(w.Vars)}
+		Labels: j.shownLabels(), Flowrun: buildinfo.Release(), Variables: variableNames(w.Vars)}
 	for name, v := range a.Given {
 		if a.Plan.Secret(name) || !reflect.DeepEqual(a.Session().Mask().Value(v), v) {
 			r.Withheld = append(r.Withheld, name)
@@ -39,6 +40,26 @@ func (j *job) record() *history.Record {
 	}
 	slices.Sort(r.Withheld)
 	return r
+}
+
+// shownLabels returns the labels of the run, in which texts that the session knows to be secret are masked.
+func (j *job) shownLabels() map[string]string {
+	if j.resumes() {
+		return j.continuation.recorded.Record.Labels
+	}
+	labels := map[string]string{}
+	maps.Copy(labels, j.plan.Definition.Labels)
+	if j.continuation != nil {
+		maps.Copy(labels, j.continuation.recorded.Record.Labels)
+	}
+	maps.Copy(labels, j.labels)
+	for name, value := range labels {
+		labels[name] = j.args.Session().Mask().String(value)
+	}
+	if len(labels) == 0 {
+		return nil
+	}
+	return labels
 }
 
 // maxVariableBytes limits the names of environment variables that a Record has. A longer list is not recorded.

@@ -184,7 +184,7 @@ func (p *RecordedRun) Result() *Result {
 	var res *Result
 	p.readState(func(s *dag.State) { res = newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, s) })
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
-	res.Definitions = p.Definitions()
+	res.Labels, res.Definitions = p.Record.Labels, p.Definitions()
 	res.Enforced, res.Unenforced = p.Record.Enforced, p.Record.Unenforced
 	if !p.finished() {
 		res.Status, res.Message = p.Info.Status, p.Info.Message

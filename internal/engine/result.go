@@ -43,7 +43,8 @@ type Result struct {
 	// that in which it did not wait and had no owner, between an interruption or a failure and the resume.
 	Waited time.Duration
 	Idle   time.Duration
-	Params map[string]any // as bound, secrets masked
+	Params map[string]any    // as bound, secrets masked
+	Labels map[string]string // those of the tool and of the caller, see WithLabels
 	// Enforced reports that the permissions of the tool are enforced. Unenforced lists those that should be but are
 	// not; see Config.AllowUnenforced.
 	Enforced   bool

@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -115,6 +116,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		res.setWaiting(waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	clock.set(res, j.startedAt(), time.Now())
+	res.Labels = j.shownLabels()
 	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
 	}
@@ -136,6 +138,9 @@ func (e *Engine) check(j *job) error {
 		return err
 	}
 	if err := j.checkStreamReceiver(); err != nil {
+		return err
+	}
+	if err := label.CheckAll(j.labels); err != nil {
 		return err
 	}
 	return e.checkConfinement(j)

@@ -55,7 +55,7 @@ func (s *Starter) Failed(ctx context.Context, r Request, why error) {
 // record stores a run that could not start.
 func (s *Starter) record(ctx context.Context, id string, r Request, plan *engine.Plan, why error) (*NotStarted, error) {
 	now := time.Now()
-	rec := &history.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Created: now, NotStarted: true,
+	rec := &history.Record{ID: id, Tool: r.Tool, Origin: r.Origin, Labels: r.Labels, Created: now, NotStarted: true,
 		Params: map[string]any{}, Given: map[string]any{}, Trace: s.traceOf(r)}
 	u := &NotStarted{Plan: plan, Workspace: s.home}
 	if plan != nil {

@@ -90,7 +90,7 @@ func (s *Starter) start(ctx context.Context, r Request) (string, error) {
 	err = s.executor.Launch(ctx, &executor.Run{ID: id, Tool: plan.Name(), Origin: r.Origin, Verb: "started", End: end},
 		func(o ...engine.RunOption) (*engine.Result, error) {
 			return s.engine.Run(onBehalf(ctx), plan, r.Params,
-				append(o, engine.WithID(id), engine.WithOrigin(r.Origin), engine.WithTrace(trace), engine.WithRunEnv(world))...)
+				append(o, engine.WithID(id), engine.WithOrigin(r.Origin), engine.WithTrace(trace), engine.WithRunEnv(world), engine.WithLabels(r.Labels))...)
 		})
 	if err == nil {
 		return id, nil

@@ -11,6 +11,8 @@ type Request struct {
 	// start what is installed, not any file.
 	Tool   string
 	Params map[string]any
+	// Labels are recorded with the run, see engine.WithLabels.
+	Labels map[string]string
 	// Origin is the source of the request: api, detach, schedule:NAME, file:NAME, after:NAME or webhook:NAME.
 	Origin string
 	// ID, if set, becomes the run's id. If a run with that id exists, its id is returned

@@ -15,13 +15,14 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runfilter"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 func runsCommand(env *ui.Env) *cobra.Command {
-	var status, params []string
+	var status, params, labels []string
 	var since, until, origin, output string
 	var f runfilter.Filter
 	q := &f.Query
@@ -48,6 +49,11 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 					return ui.Usagef(c, "--param %q %v; write it as NAME=VALUE", p, err)
 				}
 			}
+			for _, l := range labels {
+				if err := f.AddLabel(l); err != nil {
+					return ui.Usagef(c, "--label: %v; %s", err, label.Rules)
+				}
+			}
 			if q.Limit < 0 {
 				return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 			}
@@ -71,6 +77,7 @@ schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 	fl.StringVar(&until, "until", "", "only runs that started before this `time`, written like that of --since")
 	fl.StringVar(&origin, "origin", "", "only runs with this `trigger`: schedule:NAME, schedule for all schedules, or cli")
 	fl.StringArrayVar(&params, "param", nil, "only runs in which this parameter has this value (`NAME=VALUE`)")
+	fl.StringArrayVar(&labels, "label", nil, "only runs with this `label`: team=ops, or team for any value")
 	fl.IntVar(&q.Limit, "limit", 20, "list at most `n` runs; 0 lists all")
 	ui.OutputFlag(c, &output, "table", "json", "jsonl")
 	c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(runfilter.Statuses(), cobra.ShellCompDirectiveNoFileComp))

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -94,6 +95,7 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 		{"origin", p.Record.Origin},
 		{"file", definitionNames(r.Definitions)},
 		{"message", r.Message},
+		{"labels", label.Listed(r.Labels)},
 		{"params", shownValues(r.Params)},
 		{"outputs", shownValues(r.Outputs)},
 		{"needs", ui.Listed(runview.LockTitles(r.LockDemands))},

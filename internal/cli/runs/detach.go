@@ -44,6 +44,9 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		ID string `json:"id"`
 	}
 	request := map[string]any{"tool": r.plan.Name(), "params": rawtext.EncodeMap(r.params), "detach": true}
+	if len(f.labels) > 0 {
+		request["labels"] = f.labels
+	}
 	if err := ui.CallService("POST", "/api/v1/runs", request, &started); err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (x *execution) run() error {
 }
 
 func (x *execution) setOptions() {
-	x.options = []engine.RunOption{engine.WithForce(x.signals.Force), engine.WithTrace(launch.InheritedTrace())}
+	x.options = []engine.RunOption{engine.WithForce(x.signals.Force), engine.WithTrace(launch.InheritedTrace()), engine.WithLabels(x.flags.labels)}
 	if x.flags.ID != "" {
 		x.options = append(x.options, engine.WithID(x.flags.ID))
 	}

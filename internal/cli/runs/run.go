@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -27,6 +28,8 @@ type runFlags struct {
 	dryRun      bool
 	until       string
 	assign      []string // --param
+	label       []string // --label
+	labels      map[string]string
 	timeout     time.Duration
 	quiet       bool
 	verbose     bool
@@ -85,6 +88,7 @@ Press Ctrl-C three times within a second to stop the run. Without a terminal, or
 	fl := c.Flags()
 	fl.StringArrayVarP(&f.assign, "param", "p", nil, "a parameter, `NAME=value`; the same as an argument")
 	fl.StringVar(&f.params, "params", "", "read parameters from this JSON or YAML `file`; - is stdin")
+	fl.StringArrayVar(&f.label, "label", nil, "record this label with the run, `name=value`, to find it with flowrun runs --label")
 	ui.DurationFlag(c, &f.timeout, "timeout", 0, "cancel the run after this `time` (90s, 2h, 1d); a shorter timeout of the tool still applies")
 	fl.StringVar(&f.until, "until", "", "run only this `step` and its upstream steps")
 	fl.BoolVar(&f.allowDash, "allow-dash", false, "allow values that begin with a dash, even where a command may read them as options")
@@ -164,6 +168,10 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	}
 	if c.Flags().Changed("timeout") && f.timeout <= 0 {
 		return ui.Usagef(c, "--timeout must be greater than 0")
+	}
+	var err error
+	if f.labels, err = label.Parse(f.label); err != nil {
+		return ui.Usagef(c, "--label: %v; %s", err, label.Rules)
 	}
 	if len(f.watchPaths) > 0 && !f.watch {
 		return ui.Usagef(c, "--watch-path requires --watch")

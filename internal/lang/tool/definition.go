@@ -75,6 +75,7 @@ type Definition struct {
 	Prompt             bool              // clients of the Model Context Protocol see the tool as a prompt too
 	Resource           *Resource         // clients of the Model Context Protocol can read the output; nil = they cannot
 	Tags               []string          // top-level tags; only these affect approvals
+	Labels             map[string]string // labels of each run of the tool, see package label
 	IgnoreErrors       bool              // sets continue-on-error on every step
 	FailFast           bool              // the first failure that is not tolerated cancels the running steps
 	Input              *Text             // standard input of the steps

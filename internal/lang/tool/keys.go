@@ -40,6 +40,7 @@ type draft struct {
 
 	outputSchema []Entry // the value of output-schema
 	state        []*stateDraft
+	labels       []Entry
 }
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
@@ -78,6 +79,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
 		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *draft, v []string) { t.Platforms = v }),
 		keytable.Strings("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
+		labelsField(),
 		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
 		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
 		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),

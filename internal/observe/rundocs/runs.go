@@ -19,19 +19,20 @@ type Runs struct {
 
 // Run is one run in it.
 type Run struct {
-	ID         string     `json:"id"`
-	Tool       string     `json:"tool"`
-	RetryOf    string     `json:"retry_of,omitempty"`
-	Origin     string     `json:"origin,omitempty"`
-	Status     dag.Status `json:"status"`
-	ExitCode   int        `json:"exit_code"`
-	Reason     string     `json:"reason,omitempty"`
-	Message    string     `json:"message,omitempty"`
-	Notes      []string   `json:"notes,omitempty"`
-	Started    time.Time  `json:"started"`
-	Ended      time.Time  `json:"ended,omitzero"`
-	LastSign   time.Time  `json:"last_sign,omitzero"` // of an interrupted run
-	DurationMS int64      `json:"duration_ms"`
+	ID         string            `json:"id"`
+	Tool       string            `json:"tool"`
+	RetryOf    string            `json:"retry_of,omitempty"`
+	Origin     string            `json:"origin,omitempty"`
+	Status     dag.Status        `json:"status"`
+	ExitCode   int               `json:"exit_code"`
+	Reason     string            `json:"reason,omitempty"`
+	Message    string            `json:"message,omitempty"`
+	Notes      []string          `json:"notes,omitempty"`
+	Started    time.Time         `json:"started"`
+	Ended      time.Time         `json:"ended,omitzero"`
+	LastSign   time.Time         `json:"last_sign,omitzero"` // of an interrupted run
+	DurationMS int64             `json:"duration_ms"`
+	Labels     map[string]string `json:"labels,omitempty"`
 	// Params are the parameters as text, if the RunInfo has them.
 	Params map[string]string `json:"params,omitempty"`
 }
@@ -48,7 +49,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
 	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Params: shortParams(r.Params)}
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Params: shortParams(r.Params)}
 }
 
 // maxParam is the maximum length in bytes of the value of a parameter in a list.

@@ -1,5 +1,5 @@
 // Package runfilter reads the words with which people and programs choose runs of a list (a state, an origin, a
-// parameter), and lists the runs that they choose, a page at a time. A Store applies what its Query can say; the
+// label), and lists the runs that they choose, a page at a time. A Store applies what its Query can say; the
 // rest is checked here, run by run. flowrun runs and the HTTP API ask it, so that one word means the same to both.
 package runfilter
 
@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -73,6 +74,21 @@ func (f *Filter) AddParam(word string) error {
 		v, known := i.Params[name]
 		return known && value.Plain(v) == want
 	})
+	return nil
+}
+
+// AddLabel limits the filter to runs with a label, written as NAME=VALUE, or as NAME for any value.
+func (f *Filter) AddLabel(word string) error {
+	name, value, equal := strings.Cut(word, "=")
+	if err := label.CheckName(name); err != nil {
+		return err
+	}
+	if equal {
+		if err := label.Check(name, value); err != nil {
+			return err
+		}
+	}
+	f.Query.Labels = append(f.Query.Labels, history.Label{Name: name, Value: value})
 	return nil
 }
 

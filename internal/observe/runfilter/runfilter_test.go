@@ -18,6 +18,7 @@ func storeOf(t *testing.T) *history.Memory {
 	for i := range 9 {
 		l, err := s.Begin(t.Context(), &history.Record{ID: fmt.Sprintf("r%d", i), Tool: "t", Created: begin.Add(time.Duration(i) * time.Minute),
 			Origin: []string{"", "api", "schedule:nightly"}[i%3],
+			Labels: []map[string]string{{"team": "ops"}, {"team": "dev", "site": "x"}, nil}[i%3],
 			Params: map[string]any{"REGION": []string{"eu", "us"}[i%2], "N": json.Number("12345678901234567890"), "LIST": []any{"a", "b"}}})
 		if err != nil {
 			t.Fatal(err)
@@ -33,19 +34,24 @@ func TestPage(t *testing.T) {
 	for _, c := range []struct {
 		status, origin string
 		params         []string
+		labels         string
 		want           string
 	}{
-		{"", "", nil, "r8 r7 r6 r5 r4 r3 r2 r1 r0"},
-		{"interrupted", "cli", nil, "r6 r3 r0"},
-		{"succeeded", "", nil, ""},
-		{"", "schedule", nil, "r8 r5 r2"},
-		{"", "schedule:nightly", nil, "r8 r5 r2"},
-		{"", "schedule:night", nil, ""},
-		{"", "api", []string{"REGION=us"}, "r7 r1"},
-		{"", "", []string{"REGION=us", "N=12345678901234567890"}, "r7 r5 r3 r1"},
-		{"", "", []string{"N=1.2345678901234567e19"}, ""},
-		{"", "", []string{`LIST=["a","b"]`, "REGION=eu"}, "r8 r6 r4 r2 r0"},
-		{"", "", []string{"NONE="}, ""},
+		{"", "", nil, "", "r8 r7 r6 r5 r4 r3 r2 r1 r0"},
+		{"interrupted", "cli", nil, "", "r6 r3 r0"},
+		{"succeeded", "", nil, "", ""},
+		{"", "schedule", nil, "", "r8 r5 r2"},
+		{"", "schedule:nightly", nil, "", "r8 r5 r2"},
+		{"", "schedule:night", nil, "", ""},
+		{"", "api", []string{"REGION=us"}, "", "r7 r1"},
+		{"", "", []string{"REGION=us", "N=12345678901234567890"}, "", "r7 r5 r3 r1"},
+		{"", "", []string{"N=1.2345678901234567e19"}, "", ""},
+		{"", "", []string{`LIST=["a","b"]`, "REGION=eu"}, "", "r8 r6 r4 r2 r0"},
+		{"", "", []string{"NONE="}, "", ""},
+		{"", "", nil, "team", "r7 r6 r4 r3 r1 r0"},
+		{"", "", nil, "team=ops", "r6 r3 r0"},
+		{"", "", []string{"REGION=us"}, "team=dev site", "r7 r1"},
+		{"", "", nil, "team=ops team=dev", ""},
 	} {
 		var f runfilter.Filter
 		if c.status != "" {
@@ -56,6 +62,11 @@ func TestPage(t *testing.T) {
 		f.SetOrigin(c.origin)
 		for _, p := range c.params {
 			if err := f.AddParam(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, l := range strings.Fields(c.labels) {
+			if err := f.AddLabel(l); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,6 +141,11 @@ func TestWords(t *testing.T) {
 	for _, word := range runfilter.Statuses() {
 		if err := f.AddStatus(word); err != nil {
 			t.Error(err)
+		}
+	}
+	for _, word := range []string{"", "Team", "team=", "=ops", "team={X}"} {
+		if err := f.AddLabel(word); err == nil {
+			t.Errorf("%q is a label", word)
 		}
 	}
 	if err := f.AddStatus("odd"); err == nil {

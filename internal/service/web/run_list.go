@@ -30,6 +30,7 @@ func (h runList) routes() []route {
 				{name: "tag", kind: "string", doc: "Only runs of tools that have this tag now. May be repeated: the tool must have all of them.", many: true},
 				{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, webhook, file or after, or cli for runs that were started directly."},
 				{name: "param", kind: "string", doc: "Only runs whose parameter has this value, written as NAME=VALUE. May be repeated. Secret values are not recorded and never match.", many: true},
+				{name: "label", kind: "string", doc: "Only runs that have this label, written as NAME=VALUE, or as NAME for any value. May be repeated.", many: true},
 				{name: "id", kind: "string", doc: "Only runs whose id begins with this text."},
 				{name: "since", kind: "string", doc: "Only runs started at or after this time (RFC 3339)."},
 				{name: "until", kind: "string", doc: "Only runs started before this time (RFC 3339)."},
@@ -90,6 +91,11 @@ func (h runList) filter(r *http.Request, in url.Values) (f runfilter.Filter, err
 	for _, word := range in["param"] {
 		if err := f.AddParam(word); err != nil {
 			return f, refuse(400, "wrong-query", "the query parameter param "+err.Error(), "write it as NAME=VALUE, and escape the = as %3D")
+		}
+	}
+	for _, word := range in["label"] {
+		if err := f.AddLabel(word); err != nil {
+			return f, refuse(400, "wrong-query", "the query parameter label: "+err.Error(), "write it as NAME=VALUE or NAME, and escape the = as %3D")
 		}
 	}
 	h.addTags(&f.Query, in["tag"])

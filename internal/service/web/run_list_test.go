@@ -60,6 +60,7 @@ func TestListFilters(t *testing.T) {
 	begin := time.Date(2026, 11, 20, 8, 0, 0, 0, time.UTC)
 	for i := range 9 {
 		b.record(&history.Record{ID: fmt.Sprintf("r%d", i), Tool: []string{"hello", "fails", "bare"}[i%3], Created: begin.Add(time.Duration(i) * time.Hour),
+			Labels: []map[string]string{nil, {"team": "ops"}, {"team": "a b"}}[i%3],
 			Origin: []string{"", "api", "schedule:nightly", "webhook:x"}[i%4],
 			Params: map[string]any{"REGION": []string{"eu", "us"}[i%2], "N": json.Number("12345678901234567890"), "LONG": strings.Repeat("ü", 300)}},
 			[]dag.Status{dag.Succeeded, dag.Failed}[i%2])
@@ -82,6 +83,9 @@ func TestListFilters(t *testing.T) {
 		"param=REGION%3Dus&param=N%3D1":      "",
 		"param=NONE%3D":                      "",
 		"id=r7":                              "r7",
+		"label=team":                         "r8 r7 r5 r4 r2 r1",
+		"label=team%3Dops&status=failed":     "r7 r1",
+		"label=team%3Da+b":                   "r8 r5 r2",
 		"since=" + at(3) + "&until=" + at(5): "r4 r3",
 		"status=failed&before=r5":            "r3 r1",
 	} {
@@ -112,7 +116,7 @@ func TestListFilters(t *testing.T) {
 	if list := b.list("param=REGION%3Deu"); list.Runs[0].Params != nil {
 		t.Errorf("the list has parameters that nobody asked for: %v", list.Runs[0].Params)
 	}
-	for query, status := range map[string]int{"param=x": 400, "until=now": 400, "before=nosuchrun": 404, "limit=0": 400} {
+	for query, status := range map[string]int{"param=x": 400, "label=Team": 400, "label=team%3D": 400, "until=now": 400, "before=nosuchrun": 404, "limit=0": 400} {
 		if res, doc := b.get("/api/v1/runs?" + query); res.StatusCode != status {
 			t.Errorf("%s: %d %s", query, res.StatusCode, doc)
 		}

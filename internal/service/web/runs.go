@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/service"
@@ -116,8 +117,12 @@ func publicMessage(reason, message string) string {
 }
 
 func (h *runHandlers) startRun(w http.ResponseWriter, r *http.Request) error {
+	labels := map[string]any{}
 	q, detach := service.Request{Origin: "api", Unlisted: onSocket(r), Parent: traceparent(r)}, false
-	err := h.bodies.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"detach", &detach})
+	err := h.bodies.readFields(w, r, bodyField{"tool", &q.Tool}, bodyField{"params", &q.Params}, bodyField{"labels", &labels}, bodyField{"detach", &detach})
+	if err == nil {
+		q.Labels, err = readLabels(labels)
+	}
 	q.Params = rawtext.DecodeMap(q.Params)
 	switch {
 	case err != nil:
@@ -136,6 +141,22 @@ func (h *runHandlers) startRun(w http.ResponseWriter, r *http.Request) error {
 		q.ID = derivedID("key", keys[0])
 	}
 	return h.starter.start(w, r, q, "Idempotency-Key")
+}
+
+// readLabels returns the labels in the body of a request.
+func readLabels(in map[string]any) (map[string]string, error) {
+	labels := make(map[string]string, len(in))
+	for name, v := range in {
+		text, ok := v.(string)
+		if !ok {
+			return nil, refuse(400, "wrong-labels", fmt.Sprintf("the value of the label %q is not text", clip(name)), "")
+		}
+		labels[name] = text
+	}
+	if err := label.CheckAll(labels); err != nil {
+		return nil, refuse(400, "wrong-labels", err.Error(), label.Rules)
+	}
+	return labels, nil
 }
 
 // starter starts runs for requests.
@@ -176,6 +197,9 @@ func (s starter) sameRequest(ctx context.Context, q service.Request, key string)
 	for name := range p.Record.Given {
 		_, given := q.Params[name]
 		other = other || !given
+	}
+	for name, v := range q.Labels {
+		other = other || p.Record.Labels[name] != v
 	}
 	if other {
 		return refuse(409, "key-reused", fmt.Sprintf("the %s was already used for a different request, which started run %s", key, q.ID), "use a new key for a new request")

@@ -38,7 +38,7 @@ func (h toolHandlers) routes() []route {
 		{method: "POST", path: "/api/v1/tools/{name}/dry-run", id: "dryRun", summary: "Show what a run would do, without starting anything",
 			body: "params", answers: []answer{{200, "The steps with their commands. Secrets are shown as ***.", "", "plan"}}, handle: h.dryRun},
 		{method: "GET", path: "/api/v1/tools/{name}/stats", id: "toolStats", summary: "Show success rates, durations and how each step ended",
-			doc:     "The runs of the tool that have ended, newest first, at most `limit`.",
+			doc: "The runs of the tool that have ended, newest first, at most `limit`.",
 			query: []param{
 				{name: "limit", kind: "integer", doc: "How many runs, 1 to 100. Default: 30."},
 				{name: "recent", kind: "integer", doc: "How many of the newest runs are compared with those before, 1 to 100. Default: 10."}},
