@@ -160,12 +160,13 @@ var variablesSet = []tableRow{
 
 // variablesOfNotify are the variables that flowrun sets for notification commands.
 var variablesOfNotify = []tableRow{
-	{"FLOWRUN_EVENT", "failure, recovery, success, waiting or cancelled"},
+	{"FLOWRUN_EVENT", "failure, recovery, success, waiting, cancelled, late or paused"},
 	{"FLOWRUN_MESSAGE", "a description in one line"},
 	{"FLOWRUN_RUN_ID", "the id of the run"},
 	{"FLOWRUN_TOOL", "the tool of the run"},
 	{"FLOWRUN_STATUS", "the status of the run"},
 	{"FLOWRUN_EXIT_CODE", "the recorded exit code of the run"},
+	{"FLOWRUN_SCHEDULE", "the schedule, for the events late and paused"},
 }
 
 func environmentPage() string {

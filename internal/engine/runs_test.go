@@ -119,7 +119,7 @@ func (j *journal) Epoch() int                                                   
 func (j *journal) Lost() <-chan struct{}                                          { return nil }
 func (j *journal) CancelRequests() <-chan string                                  { return nil }
 func (j *journal) Answers() <-chan history.Answer                                 { return nil }
-func (j *journal) Suspend(string, bool) error                                         { return nil }
+func (j *journal) Suspend(string, bool) error                                     { return nil }
 func (j *journal) Close() error                                                   { return nil }
 func (j *journal) ReadState(context.Context, history.StateID, string) ([]history.StateValue, error) {
 	return nil, nil

@@ -79,6 +79,9 @@ type Schedule struct {
 	Start            time.Time      `json:"start,omitzero"`
 	End              time.Time      `json:"end,omitzero"`
 	SkipIfSuccessful bool           `json:"skip_if_successful,omitempty"`
+	MustEndBy        string         `json:"must_end_by,omitempty"`  // until when its runs must have succeeded, as written
+	PauseAfter       int            `json:"pause_after,omitempty"`  // failures in a row that pause it; 0: none do
+	PauseReason      string         `json:"pause_reason,omitempty"` // why a service has paused it
 	Except           string         `json:"except,omitempty"`       // days without times, as dates and ranges
 	ToolMissing      bool           `json:"tool_missing,omitempty"` // the tool of an added schedule does not exist any more
 	Last             *Firing        `json:"last,omitempty"`         // the last scheduled time that was handled
@@ -91,6 +94,9 @@ type Firing struct {
 	Status string    `json:"status"` // of the run; or due if the run has not started yet, pruned if the history no longer has it, skipped if there was none
 	Reason string    `json:"reason,omitempty"`
 	Notes  []string  `json:"notes,omitempty"` // notes of the run
+	// MustEndBy is the deadline as long as it has not passed; Late means that it had passed before the run succeeded.
+	MustEndBy time.Time `json:"must_end_by,omitzero"`
+	Late      bool      `json:"late,omitempty"`
 }
 
 // ScheduledTime is a time at which a schedule fires, or fired.

@@ -85,9 +85,15 @@ func (n Notifier) sendDigest(ctx context.Context, key string) {
 
 // reported returns the last run of a digest. If it was removed since, only its id is known.
 func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *engine.Result {
-	i, err := n.Store.Info(ctx, d.Run)
+	return n.resultOf(ctx, &engine.Result{ID: d.Run})
+}
+
+// resultOf returns what the history knows of a run without its steps. If it does not know the run, it returns
+// known, which has the id.
+func (n Notifier) resultOf(ctx context.Context, known *engine.Result) *engine.Result {
+	i, err := n.Store.Info(ctx, known.ID)
 	if err != nil {
-		return &engine.Result{ID: d.Run}
+		return known
 	}
 	return &engine.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
 		Started: i.Started, Ended: i.Ended, LastSign: i.LastSign, AsOf: time.Now()}

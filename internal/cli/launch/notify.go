@@ -116,6 +116,16 @@ func (n Notifier) NotifyOf(ctx context.Context, i attention.Item, past *engine.R
 	}
 }
 
+// NotifySchedule sends the notifications about a schedule. p is the plan of its tool; nil if it has none now.
+func (n Notifier) NotifySchedule(ctx context.Context, p *engine.Plan, o notify.Outcome) {
+	if o.Result.ID != "" {
+		o.Result = n.resultOf(ctx, o.Result)
+	}
+	if rules := NotificationRules(p, n.Settings, o.Result.Enforced); len(rules) > 0 {
+		n.sendAll(ctx, rules, o)
+	}
+}
+
 // outcomes returns the outcomes to notify of; each rule gets the first that it wants. before is how the previous run ended.
 func (e RunEnd) outcomes(before dag.Status) []notify.Outcome {
 	o := notify.Outcome{Event: notify.Of(e.Result.Status, before), Result: e.Result}

@@ -66,6 +66,8 @@ tool fetch them with environment.secrets.`,
 	fl.StringVar(&p.Jitter, "jitter", "", "delay each run by a random time of at most this `duration` (30s)")
 	fl.StringVar(&p.Start, "start", "", "ignore scheduled times before this `time`: a date or a time (RFC 3339)")
 	fl.StringVar(&p.End, "end", "", "ignore scheduled times from this `time` on")
+	fl.StringVar(&p.MustEndBy, "must-end-by", "", "report a run that has not succeeded by this `time`: a time of day (06:00), or a duration from the scheduled time (45m)")
+	fl.IntVar(&p.PauseAfter, "pause-after", 0, "pause the schedule after this `number` of failed runs in a row")
 	fl.StringArrayVar(&p.Except, "except", nil, "ignore scheduled times on this `day` (2026-12-25), or on the days of a range (2026-12-24..2026-12-31)")
 	fl.StringVar(&p.ExceptFile, "except-file", "", "ignore scheduled times on the days in this `file`, which has one date or range a line")
 	fl.BoolVar(&p.SkipIfSuccessful, "skip-if-successful", false, "skip a scheduled time if the tool has succeeded since the previous one")
@@ -186,6 +188,9 @@ func checkFlags(p *timetable.AddedSchedule, c *cobra.Command) error {
 	}
 	if c.Flags().Changed("catch-up-max") && p.Max < 1 || p.Max > tool.MaxCatchUp {
 		return ui.Usagef(c, "--catch-up-max must be from 1 to %d", tool.MaxCatchUp)
+	}
+	if c.Flags().Changed("pause-after") && (p.PauseAfter < 1 || p.PauseAfter > 100) {
+		return ui.Usagef(c, "--pause-after must be from 1 to 100")
 	}
 	if p.ExceptFile != "" {
 		file, err := filepath.Abs(p.ExceptFile)

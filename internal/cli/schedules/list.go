@@ -106,6 +106,8 @@ func (j scheduleJSON) nextText(now time.Time) string {
 	switch {
 	case j.ToolMissing:
 		return "tool missing"
+	case j.Paused && j.PauseReason != "":
+		return "paused: " + j.PauseReason
 	case j.Paused:
 		return "paused"
 	case j.On != "":
@@ -116,7 +118,16 @@ func (j scheduleJSON) nextText(now time.Time) string {
 	return fmt.Sprintf("%s (in %s)", console.Clock(*j.Next, now), console.Age(j.Next.Sub(now)))
 }
 
+// lastText returns what happened at the last scheduled time, marked if the run had not succeeded at its deadline.
 func (j scheduleJSON) lastText() string {
+	text := j.lastStatus()
+	if j.Last != nil && j.Last.Late {
+		text = "late, " + text
+	}
+	return text
+}
+
+func (j scheduleJSON) lastStatus() string {
 	switch {
 	case j.Last == nil:
 		return ""

@@ -175,6 +175,8 @@ func unsupportedFeatures(e timetable.Entry, cron bool) []string {
 	add(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a scheduled time is skipped while the previous run is active")
 	add(cron && e.Jitter > 0, "jitter has no effect")
 	add(e.SkipIfSuccessful, "skip-if-successful has no effect")
+	add(e.MustEndBy.IsSet(), "must-end-by has no effect: nothing reports a late run")
+	add(e.PauseAfter > 0, "pause-after has no effect")
 	add(e.Except.String() != "", "except has no effect: the tool also starts on those days")
 	add(!e.Start.IsZero() || !e.End.IsZero(), "start and end have no effect")
 	add(true, other+" decides about times that daylight saving skips or repeats, and flowrun schedule pause has no effect")

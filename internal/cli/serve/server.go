@@ -19,6 +19,8 @@ import (
 	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/executor"
+	"github.com/flowrun/flowrun/internal/service/notify"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/service/users"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -183,7 +185,23 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 	if s.flags.noSchedules {
 		return nil, func() {}
 	}
-	return timetable.Start(ctx, s.env.Library(), s.store, timetable.ServiceOf(s.service), s.log, timetable.CountFirings(s.serviceMetrics))
+	of := timetable.ServiceOf(s.service)
+	of.Alarm = s.alarm
+	of.Watched = func(t schedule.Schedule) {
+		s.serviceMetrics.ScheduleWatched(t.Name, t.MustEndBy.IsSet(), t.PauseAfter > 0)
+	}
+	return timetable.Start(ctx, s.env.Library(), s.store, of, s.log, timetable.CountFirings(s.serviceMetrics))
+}
+
+// alarm sends the notifications about a schedule: a run of it is late, or it was paused.
+func (s *server) alarm(ctx context.Context, a timetable.Alarm) {
+	plan, _ := s.service.Tools.AnyPlan(a.Entry.Tool) // without one, those of the settings are sent
+	o := notify.Outcome{Event: notify.Late, Result: &engine.Result{ID: a.Run, Tool: a.Entry.Tool},
+		Schedule: &notify.Schedule{Name: a.Entry.Title, Scheduled: a.Scheduled, Deadline: a.Deadline, Text: a.Reason}}
+	if a.Kind == schedule.Paused {
+		o.Event = notify.Paused
+	}
+	s.notifier(a.Entry.Workspace(), a.Run).NotifySchedule(ctx, plan, o)
 }
 
 // pruneInterval is how often a service prunes the history.

@@ -478,6 +478,8 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 		keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),
 		keytable.Text("start", "", "Start of the schedule: a date, or a time such as 2026-12-01T08:00:00Z. The interval in every counts from it.", func(s *Schedule, v Text) { s.Start = &v }),
 		keytable.Text("end", "", "End of the schedule. Nothing starts at this time or later.", func(s *Schedule, v Text) { s.End = &v }),
+		keytable.Text("must-end-by", "", "Until when a run must have succeeded: a time of day such as 06:00, the next one after the scheduled time, or a duration such as 45m. A late run is reported, and continues.", func(s *Schedule, v Text) { s.MustEndBy = &v }),
+		keytable.Integer("pause-after", "", 1, 100, "Number of failed runs in a row after which the schedule is paused. Default: it is not.", func(s *Schedule, v int) { s.PauseAfter = v }),
 		keytable.Mixed("except", "", exceptObject, "Days without scheduled times, in the time zone of the schedule: dates such as 2026-12-25, ranges such as 2026-12-24..2026-12-31, and files.",
 			func(s *Schedule) *Except { return addPointer(&s.Except, &Except{}) }, func(e *Except, v Text) { e.Days, e.Pos = &v, v.Pos }),
 		keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
@@ -655,7 +657,7 @@ func mapped(typ string) keytable.Field {
 
 var notifyObject = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery, waiting and attention.", func(n *Notify, v []string) { n.On = v }),
+		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery, waiting, attention, late and paused.", func(n *Notify, v []string) { n.On = v }),
 		keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
 		keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
 		keytable.Nested("email", "", emailObject, "E-mail that is sent through the server in the settings (smtp).", func(n *Notify) *Email {

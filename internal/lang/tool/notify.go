@@ -13,7 +13,7 @@ import (
 
 // NotifyEvents returns the values that a notification's on may have.
 func NotifyEvents() []string {
-	return []string{"failure", "recovery", "success", "waiting", "interrupted", "attention", "cancelled", "always"}
+	return []string{"failure", "recovery", "success", "waiting", "interrupted", "attention", "cancelled", "late", "paused", "always"}
 }
 
 // NotifyFormats returns the values of a webhook's format.
@@ -31,7 +31,7 @@ const MinDigest = time.Minute
 // and Email is set.
 type Notify struct {
 	Pos                   Pos
-	On                    []string // of NotifyEvents; empty = failure, recovery, waiting and attention
+	On                    []string // of NotifyEvents; empty = failure, recovery, waiting, attention, late and paused
 	Command               *Text
 	Webhook               *Text
 	Email                 *Email

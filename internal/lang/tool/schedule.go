@@ -25,6 +25,8 @@ type Schedule struct {
 	Jitter           time.Duration
 	Start, End       *Text // see Moment
 	SkipIfSuccessful bool
+	MustEndBy        *Text // a time of day or a duration; see cron.ParseDeadline
+	PauseAfter       int   // 0 = never
 	Except           []*Except
 }
 

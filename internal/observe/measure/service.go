@@ -15,6 +15,8 @@ type Service struct {
 	wait   *series.Vec[series.Histogram]
 	lag    *series.Vec[series.Histogram]
 	missed *series.Vec[series.Counter] // schedule
+	late   *series.Vec[series.Counter] // schedule
+	paused *series.Vec[series.Counter] // schedule
 	limit  int
 
 	mu        sync.Mutex
@@ -46,8 +48,10 @@ func (p *Program) Service(state State) (*Service, error) {
 		wait:   series.NewHistogram("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets),
 		lag:    series.NewHistogram("flowrun_schedule_lag_seconds", "Delay between the scheduled time and the firing, without jitter.", workBuckets),
 		missed: series.NewCounter("flowrun_schedule_missed_total", "Scheduled times that were missed.", "schedule"),
+		late:   series.NewCounter("flowrun_schedule_deadline_missed_total", "Scheduled times whose run had not succeeded at the deadline.", "schedule"),
+		paused: series.NewCounter("flowrun_schedule_paused_total", "Pauses of schedules after failures in a row.", "schedule"),
 	}
-	err := p.registry.Add(s.wait.Family(), s.lag.Family(), s.missed.Family(),
+	err := p.registry.Add(s.wait.Family(), s.lag.Family(), s.missed.Family(), s.late.Family(), s.paused.Family(),
 		series.Func(series.KindGauge, "flowrun_runs_open", "Runs in the state directory that have not ended.",
 			func() float64 { n, _ := state.Runs(); return float64(n) }),
 		series.Func(series.KindGauge, "flowrun_run_queue_depth", "Runs that are queued for locks or for a slot of their tool.",
@@ -101,13 +105,35 @@ func (s *Service) Waited(d time.Duration) { s.wait.With().Observe(seconds(d)) }
 // ScheduleFired counts a scheduled time that fired, lag after its time.
 func (s *Service) ScheduleFired(lag time.Duration) { s.lag.With().Observe(seconds(lag)) }
 
+// ScheduleWatched makes the series of a schedule, with 0: whether runs have a deadline, and whether failures
+// pause it.
+func (s *Service) ScheduleWatched(schedule string, deadline, pauses bool) {
+	if deadline {
+		s.late.With(s.label(schedule)).Add(0)
+	}
+	if pauses {
+		s.paused.With(s.label(schedule)).Add(0)
+	}
+}
+
+// ScheduleLate counts a scheduled time whose run had not succeeded at the deadline.
+func (s *Service) ScheduleLate(schedule string) { s.late.With(s.label(schedule)).Add(1) }
+
+// SchedulePaused counts a pause after failures in a row.
+func (s *Service) SchedulePaused(schedule string) { s.paused.With(s.label(schedule)).Add(1) }
+
 // SchedulesMissed counts scheduled times that were missed.
 func (s *Service) SchedulesMissed(schedule string, n int) {
+	s.missed.With(s.label(schedule)).Add(float64(n))
+}
+
+// label returns the label of a schedule: its name, or Other if too many have one.
+func (s *Service) label(schedule string) string {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.schedules[schedule] && len(s.schedules) >= s.limit {
 		schedule = Other
 	}
 	s.schedules[schedule] = true
-	s.mu.Unlock()
-	s.missed.With(schedule).Add(float64(n))
+	return schedule
 }

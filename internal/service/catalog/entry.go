@@ -21,8 +21,8 @@ type Tool struct {
 	Version     string
 	Tags        []string
 	Deprecated  bool
-	BaseTool    string // of an alias
-	Broken      string // why its newest version is invalid; "" if it is valid
+	BaseTool    string   // of an alias
+	Broken      string   // why its newest version is invalid; "" if it is valid
 	Steps       []string // paths of the steps of its last valid version, without attempts and items
 }
 

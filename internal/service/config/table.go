@@ -135,7 +135,7 @@ var spellings = map[string]string{
 
 var notification = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end or wait.", func() []keytable.Field {
 	return []keytable.Field{
-		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery, waiting and attention."),
+		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery, waiting, attention, late and paused."),
 		field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
 		field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
 		section("email", email, email.Doc),

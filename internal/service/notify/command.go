@@ -110,6 +110,9 @@ func (s Settings) environ(o Outcome, message, mark string) []string {
 		"FLOWRUN_STATUS": o.status(), "FLOWRUN_EXIT_CODE": strconv.Itoa(r.ExitCode),
 		procid.MarkOwner: mark, procid.MarkStep: "@notice",
 	}
+	if o.Schedule != nil {
+		own["FLOWRUN_SCHEDULE"] = o.Schedule.Name
+	}
 	env := slices.DeleteFunc(slices.Clone(s.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		_, mine := own[name]

@@ -21,6 +21,8 @@ type document struct {
 	Run    json.RawMessage `json:"run,omitempty"` // flowrun/run.v1
 	// Attention is what needs a person, for the events interrupted and attention.
 	Attention *attention.Item `json:"attention,omitempty"`
+	// Schedule is set for late and paused.
+	Schedule *Schedule `json:"schedule,omitempty"`
 }
 
 // maxDocument is the maximum size of a post in bytes: receivers reject much larger ones.
@@ -54,7 +56,7 @@ func (o Outcome) body(text string) ([]byte, error) {
 
 func (o Outcome) marshal(run *engine.Result, text string) ([]byte, error) {
 	host, _ := os.Hostname()
-	doc := document{Schema: Schema, Event: o.Event, Text: text, Host: host, Attention: o.Item}
+	doc := document{Schema: Schema, Event: o.Event, Text: text, Host: host, Attention: o.Item, Schedule: o.Schedule}
 	if o.hasRun() {
 		var err error
 		if doc.Run, err = json.Marshal(run); err != nil {

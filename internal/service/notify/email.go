@@ -231,6 +231,9 @@ func (r Rule) mailText(o Outcome) string {
 			text += line.name + ": " + v + "\n"
 		}
 	}
+	if o.Schedule != nil && o.Digest == nil {
+		text += o.Schedule.way(o)
+	}
 	if !o.hasRun() {
 		return text
 	}

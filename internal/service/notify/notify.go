@@ -40,6 +40,8 @@ const (
 	Recovery  Event = "recovery"  // it succeeded after the run before it had failed
 	Waiting   Event = "waiting"   // it waits for a person
 	Cancelled Event = "cancelled" // a person stopped it
+	Late      Event = "late"      // the run of a scheduled time had not succeeded at its deadline
+	Paused    Event = "paused"    // a schedule was paused after failures in a row
 	// Interrupted means that a service was killed in the run, and that no service continues it by itself.
 	Interrupted Event = "interrupted"
 	// Attention means that something else needs a person, see package attention.
@@ -48,7 +50,7 @@ const (
 )
 
 // defaults are the events of a rule that names none.
-var defaults = []Event{Failure, Recovery, Waiting, Attention}
+var defaults = []Event{Failure, Recovery, Waiting, Attention, Late, Paused}
 
 // implied are the events that a rule wants because it wants another one.
 var implied = map[Event][]Event{Recovery: {Success}, Interrupted: {Failure, Waiting}}
@@ -79,8 +81,10 @@ func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 // reported as a Failure. An item that needs attention has a Result with the ids of its run and its tool, "" if it has none.
 type Outcome struct {
 	Event  Event
-	Result *engine.Result  // contains no secret
+	Result *engine.Result  // contains no secret; of a scheduled time without a run it has only the tool
 	Item   *attention.Item // what needs attention; nil for other events
+	// Schedule is set for Late and Paused.
+	Schedule *Schedule
 	// Digest has the lines of a digest, oldest first; nil for a single outcome.
 	Digest []string
 	// Earlier is how many older lines the digest no longer has.
@@ -119,6 +123,9 @@ func (o Outcome) headline() string {
 	if o.Item != nil {
 		return o.Item.Headline()
 	}
+	if o.Schedule != nil {
+		return o.Schedule.headline(o)
+	}
 	r := o.Result
 	count := ""
 	if n := notice.Count(r.Notices); n != "" { // a run that waits has no notes
@@ -150,6 +157,9 @@ func (o Outcome) Line() string {
 	if r.Status != dag.Succeeded || r.Reason == plan.ReasonCleanup {
 		detail = r.Message
 	}
+	if o.Schedule != nil {
+		detail = o.Schedule.Text
+	}
 	if words := []rune(strings.Join(strings.Fields(strings.ReplaceAll(detail, "\x00", " ")), " ")); len(words) > maxDetail {
 		detail = string(words[:maxDetail]) + "..."
 	} else {
@@ -158,12 +168,15 @@ func (o Outcome) Line() string {
 	if detail != "" {
 		text += ": " + detail
 	}
+	if r.ID == "" {
+		return text
+	}
 	return text + " (run " + r.ID + ")"
 }
 
 // Rule selects events and says how they are reported. One of Command, Webhook and To is set.
 type Rule struct {
-	On      []Event  // default: failure, recovery and waiting
+	On      []Event  // default: failure, recovery, waiting, late and paused
 	Command string   // a program and its arguments, quoted as in run:
 	Webhook string   // the URL of a post; ${NAME} is a variable of Settings.Env
 	To      []string // the receivers of an e-mail

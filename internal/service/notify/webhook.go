@@ -84,7 +84,11 @@ func (s Settings) post(ctx context.Context, r Rule, o Outcome) error {
 // recognize a repetition. The time is part of it, because a run may wait for an answer more
 // than once.
 func (o Outcome) delivery(now time.Time) string {
-	return fmt.Sprintf("%s-%s-%d", o.Result.ID, o.Event, now.UnixMilli())
+	id := o.Result.ID
+	if o.Schedule != nil {
+		id = o.Schedule.id()
+	}
+	return fmt.Sprintf("%s-%s-%d", id, o.Event, now.UnixMilli())
 }
 
 // postOnce makes one attempt. again reports that another attempt may succeed.

@@ -20,6 +20,8 @@ type Now struct {
 	// 10,000. LastMissed is the newest of them. They are older than those that fire.
 	Missed     int
 	LastMissed time.Time
+	// NewestMissed are the newest of the missed times, oldest first: at least the newest 100.
+	NewestMissed []time.Time
 	// Next is when to check again: the start of the next scheduled time. Zero: never.
 	Next time.Time
 }
@@ -42,7 +44,7 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	if s.Paused {
 		return Now{}
 	}
-	list, count := newest(s, cursor, now, s.catchUpLimit()+onTimeSlots+2)
+	list, count := newest(s, cursor, now, max(DefaultCap, s.catchUpLimit())+onTimeSlots+2)
 	n := Now{}
 	if last := len(list) - 1; last >= 0 && s.due(list[last]).After(now) {
 		n.Next = s.due(list[last])
@@ -62,7 +64,8 @@ func Due(s *Schedule, cursor, now time.Time) Now {
 	n.Fire = slots[firstOnTime-s.catchUpCount(slots[:firstOnTime], firstOnTime < len(slots), now):]
 	n.Missed = count - len(n.Fire)
 	if n.Missed > 0 {
-		n.LastMissed = slots[len(slots)-len(n.Fire)-1].At
+		n.NewestMissed = list[:len(list)-len(n.Fire)]
+		n.LastMissed = n.NewestMissed[len(n.NewestMissed)-1]
 	}
 	return n
 }

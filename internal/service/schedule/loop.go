@@ -18,10 +18,10 @@ type Firings interface {
 	// Cursor returns the last time that was handled, or the time stored by Watch.
 	Cursor(ctx context.Context, schedule string) (last time.Time, ok bool, err error)
 	// Claim durably marks a scheduled time as handled by a run with this id. mine is false
-	// if the time was handled before.
-	Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error)
-	// Skip marks a scheduled time as handled without a run.
-	Skip(ctx context.Context, schedule string, slot time.Time, reason string) error
+	// if the time was handled before. mustEnd is its deadline, zero for none.
+	Claim(ctx context.Context, schedule string, slot time.Time, run string, mustEnd time.Time) (mine bool, err error)
+	// Skip marks a scheduled time as handled without a run. mustEnd is its deadline, zero for none.
+	Skip(ctx context.Context, schedule string, slot time.Time, reason string, mustEnd time.Time) error
 }
 
 // Runs is the interface of the loop to runs.
@@ -58,6 +58,8 @@ const (
 	Missed              // Count times were too late; Scheduled is the newest
 	Failed              // see Err: the schedule is checked again soon, or the claim has no run
 	Jumped              // the wall clock was set forward by Lag, or back if it is negative
+	Late                // the deadline of a time passed before its run succeeded, see Reason
+	Paused              // the schedule was paused after failures, see Reason
 )
 
 // Report describes what the loop did.
@@ -317,7 +319,7 @@ func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.
 	}
 	if due.Missed > 0 {
 		reason := fmt.Sprintf("missed: no service was running in time (catch-up %s); %d times up to this one", e.catchUp(), due.Missed)
-		if err := l.Store.Skip(ctx, e.Name, due.LastMissed, reason); err != nil {
+		if err := l.skipMissed(ctx, e, due, reason); err != nil {
 			return wake, err
 		}
 		cursor = due.LastMissed
@@ -332,6 +334,19 @@ func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.
 	}
 	e.caughtUp = 0
 	return due.Next, nil
+}
+
+// skipMissed records the newest missed time for all of them, and with a deadline each of the newest:
+// their deadlines are checked.
+func (l *Loop) skipMissed(ctx context.Context, e *entry, due Now, reason string) error {
+	if e.MustEndBy.IsSet() {
+		for _, at := range due.NewestMissed {
+			if err := l.Store.Skip(ctx, e.Name, at, reason, e.MustEndBy.Of(at)); err != nil {
+				return err
+			}
+		}
+	}
+	return l.Store.Skip(ctx, e.Name, due.LastMissed, reason, time.Time{})
 }
 
 func (s *Schedule) catchUp() CatchUp {
@@ -373,14 +388,18 @@ func (l *Loop) fire(ctx context.Context, e *entry, slot ScheduledTime) error {
 	report := Report{Schedule: e.Name, Scheduled: slot.At, Action: action, Late: slot.Late, Reason: reason}
 	if action == Skip {
 		report.Kind = Skipped
-		err := l.Store.Skip(ctx, e.Name, slot.At, reason)
+		mustEnd := e.MustEndBy.Of(slot.At)
+		if reason == ReasonSatisfied {
+			mustEnd = time.Time{}
+		}
+		err := l.Store.Skip(ctx, e.Name, slot.At, reason, mustEnd)
 		if err == nil {
 			l.Observe(report)
 		}
 		return err
 	}
 	report.Run = l.Runs.NewID()
-	mine, err := l.Store.Claim(ctx, e.Name, slot.At, report.Run)
+	mine, err := l.Store.Claim(ctx, e.Name, slot.At, report.Run, e.MustEndBy.Of(slot.At))
 	switch {
 	case err != nil:
 		return err
@@ -406,7 +425,7 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 			return Skip, "", err
 		}
 		if Satisfied(&e.Schedule, slot.At, success) {
-			return Skip, "the tool has succeeded since the previous time", nil
+			return Skip, ReasonSatisfied, nil
 		}
 	}
 	running, queued, err := l.Runs.Active(ctx, &e.Schedule)

@@ -32,8 +32,12 @@ type Schedule struct {
 	// Start and End limit the times: none before Start, none at End or later. @every counts
 	// from Start if it is set. Zero: no limit.
 	Start, End time.Time
-	// Except are days in the zone of Spec without times. @every goes on counting on them.
+	// Except are days in the zone of Spec without times. @every continues to count on them.
 	Except cron.Days
+	// MustEndBy is until when the run of a time must have succeeded. It does not stop the run.
+	MustEndBy cron.Deadline
+	// PauseAfter is the number of failed runs in a row after which the schedule is paused; 0: never.
+	PauseAfter int
 	// SkipIfSuccessful skips a time if the tool succeeded since the previous time, in a run
 	// that the schedule did not start.
 	SkipIfSuccessful bool
@@ -103,7 +107,7 @@ func (s *Schedule) Next(after time.Time) time.Time {
 const maxLeftOut = 1000
 
 // LeftOut returns the times after one time and before another that Except leaves out: the first and
-// the last of them, and their number, at most 1000. A zero before is no limit.
+// the last of them, and their number, at most 1000. If before is zero, there is no limit.
 func (s *Schedule) LeftOut(after, before time.Time) (first, last time.Time, n int) {
 	all := *s
 	all.Except = cron.Days{}

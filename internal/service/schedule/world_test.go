@@ -44,7 +44,7 @@ func (b *book) Cursor(_ context.Context, schedule string) (time.Time, bool, erro
 	return last, ok, b.broken
 }
 
-func (b *book) Claim(_ context.Context, schedule string, slot time.Time, run string) (bool, error) {
+func (b *book) Claim(_ context.Context, schedule string, slot time.Time, run string, _ time.Time) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.broken != nil {
@@ -59,8 +59,8 @@ func (b *book) Claim(_ context.Context, schedule string, slot time.Time, run str
 	return true, nil
 }
 
-func (b *book) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
-	_, err := b.Claim(ctx, schedule, slot, reason)
+func (b *book) Skip(ctx context.Context, schedule string, slot time.Time, reason string, mustEnd time.Time) error {
+	_, err := b.Claim(ctx, schedule, slot, reason, mustEnd)
 	return err
 }
 

@@ -22,7 +22,8 @@ func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Sch
 	}
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
 		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
-		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, Except: e.Except.String(), ToolMissing: e.toolMissing}
+		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, Except: e.Except.String(), MustEndBy: e.MustEndBy.String(), PauseAfter: e.PauseAfter, ToolMissing: e.toolMissing}
+	j.PauseReason = e.PauseReason
 	if e.Jitter > 0 {
 		j.Jitter = duration.Text(e.Jitter)
 	}
@@ -85,7 +86,10 @@ func (e Entry) zone() *time.Location {
 }
 
 func describeFiring(ctx context.Context, s history.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
-	d := &service.Firing{At: f.Scheduled.In(e.zone()), Run: f.Run, Status: "skipped", Reason: f.Reason}
+	d := &service.Firing{At: f.Scheduled.In(e.zone()), Run: f.Run, Status: "skipped", Reason: f.Reason, MustEndBy: f.MustEnd, Late: f.Late}
+	if !f.MustEnd.IsZero() {
+		d.MustEndBy = f.MustEnd.In(e.zone())
+	}
 	if f.Run == "" {
 		return d, nil
 	}

@@ -128,6 +128,9 @@ func workspaceOf(project string) string {
 	return project
 }
 
+// Workspace returns the directory in which the runs of the schedule start.
+func (e Entry) Workspace() string { return workspaceOf(e.Project) }
+
 // stampOf returns a text that changes when one of the files does.
 func stampOf(files []string) string {
 	var b strings.Builder

@@ -108,8 +108,7 @@ func (s *Scheduler) mayStart(ctx context.Context, p Entry, earlierQueued bool) (
 // abandonOrphan abandons the claim of a schedule that no longer exists. Claims of other projects
 // are left to the services of those projects.
 func (s *Scheduler) abandonOrphan(ctx context.Context, f sqlite.Firing, all bool) error {
-	_, project, _ := strings.Cut(f.Schedule, "@")
-	if project != "" && project != s.project || !all && time.Since(f.At) < abandonedAfter || s.isIncomplete() {
+	if !s.isOrphan(f) || !all && time.Since(f.At) < abandonedAfter {
 		return nil
 	}
 	return s.firings.Abandon(ctx, f.Run, "the schedule was removed")

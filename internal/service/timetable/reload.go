@@ -21,6 +21,9 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 			return
 		case <-time.After(time.Second):
 		}
+		if err := s.pauseFailing(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("cannot count the failures of schedules", "error", err.Error())
+		}
 		d := s.service.Tools.Version()
 		n, err := s.store.Schedules().Changes(ctx)
 		stamp := stampOf(s.exceptFiles)
@@ -53,6 +56,9 @@ func (s *Scheduler) reload(ctx context.Context) error {
 			}
 			if p.Trigger == nil {
 				set = append(set, p.Schedule)
+				if s.service.Watched != nil {
+					s.service.Watched(p.Schedule)
+				}
 			}
 		}
 	}
@@ -107,7 +113,7 @@ func (s *Scheduler) Pause(ctx context.Context, name string, paused bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.entries[p.Name]; ok { // as Schedules lists it; reload follows within a second
-		e.Paused = paused
+		e.Paused, e.PauseReason = paused, ""
 		s.entries[p.Name] = e
 	}
 	return nil

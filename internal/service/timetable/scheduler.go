@@ -33,11 +33,15 @@ type Service struct {
 	}
 	Allows      func(*engine.Plan) error // see service.Policy
 	NeedsPerson func(run string) bool    // see service.Parking
+	// Alarm sends the notifications of an alarm. It is called from several goroutines; nil: none are sent.
+	Alarm func(ctx context.Context, a Alarm)
+	// Watched is called with each schedule that the service fires, also again; nil: it is not called.
+	Watched func(schedule.Schedule)
 }
 
 // ServiceOf returns the parts of a service.
 func ServiceOf(s *service.Service) Service {
-	return Service{s.Starter, s.Control, s.Tools, s.Policy.Allows, s.Parked.NeedsPerson}
+	return Service{Starter: s.Starter, Control: s.Control, Tools: s.Tools, Allows: s.Policy.Allows, NeedsPerson: s.Parked.NeedsPerson}
 }
 
 // Store is the history with the schedules.
@@ -60,9 +64,10 @@ type Scheduler struct {
 	log     *slog.Logger
 	project string // project of the service, or ""
 	loop    *schedule.Loop
+	observe func(schedule.Report)
 
-	wake     chan struct{} // receives a value when claims has grown
-	starting sync.WaitGroup
+	wake     chan struct{}  // receives a value when claims has grown
+	starting sync.WaitGroup // runs that are being started, and alarms that are being sent
 	watching sync.WaitGroup // the watchers of triggers
 
 	mu         sync.Mutex
@@ -72,6 +77,8 @@ type Scheduler struct {
 	tools      map[string]bool   // tools that have schedules
 	// exceptFiles are files with days: reload reads them again after a change.
 	exceptFiles []string
+	counted     sqlite.Writes // to the history when failures were last counted
+	countedAt   time.Time
 	reported    map[string]bool // problems that have been logged
 	queued      map[string]bool // runs that this service has queued
 }
@@ -80,7 +87,7 @@ var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
 func Start(ctx context.Context, lib *library.Library, store Store, sv Service, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
+	s = &Scheduler{observe: observe, library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
@@ -88,12 +95,16 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 	}})
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
-	s.reload(ctx) // before queued runs are checked, which requires the set of schedules
+	s.reload(ctx)                   // before queued runs are checked, which requires the set of schedules
+	if s.pauseFailing(ctx) == nil { // before a missed time is caught up
+		s.reload(ctx)
+	}
 	work.Go(func() { s.watchChanges(ctx) })
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.startClaimed(ctx) })
 	work.Go(func() { s.watchTriggers(ctx) })
+	work.Go(func() { s.watchDeadlines(ctx) })
 	return s, func() {
 		cancel()
 		work.Wait()
@@ -266,6 +277,10 @@ func (s *Scheduler) report(r schedule.Report) {
 		log.Info("scheduled time skipped", "reason", r.Reason)
 	case schedule.Missed:
 		log.Warn("scheduled times missed", "count", r.Count, "reason", r.Reason)
+	case schedule.Late:
+		log.Warn("scheduled run is late", "run", r.Run, "reason", r.Reason)
+	case schedule.Paused:
+		s.log.Warn("schedule paused", "schedule", r.Schedule, "run", r.Run, "reason", r.Reason)
 	case schedule.Failed:
 		if !errors.Is(r.Err, outcome.ErrDraining) {
 			log.Error("scheduled run failed to start", "error", service.Loggable(r.Err))
@@ -283,6 +298,10 @@ func CountFirings(m *measure.Service) func(schedule.Report) {
 			m.ScheduleFired(r.Lag)
 		case schedule.Missed:
 			m.SchedulesMissed(r.Schedule, r.Count)
+		case schedule.Late:
+			m.ScheduleLate(r.Schedule)
+		case schedule.Paused:
+			m.SchedulePaused(r.Schedule)
 		}
 	}
 }

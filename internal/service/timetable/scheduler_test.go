@@ -43,6 +43,7 @@ type stage struct {
 	ledgers     map[string]history.Ledger
 	params      []string // of the runs that began
 	cancelled   []string
+	alarms      []string
 }
 
 func newStage(t *testing.T, tools ...string) *stage {
@@ -87,7 +88,7 @@ func (s *stage) write(text string) {
 
 // serve starts to fire schedules, until stop is called.
 func (s *stage) serve() (f *Scheduler, stop func()) {
-	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, Service{s, s, s, s.Allows, s.NeedsPerson}, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, Service{Starter: s, Control: s, Tools: s, Allows: s.Allows, NeedsPerson: s.NeedsPerson, Alarm: s.alarm}, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop
 }
@@ -148,6 +149,20 @@ func (s *stage) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.definitions
+}
+
+func (s *stage) alarm(_ context.Context, a Alarm) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alarms = append(s.alarms, a.Entry.Title+" "+a.Reason)
+}
+
+// alarmed returns the alarms, sorted: several at once have no order.
+func (s *stage) alarmed() []string {
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(slices.Values(s.alarms))
 }
 
 func (s *stage) refusing(err error) {
@@ -329,7 +344,7 @@ func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		for i, id := range []string{s.id("gone"), "also-gone", "t@/somewhere/else"} {
-			if _, err := s.store.Firings().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i)); err != nil {
+			if _, err := s.store.Firings().Claim(t.Context(), id, time.Now(), fmt.Sprint("r", i), time.Time{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -67,7 +67,9 @@ type Entry struct {
 	Project string   // folder of the project; "" for user and global tools
 	Trigger *Trigger // nil for a schedule: only a trigger has events instead of times
 	place   tool.Pos
-	By      string // who added it; "" if it is in a definition, at place
+	// PauseReason is why a service has paused it; "" if a person did, or if it is not paused.
+	PauseReason string
+	By          string // who added it; "" if it is in a definition, at place
 	// exceptFiles are the files of except, exceptRead the days in them.
 	exceptFiles []string
 	exceptRead  cron.Days
@@ -93,9 +95,14 @@ func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 		return s, err
 	}
 	s = schedule.Schedule{Except: days, Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
-		Cap: r.CatchUp.Max, Jitter: r.Jitter, SkipIfSuccessful: r.SkipIfSuccessful}
+		Cap: r.CatchUp.Max, Jitter: r.Jitter, SkipIfSuccessful: r.SkipIfSuccessful, PauseAfter: r.PauseAfter}
 	if s.Spec, err = cron.Parse(text, cron.Options{Zone: zone}); err != nil {
 		return s, err
+	}
+	if r.MustEndBy != nil {
+		if s.MustEndBy, err = cron.ParseDeadline(r.MustEndBy.S, s.Spec.Zone()); err != nil {
+			return s, err
+		}
 	}
 	for _, m := range []struct {
 		text *tool.Text
@@ -197,7 +204,8 @@ func (t *Timetable) read(ctx context.Context, s sqlite.Schedules, lib *library.L
 	}
 	for i := range t.Entries {
 		e := &t.Entries[i]
-		_, e.Paused = pauses[e.Name]
+		pause, paused := pauses[e.Name]
+		e.Paused, e.PauseReason = paused, pause.Reason
 		e.toolMissing = e.By != "" && lacksTool(lib, *e)
 	}
 	slices.SortFunc(t.Entries, byName)
@@ -339,6 +347,8 @@ type AddedSchedule struct {
 	SkipIfSuccessful bool           `json:"skip-if-successful,omitempty"`
 	Except           []string       `json:"except,omitempty"`
 	ExceptFile       string         `json:"except-file,omitempty"`
+	MustEndBy        string         `json:"must-end-by,omitempty"`
+	PauseAfter       int            `json:"pause-after,omitempty"`
 }
 
 // Rule converts the plan to a rule of a definition. Durations must be valid; schedule add has
@@ -359,7 +369,7 @@ func (p AddedSchedule) Rule() *tool.Schedule {
 	if p.ExceptFile != "" {
 		except = append(except, &tool.Except{File: text(p.ExceptFile)})
 	}
-	return &tool.Schedule{Except: except, Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
+	return &tool.Schedule{Except: except, MustEndBy: text(p.MustEndBy), PauseAfter: p.PauseAfter, Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
 		CatchUp: tool.CatchUp{Mode: p.CatchUp, Window: span(p.Window), Max: p.Max},
 		Jitter:  span(p.Jitter), Start: text(p.Start), End: text(p.End), SkipIfSuccessful: p.SkipIfSuccessful}
 }

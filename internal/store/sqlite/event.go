@@ -25,7 +25,7 @@ func (b Firings) ClaimEvent(ctx context.Context, schedule string, event int64, r
 
 // SkipEvent is Skip for an event.
 func (b Firings) SkipEvent(ctx context.Context, schedule string, event int64, reason string) error {
-	return b.Skip(ctx, schedule, time.Unix(0, event), reason)
+	return b.Skip(ctx, schedule, time.Unix(0, event), reason, time.Time{})
 }
 
 // HasEvent reports whether an event with a number from first to last was claimed or skipped.

@@ -26,6 +26,8 @@ type Firing struct {
 	Run       string    // "" if it was skipped
 	Reason    string    // why it was skipped; of the run of an event, the data of the event
 	Open      bool      // the run has not started yet
+	MustEnd   time.Time // its deadline; zero if there is none, or it has been checked
+	Late      bool      // the run had not succeeded at the deadline
 }
 
 // Firings keeps which scheduled times were claimed or skipped. All services of a state
@@ -80,13 +82,13 @@ func (b Firings) Anchor(ctx context.Context, schedule, plan string) (anchor time
 }
 
 // Claim claims a scheduled time for a run that will have this id. mine is false if it was
-// claimed or skipped before. Claim returns when the claim is on disk. Claims made at the
+// claimed or skipped before. mustEnd is the deadline, zero for none. Claim returns when the claim is on disk. Claims made at the
 // same time share a commit.
-func (b Firings) Claim(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
+func (b Firings) Claim(ctx context.Context, schedule string, slot time.Time, run string, mustEnd time.Time) (mine bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	return b.claim(ctx, Firing{Schedule: schedule, Scheduled: slot, Run: run})
+	return b.claim(ctx, Firing{Schedule: schedule, Scheduled: slot, Run: run, MustEnd: mustEnd})
 }
 
 // claim records a claimed firing.
@@ -101,9 +103,10 @@ func (b Firings) claim(ctx context.Context, f Firing) (mine bool, err error) {
 	})
 }
 
-// Skip skips a scheduled time. It does nothing if the time was claimed or skipped before.
-func (b Firings) Skip(ctx context.Context, schedule string, slot time.Time, reason string) error {
-	_, err := b.record(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason}})
+// Skip skips a scheduled time. It does nothing if the time was claimed or skipped before. mustEnd is
+// the deadline, zero for none.
+func (b Firings) Skip(ctx context.Context, schedule string, slot time.Time, reason string, mustEnd time.Time) error {
+	_, err := b.record(ctx, []Firing{{Schedule: schedule, Scheduled: slot, Reason: reason, MustEnd: mustEnd}})
 	return err
 }
 
@@ -113,8 +116,8 @@ func (b Firings) record(ctx context.Context, list []Firing) (mine []bool, err er
 	mine = make([]bool, len(list))
 	err = b.db.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
 		for i, f := range list {
-			n, err := c.change(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-				f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "")
+			n, err := c.change(ctx, "INSERT INTO firings (schedule, slot, at, run, reason, open, must_end) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+				f.Schedule, f.Scheduled.UnixNano(), time.Now().UnixNano(), f.Run, f.Reason, f.Run != "", nanoseconds(f.MustEnd))
 			if err != nil {
 				return err
 			}
@@ -212,9 +215,43 @@ func (b Firings) Between(ctx context.Context, schedule string, from, to time.Tim
 
 func (b Firings) firings(ctx context.Context, where string, args ...any) ([]Firing, error) {
 	return list(ctx, b.db, "read the schedules' firings", func(rows *sql.Rows, f *Firing) error {
-		var slot, at int64
-		err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open)
+		var slot, at, mustEnd int64
+		err := rows.Scan(&f.Schedule, &slot, &at, &f.Run, &f.Reason, &f.Open, &mustEnd, &f.Late)
 		f.Scheduled, f.At = time.Unix(0, slot), time.Unix(0, at)
+		if mustEnd > 0 {
+			f.MustEnd = time.Unix(0, mustEnd)
+		}
 		return err
-	}, "SELECT schedule, slot, at, run, reason, open FROM firings "+where, args...)
+	}, "SELECT schedule, slot, at, run, reason, open, must_end, late FROM firings "+where, args...)
+}
+
+// nanoseconds returns a time as it is stored; 0 is the zero time.
+func nanoseconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+// PastDeadline returns the firings whose deadline has passed and was not checked, the oldest
+// deadline first.
+func (b Firings) PastDeadline(ctx context.Context, now time.Time) ([]Firing, error) {
+	return b.firings(ctx, "WHERE must_end > 0 AND must_end <= ? ORDER BY must_end, slot LIMIT 1000", now.UnixNano())
+}
+
+// CloseDeadline notes that the deadline of a firing was checked, and whether its run was late. mine is
+// false if another service did that before.
+func (b Firings) CloseDeadline(ctx context.Context, f Firing, late bool) (mine bool, err error) {
+	err = b.db.write(ctx, "check the deadlines of schedules", func(ctx context.Context, c *conn) error {
+		n, err := c.change(ctx, "UPDATE firings SET must_end = 0, late = ? WHERE schedule = ? AND slot = ? AND must_end > 0", late, f.Schedule, f.Scheduled.UnixNano())
+		mine = n > 0
+		return err
+	})
+	return mine, err
+}
+
+// SinceResumed returns the newest firings with a run since the schedule was last resumed, newest
+// first, at most limit.
+func (b Firings) SinceResumed(ctx context.Context, schedule string, limit int) ([]Firing, error) {
+	return b.firings(ctx, "WHERE schedule = ?1 AND run <> '' AND at > coalesce((SELECT resumed FROM cursors WHERE schedule = ?1), 0) ORDER BY slot DESC LIMIT ?2", schedule, limit)
 }

@@ -35,7 +35,7 @@ func BenchmarkThousandDue(b *testing.B) {
 				if _, err := book.CountRuns(b.Context(), id, "schedule:"+id); err != nil {
 					b.Error(err)
 				}
-				if _, err := book.Claim(b.Context(), id, noon.Add(time.Duration(n+1)*time.Second), fmt.Sprint(id, "r", n)); err != nil {
+				if _, err := book.Claim(b.Context(), id, noon.Add(time.Duration(n+1)*time.Second), fmt.Sprint(id, "r", n), time.Time{}); err != nil {
 					b.Error(err)
 				}
 			})

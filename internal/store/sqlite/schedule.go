@@ -102,19 +102,28 @@ func (s Schedules) Changes(ctx context.Context) (n int64, err error) {
 // Pause stops a schedule from firing until Resume, whether it was added or
 // is part of a definition. changed is false if it was paused already.
 func (s Schedules) Pause(ctx context.Context, id string) (changed bool, err error) {
+	return s.PauseBecause(ctx, id, "")
+}
+
+// PauseBecause is Pause with a reason for people; "" is none.
+func (s Schedules) PauseBecause(ctx context.Context, id, reason string) (changed bool, err error) {
 	err = s.db.write(ctx, "pause schedule "+id, func(ctx context.Context, c *conn) error {
-		n, err := c.change(ctx, "INSERT INTO pauses (schedule, by, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano())
+		n, err := c.change(ctx, "INSERT INTO pauses (schedule, by, at, reason) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", id, actor(ctx), time.Now().UnixNano(), reason)
 		if err != nil || n == 0 {
 			return err
 		}
 		changed = true
-		return noteScheduleChange(ctx, c, id+" paused")
+		detail := id + " paused"
+		if reason != "" {
+			detail += ": " + reason
+		}
+		return noteScheduleChange(ctx, c, detail)
 	})
 	return changed, err
 }
 
 // Resume ends a pause and reports whether there was one. Scheduled times during the
-// pause are skipped, because the pause was intended.
+// pause are skipped, because the pause was intended, and runs before it do not count as failures.
 func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err error) {
 	err = s.db.write(ctx, "resume schedule "+id, func(ctx context.Context, c *conn) error {
 		n, err := c.change(ctx, "DELETE FROM pauses WHERE schedule = ?", id)
@@ -122,7 +131,7 @@ func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err err
 			return err
 		}
 		changed = true
-		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?) WHERE schedule = ?", time.Now().UnixNano(), id); err != nil {
+		if _, err := c.ExecContext(ctx, "UPDATE cursors SET last = max(last, ?1), resumed = ?1 WHERE schedule = ?2", time.Now().UnixNano(), id); err != nil {
 			return err
 		}
 		return noteScheduleChange(ctx, c, id+" resumed")
@@ -130,14 +139,22 @@ func (s Schedules) Resume(ctx context.Context, id string) (changed bool, err err
 	return changed, err
 }
 
-// Pauses returns since when the paused schedules have been paused, by id.
-func (s Schedules) Pauses(ctx context.Context) (map[string]time.Time, error) {
-	all := map[string]time.Time{}
+// Pause is the pause of a schedule.
+type Pause struct {
+	Since  time.Time
+	Reason string // why a service has paused it; "" if a person did
+}
+
+// Pauses returns the pauses by the id of the schedule.
+func (s Schedules) Pauses(ctx context.Context) (map[string]Pause, error) {
+	all := map[string]Pause{}
 	_, err := list(ctx, s.db, "list the paused schedules", func(rows *sql.Rows, id *string) error {
 		var at int64
-		err := rows.Scan(id, &at)
-		all[*id] = time.Unix(0, at)
+		var p Pause
+		err := rows.Scan(id, &at, &p.Reason)
+		p.Since = time.Unix(0, at)
+		all[*id] = p
 		return err
-	}, "SELECT schedule, at FROM pauses")
+	}, "SELECT schedule, at, reason FROM pauses")
 	return all, err
 }

@@ -83,13 +83,13 @@ func TestFirings(t *testing.T) {
 	}
 	slot := noon.Add(time.Hour)
 	for i, book := range []Firings{a, b, a} {
-		mine, err := book.Claim(ctx, "nightly", slot, []string{"r1", "r2", "r3"}[i])
+		mine, err := book.Claim(ctx, "nightly", slot, []string{"r1", "r2", "r3"}[i], time.Time{})
 		if must(t, err); mine != (i == 0) {
 			t.Error("claim", i, mine)
 		}
 	}
-	must(t, b.Skip(ctx, "nightly", slot, "late"))
-	must(t, b.Skip(ctx, "nightly", slot.Add(-time.Minute), "missed"))
+	must(t, b.Skip(ctx, "nightly", slot, "late", time.Time{}))
+	must(t, b.Skip(ctx, "nightly", slot.Add(-time.Minute), "missed", time.Time{}))
 	last, ok, err := a.Cursor(ctx, "nightly")
 	if must(t, err); !ok || !last.Equal(slot) {
 		t.Error("the cursor is at", last, ok)
@@ -113,8 +113,8 @@ func TestFiringsBetween(t *testing.T) {
 	b := openTest(t, t.TempDir()).Firings()
 	at := func(hour int) time.Time { return noon.Add(time.Duration(hour) * time.Hour) }
 	for hour := range 5 {
-		must(t, b.Skip(ctx, "nightly", at(4-hour), fmt.Sprint(4-hour)))
-		must(t, b.Skip(ctx, "other", at(hour), "other"))
+		must(t, b.Skip(ctx, "nightly", at(4-hour), fmt.Sprint(4-hour), time.Time{}))
+		must(t, b.Skip(ctx, "other", at(hour), "other", time.Time{}))
 	}
 	for _, c := range []struct {
 		from, to, limit int
@@ -141,10 +141,10 @@ func TestOpenFirings(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	b := s.Firings()
 	for i, run := range []string{"r1", "r2", "r3"} {
-		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
+		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run, time.Time{})
 		must(t, err)
 	}
-	must(t, b.Skip(ctx, "nightly", noon.Add(4*time.Hour), "overlap"))
+	must(t, b.Skip(ctx, "nightly", noon.Add(4*time.Hour), "overlap", time.Time{}))
 	l, err := s.Begin(ctx, &history.Record{ID: "r2", Tool: "report", Origin: "schedule:nightly", Created: noon})
 	must(t, err)
 	must(t, l.Close())
@@ -174,7 +174,7 @@ func TestPruneFirings(t *testing.T) {
 	_, err := b.Watch(ctx, "nightly", "7", noon)
 	must(t, err)
 	for i, run := range []string{"old", "open", "new"} {
-		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run)
+		_, err := b.Claim(ctx, "nightly", noon.Add(time.Duration(i)*time.Hour), run, time.Time{})
 		must(t, err)
 	}
 	must(t, s.db.write(ctx, "age", func(ctx context.Context, c *conn) error {

@@ -212,4 +212,14 @@ ALTER TABLE runs ADD COLUMN alive INTEGER NOT NULL DEFAULT 0; -- ns since 1970
 `, `
 -- The labels of a run, a JSON object; '' if it has none.
 ALTER TABLE runs ADD COLUMN labels TEXT NOT NULL DEFAULT '';
+`, `
+-- Deadlines of scheduled times.
+ALTER TABLE firings ADD COLUMN must_end INTEGER NOT NULL DEFAULT 0; -- ns since 1970; 0: there is none, or it has been checked
+ALTER TABLE firings ADD COLUMN late INTEGER NOT NULL DEFAULT 0; -- 1: its run had not succeeded at the deadline
+CREATE INDEX firings_must_end ON firings (must_end) WHERE must_end > 0;
+
+-- Why a service has paused a schedule; '': a person paused it.
+ALTER TABLE pauses ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+-- When the schedule was last resumed: the failures before do not count.
+ALTER TABLE cursors ADD COLUMN resumed INTEGER NOT NULL DEFAULT 0; -- ns since 1970
 `}

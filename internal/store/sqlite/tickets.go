@@ -20,8 +20,8 @@ type ticket struct {
 	n, run int64
 	history.QueueEntry
 	owner    owner
-	epoch    int  // of the ticket
-	runEpoch int  // of the run; 0 if the run does not exist any more
+	epoch    int // of the ticket
+	runEpoch int // of the run; 0 if the run does not exist any more
 	status   string
 	dead     bool // the ticket no longer counts
 	lapsed   bool // dead only because the lease of its owner has expired

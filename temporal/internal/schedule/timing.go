@@ -39,8 +39,13 @@ func TimingOf(s schedule.Schedule, zone string, now time.Time) (Timing, error) {
 	if s.SkipIfSuccessful {
 		return t, errors.New("a Schedule of Temporal cannot skip a time because the tool has already succeeded (skip-if-successful)")
 	}
-	if s.Except.String() != "" {
+	switch {
+	case s.Except.String() != "":
 		return t, errors.New("the days of except are not translated to a Schedule of Temporal; leave out except")
+	case s.MustEndBy.IsSet():
+		return t, errors.New("a Schedule of Temporal has no deadline for its runs (must-end-by)")
+	case s.PauseAfter > 0:
+		return t, errors.New("a Schedule of Temporal is not paused after several failures (pause-after)")
 	}
 	if err := t.setTimes(s, zone, now); err != nil {
 		return t, err

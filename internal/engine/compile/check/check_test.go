@@ -112,6 +112,7 @@ func TestStarts(t *testing.T) {
 		"a cron of two fields":           {"schedule: [{cron: '1 2'}]\nbash: echo", []string{"3 bad-schedule"}},
 		"a zone that does not exist":     {"schedule: [{every: 1h, timezone: Mars/Base}]\nbash: echo", []string{"3 bad-schedule"}},
 		"half seconds":                   {"schedule: [{every: 90500}]\nbash: echo", []string{"3 bad-schedule"}},
+		"a deadline that is no time":     {"schedule: [{every: 1h, must-end-by: soon}]\nbash: echo", []string{"3 bad-schedule"}},
 		"an exception that is no date":   {"schedule: [{every: 1h, except: [2026-12-25, 2026-02-30, {file: x}]}]\nbash: echo", []string{"3 bad-schedule"}},
 		"a range from its end":           {"schedule: [{every: 1h, except: 2026-12-31..2026-12-24}]\nbash: echo", []string{"3 bad-schedule"}},
 		"an end before the start":        {"schedule: [{every: 1h, start: '2026-03-02', end: '2026-03-01'}]\nbash: echo", []string{"3 bad-schedule"}},

@@ -22,6 +22,11 @@ func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 		ds = append(ds, cronExpression(s, path, zone)...)
 		ds = append(ds, scheduleBounds(s, path, zone)...)
 		ds = append(ds, exceptDays(s, path)...)
+		if s.MustEndBy != nil {
+			if _, err := cron.ParseDeadline(s.MustEndBy.S, zone); err != nil {
+				ds = append(ds, errorAt("bad-schedule", *s.MustEndBy, path+".must-end-by", err.Error(), ""))
+			}
+		}
 		ds = append(ds, startParams(p, start{a: "a schedule", name: "the schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params, before: len(ds)})...)
 	}
 	return ds

@@ -1,0 +1,87 @@
+package timetable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/service/schedule"
+)
+
+// maxRow is how many of the newest runs of a schedule are looked at to count failures in a row. Runs that were
+// cancelled, or have not ended, are among them.
+const maxRow = 200
+
+// pauseFailing pauses the schedules whose last runs have failed, if they have pause-after. The caller reads the
+// schedules again.
+func (s *Scheduler) pauseFailing(ctx context.Context) error {
+	var failing []Entry
+	for _, e := range s.sortedEntries() {
+		if e.PauseAfter > 0 && !e.Paused {
+			failing = append(failing, e)
+		}
+	}
+	if len(failing) == 0 {
+		return nil
+	}
+	writes, err := s.store.File().Writes()
+	if err != nil || s.counted.Unchanged(writes) && time.Since(s.countedAt) < queryInterval {
+		return err
+	}
+	for _, e := range failing {
+		last, err := s.lastFailures(ctx, e)
+		if err != nil {
+			return err
+		}
+		if last == "" {
+			continue
+		}
+		reason := fmt.Sprintf("%d failures in a row", e.PauseAfter)
+		if e.PauseAfter == 1 {
+			reason = "a run has failed"
+		}
+		changed, err := s.store.Schedules().PauseBecause(ctx, e.Name, reason)
+		switch {
+		case err != nil:
+			return err
+		case changed: // else another service, or a person, was faster
+			s.raise(ctx, Alarm{Entry: e, Kind: schedule.Paused, Run: last, Reason: reason})
+		}
+	}
+	s.counted, s.countedAt = writes, time.Now()
+	return nil
+}
+
+// lastFailures returns the newest run of a schedule if as many of its runs as pause-after says have failed in a row
+// since it was last resumed, otherwise "". Only runs that succeeded, failed or timed out count.
+func (s *Scheduler) lastFailures(ctx context.Context, e Entry) (newest string, err error) {
+	list, err := s.firings.SinceResumed(ctx, e.Name, maxRow)
+	failures := 0
+	for _, f := range list {
+		info, err := s.store.Info(ctx, f.Run)
+		if errors.Is(err, history.ErrNoRun) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		switch info.Status {
+		case dag.Succeeded:
+			return "", nil
+		case dag.Failed, dag.TimedOut:
+			if done, err := s.succeeded(ctx, info); err != nil || !done.IsZero() {
+				return "", err
+			}
+			if failures++; failures == 1 {
+				newest = f.Run
+			}
+			if failures == e.PauseAfter {
+				return newest, nil
+			}
+		}
+	}
+	return "", err
+}
