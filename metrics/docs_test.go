@@ -15,11 +15,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	series "github.com/flowrun/flowrun/internal/observe/measure"
+	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -39,7 +41,8 @@ func afterRun(t *testing.T) (*series.Program, map[string]family) {
 		t.Fatal(err)
 	}
 	service, err := p.Service(series.State{Runs: func() (int, int) { return 1, 1 }, Pools: func() []series.Pool { return []series.Pool{{Name: "gpu", Slots: 2, Used: 1}} },
-		Attention: func() []series.Attention { return nil }, AttentionKinds: []string{"interrupted"}})
+		Attention: func() []series.Attention { return nil }, AttentionKinds: []string{"interrupted"},
+		Schedules: func() []series.Schedule { return []series.Schedule{{Name: "t", Tool: "t", Next: time.Now()}} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +171,74 @@ func TestDashboard(t *testing.T) {
 func TestAlerts(t *testing.T) {
 	promtool(t, "", "check", "rules", "../docs/alerts.yaml")
 	promtool(t, "", "test", "rules", "testdata/alerts_test.yaml")
+}
+
+// alertCases are the cases of promtool.
+type alertCases struct {
+	Tests []struct {
+		Name   string
+		Series []struct{ Series string } `yaml:"input_series"`
+		Alerts []struct {
+			Name     string `yaml:"alertname"`
+			Expected []any  `yaml:"exp_alerts"`
+		} `yaml:"alert_rule_test"`
+	}
+}
+
+// TestEveryAlertIsTested checks that there is a case in which a rule fires and one in which it does not, for each of them, that
+// each kind of what needs attention is in a case, and that the cases are about series which exist.
+func TestEveryAlertIsTested(t *testing.T) {
+	_, known := afterRun(t)
+	var cases alertCases
+	text := read(t, "testdata/alerts_test.yaml")
+	if err := yaml.Unmarshal([]byte(text), &cases); err != nil {
+		t.Fatal(err)
+	}
+	fires, silent := map[string]bool{}, map[string]bool{}
+	for _, c := range cases.Tests {
+		for _, a := range c.Alerts {
+			fires[a.Name] = fires[a.Name] || len(a.Expected) > 0
+			silent[a.Name] = silent[a.Name] || len(a.Expected) == 0
+		}
+		for _, s := range c.Series {
+			name, labels, _ := strings.Cut(s.Series, "{")
+			f, exists := known[regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")]
+			if !strings.HasPrefix(name, "flowrun_") {
+				continue
+			}
+			for _, l := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(labels, -1) {
+				if exists = exists && (slices.Contains(f.Labels, l[1]) || slices.Contains([]string{"instance", "job", "le"}, l[1])); !exists {
+					t.Errorf("%s: there is no series %s with the label %s", c.Name, name, l[1])
+				}
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(read(t, "../docs/alerts.yaml"), -1) {
+		if !fires[m[1]] || !silent[m[1]] {
+			t.Errorf("testdata/alerts_test.yaml needs a case in which %s fires (%v) and one in which it does not (%v)", m[1], fires[m[1]], silent[m[1]])
+		}
+	}
+	for _, k := range attention.Kinds() {
+		if !strings.Contains(text, `flowrun_attention{kind="`+k.Name+`"`) {
+			t.Errorf("testdata/alerts_test.yaml has no case for the kind %s", k.Name)
+		}
+	}
+}
+
+// TestJobFiles checks that the rule about cron jobs is about the files that the pages tell people to write.
+func TestJobFiles(t *testing.T) {
+	pattern := regexp.MustCompile(`node_textfile_mtime_seconds\{file=~"([^"]*)"`).FindStringSubmatch(read(t, "../docs/alerts.yaml"))[1]
+	files := 0
+	for _, page := range []string{"../docs/guides/monitor-with-prometheus.md", "../docs/reference/metrics.md"} {
+		for _, m := range regexp.MustCompile(`--metrics-file (\S+)`).FindAllStringSubmatch(read(t, page), -1) {
+			if files++; !regexp.MustCompile("^(" + pattern + ")$").MatchString(m[1]) {
+				t.Errorf("%s says --metrics-file %s, which the rule FlowrunJobMissing does not see", page, m[1])
+			}
+		}
+	}
+	if files < 2 {
+		t.Errorf("the pages name %d files", files)
+	}
 }
 
 // TestServedFormIsSound checks that the served text satisfies Prometheus, including names.

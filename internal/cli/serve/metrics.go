@@ -20,11 +20,24 @@ func (s *server) measured() measure.State {
 				list = append(list, measure.Attention{Kind: i.Kind, Tool: i.Tool})
 			}
 			return list
-		}}
+		},
+		Schedules: s.scheduleClocks}
 	for _, k := range attention.Kinds() {
 		state.AttentionKinds = append(state.AttentionKinds, k.Name)
 	}
 	return state
+}
+
+// scheduleClocks returns when the schedules fire, for the metrics. While the history cannot be read, there are none.
+func (s *server) scheduleClocks() (list []measure.Schedule) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	clocks, _ := s.schedules.Load().Clocks(ctx)
+	for _, c := range clocks {
+		list = append(list, measure.Schedule{Name: c.Schedule, Tool: c.Tool, Next: c.Next, Previous: c.Previous})
+		s.serviceMetrics.SchedulesMissed(c.Schedule, 0)
+	}
+	return list
 }
 
 // followTools makes the series of every tool as soon as the tool is known, so that a counter which is exported for the first

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/launch"
@@ -43,6 +44,7 @@ type server struct {
 	service        *service.Service
 	serviceMetrics *measure.Service
 	attention      *attention.Watcher
+	schedules      atomic.Pointer[timetable.Scheduler] // nil until it fires schedules
 }
 
 // serve sets the service up, serves requests until a signal arrives, and shuts everything down.
@@ -60,6 +62,8 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	defer stopMetrics()
 	schedules, stopSchedules := s.fireSchedules(ctx)
 	defer stopSchedules()
+	s.schedules.Store(schedules)
+	s.scheduleClocks() // their counters exist before the first scrape
 	stopWatching := s.watchAttention(ctx)
 	defer stopWatching()
 	stop := notifyStop(s.env)

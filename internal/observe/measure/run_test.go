@@ -79,3 +79,46 @@ func TestRunEvents(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestKnown checks that the series of a tool and of its steps exist before the first run, and that those of what needs attention
+// and of the schedules exist, too.
+func TestKnown(t *testing.T) {
+	p, err := NewProgram(Options{Limit: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := p.Service(State{Runs: func() (int, int) { return 0, 0 }, Pools: func() []Pool { return nil }, AttentionKinds: []string{"waiting", "interrupted"},
+		Attention: func() []Attention { return []Attention{{"waiting", "t"}, {"waiting", "t"}, {"waiting", "many"}} },
+		Schedules: func() []Schedule {
+			return []Schedule{{Name: "s", Tool: "t", Next: time.Unix(60, 0)}, {Name: "paused", Tool: "t"}}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Known("t", []string{"a", "a/b", "beyond the limit"})
+	p.Known("u", nil)
+	p.Known("many", nil)
+	service.SchedulesMissed("s", 0)
+	file := filepath.Join(t.TempDir(), "metrics")
+	if err := p.WriteFile(file); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`flowrun_runs_total{status="failed",tool="t"} 0`, `flowrun_runs_total{status="interrupted",tool="u"} 0`, `flowrun_runs_total{status="failed",tool="other"} 0`,
+		`flowrun_steps_total{status="failed",step="a/b",tool="t"} 0`, `flowrun_step_retries_total{step="a",tool="t"} 0`, `flowrun_steps_total{status="failed",step="other",tool="other"} 0`,
+		`flowrun_attention{kind="waiting",tool="t"} 2`, `flowrun_attention{kind="waiting",tool="other"} 1`, `flowrun_attention{kind="interrupted",tool="u"} 0`, `flowrun_attention{kind="interrupted",tool=""} 0`,
+		`flowrun_schedule_missed_total{schedule="s"} 0`, `flowrun_schedule_next_timestamp_seconds{schedule="s",tool="t"} 60`, `flowrun_schedule_previous_timestamp_seconds{schedule="paused",tool="t"} 0`,
+		`flowrun_schedule_lag_seconds_count 0`, `flowrun_run_queue_wait_seconds_count 0`,
+	} {
+		if !strings.Contains(string(text), "\n"+line+"\n") {
+			t.Errorf("there is no %s", line)
+		}
+	}
+	if strings.Contains(string(text), `next_timestamp_seconds{schedule="paused"`) {
+		t.Error("a paused schedule has a next time")
+	}
+}

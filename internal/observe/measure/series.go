@@ -73,7 +73,7 @@ func (m *Metrics) Succeeded(tool string, at time.Time) {
 	if m.tools[tool] == nil {
 		tool = Other
 	}
-	m.families.lastSuccess.With(tool).Set(float64(at.UnixMilli()) / 1000)
+	m.families.lastSuccess.With(tool).Set(timestamp(at))
 }
 
 // step returns the series of a step.

@@ -37,13 +37,26 @@ type State struct {
 	// Attention returns what needs attention, and AttentionKinds are the kinds of it: every tool has a series of each.
 	Attention      func() []Attention
 	AttentionKinds []string
+	// Schedules returns the schedules that the service fires, sorted by name; nil for none.
+	Schedules func() []Schedule
 }
 
 // Attention is one thing that needs a person.
 type Attention struct{ Kind, Tool string } // Tool is "" if it concerns the machine as a whole
 
+// Schedule says when a schedule fires.
+type Schedule struct {
+	Name, Tool string
+	// Next is when the first time that was not handled yet fires at the latest, zero if there is none. Previous is the time
+	// before the last one that has passed, zero if no two times have passed.
+	Next, Previous time.Time
+}
+
 // Service registers the series of a service.
 func (p *Program) Service(state State) (*Service, error) {
+	if state.Schedules == nil {
+		state.Schedules = func() []Schedule { return nil }
+	}
 	s := &Service{limit: p.limit, schedules: map[string]bool{},
 		wait:   series.NewHistogram("flowrun_run_queue_wait_seconds", "How long runs were queued for locks or for a slot of their tool.", workBuckets),
 		lag:    series.NewHistogram("flowrun_schedule_lag_seconds", "Delay between the scheduled time and the firing, without jitter.", workBuckets),
@@ -59,7 +72,11 @@ func (p *Program) Service(state State) (*Service, error) {
 		poolFamily("flowrun_pool_slots", "Slots of a pool.", state.Pools, func(p Pool) int { return p.Slots }),
 		poolFamily("flowrun_pool_slots_used", "Slots of a pool that attempts hold.", state.Pools, func(p Pool) int { return p.Used }),
 		poolFamily("flowrun_pool_waiting", "Attempts that wait for slots of a pool.", state.Pools, func(p Pool) int { return p.Waiting }),
-		p.attention(state))
+		p.attention(state),
+		scheduleFamily("flowrun_schedule_next_timestamp_seconds", "When a schedule fires next at the latest, in seconds since 1970.", state.Schedules, func(s Schedule) (float64, bool) { return timestamp(s.Next), !s.Next.IsZero() }),
+		scheduleFamily("flowrun_schedule_previous_timestamp_seconds", "The scheduled time before the last one, in seconds since 1970; 0 if no two times have passed.", state.Schedules, func(s Schedule) (float64, bool) { return timestamp(s.Previous), true }))
+	s.wait.With() // both exist from the start
+	s.lag.With()
 	if err != nil {
 		return nil, fmt.Errorf("cannot register the metrics of the service: %w", err)
 	}
@@ -99,6 +116,26 @@ func poolFamily(name, help string, pools func() []Pool, value func(Pool) int) se
 	}}
 }
 
+// scheduleFamily returns a gauge with a series for each schedule that has a value.
+func scheduleFamily(name, help string, schedules func() []Schedule, value func(Schedule) (float64, bool)) series.Family {
+	return series.Family{Name: name, Help: help, Kind: series.KindGauge, Labels: []string{"schedule", "tool"}, Samples: func() (list []series.Value) {
+		for _, s := range schedules() {
+			if v, has := value(s); has {
+				list = append(list, series.Value{Labels: []string{s.Name, s.Tool}, Number: v})
+			}
+		}
+		return list
+	}}
+}
+
+// timestamp returns a time in the unit of Prometheus, 0 for the zero time.
+func timestamp(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return float64(at.UnixMilli()) / 1000
+}
+
 // Waited records how long a run was queued.
 func (s *Service) Waited(d time.Duration) { s.wait.With().Observe(seconds(d)) }
 
@@ -122,7 +159,7 @@ func (s *Service) ScheduleLate(schedule string) { s.late.With(s.label(schedule))
 // SchedulePaused counts a pause after failures in a row.
 func (s *Service) SchedulePaused(schedule string) { s.paused.With(s.label(schedule)).Add(1) }
 
-// SchedulesMissed counts scheduled times that were missed.
+// SchedulesMissed counts scheduled times that were missed. With 0 the series exists.
 func (s *Service) SchedulesMissed(schedule string, n int) {
 	s.missed.With(s.label(schedule)).Add(float64(n))
 }

@@ -1,0 +1,79 @@
+package timetable
+
+import (
+	"context"
+	"time"
+
+	"github.com/flowrun/flowrun/internal/service/schedule"
+)
+
+// Clock says when a schedule fires.
+type Clock struct {
+	Schedule, Tool string // the id of the schedule
+	// Next is when the first time that was not handled yet fires at the latest: with all of its jitter. It is in the past if
+	// the schedule is late, and zero if there is none.
+	Next time.Time
+	// Previous is the time before the last one that has passed since a service first saw the schedule, zero if there is none.
+	Previous time.Time
+}
+
+// Clocks returns when the schedules of this service fire, sorted by name. A paused schedule has only its name and its tool.
+// s may be nil.
+func (s *Scheduler) Clocks(ctx context.Context) (list []Clock, err error) {
+	if s == nil {
+		return nil, nil
+	}
+	now := time.Now()
+	for _, e := range s.sortedEntries() {
+		if e.Trigger != nil {
+			continue
+		}
+		c, err := s.clock(ctx, e, now)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+func (s *Scheduler) clock(ctx context.Context, e Entry, now time.Time) (Clock, error) {
+	c := Clock{Schedule: e.Name, Tool: e.Tool}
+	if e.Paused || e.toolMissing {
+		return c, nil
+	}
+	since, watched, err := s.firings.Anchor(ctx, e.Name, e.Plan())
+	if err != nil || !watched {
+		return c, err
+	}
+	cursor, _, err := s.firings.Cursor(ctx, e.Name)
+	if err != nil {
+		return c, err
+	}
+	plan, err := WithAnchor(ctx, s.firings, e)
+	if err != nil {
+		return c, err
+	}
+	if c.Next = plan.Next(cursor); !c.Next.IsZero() {
+		c.Next = c.Next.Add(plan.Jitter)
+	}
+	c.Previous = beforeLast(plan, since, now)
+	return c, nil
+}
+
+// beforeLast returns the time before the last one after since and not after now, zero if there are not two.
+func beforeLast(plan schedule.Schedule, since, now time.Time) (before time.Time) {
+	for span := time.Minute; ; span *= 60 { // few times are in a minute, and not many more in the shortest span with two
+		from := now.Add(-span)
+		if from.Before(since) {
+			from = since
+		}
+		var last time.Time
+		for at := plan.Next(from); !at.IsZero() && !at.After(now); at = plan.Next(at) {
+			before, last = last, at
+		}
+		if !before.IsZero() || !from.After(since) {
+			return before
+		}
+	}
+}
