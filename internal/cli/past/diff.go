@@ -155,7 +155,7 @@ func diffSteps(env *ui.Env, d *rundiff.Diff) error {
 	more := 0
 	for _, s := range d.Steps {
 		switch {
-		case !s.Notable():
+		case !s.Notable:
 		case len(rows) == maxDiffSteps:
 			more++
 		default:

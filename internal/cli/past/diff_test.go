@@ -28,9 +28,9 @@ func TestShowDiff(t *testing.T) {
 		Variables:   &rundiff.Names{Added: []string{"LANG", "TZ"}, Removed: []string{"HOME"}},
 		Steps: []rundiff.Step{
 			{ID: "same", Before: &rundiff.StepState{Status: dag.Succeeded, Attempts: 1, Duration: 5}, After: &rundiff.StepState{Status: dag.Succeeded, Attempts: 1, Duration: 9}},
-			{ID: "fails", Before: &rundiff.StepState{Status: dag.Succeeded, Attempts: 1, Duration: 1000}, After: &rundiff.StepState{Status: dag.Failed, ExitCode: 3, Attempts: 2, Duration: 60_000},
+			{ID: "fails", Before: &rundiff.StepState{Status: dag.Succeeded, Attempts: 1, Duration: 1000}, After: &rundiff.StepState{Status: dag.Failed, ExitCode: 3, Attempts: 2, Duration: 60_000}, Notable: true,
 				Logs: []rundiff.LogChange{{Stream: "stdout", Line: 4, Before: line("a"), After: line("b\x1b[0m")}, {Stream: "stderr", Line: 1, After: line("no")}}},
-			{ID: "added", After: &rundiff.StepState{Status: dag.Skipped}},
+			{ID: "added", After: &rundiff.StepState{Status: dag.Skipped}, Notable: true},
 		},
 		LogsCut: true,
 	}

@@ -71,6 +71,8 @@ type Step struct {
 	Before *StepState  `json:"before,omitempty"`
 	After  *StepState  `json:"after,omitempty"`
 	Logs   []LogChange `json:"logs,omitempty"` // of the last attempts, if the step ran in both
+	// Notable reports that the step differs in more than the usual variation of its duration.
+	Notable bool `json:"notable,omitempty"`
 }
 
 // StepState is how a step ended, or how far it has come.
@@ -87,14 +89,14 @@ const (
 	minChange = time.Second
 )
 
-// Notable reports whether the step differs in more than the usual variation of its duration.
-func (s *Step) Notable() bool {
+// differs reports whether the step is notable.
+func (s *Step) differs() bool {
 	b, a := s.Before, s.After
-	return b == nil || a == nil || b.Status != a.Status || b.ExitCode != a.ExitCode || b.Attempts != a.Attempts || len(s.Logs) > 0 || s.PaceChanged()
+	return b == nil || a == nil || b.Status != a.Status || b.ExitCode != a.ExitCode || b.Attempts != a.Attempts || len(s.Logs) > 0 || s.paceChanged()
 }
 
-// PaceChanged reports whether the step has become notably slower or quicker.
-func (s *Step) PaceChanged() bool {
+// paceChanged reports whether the step has become notably slower or quicker.
+func (s *Step) paceChanged() bool {
 	if s.Before == nil || s.After == nil {
 		return false
 	}
@@ -116,7 +118,13 @@ func Of(stateDir string, one, other *engine.RecordedRun) (*Diff, error) {
 	if old, new := before.Record.Variables, after.Record.Variables; len(old) > 0 && len(new) > 0 {
 		d.Variables = &Names{Added: without(new, old), Removed: without(old, new)}
 	}
-	return d, d.compareLogs(stateDir, before, after)
+	if err := d.compareLogs(stateDir, before, after); err != nil {
+		return nil, err
+	}
+	for i := range d.Steps {
+		d.Steps[i].Notable = d.Steps[i].differs()
+	}
+	return d, nil
 }
 
 func runOf(p *engine.RecordedRun, r *engine.Result) Run {

@@ -81,7 +81,7 @@ func TestOf(t *testing.T) {
 			for _, l := range st.Logs {
 				text += " " + l.Stream + " " + textOf(l.Before) + " " + textOf(l.After)
 			}
-			if st.Notable() {
+			if st.Notable {
 				text += " notable"
 			}
 			steps = append(steps, text)
@@ -93,7 +93,7 @@ func TestOf(t *testing.T) {
 	}
 
 	same, err := rundiff.Of(state, good, good)
-	if err != nil || len(same.Definitions)+len(same.Params)+len(same.Variables.Added)+len(same.Variables.Removed) > 0 || same.Steps[0].Notable() {
+	if err != nil || len(same.Definitions)+len(same.Params)+len(same.Variables.Added)+len(same.Variables.Removed) > 0 || same.Steps[0].Notable {
 		t.Errorf("a run differs from itself: %v %+v", err, same)
 	}
 	good.Record.Variables = nil // it is of an older version
@@ -115,22 +115,6 @@ func writeLog(t *testing.T, state string, run *engine.RecordedRun, step dag.ID, 
 	file := filepath.Join(rundir.LogFolder(state, run.Record.ID), rundir.LogName(step, 1, rundir.Stdout))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestPace holds which durations have changed notably.
-func TestPace(t *testing.T) {
-	for _, c := range []struct {
-		before, after int64
-		want          bool
-	}{{0, 1000, false}, {0, 1001, true}, {1, 1002, true}, {1000, 2000, false}, {1000, 2001, true}, {2001, 1000, true}, {900, 1900, false}, {60_000, 100_000, false}, {0, 0, false}} {
-		s := rundiff.Step{Before: &rundiff.StepState{Duration: c.before}, After: &rundiff.StepState{Duration: c.after}}
-		if s.PaceChanged() != c.want || s.Notable() != c.want {
-			t.Errorf("%d to %d: %t", c.before, c.after, s.PaceChanged())
-		}
-	}
-	if s := (rundiff.Step{After: &rundiff.StepState{Duration: 5000}}); s.PaceChanged() || !s.Notable() {
-		t.Error("a new step has no earlier pace, and is notable")
 	}
 }
 
