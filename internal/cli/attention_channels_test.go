@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,6 +26,7 @@ import (
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/attention"
 	settings "github.com/flowrun/flowrun/internal/service/config"
+	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/service/web"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -34,11 +36,12 @@ import (
 // needy is a history with one state that needs a person.
 type needy struct {
 	*testing.T
-	kind  attention.Kind
-	dir   string
-	store *sqlite.Store
-	lib   *library.Library
-	item  attention.Item // what was found
+	kind     attention.Kind
+	dir      string
+	store    *sqlite.Store
+	lib      *library.Library
+	item     attention.Item // what was found
+	parallel int            // how many steps may run at once; 0: the default
 
 	sent string // what the webhook got
 }
@@ -58,6 +61,33 @@ var needyStates = map[string]func(n *needy){
 		n.run(nil)
 		n.run(&history.Answer{Approve: true})
 	},
+	attention.QueuedCatchUp: func(n *needy) { // a claim of two days ago, whose run has not started
+		n.watchSchedule()
+		if mine, err := n.store.Firings().Claim(n.Context(), n.schedule(), time.Now().Add(-48*time.Hour), history.NewID(time.Now())); !mine || err != nil {
+			n.Fatal(mine, err)
+		}
+		n.sql("UPDATE firings SET at = slot")
+	},
+	attention.Missed: func(n *needy) {
+		n.watchSchedule()
+		if err := n.store.Firings().Skip(n.Context(), n.schedule(), time.Now(), schedule.MissedPrefix+"no service was running"); err != nil {
+			n.Fatal(err)
+		}
+	},
+	attention.LostState: func(n *needy) {
+		n.write("job.yaml", needyText+"state: {LAST: {type: number, default: 0}}\n")
+		err := n.store.SetState(n.Context(), []dag.StateChange{{Tool: "job", File: "/gone/.flowrun/tools/job.yaml", Key: "LAST", Value: []byte("7")}})
+		if err != nil {
+			n.Fatal(err)
+		}
+	},
+	attention.Limit: func(n *needy) {
+		n.write("job.yaml", "name: job\ndescription: Loops\nschedule: \"0 3 * * *\"\nsteps: [{name: loop, for-each: {items: [a, b, c], max-parallel: 3}, bash: echo}]\n")
+		n.parallel = 2
+		n.run(nil)
+	},
+	attention.Invalid: func(n *needy) { n.write("job.yaml", needyText+"bash: echo\n") },
+	attention.Disk:    func(n *needy) { n.Setenv("FLOWRUN_HISTORY_MIN_FREE", "1000000TB") },
 }
 
 func newNeedy(t *testing.T, k attention.Kind) *needy {
@@ -102,9 +132,21 @@ func (n *needy) plan() *engine.Plan {
 	return p
 }
 
-// origin is that of the runs of the schedule of the tool.
-func (n *needy) origin() string {
-	return timetable.Origin(timetable.ScheduleID("job", timetable.ProjectHere()))
+// schedule returns the id of the schedule of the tool, and origin that of its runs.
+func (n *needy) schedule() string { return timetable.ScheduleID("job", timetable.ProjectHere()) }
+func (n *needy) origin() string   { return timetable.Origin(n.schedule()) }
+
+// watchSchedule makes the schedule one that a service has seen three days ago.
+func (n *needy) watchSchedule() {
+	n.Helper()
+	t, err := timetable.Read(n.Context(), n.store.Schedules(), n.lib)
+	if err == nil {
+		e := t.OfTool("job")[0]
+		_, err = n.store.Firings().Watch(n.Context(), e.Name, e.Plan(), time.Now().Add(-72*time.Hour))
+	}
+	if err != nil {
+		n.Fatal(err)
+	}
 }
 
 // run runs the tool for its schedule. Without an answer to its question it waits.
@@ -117,12 +159,12 @@ func (n *needy) run(a *history.Answer) {
 		return *a, nil
 	}
 	done := func(_ context.Context, c *dag.Call, r dag.Runner) (dag.Result, error) {
-		if c.Path == "work" {
+		if c.Path != "gate" {
 			return dag.Result{Status: dag.Succeeded}, nil
 		}
 		return r.Run(n.Context(), c)
 	}
-	res, err := engine.New(engine.Config{Store: n.store, StateDir: filepath.Join(n.dir, "state")}).
+	res, err := engine.New(engine.Config{Store: n.store, StateDir: filepath.Join(n.dir, "state"), Parallel: n.parallel}).
 		Run(n.Context(), n.plan(), nil, engine.WithOrigin(n.origin()), engine.WithApproval(answer), engine.WithAround(done))
 	if err != nil {
 		n.Fatalf("%v %+v", err, res)
@@ -147,6 +189,19 @@ func (n *needy) cutOff() {
 	}
 }
 
+// sql changes the history, as time would.
+func (n *needy) sql(text string) {
+	n.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(n.dir, "state", "history.db"))
+	if err == nil {
+		_, err = db.Exec(text)
+		db.Close()
+	}
+	if err != nil {
+		n.Fatal(err)
+	}
+}
+
 func (n *needy) flowrun(args ...string) string {
 	n.Helper()
 	var out bytes.Buffer
@@ -165,6 +220,10 @@ func (n *needy) watched() string {
 	}))
 	defer server.Close()
 	n.Setenv("HOOK", server.URL)
+	source := attention.Source{Store: n.store, Library: n.lib, StateDir: n.dir}
+	if n.kind.Name == attention.Disk {
+		source.MinFree = 1 << 60
+	}
 	if err := os.MkdirAll("config/flowrun", 0o700); err != nil {
 		n.Fatal(err)
 	}
@@ -176,7 +235,7 @@ func (n *needy) watched() string {
 	sender := notifier.Notifier{Store: n.store, Settings: loaded, Dir: n.dir, Report: func(trouble string) { n.Error(trouble) }}
 	for range 2 { // two services, one after the other
 		ctx, cancel := context.WithCancel(n.Context())
-		w := &attention.Watcher{Source: func() attention.Source { return attention.Source{Store: n.store, Library: n.lib} },
+		w := &attention.Watcher{Source: func() attention.Source { return source },
 			Version: func() uint64 { return 0 }, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			New: func(ctx context.Context, i attention.Item) {
 				if i.Kind == n.kind.Name {

@@ -324,7 +324,7 @@ func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
 	if err := e.queue(ctx, j); err != nil {
 		return j.withdraw(ctx, o, err)
 	}
-	if err := j.readState(ctx); err != nil {
+	if err := e.readState(ctx, j); err != nil {
 		return j.refuse(ctx, o, err)
 	}
 	j.broker.Start()
@@ -334,7 +334,7 @@ func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
 
 // readState reads the state of the run's tool. Nested tools read theirs when they start. A retry with results of
 // another run reads what that run has read, so that it cannot overwrite what others have kept since then.
-func (j *job) readState(ctx context.Context) error {
+func (e *Engine) readState(ctx context.Context, j *job) error {
 	if !j.plan.KeepsState {
 		return nil
 	}
@@ -343,9 +343,24 @@ func (j *job) readState(ctx context.Context) error {
 		from = j.retryOf()
 	}
 	j.args.States = func(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
-		return j.ledger.ReadState(ctx, id, from)
+		values, err := j.ledger.ReadState(ctx, id, from)
+		if err == nil && len(values) == 0 {
+			j.noteLostState(ctx, e.config.Store, id)
+		}
+		return values, err
 	}
 	return j.args.ReadState(ctx)
+}
+
+// noteLostState makes a notice if a tool without values had some in another file.
+func (j *job) noteLostState(ctx context.Context, s history.StateStore, id history.StateID) {
+	all, err := s.State(ctx, history.StateID{})
+	if err != nil {
+		return // ReadState reports what is wrong with the Store
+	}
+	if lost := keptstate.Lost(all, id); len(lost) > 0 {
+		j.account.note(notice.OfLostState(lost))
+	}
 }
 
 // walkOptions returns the options for running the graph.

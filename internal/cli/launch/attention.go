@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/attention"
 )
@@ -13,7 +14,8 @@ import (
 // FindAttention returns what needs a person. What cannot be searched is reported on stderr, because the command shows more
 // than this.
 func FindAttention(ctx context.Context, env *ui.Env, s ui.History) []attention.Item {
-	items, err := attention.Find(ctx, attention.Source{Store: s, Library: env.Library()})
+	settings, _ := ui.LoadSettings(false) // invalid ones are reported by what runs something
+	items, err := attention.Find(ctx, attention.Source{Store: s, Library: env.Library(), StateDir: engine.DefaultStateDir(), MinFree: settings.Number("history.min-free")})
 	if err != nil {
 		env.Notef("cannot find everything that needs attention: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/attention"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
 // makeWatcher creates what knows which states need a person. It finds nothing before watchAttention.
@@ -15,8 +16,24 @@ func (s *server) makeWatcher() {
 }
 
 func (s *server) attentionSource() attention.Source {
-	return attention.Source{Store: s.store, Library: s.service.Tools.Library(), Load: s.service.Runs.RecordedRun,
+	source := attention.Source{Store: s.store, Library: s.service.Tools.Library(), Load: s.service.Runs.RecordedRun, Definitions: s.definitions,
+		StateDir: s.config.StateDir, MinFree: s.flags.Settings.Number("history.min-free"),
 		Left: func(_ context.Context, run history.RunInfo) error { return s.service.Parked.Why(run.ID) }}
+	if fired := s.schedules.Load(); fired != nil {
+		source.Began = s.service.Health().Started
+		source.Schedules = func(context.Context) ([]timetable.Entry, error) { return fired.Entries(), nil }
+	}
+	return source
+}
+
+// definitions returns the definitions of the service. For one that became invalid, the service continues with its last valid
+// version.
+func (s *server) definitions() (list []attention.Definition) {
+	for _, t := range s.service.Tools.Tools() {
+		list = append(list, attention.Definition{Name: t.Name, File: t.File, Scheduled: t.Scheduled, Broken: t.Broken,
+			Plan: func() (*engine.Plan, error) { return s.service.Tools.AnyPlan(t.Name) }})
+	}
+	return list
 }
 
 // watchAttention watches for what needs a person, until stop is called.

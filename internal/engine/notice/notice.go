@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 )
 
 // Notice is something that people should know.
@@ -29,6 +30,7 @@ const (
 	CPU           = "cpu-limit"
 	EnvFile       = "env-file"
 	Escaped       = "escaped"
+	LostState     = "lost-state"
 	Memory        = "memory-limit"
 	More          = "more-notices"
 	Network       = "network-refused"
@@ -68,6 +70,7 @@ var kinds = []Kind{
 	{Code: CPU, Meaning: "the CPU time is limited for each process, and not for the step"},
 	{Code: EnvFile, Meaning: "an env file can be used but looks wrong", Changes: true},
 	{Code: Escaped, Meaning: "processes or containers that belong to the run, or may, are still running"},
+	{Code: LostState, Meaning: "the tool has no state, but had some when its definition was in another file, which is gone", Changes: true},
 	{Code: Memory, Meaning: "the memory is limited for each process, and not for the step"},
 	{Code: More, Meaning: "the run has more notices than are kept"},
 	{Code: Network, Meaning: "a connection was refused, because the permissions of the tool do not grant it", Changes: true},
@@ -116,6 +119,21 @@ func OfLimit(loop dag.ID, maxParallel, items, most int) (n Notice, limited bool)
 	return Notice{Code: Limited, Step: loop, Message: fmt.Sprintf(
 			"max-parallel %d of step %s is limited to %d by limits.max-parallel; to raise it: set limits.max-parallel, or flowrun run --max-parallel %[1]d", maxParallel, loop, most)},
 		most > 0 && min(maxParallel, items) > most
+}
+
+// OfLostState returns the notice that a tool begins without the values that it had in another file. Their values are left out.
+func OfLostState(lost []history.StateValue) Notice {
+	return Notice{Code: LostState, Message: fmt.Sprintf("tool %s has no state here, but had some in %s, which does not exist any more; flowrun state list shows the values; to take them over: %s",
+		lost[0].Tool, lost[0].File, SetState(lost))}
+}
+
+// SetState returns the command that sets values of a tool, without the values.
+func SetState(values []history.StateValue) string {
+	command := "flowrun state set " + values[0].Tool
+	for _, v := range values {
+		command += " " + v.Key + "=VALUE"
+	}
+	return command
 }
 
 // BesideStatus returns the notices that the status of the run, with its notes and its steps, does not say already.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/flowrun/flowrun/history"
@@ -23,13 +24,33 @@ type Source struct {
 	// Left returns why services leave an interrupted run to people, nil if they do not. A service knows it; for other
 	// processes the default works it out (service.WhyLeft).
 	Left func(ctx context.Context, run history.RunInfo) error
+	// Schedules returns the schedules. Default: those of the Library and all that were added.
+	Schedules func(ctx context.Context) ([]timetable.Entry, error)
+	// Began is when the process began to fire the schedules: before, they cannot be late. Zero: it fires none.
+	Began time.Time
+	// Definitions returns the available definitions. Default: those of the Library.
+	Definitions func() []Definition
+	// StateDir is the state directory, and MinFree how many bytes of its file system should be free; 0 means 1 GiB, or 5 % of
+	// it if that is less.
+	StateDir string
+	MinFree  int64
+}
+
+// Definition is what is known of an available definition.
+type Definition struct {
+	Name, File string
+	Scheduled  bool
+	Broken     string // why it cannot run; "" if it can
+	// Plan compiles it. It is called for few definitions.
+	Plan func() (*engine.Plan, error)
 }
 
 // Find returns all items: the newest first, and those whose time is not known at the end. An error is that of the kinds that
 // could not be searched; the items of the others are returned all the same.
 func Find(ctx context.Context, s Source) ([]Item, error) {
 	f := &search{Source: s, now: time.Now(), loaded: map[string]*engine.RecordedRun{}}
-	f.Load, f.Left = s.load(), s.left(f.run)
+	f.Load, f.Left, f.Schedules = s.load(), s.left(f.run), sync.OnceValues(func() ([]timetable.Entry, error) { return s.schedules(ctx) })
+	f.Definitions = sync.OnceValue(s.definitions)
 	var failed []error
 	for _, k := range kinds {
 		if err := k.find(f, ctx); err != nil {
@@ -72,9 +93,42 @@ func (s Source) left(load func(context.Context, string) (*engine.RecordedRun, er
 	}
 }
 
+func (s Source) schedules(ctx context.Context) ([]timetable.Entry, error) {
+	if s.Schedules != nil {
+		return s.Schedules(ctx)
+	}
+	t, err := timetable.Read(ctx, s.Store.Schedules(), s.Library)
+	return t.All(), err
+}
+
+// definitions reads the definitions of the Library. Only those with schedules are compiled: others are checked when somebody
+// runs them.
+func (s Source) definitions() (list []Definition) {
+	if s.Definitions != nil {
+		return s.Definitions()
+	}
+	for _, l := range s.Library.List() {
+		if l.ShadowedBy != "" {
+			continue
+		}
+		d := Definition{Name: l.Name, File: l.Path, Scheduled: l.Scheduled, Broken: l.Broken(),
+			Plan: sync.OnceValues(func() (*engine.Plan, error) { return engine.Compile(s.Library, l.Name) })}
+		if d.Scheduled && d.Broken == "" {
+			if _, err := d.Plan(); err != nil {
+				d.Broken = err.Error()
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
 // search is one call of Find.
 type search struct {
 	Source
+	Schedules   func() ([]timetable.Entry, error)
+	Definitions func() []Definition
+
 	now    time.Time
 	items  []Item
 	open   []history.RunInfo // runs that have not ended; nil until it is asked for

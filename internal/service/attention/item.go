@@ -17,6 +17,8 @@ type Item struct {
 	Reason   string    `json:"reason"`             // for people, on one line
 	Since    time.Time `json:"since,omitzero"`     // zero if that is not known
 	Do       string    `json:"do"`                 // the command that a person types
+
+	occasion string // distinguishes items whose Since is not known; "" if they are one
 }
 
 // Key identifies the item in every process and at every time: a run that is interrupted once more is another item.
@@ -29,6 +31,9 @@ func (i Item) Key() string {
 	}
 	if !i.Since.IsZero() {
 		text += ", since " + i.Since.UTC().Format(time.RFC3339Nano)
+	}
+	if i.occasion != "" {
+		text += ", " + i.occasion
 	}
 	return text
 }

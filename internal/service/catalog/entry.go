@@ -23,6 +23,8 @@ type Tool struct {
 	Deprecated  bool
 	BaseTool    string   // of an alias
 	Broken      string   // why its newest version is invalid; "" if it is valid
+	File        string   // "" if it is not in a file
+	Scheduled   bool     // it has schedules, or events that start it; of an invalid one, whether it had some
 	Steps       []string // paths of the steps of its last valid version, without attempts and items
 }
 
@@ -41,7 +43,7 @@ const maxPaths = 1000
 // from its former entry.
 func newEntry(l library.Listed, plan *engine.Plan, err error, old *entry) *entry {
 	e := &entry{file: l.Path, listed: Tool{Name: l.Name, Description: l.Description, Scope: string(l.Scope), Kind: kindOf(l.Scope, l.Path),
-		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool}}
+		Category: l.Category, Version: l.Version, Tags: l.Tags, Deprecated: l.Deprecated, BaseTool: l.BaseTool, File: l.Path, Scheduled: l.Scheduled}}
 	switch {
 	case err != nil && old != nil:
 		*e = *old

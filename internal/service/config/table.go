@@ -61,6 +61,7 @@ var history = keytable.NewObject("history", "How much history is kept. A run tha
 		positiveInteger("keep", "How many runs are kept. Default: all."),
 		field(keytable.KindText, "older-than", "", "Runs older than this are removed: 30d, 2w, 12h."),
 		field(keytable.KindSize, "max-size", "", "How large the history may become, including logs."),
+		field(keytable.KindSize, "min-free", "", "How much of the state directory's file system should be free; otherwise it needs attention. Default: 1GiB, or 5 % of it if that is less."),
 	}
 })
 

@@ -62,6 +62,9 @@ const (
 	Paused              // the schedule was paused after failures, see Reason
 )
 
+// MissedPrefix begins the reason of times that were skipped because they were missed.
+const MissedPrefix = "missed: "
+
 // Report describes what the loop did.
 type Report struct {
 	Kind      Kind
@@ -318,7 +321,7 @@ func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.
 		}
 	}
 	if due.Missed > 0 {
-		reason := fmt.Sprintf("missed: no service was running in time (catch-up %s); %d times up to this one", e.catchUp(), due.Missed)
+		reason := fmt.Sprintf(MissedPrefix+"no service was running in time (catch-up %s); %d times up to this one", e.catchUp(), due.Missed)
 		if err := l.skipMissed(ctx, e, due, reason); err != nil {
 			return wake, err
 		}

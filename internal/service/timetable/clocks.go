@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/service/schedule"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // Clock says when a schedule fires.
@@ -17,14 +18,19 @@ type Clock struct {
 	Previous time.Time
 }
 
+// Entries returns the schedules that this service fires, sorted by name. s may be nil.
+func (s *Scheduler) Entries() []Entry {
+	if s == nil {
+		return nil
+	}
+	return s.sortedEntries()
+}
+
 // Clocks returns when the schedules of this service fire, sorted by name. A paused schedule has only its name and its tool.
 // s may be nil.
 func (s *Scheduler) Clocks(ctx context.Context) (list []Clock, err error) {
-	if s == nil {
-		return nil, nil
-	}
 	now := time.Now()
-	for _, e := range s.sortedEntries() {
+	for _, e := range s.Entries() {
 		if e.Trigger != nil {
 			continue
 		}
@@ -39,26 +45,34 @@ func (s *Scheduler) Clocks(ctx context.Context) (list []Clock, err error) {
 
 func (s *Scheduler) clock(ctx context.Context, e Entry, now time.Time) (Clock, error) {
 	c := Clock{Schedule: e.Name, Tool: e.Tool}
-	if e.Paused || e.toolMissing {
-		return c, nil
-	}
 	since, watched, err := s.firings.Anchor(ctx, e.Name, e.Plan())
-	if err != nil || !watched {
-		return c, err
-	}
-	cursor, _, err := s.firings.Cursor(ctx, e.Name)
-	if err != nil {
+	if err != nil || !watched || e.Paused || e.toolMissing {
 		return c, err
 	}
 	plan, err := WithAnchor(ctx, s.firings, e)
-	if err != nil {
-		return c, err
+	if err == nil {
+		c.Next, err = Unhandled(ctx, s.firings, e)
 	}
-	if c.Next = plan.Next(cursor); !c.Next.IsZero() {
-		c.Next = c.Next.Add(plan.Jitter)
+	if !c.Next.IsZero() {
+		c.Next = c.Next.Add(e.Jitter)
 	}
 	c.Previous = beforeLast(plan, since, now)
-	return c, nil
+	return c, err
+}
+
+// Unhandled returns the first time of a schedule that no service has handled yet, without its jitter. It is zero if there is
+// none: no service has seen the schedule, or it is paused, over, or without its tool.
+func Unhandled(ctx context.Context, s sqlite.Firings, e Entry) (time.Time, error) {
+	_, watched, err := s.Anchor(ctx, e.Name, e.Plan())
+	if err != nil || !watched || e.Paused || e.toolMissing || e.Trigger != nil {
+		return time.Time{}, err
+	}
+	cursor, _, err := s.Cursor(ctx, e.Name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	plan, err := WithAnchor(ctx, s, e)
+	return plan.Next(cursor), err
 }
 
 // beforeLast returns the time before the last one after since and not after now, zero if there are not two.

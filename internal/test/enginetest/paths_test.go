@@ -21,6 +21,8 @@ steps:
   - {name: uses-each, for-each: {items: [x, y]}, use-tool: ./inner.yaml}
   - {name: skipped, run-condition: 'false', bash: 'true'}
   - {name: bad, bash: 'exit 1', continue-on-error: true, error-handling: {retry: {attempts: 2, delay: 1ms}}}
+finally: [{name: tidy, bash: 'true'}]
+on-failure: [{name: alarm, bash: 'true'}]
 resources: {cleanup: [{final-command: 'true'}]}
 `)
 	seen := map[string]bool{}
