@@ -93,4 +93,3 @@ func limitsLoops(g *dag.Graph) bool {
 	}
 	return false
 }
-
