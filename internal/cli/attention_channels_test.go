@@ -63,7 +63,7 @@ var needyStates = map[string]func(n *needy){
 	},
 	attention.QueuedCatchUp: func(n *needy) { // a claim of two days ago, whose run has not started
 		n.watchSchedule()
-		if mine, err := n.store.Firings().Claim(n.Context(), n.schedule(), time.Now().Add(-48*time.Hour), history.NewID(time.Now())); !mine || err != nil {
+		if mine, err := n.store.Firings().Claim(n.Context(), n.schedule(), time.Now().Add(-48*time.Hour), history.NewID(time.Now()), time.Time{}); !mine || err != nil {
 			n.Fatal(mine, err)
 		}
 		n.sql("UPDATE firings SET at = slot")

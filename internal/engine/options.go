@@ -58,8 +58,8 @@ func WithAskModel(f func(context.Context, call.ModelRequest) (answer string, err
 }
 
 // WithOrigin sets who started the run, in a word or two that are stored with it: "" is a person or program that runs
-// it directly; the flowrun service uses schedule:NAME, file:NAME, after:NAME, webhook:NAME, api and detach; OriginCall and OriginMCP are for
-// calls of models. A resumed run keeps its origin, a retry has its own.
+// it directly; the flowrun service uses schedule:NAME, backfill:NAME, file:NAME, after:NAME, webhook:NAME, api and detach;
+// OriginCall and OriginMCP are for calls of models. A resumed run keeps its origin, a retry has its own.
 func WithOrigin(who string) RunOption { return func(o *runOptions) { o.origin = who } }
 
 // WithLabels adds labels to the run, to find it again, beside those of its tool; for a name that both have, this value

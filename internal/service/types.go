@@ -13,7 +13,7 @@ type Request struct {
 	Params map[string]any
 	// Labels are recorded with the run, see engine.WithLabels.
 	Labels map[string]string
-	// Origin is the source of the request: api, detach, schedule:NAME, file:NAME, after:NAME or webhook:NAME.
+	// Origin is the source of the request: api, detach, schedule:NAME, backfill:NAME, file:NAME, after:NAME or webhook:NAME.
 	Origin string
 	// ID, if set, becomes the run's id. If a run with that id exists, its id is returned
 	// and nothing is started: a caller that missed the response can safely repeat the
@@ -59,6 +59,13 @@ type Schedules interface {
 	Times(ctx context.Context, name string, from, to time.Time, limit int) ([]ScheduledTime, error)
 	// Pause stops a schedule from firing, or lets it fire again. Error: ErrNoSchedule.
 	Pause(ctx context.Context, name string, paused bool) error
+	// Backfill starts runs for the past scheduled times of a schedule from from up to, but not including, to that had
+	// none, at most parallel of them active at once, and returns all times in that range. It returns before the
+	// runs have started, and continues until they have, until StopBackfill, or until the service stops. With preview
+	// nothing starts. Errors: ErrNoSchedule, ErrBackfill, ErrBackfillRunning.
+	Backfill(ctx context.Context, name string, from, to time.Time, parallel int, preview bool) ([]BackfillTime, error)
+	// StopBackfill stops a backfill from starting more runs. Active runs continue. Error: ErrNoSchedule.
+	StopBackfill(ctx context.Context, name string) (stopped bool, err error)
 }
 
 // Schedule is one entry of a list of schedules.
@@ -97,6 +104,16 @@ type Firing struct {
 	// MustEndBy is the deadline as long as it has not passed; Late means that it had passed before the run succeeded.
 	MustEndBy time.Time `json:"must_end_by,omitzero"`
 	Late      bool      `json:"late,omitempty"`
+}
+
+// BackfillTime is a past scheduled time in a backfill.
+type BackfillTime struct {
+	At time.Time `json:"at"` // in the zone of the schedule
+	// Run is the run of that time; "" if there is none yet.
+	Run string `json:"run,omitempty"`
+	// Status is that of the run, or skipped if it could not start; "" for a time whose run the backfill starts.
+	Status string `json:"status,omitempty"`
+	Reason string `json:"reason,omitempty"` // why the run could not start
 }
 
 // ScheduledTime is a time at which a schedule fires, or fired.

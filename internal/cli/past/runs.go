@@ -30,7 +30,7 @@ func runsCommand(env *ui.Env) *cobra.Command {
 		Use:   "runs",
 		Short: "List runs, newest first",
 		Long: `List runs, newest first. TRIGGER is what started a run: cli, api, call, detach,
-schedule:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
+schedule:NAME, backfill:NAME, file:NAME, after:NAME or webhook:NAME. These are the states: ` +
 			strings.Join(runfilter.Statuses(), ", ") + `.`,
 		Example: `  flowrun runs
   flowrun runs --status failed,timed-out --since 24h

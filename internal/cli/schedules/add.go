@@ -106,7 +106,11 @@ func addSchedule(env *ui.Env, c *cobra.Command, word, name string, words []strin
 		return err
 	}
 	p.Params = params.Values
-	if err := checkParams(plan, p.Params); err != nil {
+	example := map[string]any{} // what {schedule.NAME} stands for is known only when a run starts
+	for name, v := range p.Params {
+		example[name] = tool.FillSchedule(v, time.Now())
+	}
+	if err := checkParams(plan, example); err != nil {
 		return err
 	}
 	r := sqlite.Schedule{Name: name, Tool: def.Name, Plan: p.String()}

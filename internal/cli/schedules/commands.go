@@ -1,8 +1,8 @@
 // Package schedules holds the commands of flowrun schedule: add, list, next, pause, resume,
-// remove and install.
+// remove, backfill and install.
 //
 // They change and show the schedules that package timetable reads, and write them as systemd
-// units or crontab lines. They do not start runs.
+// units or crontab lines. Only backfill starts runs, for past times.
 package schedules
 
 import "github.com/flowrun/flowrun/internal/cli/ui"

@@ -23,10 +23,11 @@ runs the tool later.`,
 		Example: `  flowrun schedule add report --cron "0 7 * * 1-5" --timezone Europe/Zurich
   flowrun schedule list
   flowrun schedule next report
+  flowrun schedule backfill report --from 2026-09-01 --to 2026-10-01
   flowrun schedule install`,
 	})
 	c.AddCommand(scheduleAddCommand(env), scheduleListCommand(env), scheduleNextCommand(env), schedulePauseCommand(env), scheduleResumeCommand(env),
-		scheduleRemoveCommand(env), scheduleInstallCommand(env))
+		scheduleRemoveCommand(env), scheduleBackfillCommand(env), scheduleInstallCommand(env))
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
@@ -175,6 +176,11 @@ func unsupportedFeatures(e timetable.Entry, cron bool) []string {
 	add(!cron && e.Overlap != "" && e.Overlap != schedule.OverlapSkip, "a scheduled time is skipped while the previous run is active")
 	add(cron && e.Jitter > 0, "jitter has no effect")
 	add(e.SkipIfSuccessful, "skip-if-successful has no effect")
+	for _, v := range e.Params {
+		if found := tool.SchedulePlaceholders(v); len(found) > 0 {
+			add(true, found[0]+" in params is not replaced")
+		}
+	}
 	add(e.MustEndBy.IsSet(), "must-end-by has no effect: nothing reports a late run")
 	add(e.PauseAfter > 0, "pause-after has no effect")
 	add(e.Except.String() != "", "except has no effect: the tool also starts on those days")

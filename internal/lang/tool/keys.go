@@ -472,7 +472,7 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 			func(s *Schedule) *Pos { return &s.EveryPos }),
 		keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
 		keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
-		keytable.ValueMap("params", "", "Parameters of the runs. Placeholders in them are not replaced.", func(s *Schedule, v []Entry) { s.Params = v }),
+		keytable.ValueMap("params", "", "Parameters of the runs. {schedule.time} in a text is replaced by the scheduled time, {schedule.date} by its date.", func(s *Schedule, v []Entry) { s.Params = v }),
 		keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
 		catchUp(),
 		keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),

@@ -81,6 +81,29 @@ func ValidScheduleName(name string) bool {
 	return ValidName(base) && (!numbered || number != "" && strings.Trim(number, "0123456789") == "" && number[0] != '0')
 }
 
+// schedulePlaceholders are what {schedule.NAME} in params may name.
+var schedulePlaceholders = []string{"time", "date"}
+
+// SchedulePlaceholders returns the {schedule.NAME} in a value of params.
+func SchedulePlaceholders(value any) (found []string) {
+	MapTexts(value, func(text string) string {
+		for _, name := range schedulePlaceholders {
+			if p := "{schedule." + name + "}"; strings.Contains(text, p) {
+				found = append(found, p)
+			}
+		}
+		return text
+	})
+	return found
+}
+
+// FillSchedule returns a value of params with a scheduled time in place of {schedule.time} (RFC 3339) and its date in
+// place of {schedule.date}, both in the zone of the time.
+func FillSchedule(value any, at time.Time) any {
+	fill := strings.NewReplacer("{schedule.time}", at.Format(time.RFC3339), "{schedule.date}", at.Format(time.DateOnly))
+	return MapTexts(value, fill.Replace)
+}
+
 func checkSchedule(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 	s := into.(*Schedule)
 	s.Pos = d.Pos(n)

@@ -25,7 +25,7 @@ func Statuses() (words []string) {
 }
 
 // Kinds are the words of SetOrigin that mean all origins of a kind, such as schedule:NAME for every NAME.
-func Kinds() []string { return []string{"schedule", "webhook", "file", "after"} }
+func Kinds() []string { return []string{"schedule", "backfill", "webhook", "file", "after"} }
 
 // Direct is the word of SetOrigin for runs that were started directly: they have no origin.
 const Direct = "cli"

@@ -153,7 +153,7 @@ func TestSchedules(t *testing.T) {
 	e.Paused = true
 	paused.Schedules = func(context.Context) ([]timetable.Entry, error) { return []timetable.Entry{e}, nil }
 	holds("when it is paused", "", paused)
-	if err := firings.Skip(t.Context(), e.Name, now.Add(-time.Hour), schedule.MissedPrefix+"no service was running"); err != nil {
+	if err := firings.Skip(t.Context(), e.Name, now.Add(-time.Hour), schedule.MissedPrefix+"no service was running", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	holds("when the last time was missed", "missed job", young)

@@ -69,7 +69,7 @@ func (s *Scheduler) checkDeadlines(ctx context.Context, now time.Time) error {
 		case !mine || !late || !known:
 			continue
 		}
-		zone := e.zone()
+		zone := e.Zone()
 		s.raise(ctx, Alarm{Entry: e, Kind: schedule.Late, Scheduled: f.Scheduled.In(zone), Deadline: f.MustEnd.In(zone), Run: f.Run,
 			Reason: fmt.Sprintf("the run of %s had to succeed by %s, but %s", clockText(f.Scheduled.In(zone)), clockText(f.MustEnd.In(zone)), state)})
 	}
@@ -107,7 +107,7 @@ func (s *Scheduler) lateness(ctx context.Context, e Entry, f sqlite.Firing) (sta
 	case done.IsZero():
 		return "its status is " + info.Status.String(), true, nil
 	case done.After(f.MustEnd):
-		return "it succeeded at " + clockText(done.In(e.zone())), true, nil
+		return "it succeeded at " + clockText(done.In(e.Zone())), true, nil
 	}
 	return "", false, nil
 }

@@ -77,8 +77,8 @@ func catchUpText(s schedule.Schedule) string {
 	return text
 }
 
-// zone returns the time zone of a schedule, that of the machine for a trigger.
-func (e Entry) zone() *time.Location {
+// Zone returns the time zone of a schedule, that of the machine for a trigger.
+func (e Entry) Zone() *time.Location {
 	if e.Trigger != nil {
 		return time.Local
 	}
@@ -86,9 +86,9 @@ func (e Entry) zone() *time.Location {
 }
 
 func describeFiring(ctx context.Context, s history.Store, e Entry, f sqlite.Firing) (*service.Firing, error) {
-	d := &service.Firing{At: f.Scheduled.In(e.zone()), Run: f.Run, Status: "skipped", Reason: f.Reason, MustEndBy: f.MustEnd, Late: f.Late}
+	d := &service.Firing{At: f.Scheduled.In(e.Zone()), Run: f.Run, Status: "skipped", Reason: f.Reason, MustEndBy: f.MustEnd, Late: f.Late}
 	if !f.MustEnd.IsZero() {
-		d.MustEndBy = f.MustEnd.In(e.zone())
+		d.MustEndBy = f.MustEnd.In(e.Zone())
 	}
 	if f.Run == "" {
 		return d, nil

@@ -62,7 +62,7 @@ func (s *Scheduler) lastFailures(ctx context.Context, e Entry) (newest string, e
 	failures := 0
 	for _, f := range list {
 		info, err := s.store.Info(ctx, f.Run)
-		if errors.Is(err, history.ErrNoRun) {
+		if errors.Is(err, history.ErrNoRun) || err == nil && info.Origin == BackfillOrigin(e.Name) {
 			continue
 		}
 		if err != nil {

@@ -23,7 +23,9 @@ const (
 	abandonedAfter = 10 * time.Second
 )
 
-func isScheduleOrigin(who string) bool { return strings.HasPrefix(who, Origin("")) }
+func isScheduleOrigin(who string) bool {
+	return strings.HasPrefix(who, Origin("")) || strings.HasPrefix(who, BackfillOrigin(""))
+}
 
 // markQueued notes that this service has queued a run.
 func (s *Scheduler) markQueued(run string) {

@@ -77,7 +77,9 @@ type Scheduler struct {
 	tools      map[string]bool   // tools that have schedules
 	// exceptFiles are files with days: reload reads them again after a change.
 	exceptFiles []string
-	counted     sqlite.Writes // to the history when failures were last counted
+	backfills   map[string]context.CancelFunc // backfills that are running, by schedule
+	ctx         context.Context               // ends when the scheduler stops
+	counted     sqlite.Writes                 // to the history when failures were last counted
 	countedAt   time.Time
 	reported    map[string]bool // problems that have been logged
 	queued      map[string]bool // runs that this service has queued
@@ -94,6 +96,7 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 		observe(r)
 	}})
 	ctx, cancel := context.WithCancel(ctx)
+	s.ctx, s.backfills = ctx, map[string]context.CancelFunc{}
 	var work sync.WaitGroup
 	s.reload(ctx)                   // before queued runs are checked, which requires the set of schedules
 	if s.pauseFailing(ctx) == nil { // before a missed time is caught up
@@ -166,6 +169,9 @@ func (s *Scheduler) Start(ctx context.Context, f schedule.Firing) error {
 	case schedule.Queue:
 		s.markQueued(f.Run)
 		return nil
+	}
+	if e, known := s.entry(f.Schedule.Name); known && e.Trigger == nil {
+		f.Schedule.Params = e.paramsAt(f.Scheduled.At)
 	}
 	s.mu.Lock()
 	s.claims = append(s.claims, f)

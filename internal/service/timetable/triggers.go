@@ -362,11 +362,22 @@ func (e Entry) paramsFor(data eventValues) map[string]any {
 	return params
 }
 
+// paramsAt returns the parameters of a run for a scheduled time.
+func (e Entry) paramsAt(at time.Time) map[string]any {
+	params := make(map[string]any, len(e.Params))
+	for name, v := range e.Params {
+		params[name] = tool.FillSchedule(v, at.In(e.Zone()))
+	}
+	return params
+}
+
 // claimed returns the schedule with the parameters of a claimed firing.
 func (e Entry) claimed(f sqlite.Firing) schedule.Schedule {
 	s := e.Schedule
 	if e.Trigger != nil {
 		s.Params = e.paramsFor(eventData(f.Reason))
+	} else {
+		s.Params = e.paramsAt(f.Scheduled)
 	}
 	return s
 }

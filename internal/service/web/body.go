@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,7 +61,7 @@ func (br *bodyReader) readBy(w http.ResponseWriter, r *http.Request, all func(io
 // bodyField is a field of a JSON body, and the variable that it is stored in.
 type bodyField struct {
 	name string
-	to   any // *string, *bool, *[]string or *map[string]any
+	to   any // *string, *bool, *int, *time.Time, *[]string or *map[string]any
 }
 
 // readFields reads the request's body as a JSON object that has no other fields. The variable of a field that is absent
@@ -109,6 +110,17 @@ func (f bodyField) set(v any) error {
 	case *bool:
 		kind = "true or false"
 		*to, ok = v.(bool)
+	case *int:
+		kind = "a whole number"
+		var err error
+		_, isText := v.(string)
+		*to, err = strconv.Atoi(fmt.Sprint(v))
+		ok = err == nil && !isText
+	case *time.Time:
+		kind = "a time, such as 2026-11-21T08:00:00Z"
+		text, isText := v.(string)
+		at, err := time.Parse(time.RFC3339, text)
+		*to, ok = at, err == nil && isText
 	case *map[string]any:
 		kind = "an object"
 		*to, ok = v.(map[string]any)

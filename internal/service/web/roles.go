@@ -18,6 +18,8 @@ var roleOf = map[string]users.Role{
 	"reject":         users.Operator,
 	"pauseSchedule":  users.Operator,
 	"runSchedule":    users.Operator,
+	"backfill":       users.Operator,
+	"stopBackfill":   users.Operator,
 	"dryRun":         users.Operator, // values of parameters can be confidential
 	"resumeSchedule": users.Operator,
 	"mcpSend":        users.Operator,

@@ -45,6 +45,16 @@ func (o *office) Pause(_ context.Context, name string, paused bool) error {
 	return o.err
 }
 
+func (o *office) Backfill(_ context.Context, name string, from, to time.Time, parallel int, preview bool) ([]service.BackfillTime, error) {
+	o.asked = append(o.asked, fmt.Sprint("backfill ", name, " ", to.Sub(from), " ", parallel, " ", preview))
+	return []service.BackfillTime{{At: from}, {At: from, Run: "r", Status: "failed"}}, o.err
+}
+
+func (o *office) StopBackfill(_ context.Context, name string) (bool, error) {
+	o.asked = append(o.asked, "stop "+name)
+	return true, o.err
+}
+
 // TestEveryRoute calls every route of the OpenAPI document, and checks every response
 // against its schema (bench.check).
 func TestEveryRoute(t *testing.T) {
@@ -146,6 +156,13 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("%d %s", res.StatusCode, doc)
 	}
 	b.ask("POST", "/api/v1/schedules/hello%232/resume", "")
+	b.ask("POST", "/api/v1/schedules/nightly/backfill", `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "max_parallel": 3, "dry_run": true}`)
+	b.ask("DELETE", "/api/v1/schedules/nightly/backfill", "")
+	for _, wrong := range []string{`{}`, `{"from": 1, "to": 2}`, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "max_parallel": "3"}`, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "max_parallel": 0}`} {
+		if res, doc := b.ask("POST", "/api/v1/schedules/nightly/backfill", wrong); res.StatusCode != 400 {
+			t.Errorf("%s: %d %v", wrong, res.StatusCode, doc)
+		}
+	}
 	asks := b.start(`{"tool": "asks"}`)
 	b.becomes(asks, dag.Waiting)
 	b.get("/api/v1/runs/" + asks + "/questions")
@@ -157,7 +174,7 @@ func TestEveryRoute(t *testing.T) {
 	b.becomes(asks, dag.Succeeded)
 	b.readArtifacts()
 	b.ask("POST", "/hooks/any", `{}`, "X-Flowrun-Token", "a secret word", "Authorization", "")
-	if want := []string{"nightly true", "nightly 2026-03-28 true 5", "hello#2 false"}; !slices.Equal(o.asked, want) {
+	if want := []string{"nightly true", "nightly 2026-03-28 true 5", "hello#2 false", "backfill nightly 24h0m0s 3 true", "stop nightly"}; !slices.Equal(o.asked, want) {
 		t.Errorf("%q", o.asked)
 	}
 

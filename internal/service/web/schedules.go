@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -30,6 +32,13 @@ func (h scheduleHandlers) routes() []route {
 		{method: "POST", path: "/api/v1/schedules/{name}/run", id: "runSchedule", summary: "Start the tool of a schedule now, with its parameters",
 			doc:  "The run does not count as one of the schedule.",
 			body: "nothing", answers: []answer{accepted}, handle: h.runSchedule},
+		{method: "POST", path: "/api/v1/schedules/{name}/backfill", id: "backfill", summary: "Start runs for past scheduled times that had none",
+			doc: "Runs start oldest first, at most `max_parallel` active at once, each time at most once. The response has all times in the range. " +
+				"The runs have the origin `backfill:NAME`. If the service stops, repeat the request: it continues with the times that are left.",
+			body: "backfill", answers: []answer{{202, "The backfill is running, unless it was a dry run.", "", "backfilled"}}, handle: h.backfill},
+		{method: "DELETE", path: "/api/v1/schedules/{name}/backfill", id: "stopBackfill", summary: "Stop a backfill",
+			doc:     "It starts no more runs. Active runs continue.",
+			answers: []answer{{200, "Whether one was running.", "", "stopped"}}, handle: h.stopBackfill},
 		{method: "POST", path: "/api/v1/schedules/{name}/pause", id: "pauseSchedule", summary: "Pause a schedule",
 			body: "nothing", answers: []answer{{200, "The schedule is paused.", "", "paused"}}, handle: func(w http.ResponseWriter, r *http.Request) error { return h.pause(w, r, true) }},
 		{method: "POST", path: "/api/v1/schedules/{name}/resume", id: "resumeSchedule", summary: "Resume a paused schedule",
@@ -106,7 +115,15 @@ func (h scheduleHandlers) runSchedule(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	// A schedule may run tools that callers cannot start with parameters of their own.
-	return h.starter.start(w, r, service.Request{Tool: s.Tool, Params: s.Params, Origin: "api", Unlisted: true}, "")
+	zone, err := cron.LoadZone(s.Timezone)
+	if err != nil { // events have none
+		zone = time.Local
+	}
+	params := make(map[string]any, len(s.Params))
+	for name, v := range s.Params {
+		params[name] = tool.FillSchedule(v, time.Now().In(zone))
+	}
+	return h.starter.start(w, r, service.Request{Tool: s.Tool, Params: params, Origin: "api", Unlisted: true}, "")
 }
 
 func (h scheduleHandlers) pause(w http.ResponseWriter, r *http.Request, paused bool) error {
@@ -121,4 +138,39 @@ func (h scheduleHandlers) pause(w http.ResponseWriter, r *http.Request, paused b
 		return err
 	}
 	return writeJSON(w, 200, map[string]any{"name": s.Name, "paused": paused})
+}
+
+func (h scheduleHandlers) backfill(w http.ResponseWriter, r *http.Request) error {
+	var from, to time.Time
+	parallel, preview := 1, false
+	if err := h.bodies.readFields(w, r, bodyField{"from", &from}, bodyField{"to", &to}, bodyField{"max_parallel", &parallel}, bodyField{"dry_run", &preview}); err != nil {
+		return err
+	}
+	switch {
+	case from.IsZero() || to.IsZero():
+		return refuse(400, "no-range", "the field from or to is missing", `send {"from": "2026-09-01T00:00:00Z", "to": "2026-10-01T00:00:00Z"}`)
+	case parallel < 1:
+		return refuse(400, "wrong-type", "the field max_parallel is not a number of at least 1", "")
+	}
+	s, err := h.schedule(r)
+	if err != nil {
+		return err
+	}
+	times, err := h.schedules.Backfill(r.Context(), s.Name, from, to, parallel, preview)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 202, map[string]any{"name": s.Name, "times": append([]service.BackfillTime{}, times...)})
+}
+
+func (h scheduleHandlers) stopBackfill(w http.ResponseWriter, r *http.Request) error {
+	s, err := h.schedule(r)
+	if err != nil {
+		return err
+	}
+	stopped, err := h.schedules.StopBackfill(r.Context(), s.Name)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, 200, map[string]any{"name": s.Name, "stopped": stopped})
 }

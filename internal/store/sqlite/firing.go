@@ -91,6 +91,22 @@ func (b Firings) Claim(ctx context.Context, schedule string, slot time.Time, run
 	return b.claim(ctx, Firing{Schedule: schedule, Scheduled: slot, Run: run, MustEnd: mustEnd})
 }
 
+// ClaimPast claims a past scheduled time that has no run, also one that was skipped. Unlike Claim it does not move
+// the cursor: later times before it can still be caught up. The claim is on disk when it returns.
+func (b Firings) ClaimPast(ctx context.Context, schedule string, slot time.Time, run string) (mine bool, err error) {
+	err = b.db.write(ctx, "fire schedules", func(ctx context.Context, c *conn) error {
+		n, err := c.change(ctx, `INSERT INTO firings (schedule, slot, at, run, reason, open) VALUES (?, ?, ?, ?, '', 1)
+			ON CONFLICT (schedule, slot) DO UPDATE SET at = excluded.at, run = excluded.run, reason = '', open = 1 WHERE run = ''`,
+			schedule, slot.UnixNano(), time.Now().UnixNano(), run)
+		mine = n > 0
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return mine, b.db.failed("fire schedules", b.db.wal.sync())
+}
+
 // claim records a claimed firing.
 func (b Firings) claim(ctx context.Context, f Firing) (mine bool, err error) {
 	return b.claims.do(f, func(list []Firing) (mine []bool, err error) {

@@ -15,6 +15,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 )
 
@@ -46,6 +47,11 @@ func TimingOf(s schedule.Schedule, zone string, now time.Time) (Timing, error) {
 		return t, errors.New("a Schedule of Temporal has no deadline for its runs (must-end-by)")
 	case s.PauseAfter > 0:
 		return t, errors.New("a Schedule of Temporal is not paused after several failures (pause-after)")
+	}
+	for _, v := range s.Params {
+		if found := tool.SchedulePlaceholders(v); len(found) > 0 {
+			return t, errors.New("a Schedule of Temporal starts all runs with the same parameters, so " + found[0] + " cannot be replaced")
+		}
 	}
 	if err := t.setTimes(s, zone, now); err != nil {
 		return t, err

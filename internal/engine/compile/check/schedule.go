@@ -27,7 +27,7 @@ func schedules(p *plan.Plan) (ds tool.Diagnostics) {
 				ds = append(ds, errorAt("bad-schedule", *s.MustEndBy, path+".must-end-by", err.Error(), ""))
 			}
 		}
-		ds = append(ds, startParams(p, start{a: "a schedule", name: "the schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params, before: len(ds)})...)
+		ds = append(ds, startParams(p, start{a: "a schedule", name: "the schedule", code: "bad-schedule", at: s.Pos, path: path, params: s.Params, placeholders: tool.SchedulePlaceholders, before: len(ds)})...)
 	}
 	return ds
 }

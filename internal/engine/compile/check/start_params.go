@@ -17,12 +17,13 @@ type start struct {
 	at      tool.Pos
 	path    string
 	params  []tool.Entry
-	filled  bool // {trigger.NAME} in the parameters is replaced
-	before  int  // number of problems found before
+	// placeholders returns what is replaced in a value when the run starts.
+	placeholders func(value any) []string
+	before       int // number of problems found before
 }
 
 // startParams checks the parameters against those of the tool now, because nobody sees the error when the run
-// starts. The final values of those with {trigger.NAME} are checked only then.
+// starts. The final values of those with placeholders are checked only then.
 func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 	given := map[string]*tool.Entry{}
 	var known []string
@@ -55,7 +56,7 @@ func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 		case problem.Code == "missing":
 			ds = append(ds, tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.at, Len: 1, Path: s.path,
 				Message: fmt.Sprintf("%s does not set the required parameter %s", s.name, problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})
-		case e != nil && !(s.filled && len(tool.TriggerPlaceholders(e.Value.Data())) > 0): // problems with a default may depend on the machine
+		case e != nil && len(s.placeholders(e.Value.Data())) == 0: // problems with a default may depend on the machine
 			ds = append(ds, tool.Diagnostic{Code: "bad-argument", Severity: tool.Error, Pos: e.Value.Pos, Len: 1, Path: s.path + ".params." + e.Key,
 				Message: fmt.Sprintf("invalid value for parameter %s of tool %s: %s", e.Key, p.Name(), problem.Message), Hint: problem.Hint})
 		}

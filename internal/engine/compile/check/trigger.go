@@ -25,7 +25,7 @@ func Triggers(p *plan.Plan, find lookup) (ds tool.Diagnostics) {
 		case t.After != nil && t.After.Tool != nil:
 			ds = append(ds, triggerTool(p.Definition, *t.After.Tool, path, find)...)
 		}
-		ds = append(ds, startParams(p, start{a: "an entry of on", name: "the entry of on", code: "bad-trigger", at: t.Pos, path: path, params: t.Params, filled: true, before: len(ds)})...)
+		ds = append(ds, startParams(p, start{a: "an entry of on", name: "the entry of on", code: "bad-trigger", at: t.Pos, path: path, params: t.Params, placeholders: tool.TriggerPlaceholders, before: len(ds)})...)
 	}
 	return ds
 }
