@@ -28,9 +28,10 @@ func historyCommand(env *ui.Env) *cobra.Command {
 runs. Both are in $FLOWRUN_STATE_DIR if it is set, else in $XDG_STATE_HOME/flowrun, by
 default ~/.local/state/flowrun.`,
 		Example: `  flowrun history prune --older-than 30d --dry-run
+  flowrun history backup flowrun.tar.gz
   flowrun history audit`,
 	})
-	c.AddCommand(pruneCommand(env), auditCommand(env))
+	c.AddCommand(pruneCommand(env), backupCommand(env), restoreCommand(env), auditCommand(env))
 	return c
 }
 

@@ -64,6 +64,24 @@ func Prune(state string, now time.Time) (freed int64, err error) {
 	return freed, errors.Join(err, readErr)
 }
 
+// Moved tells the notes about when artifacts have to be removed that the state directory was at from before.
+func Moved(state, from string) (err error) {
+	dir := filepath.Join(state, storeFolder, expiringFolder)
+	notes, bad := os.ReadDir(dir)
+	if bad != nil && !errors.Is(bad, fs.ErrNotExist) {
+		return bad
+	}
+	for _, n := range notes {
+		file := filepath.Join(dir, n.Name())
+		folder, bad := ownership.ReadFile(file)
+		if rest, inside := strings.CutPrefix(string(folder), from+string(filepath.Separator)); bad == nil && inside {
+			bad = atomicfile.File{Path: file, Mode: 0o600, Unsynced: true}.WriteText([]byte(filepath.Join(state, rest)))
+		}
+		err = errors.Join(err, bad)
+	}
+	return err
+}
+
 func removeExpired(state, store string, now time.Time) error {
 	dir := filepath.Join(store, expiringFolder)
 	notes, err := os.ReadDir(dir)

@@ -25,11 +25,17 @@ type Counter struct {
 	// Private leaves out files that have more names than this; 0 counts all.
 	Private uint64
 
-	seen map[file]bool
+	seen map[ID]bool
 }
 
-// file identifies a file with several names.
-type file struct{ device, inode uint64 }
+// ID identifies a file that may have several names.
+type ID struct{ device, inode uint64 }
+
+// Names returns what identifies a file and how many names it has: 1 if the system does not tell.
+func Names(info fs.FileInfo) (ID, uint64) {
+	_, id, names := stat(info)
+	return id, names
+}
 
 // Add adds a file or a folder with everything in it. What cannot be read is not counted.
 func (c *Counter) Add(path string) {
@@ -51,7 +57,7 @@ func (c *Counter) add(info fs.FileInfo) {
 			return
 		}
 		if c.seen == nil {
-			c.seen = map[file]bool{}
+			c.seen = map[ID]bool{}
 		}
 		c.seen[id] = true
 	}

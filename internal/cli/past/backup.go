@@ -1,0 +1,100 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/os/diskuse"
+	"github.com/flowrun/flowrun/internal/service/backup"
+)
+
+func backupCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "backup FILE|DIR",
+		Short: "Copy the history into a file or a folder",
+		Long: `Copy the history, with the logs and artifacts of its runs and what tools have stored, into a
+new file (tar, compressed with gzip) or into an empty folder. Runs and a service can go on
+meanwhile. A run that is active at that moment is interrupted in the copy.
+
+Caches, settings, trusted projects, users and tokens are not copied.`,
+		Example: `  flowrun history backup flowrun-$(date +%F).tar.gz
+  flowrun history backup /mnt/backup/flowrun/`,
+		Args: oneTarget,
+		RunE: func(_ *cobra.Command, args []string) error {
+			state, err := ui.StateDir()
+			if err != nil {
+				return err
+			}
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+				runs, err := backup.Write(ctx, s.File(), state, args[0])
+				if err != nil {
+					return nonEmpty(err, "choose another folder")
+				}
+				fmt.Fprintf(env.Stdout, "backed up %s to %s, %s\n", runCount(runs), args[0], ui.FormatBytes(diskuse.Of(args[0])))
+				return nil
+			})
+		},
+	}
+}
+
+func restoreCommand(env *ui.Env) *cobra.Command {
+	var into string
+	c := &cobra.Command{
+		Use:   "restore FILE|DIR",
+		Short: "Restore a history from a backup",
+		Long: `Restore what flowrun history backup has copied into the state directory, or into the folder
+--into. The target must be empty or not exist. The command checks the whole history, and that
+every log and artifact is there that it names.
+
+To use the restored history in a folder of its own, set FLOWRUN_STATE_DIR to it.`,
+		Example: `  flowrun history restore flowrun-2026-11-29.tar.gz
+  flowrun history restore flowrun-2026-11-29.tar.gz --into ~/old && FLOWRUN_STATE_DIR=~/old flowrun runs`,
+		Args: oneTarget,
+		RunE: func(_ *cobra.Command, args []string) error {
+			state := into
+			if state == "" {
+				var err error
+				if state, err = ui.MakeStateDir(); err != nil {
+					return err
+				}
+			}
+			r, err := backup.Restore(context.Background(), args[0], state)
+			if err != nil {
+				return nonEmpty(err, "move what is there away, or choose another folder with --into")
+			}
+			if r.Lost > 0 {
+				env.Notef("%s that the history names are missing in the backup: %s", ui.Count(r.Lost, "file"), strings.Join(r.Missing, ", "))
+			}
+			fmt.Fprintf(env.Stdout, "restored %s to %s; the history is undamaged, and %s that it names are there\n", runCount(r.Runs), state, ui.Count(r.Files, "file"))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&into, "into", "", "restore into this `folder` instead of the state directory")
+	c.MarkFlagDirname("into")
+	return c
+}
+
+// oneTarget is the argument check of commands that take a file or a folder.
+func oneTarget(c *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return ui.Usagef(c, "give one file or folder")
+	}
+	return nil
+}
+
+// nonEmpty adds the way out to an error about a folder that is not empty, or a file that exists.
+func nonEmpty(err error, wayOut string) error {
+	if full := new(backup.NotEmptyError); errors.As(err, &full) {
+		return fmt.Errorf("%w; %s", err, wayOut)
+	}
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%w; choose another name", err)
+	}
+	return err
+}
