@@ -70,7 +70,7 @@ var needyStates = map[string]func(n *needy){
 	},
 	attention.Missed: func(n *needy) {
 		n.watchSchedule()
-		if err := n.store.Firings().Skip(n.Context(), n.schedule(), time.Now(), schedule.MissedPrefix+"no service was running"); err != nil {
+		if err := n.store.Firings().Skip(n.Context(), n.schedule(), time.Now(), schedule.MissedPrefix+"no service was running", time.Time{}); err != nil {
 			n.Fatal(err)
 		}
 	},

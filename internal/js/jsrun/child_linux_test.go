@@ -86,6 +86,7 @@ func start(t *testing.T, how string) (*exec.Cmd, *bufio.Reader) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { cmd.Process.Kill() }) // also its child, which runs an endless script, if the test fails
 	return cmd, bufio.NewReader(out)
 }
 

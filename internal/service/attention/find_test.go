@@ -157,7 +157,7 @@ func TestSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds("when the last time was missed", "missed job", young)
-	if _, err := firings.Claim(t.Context(), e.Name, now.Add(-time.Minute), "fired"); err != nil {
+	if _, err := firings.Claim(t.Context(), e.Name, now.Add(-time.Minute), "fired", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	holds("when a later time has fired", "", young)
