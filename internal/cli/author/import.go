@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -194,10 +196,11 @@ func validTools(env *ui.Env, res *importer.Result) []imported {
 	return list
 }
 
-// firstProblem is the first problem of a definition without its place, which is not in the file that is imported.
+// firstProblem is the first error of a definition without its place, which is not in the file that is imported.
 func firstProblem(err error) string {
-	if found, ok := errors.AsType[tool.Diagnostics](err); ok && len(found) > 0 {
-		return found[0].Message
+	found, _ := errors.AsType[tool.Diagnostics](err)
+	if i := slices.IndexFunc(found, diagnostic.IsError); i >= 0 {
+		return found[i].Message
 	}
 	return err.Error()
 }

@@ -41,7 +41,7 @@ func TestSchedules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "t.yaml")
-			if err := os.WriteFile(file, []byte(head+c.schedule+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(head+c.schedule+"\nidempotent: true\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			_, err := compile.Tool(library.New(library.Config{}), "", file)
@@ -117,7 +117,7 @@ func TestTriggers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for file, text := range map[string]string{
-				"t.yaml":      head + c.on + "\n",
+				"t.yaml":      head + c.on + "\nidempotent: true\n",
 				"up.yaml":     "name: up\ndescription: d\nbash: echo\n",
 				"first.yaml":  "name: first\ndescription: d\nbash: echo\non:\n  - after: {tool: t}\n",
 				"second.yaml": "name: second\ndescription: d\nbash: echo\non:\n  - after: {tool: first}\n",

@@ -21,7 +21,7 @@ var made = []string{"bad-pool", "bad-search", "bad-webhook", "default-refused", 
 
 // others lists packages whose Errorf, Warn and codes are not about diagnostics: logs, and answers to models and to HTTP
 // clients.
-var others = []string{"../../../registry", "../../../internal/engine/outcome", "../../../internal/service/mcp", "../../../internal/model/mcpclient", "../../../internal/service", "../../../internal/service/catalog", "../../../internal/service/web", "../../../internal/cli/models", "../../../internal/cli/serve", "../../../internal/service/timetable"}
+var others = []string{"../../../registry", "../../../internal/engine/outcome", "../../../internal/service/mcp", "../../../internal/model/mcpclient", "../../../internal/service", "../../../internal/service/attention", "../../../internal/service/catalog", "../../../internal/service/web", "../../../internal/cli/models", "../../../internal/cli/serve", "../../../internal/service/timetable"}
 
 var word = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)*$`)
 

@@ -1,4 +1,4 @@
-// Package diskspace tells how much space a file system has.
+// Package diskspace measures how much space a file system has.
 //
 // # The model
 //

@@ -27,7 +27,7 @@ func Definition(def *tool.Definition, release string) tool.Diagnostics {
 
 // Plan checks the plan of a definition.
 func Plan(p *plan.Plan) tool.Diagnostics {
-	return slices.Concat(unused(p), defaults(p), defaultSizes(p), neverRuns(p), heldPlaces(p), sharedFiles(p), security(p), secrets(p), schedules(p))
+	return slices.Concat(unused(p), defaults(p), defaultSizes(p), neverRuns(p), heldPlaces(p), sharedFiles(p), security(p), secrets(p), schedules(p), unattended(p))
 }
 
 // Errorf returns an error at the position of a text.
