@@ -58,6 +58,7 @@ func afterRun(t *testing.T) (*series.Program, map[string]family) {
 		t.Fatal(err)
 	}
 	service.ScheduleFired(time.Millisecond)
+	service.ScheduleWatched("t", true, true)
 	service.SchedulesMissed("t", 1)
 	file := filepath.Join(t.TempDir(), "t.prom")
 	if err := p.WriteFile(file); err != nil {
