@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -9,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/attention"
+	"github.com/flowrun/flowrun/internal/service/catalog"
 )
 
 // measured returns what the metrics read at each scrape.
@@ -50,7 +52,17 @@ func (s *server) followTools(ctx context.Context) (stop func()) {
 			return
 		}
 		version = now
-		for _, t := range s.service.Tools.Tools() {
+		tools := s.service.Tools.Tools()
+		slices.SortStableFunc(tools, func(x, y catalog.Tool) int { // the others run when somebody looks
+			switch {
+			case x.Scheduled == y.Scheduled:
+				return 0
+			case x.Scheduled:
+				return -1
+			}
+			return 1
+		})
+		for _, t := range tools {
 			s.metrics.Known(t.Name, t.Steps)
 			if !known[t.Name] {
 				known[t.Name] = true

@@ -104,7 +104,8 @@ func serveCommand(env *ui.Env, web Web) *cobra.Command {
 		Short: "Run the service: HTTP API, schedules and detached runs",
 		Long: `Run a service for the tools that are available in the current directory. The service
 executes runs for callers of its HTTP API, for schedules and for flowrun run --detach. It
-also resumes the runs of an earlier service that was stopped or killed.
+also resumes the runs of an earlier service that was stopped or killed, if their steps may
+run again; the others it reports (flowrun ps).
 
 The service listens on 127.0.0.1:7878, or on the address of --listen. Commands of the same
 user reach it at service.sock in the state directory. Callers over TCP must send a token in

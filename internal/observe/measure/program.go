@@ -23,10 +23,16 @@ func NewProgram(o Options) (*Program, error) {
 func (p *Program) Handler() http.Handler { return series.Handler(p.registry.Families, series.Runtime) }
 
 // Known makes the series of a tool and of its steps, all of them 0, so that the first failure is an increase. steps are the
-// paths of the steps, without attempts and items.
+// paths of the steps, without attempts and items. Half of Options.Limit is left to what runs.
 func (p *Program) Known(tool string, steps []string) {
+	p.mu.Lock()
+	moreTools, moreSteps := p.limit/2-len(p.tools), p.limit/2-len(p.steps)
+	p.mu.Unlock()
+	if moreTools <= 0 {
+		return
+	}
 	p.tool(tool)
-	for _, s := range steps {
+	for _, s := range steps[:max(0, min(len(steps), moreSteps))] {
 		p.step(pair{tool, s})
 	}
 }

@@ -83,7 +83,7 @@ func TestRunEvents(t *testing.T) {
 // TestKnown checks that the series of a tool and of its steps exist before the first run, and that those of what needs attention
 // and of the schedules exist, too.
 func TestKnown(t *testing.T) {
-	p, err := NewProgram(Options{Limit: 2})
+	p, err := NewProgram(Options{Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,19 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`flowrun_runs_total{status="failed",tool="t"} 0`, `flowrun_runs_total{status="interrupted",tool="u"} 0`, `flowrun_runs_total{status="failed",tool="other"} 0`,
-		`flowrun_steps_total{status="failed",step="a/b",tool="t"} 0`, `flowrun_step_retries_total{step="a",tool="t"} 0`, `flowrun_steps_total{status="failed",step="other",tool="other"} 0`,
+		`flowrun_runs_total{status="failed",tool="t"} 0`, `flowrun_runs_total{status="interrupted",tool="u"} 0`, 
+		`flowrun_steps_total{status="failed",step="a/b",tool="t"} 0`, `flowrun_step_retries_total{step="a",tool="t"} 0`,
 		`flowrun_attention{kind="waiting",tool="t"} 2`, `flowrun_attention{kind="waiting",tool="other"} 1`, `flowrun_attention{kind="interrupted",tool="u"} 0`, `flowrun_attention{kind="interrupted",tool=""} 0`,
 		`flowrun_schedule_missed_total{schedule="s"} 0`, `flowrun_schedule_next_timestamp_seconds{schedule="s",tool="t"} 60`, `flowrun_schedule_previous_timestamp_seconds{schedule="paused",tool="t"} 0`,
 		`flowrun_schedule_lag_seconds_count 0`, `flowrun_run_queue_wait_seconds_count 0`,
 	} {
 		if !strings.Contains(string(text), "\n"+line+"\n") {
 			t.Errorf("there is no %s", line)
+		}
+	}
+	for _, label := range []string{"beyond the limit", `flowrun_runs_total{status="failed",tool="many"}`} {
+		if strings.Contains(string(text), label) {
+			t.Errorf("%s has a series, which is left to what runs", label)
 		}
 	}
 	if strings.Contains(string(text), `next_timestamp_seconds{schedule="paused"`) {
