@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,12 @@ func TestFilters(t *testing.T) {
 	other.until(rows + `.length >= 1 && ` + rows + `.every((r) => r.includes('report'))`)
 	other.goTo("/runs?q=" + runs["loop"])
 	other.until(rows + `.length === 1`)
+	for _, q := range []string{"label:team=ops", "label:team"} {
+		other.goTo("/runs?q=" + url.QueryEscape(q))
+		other.until(rows + `.length >= 1 && ` + rows + `.every((r) => r.includes('loop'))`)
+	}
+	other.goTo("/runs/" + runs["loop"])
+	other.until(`document.querySelector('[aria-label="Labels"]')?.innerText.includes('ops')`)
 	other.goTo("/runs?tool=nosuchtool")
 	other.has("No run matches these filters.")
 	other.click("Clear")
@@ -388,6 +395,23 @@ func TestEventsAndDefinition(t *testing.T) {
 	b.goTo("/runs/" + runs["deploy"] + "/definition")
 	b.has("Deploys to a target")
 	b.has("deploy.yaml")
+}
+
+// The page of a run shows what has changed since the last good one, and between two runs.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	b := open(t, main)
+	b.goTo("/runs/" + runs["deploy"])
+	b.click("What has changed since it last succeeded?")
+	b.until(`location.pathname.endsWith('/changes')`)
+	b.has("No run of deploy before this one succeeded")
+	bob := began(t, "report", map[string]any{"NAME": "Bob"}, "succeeded")
+	b.goTo("/runs/" + bob + "/changes?with=" + runs["report"])
+	b.until(`[...document.querySelectorAll('table.changes tr')].some((r) => r.innerText.replace(/\s+/g, ' ').trim() === 'NAME "Ada" "Bob"')`)
+	b.goTo("/runs/" + bob + "/changes?with=" + runs["deploy"])
+	b.has("deploy.yaml")
+	b.has("no longer used")
+	b.until(`document.querySelectorAll('.diff .removed').length > 3`)
 }
 
 // A run can be started again at the command line and by a program.

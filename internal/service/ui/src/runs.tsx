@@ -19,12 +19,14 @@ const ages: Record<string, [text: string, ms: number]> = {
 };
 const origins: [value: string, text: string][] = [['', 'Any trigger'], ['cli', 'Command line'], ['api', 'API'], ['schedule', 'Schedules'], ['file', 'Files'], ['after', 'Other tools'], ['webhook', 'Webhooks'], ['mcp', 'MCP'], ['call', 'Models'], ['detach', 'Detached']];
 
-/** The words of the search: NAME=value is a parameter, other words are the beginning of an id. */
-function searchWords(text: string): { id: string; param: string[] } {
-  const words = text.match(/[^\s=]+="[^"]*"|\S+/g) ?? [];
+/** The words of the search: label:NAME=value or label:NAME is a label, NAME=value a parameter, other words are the beginning of an id. */
+function searchWords(text: string): { id: string; param: string[]; label: string[] } {
+  const words = (text.match(/[^\s=]+="[^"]*"|\S+/g) ?? []).map((w) => w.replace(/^([^=]+)="([^"]*)"$/, '$1=$2'));
+  const label = words.filter((w) => w.startsWith('label:')), others = words.filter((w) => !w.startsWith('label:'));
   return {
-    id: words.find((w) => !w.includes('=')) ?? '',
-    param: words.filter((w) => w.includes('=')).map((w) => w.replace(/^([^=]+)="([^"]*)"$/, '$1=$2')),
+    id: others.find((w) => !w.includes('=')) ?? '',
+    param: others.filter((w) => w.includes('=')),
+    label: label.map((w) => w.slice('label:'.length)).filter(Boolean),
   };
 }
 
@@ -131,7 +133,7 @@ function Filters() {
   const active = ['status', 'tool', 'tag', 'origin', 'age', 'since', 'until', 'q'].some((n) => q.has(n));
   return <form class="filters" role="search" aria-label="Filter the runs" onSubmit={(e) => e.preventDefault()}>
     <div class="row">
-      <Typed data-search class="grow" type="search" aria-label="Run id, or NAME=value of a parameter" placeholder="Run id, or NAME=value of a parameter" value={q.get('q') ?? ''} onInput={typed('q')} />
+      <Typed data-search class="grow" type="search" aria-label="Run id, NAME=value of a parameter, or label:NAME=value" placeholder="Run id, NAME=value, or label:NAME=value" value={q.get('q') ?? ''} onInput={typed('q')} />
       <Typed type="search" list="tool-names" aria-label="Tool" placeholder="Tool" value={q.get('tool') ?? ''} onInput={typed('tool')} />
       <datalist id="tool-names">{names.map((t) => <option key={t.name} value={t.name} />)}</datalist>
       <select aria-label="Tag" value={q.get('tag') ?? ''} onChange={set('tag')}>

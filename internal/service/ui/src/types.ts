@@ -21,7 +21,7 @@ export interface StepDoc {
 /** A run (flowrun/run.v1) without what its steps printed. */
 export interface RunDoc {
   id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
-  notes?: string[]; started?: string; ended?: string; last_sign?: string; duration_ms: number; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
+  notes?: string[]; started?: string; ended?: string; last_sign?: string; duration_ms: number; labels?: Record<string, string>; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
   notices?: Notice[];
 }
 

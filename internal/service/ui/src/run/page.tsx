@@ -14,6 +14,7 @@ import { settled, Status, word } from '../status';
 import { useStream } from '../stream';
 import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
+import { Changes } from './changes';
 import { Definition } from './definition';
 import { Events } from './events';
 import { durations } from './fold';
@@ -35,6 +36,7 @@ const tabs: { name: string; text: string; key: string; view: (p: RunView) => any
   { name: 'logs', text: 'Logs', key: 'l', view: Logs, wide: true },
   { name: 'events', text: 'Events', key: 'e', view: Events },
   { name: 'definition', text: 'Definition', key: 'd', view: Definition },
+  { name: 'changes', text: 'Changes', key: 'c', view: Changes },
 ];
 
 /** The address of a tab of a run, with the step and time that are chosen now. */
@@ -141,6 +143,7 @@ function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: 
   const parts = spent(durations(moment.live, moment.end)).split(',').slice(1).join(',');
   return <div class="run-head">
     {run.message && run.status !== 'succeeded' && (run.status !== 'waiting' || run.steps.some((s) => ['failed', 'timed-out'].includes(s.status))) && <p class={`reason s-${run.status}`}>{run.message}</p>}
+    {['failed', 'timed-out'].includes(run.status) && <p><A href={tabHref(run.id, 'changes')}>What has changed since it last succeeded?</A></p>}
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
@@ -151,6 +154,7 @@ function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: 
       {run.status !== 'succeeded' && run.status !== 'interrupted' && settled(run.status) && <div><dt>Exit code</dt><dd class="number">{run.exit_code}</dd></div>}
     </dl>
     <Notices of={run.notices} />
+    <Values of={run.labels} label="Labels" />
     <Values of={run.params} label="Parameters" />
     <Values of={run.outputs} label="Outputs" />
   </div>;

@@ -1,4 +1,4 @@
-/** Named values: the parameters of a run, and what it or a step gives out. */
+/** Named values: the labels and parameters of a run, and what it or a step gives out. */
 import { useSignal } from '@preact/signals';
 
 /** The text of a value. */
@@ -9,7 +9,7 @@ export function Values({ of = {}, label }: { of?: Record<string, unknown>; label
   const list = Object.entries(of);
   if (list.length === 0) return null;
   return <div class="run-params" role="group" aria-label={label}>
-    {label === 'Outputs' && <span class="muted">{label}</span>}
+    {label !== 'Parameters' && <span class="muted">{label}</span>}
     {(all.value ? list : list.slice(0, 8)).map(([name, v]) => <span class="tag" key={name} title={`${name}=${text(v).slice(0, 2000)}`}><b>{name}</b> {text(v).slice(0, 200) || <i>empty</i>}</span>)}
     {list.length > 8 && <button type="button" class="button quiet" onClick={() => { all.value = !all.value; }}>{all.value ? 'Show fewer' : `${list.length - 8} more`}</button>}
   </div>;
