@@ -18,8 +18,10 @@ type Definition struct {
 }
 
 // Definitions returns the definitions that the run used, that of its tool first, each once.
-func (p *RecordedRun) Definitions() (list []Definition) {
-	for _, s := range p.Record.Sources {
+func (p *RecordedRun) Definitions() []Definition { return definitionsOf(p.Record.Sources) }
+
+func definitionsOf(sources []tool.Source) (list []Definition) {
+	for _, s := range sources {
 		d := Definition{s.Name, s.Scope, s.Digest, s.Text}
 		if s.File != "" {
 			d.Name = path.Base(strings.ReplaceAll(s.File, `\`, "/"))

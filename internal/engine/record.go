@@ -44,9 +44,6 @@ func (j *job) record() *history.Record {
 
 // shownLabels returns the labels of the run, in which texts that the session knows to be secret are masked.
 func (j *job) shownLabels() map[string]string {
-	if j.resumes() {
-		return j.continuation.recorded.Record.Labels
-	}
 	labels := map[string]string{}
 	maps.Copy(labels, j.plan.Definition.Labels)
 	if j.continuation != nil {

@@ -44,13 +44,13 @@ type Result struct {
 	Waited time.Duration
 	Idle   time.Duration
 	Params map[string]any    // as bound, secrets masked
-	Labels map[string]string // those of the tool and of the caller, see WithLabels
+	Labels map[string]string // those of the tool and of the caller, see WithLabels; nil if the run is not recorded
 	// Enforced reports that the permissions of the tool are enforced. Unenforced lists those that should be but are
 	// not; see Config.AllowUnenforced.
 	Enforced   bool
 	Unenforced []string
 	Withheld   []string // of a recorded run: the parameters that were not recorded because they are secret
-	// Definitions are those that a recorded run used, without their texts; that of the tool is first.
+	// Definitions are those that the run used, that of the tool first; nil if the run is not recorded.
 	Definitions []Definition
 	Output      string // at most 10 MB; see WithStdout
 	// Outputs are the declared outputs by name, secrets masked; nil if there are none. Numbers are json.Numbers.

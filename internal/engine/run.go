@@ -35,9 +35,10 @@ type job struct {
 	runOptions
 	plan         *plan.Plan
 	args         *call.Frame
-	created      time.Time      // of a new run; zero means the time of its RunEnv
-	continuation *Continuation  // nil for a run from the start
-	ledger       history.Ledger // nil if nothing is recorded
+	created      time.Time       // of a new run; zero means the time of its RunEnv
+	continuation *Continuation   // nil for a run from the start
+	ledger       history.Ledger  // nil if nothing is recorded
+	kept         *history.Record // what is recorded of the run when it starts; nil if nothing is
 	broker       *waiting.Broker
 	lockDemands  []history.LockDemand // what the run takes at its start
 	enforced     bool                 // the record of the run says that permissions are enforced
@@ -116,7 +117,9 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		res.setWaiting(waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	clock.set(res, j.startedAt(), time.Now())
-	res.Labels = j.shownLabels()
+	if j.kept != nil {
+		res.Labels, res.Definitions = j.kept.Labels, definitionsOf(j.kept.Sources)
+	}
 	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
 	}
@@ -208,6 +211,7 @@ func (j *job) createdAt() time.Time {
 // claim makes the engine the owner of a resumed run, and ends what an earlier owner left.
 func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 	recorded := j.continuation.recorded
+	j.kept = recorded.Record
 	if j.ledger, err = e.config.Store.Claim(ctx, j.id, recorded.seq()); err != nil {
 		return fmt.Errorf("cannot continue run %s: %w", j.id, err)
 	}
@@ -291,7 +295,8 @@ func (e *Engine) endTemps(j *job, state *dag.State, err error) {
 
 // begin records a new run.
 func (j *job) begin(ctx context.Context, s history.Store) (err error) {
-	if j.ledger, err = s.Begin(ctx, j.record()); err != nil {
+	j.kept = j.record()
+	if j.ledger, err = s.Begin(ctx, j.kept); err != nil {
 		return fmt.Errorf("cannot record the run: %w", err)
 	}
 	if j.onRecorded == nil {
