@@ -58,19 +58,28 @@ func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id stri
 		p.Plan = planOf(emptyPlan(r))
 		return p, p.Refresh(ctx, s)
 	}
+	if err := p.compile(lib); err != nil {
+		return nil, err
+	}
+	return p, p.Refresh(ctx, s)
+}
+
+// compile sets the Plan.
+func (p *RecordedRun) compile(lib *library.Library) error {
+	r := p.Record
 	plan, err := compileRecord(r, lib.Snapshot(r.Sources), requestedName(r))
 	if err != nil {
 		// A definition may only be invalid because a secret in it was masked.
 		whole, lost := wholeSources(r, lib)
 		if lost != nil {
-			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, errors.Join(lost, err))
+			return fmt.Errorf("cannot compile the definitions stored with run %s: %w", r.ID, errors.Join(lost, err))
 		}
 		if plan, err = compileRecord(r, lib.Snapshot(whole), requestedName(r)); err != nil {
-			return nil, fmt.Errorf("cannot compile the definitions stored with run %s: %w", id, err)
+			return fmt.Errorf("cannot compile the definitions stored with run %s: %w", r.ID, err)
 		}
 	}
 	p.Plan = planOf(plan)
-	return p, p.Refresh(ctx, s)
+	return nil
 }
 
 // Of reports whether the run is one of the tool that a caller calls name: the tool's name, or the file it was read

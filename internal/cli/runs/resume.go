@@ -44,6 +44,7 @@ The run uses the definitions that it started with, and the current environment. 
 parameters are not recorded, so give them again.`,
 		Example: `  flowrun resume latest
   flowrun resume 1m80y --rerun-interrupted
+  flowrun resume latest --workspace ~/new/place
   flowrun resume latest --dry-run`,
 		Args: SomeRun,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -61,6 +62,7 @@ parameters are not recorded, so give them again.`,
 	}
 	c.Flags().BoolVar(&o.RerunInterrupted, "rerun-interrupted", false, "run all interrupted steps again, regardless of on-interrupt")
 	c.Flags().BoolVar(&o.Latest, "latest", false, "use the current definitions instead of the recorded ones")
+	addWorkspaceFlag(c, &f)
 	addRunFlags(c, &f)
 	return c
 }
@@ -106,6 +108,7 @@ command shows which steps will run.`,
 	c.RegisterFlagCompletionFunc("from", steps)
 	c.RegisterFlagCompletionFunc("only", steps)
 	c.RegisterFlagCompletionFunc("with", complete.Parameters(env))
+	addWorkspaceFlag(c, &f)
 	addRunFlags(c, &f)
 	return c
 }
@@ -119,6 +122,12 @@ func retryAct(c *cobra.Command) findrun.Act {
 		}
 	}
 	return findrun.Retry
+}
+
+// addWorkspaceFlag adds the flag for a run of a project that has moved.
+func addWorkspaceFlag(c *cobra.Command, f *runFlags) {
+	c.Flags().StringVar(&f.workspace, "workspace", "", "the working directory of the run is now this `folder`, because its project has moved")
+	c.MarkFlagDirname("workspace")
 }
 
 // SomeRun is the argument check of commands that take a run, and more.
@@ -148,6 +157,9 @@ func continueOrRetry(env *ui.Env, c *cobra.Command, a findrun.Act, args []string
 	}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		recorded, err := env.LoadRun(ctx, s, a, args[0])
+		if err == nil && f.workspace != "" {
+			recorded, err = recorded.InWorkspace(env.Library(), f.workspace)
+		}
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ type runFlags struct {
 	passThrough bool
 	allowDash   bool
 	noHistory   bool
+	workspace   string // of resume and retry: where the project is now; "": where it was
 	metrics     launch.MetricsFlags
 	force       bool
 	summary     bool

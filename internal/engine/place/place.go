@@ -49,6 +49,14 @@ func (e InputError) Unwrap() error { return e.error }
 // BadInput returns an InputError.
 func BadInput(err error) error { return InputError{err} }
 
+// NoWorkspace returns why a path cannot be the working directory of the run.
+func NoWorkspace(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return NoFolder("working directory", dir)
+	}
+	return CannotStart(127, "cannot start the step: its working directory %q does not exist; create it, or if the project has moved: flowrun resume RUN --workspace DIR", dir)
+}
+
 // NoFolder returns why a path cannot be a directory of the step. what says which one it is.
 func NoFolder(what, dir string) error {
 	if _, err := os.Stat(dir); err == nil {

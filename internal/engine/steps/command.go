@@ -538,6 +538,9 @@ func (t *start) process() (proc.Process, error) {
 // explainStart returns an error that explains why a start failed and what to do.
 func (t *start) explainStart(file string, err error) error {
 	if dir := t.dir; dir != "" && !isFolder(dir) {
+		if t.Dir == nil { // it is that of the run
+			return place.NoWorkspace(dir)
+		}
 		return place.NoFolder("working directory", dir)
 	}
 	name := t.launch.argv[0]
