@@ -364,7 +364,7 @@ func (j *job) noteLostState(ctx context.Context, s history.StateStore, id histor
 		return // ReadState reports what is wrong with the Store
 	}
 	if lost := keptstate.Lost(all, id); len(lost) > 0 {
-		j.account.note(notice.OfLostState(lost))
+		j.account.note(notice.OfLostState(id, lost))
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/engine/keptstate"
+	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -33,12 +35,12 @@ func stateCommand(env *ui.Env) *cobra.Command {
 		Long: `Show and set the values that tools keep between their runs (the key state of a definition).
 
 A tool is identified by its name and its file. If the file is moved, the tool begins with its
-defaults; flowrun state list still shows the values under the old file.`,
+defaults and its run has a notice; flowrun state adopt takes the values over.`,
 		Example: `  flowrun state get sync
   flowrun state set sync LAST_ID=1200
   flowrun state history sync LAST_ID`,
 	}
-	c.AddCommand(getCommand(env), setCommand(env), listCommand(env), historyCommand(env))
+	c.AddCommand(getCommand(env), setCommand(env), adoptCommand(env), listCommand(env), historyCommand(env))
 	return c
 }
 
@@ -64,6 +66,13 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 				current, err := s.State(ctx, t.id)
 				if err != nil {
 					return err
+				}
+				all, err := s.State(ctx, history.StateID{})
+				if err != nil {
+					return err
+				}
+				if lost := keptstate.Lost(all, t.id); len(lost) > 0 {
+					env.Notef("%s", notice.OfLostState(t.id, lost).Message)
 				}
 				values := rundocs.WithDefaults(t.defaults, current)
 				if len(args) == 1 {
@@ -110,6 +119,51 @@ merge. The change is noted in the history of the key, with your name.`,
 				return err
 			}
 			return env.WriteHistory(func(ctx context.Context, s ui.History) error { return s.SetState(ctx, changes) })
+		},
+		ValidArgsFunction: complete.Tool(env),
+	}
+}
+
+func adoptCommand(env *ui.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "adopt TOOL",
+		Short: "Take over the values of a tool whose file has moved",
+		Long: `Take over the values that a tool had before its file was moved. The tool must have none yet,
+and a file that does not exist any more must have values of a tool of this name; of several
+such files it is the one whose values were set last. They stay in the history of that file.`,
+		Example: `  mv ~/shop ~/new/shop && cd ~/new/shop && flowrun state adopt sync`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return ui.Usagef(c, "give a tool")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, err := open(env, args[0])
+			if err != nil {
+				return err
+			}
+			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+				all, err := s.State(ctx, history.StateID{})
+				if err != nil {
+					return err
+				}
+				lost := keptstate.Lost(all, t.id)
+				if len(lost) == 0 {
+					return fmt.Errorf("there are no values to take over for tool %s: it has values, or no file that does not exist any more had some; flowrun state list shows all", t.id.Tool)
+				}
+				var changes []dag.StateChange
+				for _, v := range lost {
+					if slices.Contains(t.names(), v.Key) {
+						changes = append(changes, dag.StateChange{Tool: t.id.Tool, File: t.id.File, Key: v.Key, Value: v.Value})
+					}
+				}
+				if err := s.SetState(ctx, changes); err != nil {
+					return err
+				}
+				env.Notef("took over %s of %s", ui.Count(len(changes), "value"), lost[0].File)
+				return nil
+			})
 		},
 		ValidArgsFunction: complete.Tool(env),
 	}

@@ -121,20 +121,14 @@ func OfLimit(loop dag.ID, maxParallel, items, most int) (n Notice, limited bool)
 		most > 0 && min(maxParallel, items) > most
 }
 
-// OfLostState returns the notice that a tool begins without the values that it had in another file. Their values are left out.
-func OfLostState(lost []history.StateValue) Notice {
-	return Notice{Code: LostState, Message: fmt.Sprintf("tool %s has no state here, but had some in %s, which does not exist any more; flowrun state list shows the values; to take them over: %s",
-		lost[0].Tool, lost[0].File, SetState(lost))}
+// OfLostState returns the notice that a tool begins without the values that it had in another file. The values are left out.
+func OfLostState(id history.StateID, lost []history.StateValue) Notice {
+	return Notice{Code: LostState, Message: fmt.Sprintf("tool %s has no state here, but had some in %s, which does not exist any more; to take it over: %s",
+		id.Tool, lost[0].File, AdoptState(id))}
 }
 
-// SetState returns the command that sets values of a tool, without the values.
-func SetState(values []history.StateValue) string {
-	command := "flowrun state set " + values[0].Tool
-	for _, v := range values {
-		command += " " + v.Key + "=VALUE"
-	}
-	return command
-}
+// AdoptState returns the command that takes over the values that a tool had in another file.
+func AdoptState(id history.StateID) string { return "flowrun state adopt " + id.File }
 
 // BesideStatus returns the notices that the status of the run, with its notes and its steps, does not say already.
 func BesideStatus(status dag.Status, list []Notice) (beside []Notice) {

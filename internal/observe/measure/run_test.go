@@ -108,7 +108,7 @@ func TestKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`flowrun_runs_total{status="failed",tool="t"} 0`, `flowrun_runs_total{status="interrupted",tool="u"} 0`, 
+		`flowrun_runs_total{status="failed",tool="t"} 0`, `flowrun_runs_total{status="interrupted",tool="u"} 0`,
 		`flowrun_steps_total{status="failed",step="a/b",tool="t"} 0`, `flowrun_step_retries_total{step="a",tool="t"} 0`,
 		`flowrun_attention{kind="waiting",tool="t"} 2`, `flowrun_attention{kind="waiting",tool="other"} 1`, `flowrun_attention{kind="interrupted",tool="u"} 0`, `flowrun_attention{kind="interrupted",tool=""} 0`,
 		`flowrun_schedule_missed_total{schedule="s"} 0`, `flowrun_schedule_next_timestamp_seconds{schedule="s",tool="t"} 60`, `flowrun_schedule_previous_timestamp_seconds{schedule="paused",tool="t"} 0`,

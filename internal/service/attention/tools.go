@@ -37,14 +37,15 @@ func (f *search) lostState(ctx context.Context) error {
 		return err
 	}
 	for _, d := range f.Definitions() {
-		lost := keptstate.Lost(all, history.StateID{Tool: d.Name, File: d.File})
+		id := history.StateID{Tool: d.Name, File: d.File}
+		lost := keptstate.Lost(all, id)
 		if len(lost) == 0 || d.Broken != "" {
 			continue
 		}
 		if p, err := d.Plan(); err != nil || !p.KeepsState() {
 			continue
 		}
-		f.add(Item{Kind: LostState, Tool: d.Name, Reason: notice.OfLostState(lost).Message, Since: lost[0].At, Do: notice.SetState(lost)})
+		f.add(Item{Kind: LostState, Tool: d.Name, Reason: notice.OfLostState(id, lost).Message, Since: lost[0].At, Do: notice.AdoptState(id)})
 	}
 	return nil
 }
