@@ -45,15 +45,15 @@ func TestOf(t *testing.T) {
 	if private.Bytes != before-one {
 		t.Errorf("%d bytes are private of %d", private.Bytes, before)
 	}
-	hole, err := os.Create(filepath.Join(dir, "hole"))
+	sparse, err := os.Create(filepath.Join(dir, "sparse"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer hole.Close()
-	if err := hole.Truncate(1 << 30); err != nil {
+	defer sparse.Close()
+	if err := sparse.Truncate(1 << 30); err != nil {
 		t.Fatal(err)
 	}
 	if got := Of(dir); got > before+1<<20 {
-		t.Errorf("a hole takes %d", got-before)
+		t.Errorf("a sparse file takes %d", got-before)
 	}
 }

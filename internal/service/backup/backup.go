@@ -38,6 +38,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 	"github.com/flowrun/flowrun/internal/os/diskuse"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -89,24 +90,19 @@ func Write(ctx context.Context, db Source, state, target string) (runs int, err 
 
 // writeFile makes a backup file.
 func writeFile(ctx context.Context, db Source, state, target string) (runs int, err error) {
-	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+"-*") // 0600
+	temp, err := os.MkdirTemp(filepath.Dir(target), ".flowrun-backup-*") // where there has to be space for the backup anyway
 	if err != nil {
 		return 0, fmt.Errorf("cannot write the backup: %w", err)
 	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err == nil {
-			err = os.Link(f.Name(), target) // fails if it exists by now
-			if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
-				err = os.Rename(f.Name(), target)
-			}
+	defer os.RemoveAll(temp)
+	err = atomicfile.File{Path: target, Mode: 0o600, Exclusive: true}.Write(func(f *os.File) error {
+		z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed) // the level is valid
+		if runs, err = pack(ctx, db, state, filepath.Join(temp, dbName), z); err != nil {
+			return err
 		}
-		os.Remove(f.Name())
-	}()
-	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed) // the level is valid
-	if runs, err = pack(ctx, db, state, f.Name()+".db", z); err != nil {
-		return 0, err
-	}
-	return runs, errors.Join(z.Close(), f.Sync())
+		return z.Close()
+	})
+	return runs, err
 }
 
 // writeFolder makes a backup folder.
@@ -127,7 +123,7 @@ func writeFolder(ctx context.Context, db Source, state, target string) (runs int
 	r.CloseWithError(err)
 	runs = <-packed
 	if err == nil {
-		err = root.Rename(restoring, dbName)
+		err = complete(root)
 	}
 	if err != nil {
 		empty(root)

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
@@ -67,7 +67,7 @@ func Restore(ctx context.Context, from, state string) (r Restored, err error) {
 		err = artifact.Moved(state, m.State)
 	}
 	if err == nil {
-		err = errors.Join(root.Remove(manifestName), root.Rename(restoring, dbName))
+		err = errors.Join(root.Remove(manifestName), complete(root))
 	}
 	if err != nil {
 		empty(root)
@@ -75,6 +75,9 @@ func Restore(ctx context.Context, from, state string) (r Restored, err error) {
 	}
 	return r, nil
 }
+
+// complete gives the history its name, when everything else is in place.
+func complete(root *os.Root) error { return root.Rename(restoring, dbName) }
 
 // open returns the archive of a backup file or folder.
 func open(from string) (io.ReadCloser, error) {
@@ -207,7 +210,7 @@ func unpackEntry(t io.Reader, h *tar.Header, root *os.Root, m *manifest) error {
 	if h.Name == manifestName {
 		text := &strings.Builder{}
 		to = io.MultiWriter(f, text)
-		defer func() { _ = json.Unmarshal([]byte(text.String()), m) }() // unpack misses the format
+		defer func() { _ = value.DecodeJSON(text.String(), m) }() // unpack misses the format
 	}
 	_, err = io.Copy(to, t)
 	if err == nil && h.Name == dbName {
