@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
+	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
 // TestPruneFreesWhatItSays: --max-size is what du shows afterwards, and the printed number is the difference that du shows.
@@ -26,7 +27,8 @@ func TestPruneFreesWhatItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 400 { // of each run a small file, which takes a block, and of one in ten a larger one
+	many := sizetest.Of[int64](1, 5, 250)
+	for i := range 400 * int(many) { // of each run a small file, which takes a block, and of one in ten a larger one
 		id := history.NewID(time.Now())
 		l, err := s.Begin(t.Context(), &history.Record{ID: id, Tool: "t", Created: time.Now()})
 		if err != nil {
@@ -52,9 +54,9 @@ func TestPruneFreesWhatItSays(t *testing.T) {
 		policy      sqlite.Policy
 		most, least int64 // of what is left
 	}{
-		{sqlite.Policy{Keep: 300}, 9 << 20, 4 << 20},
-		{sqlite.Policy{MaxSize: 4_000_000}, 4_000_000, 3_300_000},
-		{sqlite.Policy{MaxSize: 1_000_000}, 1_000_000, 600_000},
+		{sqlite.Policy{Keep: 300 * int(many)}, many * 9 << 20, many * 4 << 20},
+		{sqlite.Policy{MaxSize: many * 4_000_000}, many * 4_000_000, many * 3_300_000},
+		{sqlite.Policy{MaxSize: many * 1_000_000}, many * 1_000_000, many * 600_000},
 	} {
 		var out strings.Builder
 		before := du(t, state)
@@ -69,7 +71,7 @@ func TestPruneFreesWhatItSays(t *testing.T) {
 			t.Fatalf("%s: %v", &out, err)
 		}
 		said, err := ui.ParseBytes(fmt.Sprintf("%.1f%s", freed, unit))
-		if off := before - after - said; err != nil || off < -100_000 || off > 100_000 {
+		if off := before - after - said; err != nil || off < -100_000*many || off > 100_000*many {
 			t.Errorf("%+v: %s but du went from %d to %d: %v", c.policy, &out, before, after, err)
 		}
 		left := after - du(t, filepath.Join(state, "history.reserve"), filepath.Join(state, "history.db-shm"))
