@@ -13,11 +13,15 @@ import (
 // the history: runs that wait until earlier ones have ended, and runs of a service that was killed
 // before it could start them.
 
-const (
-	// queueInterval is how often the queue is checked while it contains runs of this service,
-	// idleInterval how often otherwise.
+// queueInterval is how often the queue is checked while it contains runs of this service,
+// idleInterval how often it, and what else may have changed, is checked otherwise. A test of a week makes
+// them longer.
+var (
 	queueInterval = 100 * time.Millisecond
 	idleInterval  = time.Second
+)
+
+const (
 	// abandonedAfter is the age at which a claim of another service counts as abandoned. It is far
 	// longer than starting a run takes.
 	abandonedAfter = 10 * time.Second

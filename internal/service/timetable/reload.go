@@ -19,7 +19,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(time.Second):
+		case <-time.After(idleInterval):
 		}
 		if err := s.pauseFailing(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("cannot count the failures of schedules", "error", err.Error())
