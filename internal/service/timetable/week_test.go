@@ -118,7 +118,7 @@ type weekMoment struct {
 }
 
 var weekMoments = []weekMoment{
-	{1, "01:07", "down"}, {1, "09:07", "up"},
+	{1, "01:37", "down"}, {1, "09:07", "up"},
 	{2, "16:40", "resume"},
 	{2, "21:05", "down"}, {2, "21:17", "up"}, // while a run of quarter is active
 	{3, "23:07", "down"}, {4, "05:37", "up"}, // over the change of the clocks
