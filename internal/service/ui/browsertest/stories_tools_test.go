@@ -87,7 +87,7 @@ func TestSchema(t *testing.T) {
 	b.has("Who asks")
 }
 
-// A schedule is paused, resumed and run now.
+// A schedule is paused, resumed, run now, and run for past days.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	b := open(t, main)
@@ -102,6 +102,12 @@ func TestSchedules(t *testing.T) {
 	b.has("The run does not count as one of the schedule")
 	b.clickOn(`document.querySelector('dialog .primary')`)
 	b.has("has started")
+	b.goTo("/schedules?schedule=nightly")
+	b.click("Backfill")
+	b.has("that has no run, oldest first")
+	b.clickOn(`document.querySelector('dialog .primary')`)
+	b.has("The backfill starts")
+	b.until(`document.querySelector('.past').innerText.includes('succeeded')`)
 }
 
 // A broken definition is reported beside the text while somebody types, and cannot be saved. A valid

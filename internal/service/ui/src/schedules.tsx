@@ -9,11 +9,11 @@ import { useChanges } from './stream';
 import { useRows } from './tools/list';
 import './schedules.css';
 
-interface Firing { at: string; run?: string; status: string; reason?: string; notes?: string[] }
+interface Firing { at: string; run?: string; status: string; reason?: string; notes?: string[]; late?: boolean }
 
 interface Schedule {
-  name: string; tool: string; cron: string; timezone?: string; next?: string; paused: boolean; source: string; params?: Record<string, unknown>; describe: string;
-  overlap: string; catch_up: string; jitter?: string; start?: string; end?: string; skip_if_successful?: boolean; tool_missing?: boolean; last?: Firing;
+  name: string; tool: string; cron: string; on?: string; timezone?: string; next?: string; paused: boolean; source: string; params?: Record<string, unknown>; describe: string;
+  overlap: string; catch_up: string; jitter?: string; start?: string; end?: string; skip_if_successful?: boolean; must_end_by?: string; pause_after?: number; pause_reason?: string; except?: string; tool_missing?: boolean; last?: Firing;
 }
 
 interface ScheduledTime { at: string; local: string; note?: string; fired?: Firing }
@@ -54,7 +54,7 @@ function Table({ schedules, selected, changed }: { schedules: Schedule[]; select
       <td><A href={'/schedules?schedule=' + encodeURIComponent(s.name)} data-row aria-current={s === selected || undefined}><strong>{s.name}</strong></A>
         {s.tool !== s.name && <span class="muted"> runs <A href={pathOf('tools', s.tool)}>{s.tool}</A></span>}
         <div class="muted">{s.describe}</div></td>
-      <td>{s.tool_missing ? <span class="tag">tool missing</span> : s.paused ? <span class="tag">paused</span> : s.next ? <><Time at={s.next} /><div class="muted">{clock(s.next)}</div></> : <span class="muted">over</span>}</td>
+      <td>{s.tool_missing ? <span class="tag">tool missing</span> : s.paused ? <><span class="tag">paused</span>{s.pause_reason && <div class="muted">{s.pause_reason}</div>}</> : s.next ? <><Time at={s.next} /><div class="muted">{clock(s.next)}</div></> : <span class="muted">over</span>}</td>
       <td class="narrow-hide">{s.last && <Fired firing={s.last} />}</td>
       {mayOperate() && <td class="actions-cell"><Actions schedule={s} changed={changed} /></td>}
     </tr>)}</tbody>
@@ -93,7 +93,7 @@ function Params({ params }: { params: Record<string, unknown> }) {
 /** What happened at a scheduled time. */
 function Fired({ firing: f }: { firing: Firing }) {
   const status = (states as string[]).includes(f.status) ? <Status state={f.status as State} note={f.notes?.join(', ')} /> : <span class="tag">{f.status}</span>;
-  return <><div>{f.run ? <A href={pathOf('runs', f.run)}>{status}</A> : status}</div>
+  return <><div>{f.run ? <A href={pathOf('runs', f.run)}>{status}</A> : status}{f.late && <> <span class="tag" title="The run had not succeeded at its deadline.">late</span></>}</div>
     <div class="muted">{f.reason || <Time at={f.at} />}</div></>;
 }
 
@@ -101,6 +101,7 @@ function Detail({ schedule: s }: { schedule: Schedule }) {
   const facts: [string, any][] = [
     ['Expression', <code>{s.cron}</code>], ['Time zone', s.timezone], ['If the last run is active', ({ skip: 'skip the new run', queue: 'queue the new run', 'cancel-running': 'cancel the active run', allow: 'run both' } as Record<string, string>)[s.overlap] ?? s.overlap],
     ['Missed times', `run ${s.catch_up}`.replace('run none', 'are not run')], ['Delay', s.jitter && `at most ${s.jitter}, at random`], ['From', s.start && clock(s.start)], ['Until', s.end && clock(s.end)],
+    ['Must succeed by', s.must_end_by], ['Paused after', s.pause_after && count(s.pause_after, 'failure') + ' in a row'], ['No runs on', s.except],
     ['Skipped', s.skip_if_successful && 'if the tool has succeeded since the last time'], ['Defined in', <code>{s.source}</code>], ['Parameters', s.params && <Params params={s.params} />],
   ];
   return <>
@@ -174,14 +175,15 @@ function Past({ schedule: s }: { schedule: Schedule }) {
   const range = { from: new Date(from + 'T00:00:00'), to: new Date(Math.min(new Date(to + 'T23:59:59').getTime(), now)) };
   const valid = !Number.isNaN(range.from.getTime()) && !Number.isNaN(range.to.getTime());
   const times = useResource((abort) => !valid ? Promise.resolve({ times: [] }) : get<{ times: ScheduledTime[] }>(route(s.name, 'times'), { from: range.from.toISOString(), to: range.to.toISOString(), limit: most }, abort), [s.name, from, to, s.last?.at]);
-  return <Section title="Backfill preview" aside={<div class="row">
+  return <Section title="Backfill" aside={<div class="row">
     <label>From <input type="date" value={from} max={date(now)} onChange={(e: any) => setQuery({ from: e.currentTarget.value })} /></label>
     <label>to <input type="date" value={to} max={date(now)} onChange={(e: any) => setQuery({ to: e.currentTarget.value })} /></label></div>}>
     <Load from={times}>{({ times: list }) => {
       const missed = list.filter((t) => !t.fired?.run);
       if (list.length === 0) return <Empty>The schedule has no times in this range.</Empty>;
       return <>
-        <p class="body muted">{list.length === most && `The first ${most} times: `}{count(list.length, 'time')} in this range, {missed.length} without a run. A backfill would start {count(missed.length, 'run')} of {s.tool}. Nothing is started here. Times before the schedule was added have no run either.</p>
+        <p class="body muted">{list.length === most && `The first ${most} times: `}{count(list.length, 'time')} in this range, {missed.length} without a run. A backfill would start {count(missed.length, 'run')} of {s.tool}. Times before the schedule was added have no run either.</p>
+        {mayOperate() && missed.length > 0 && !s.on && <div class="body"><BackfillButton schedule={s} from={range.from} to={range.to} started={times.reload} /></div>}
         <div class="table-scroll past"><table>
           <thead><tr><th>{s.timezone ?? 'Time'}</th><th>What happened</th><th>Note</th></tr></thead>
           <tbody>{[...list].reverse().map((t) => <tr key={t.at}><td class="number">{inZone(t.at)}</td><td>{t.fired ? <Fired firing={t.fired} /> : <span class="muted">no run</span>}</td><td>{t.note && <span class="note">{t.note}</span>}</td></tr>)}</tbody>
@@ -189,4 +191,30 @@ function Past({ schedule: s }: { schedule: Schedule }) {
       </>;
     }}</Load>
   </Section>;
+}
+
+/** Starts runs for the past times of a range that have none. */
+function BackfillButton({ schedule: s, from, to, started }: { schedule: Schedule; from: Date; to: Date; started(): void }) {
+  const asks = useSignal(false), busy = useSignal(false), parallel = useSignal(1);
+  const start = async () => {
+    busy.value = true;
+    await attempt(async () => {
+      const body = { from: from.toISOString(), to: new Date(Math.min(to.getTime(), serviceNow() - 1000)).toISOString(), max_parallel: parallel.value };
+      const { times } = await send<{ times: { status?: string }[] }>('POST', route(s.name, 'backfill'), body);
+      toast(`The backfill starts ${count(times.filter((t) => !t.status).length, 'run')} of ${s.tool}.`);
+      asks.value = false;
+    });
+    busy.value = false;
+    started();
+  };
+  const stop = () => attempt(() => send('DELETE', route(s.name, 'backfill')), 'No more runs of a backfill start.').then(started);
+  return <div class="row">
+    <Button onClick={() => { asks.value = true; }}>Backfill</Button>
+    <Button kind="quiet" onClick={stop}>Stop the backfill</Button>
+    {asks.value && <Dialog title={`Backfill ${s.name}`} onClose={() => { asks.value = false; }}>
+      <p>This runs <code>{s.tool}</code> once for each time from {clock(from.getTime())} to {clock(to.getTime())} that has no run, oldest first.</p>
+      <label>Active at once <input type="number" min="1" value={parallel.value} onInput={(e: any) => { parallel.value = Math.max(1, Number(e.currentTarget.value) || 1); }} /></label>
+      <div class="actions"><Button onClick={() => { asks.value = false; }}>Not now</Button><Button kind="primary" busy={busy.value} onClick={start}>Start</Button></div>
+    </Dialog>}
+  </div>;
 }
