@@ -68,8 +68,8 @@ func PlanBackfill(ctx context.Context, s Store, e Entry, from, to, now time.Time
 			if err != nil {
 				return nil, err
 			}
-			if t.Run, t.Status = d.Run, d.Status; d.Status == "due" {
-				t.Status = "" // killed between claim and start, or queued: whoever starts it first does
+			if t.Run, t.Status = d.Run, d.Status; d.Status == "due" && now.Sub(f.At) > abandonedAfter {
+				t.Status = "" // who claimed it was killed before the run started, or it is queued; its id is taken once
 			}
 		}
 		list = append(list, t)

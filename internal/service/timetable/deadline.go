@@ -23,13 +23,20 @@ type Alarm struct {
 	Reason    string // in words
 }
 
+// maxAlarms is how many alarms are sent at the same time: after an outage there may be a hundred.
+const maxAlarms = 4
+
 // raise logs and counts an alarm, and sends its notifications.
 func (s *Scheduler) raise(ctx context.Context, a Alarm) {
 	r := schedule.Report{Kind: a.Kind, Schedule: a.Entry.Name, Scheduled: a.Scheduled, Run: a.Run, Reason: a.Reason}
 	s.report(r)
 	s.observe(r)
 	if s.service.Alarm != nil {
-		s.starting.Go(func() { s.service.Alarm(context.WithoutCancel(ctx), a) })
+		s.starting.Go(func() {
+			s.alarms <- struct{}{}
+			defer func() { <-s.alarms }()
+			s.service.Alarm(context.WithoutCancel(ctx), a)
+		})
 	}
 }
 

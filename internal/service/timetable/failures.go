@@ -15,9 +15,9 @@ import (
 // cancelled, or have not ended, are among them.
 const maxRow = 200
 
-// pauseFailing pauses the schedules whose last runs have failed, if they have pause-after. The caller reads the
-// schedules again.
-func (s *Scheduler) pauseFailing(ctx context.Context) error {
+// pauseFailing pauses the schedules whose last runs have failed, if they have pause-after. If it has paused one, the
+// caller reads the schedules again.
+func (s *Scheduler) pauseFailing(ctx context.Context) (paused bool, err error) {
 	var failing []Entry
 	for _, e := range s.sortedEntries() {
 		if e.PauseAfter > 0 && !e.Paused {
@@ -25,16 +25,16 @@ func (s *Scheduler) pauseFailing(ctx context.Context) error {
 		}
 	}
 	if len(failing) == 0 {
-		return nil
+		return false, nil
 	}
 	writes, err := s.store.File().Writes()
 	if err != nil || s.counted.Unchanged(writes) && time.Since(s.countedAt) < queryInterval {
-		return err
+		return false, err
 	}
 	for _, e := range failing {
 		last, err := s.lastFailures(ctx, e)
 		if err != nil {
-			return err
+			return paused, err
 		}
 		if last == "" {
 			continue
@@ -46,13 +46,14 @@ func (s *Scheduler) pauseFailing(ctx context.Context) error {
 		changed, err := s.store.Schedules().PauseBecause(ctx, e.Name, reason)
 		switch {
 		case err != nil:
-			return err
+			return paused, err
 		case changed: // else another service, or a person, was faster
+			paused = true
 			s.raise(ctx, Alarm{Entry: e, Kind: schedule.Paused, Run: last, Reason: reason})
 		}
 	}
 	s.counted, s.countedAt = writes, time.Now()
-	return nil
+	return paused, nil
 }
 
 // lastFailures returns the newest run of a schedule if as many of its runs as pause-after says have failed in a row

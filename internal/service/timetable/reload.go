@@ -21,7 +21,7 @@ func (s *Scheduler) watchChanges(ctx context.Context) {
 			return
 		case <-time.After(idleInterval):
 		}
-		if err := s.pauseFailing(ctx); err != nil && ctx.Err() == nil {
+		if _, err := s.pauseFailing(ctx); err != nil && ctx.Err() == nil {
 			s.log.Error("cannot count the failures of schedules", "error", err.Error())
 		}
 		d := s.service.Tools.Version()

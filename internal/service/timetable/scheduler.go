@@ -77,6 +77,7 @@ type Scheduler struct {
 	tools      map[string]bool   // tools that have schedules
 	// exceptFiles are files with days: reload reads them again after a change.
 	exceptFiles []string
+	alarms      chan struct{}                 // one place for each alarm that is being sent
 	backfills   map[string]context.CancelFunc // backfills that are running, by schedule
 	ctx         context.Context               // ends when the scheduler stops
 	counted     sqlite.Writes                 // to the history when failures were last counted
@@ -96,10 +97,11 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 		observe(r)
 	}})
 	ctx, cancel := context.WithCancel(ctx)
+	s.alarms = make(chan struct{}, maxAlarms)
 	s.ctx, s.backfills = ctx, map[string]context.CancelFunc{}
 	var work sync.WaitGroup
-	s.reload(ctx)                   // before queued runs are checked, which requires the set of schedules
-	if s.pauseFailing(ctx) == nil { // before a missed time is caught up
+	s.reload(ctx)                                 // before queued runs are checked, which requires the set of schedules
+	if paused, _ := s.pauseFailing(ctx); paused { // before a missed time is caught up; watchChanges reports an error
 		s.reload(ctx)
 	}
 	work.Go(func() { s.watchChanges(ctx) })

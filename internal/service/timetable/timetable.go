@@ -77,8 +77,8 @@ type Entry struct {
 	toolMissing bool
 }
 
-// FromRule converts a rule to a schedule, without the days in files of except. A rule in a valid definition causes no error, unless the
-// time zones of the machine have changed.
+// FromRule converts a rule to a schedule, without the days in files of except. A rule in a valid
+// definition causes no error, unless the time zones of the machine have changed.
 func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 	zone := time.Local
 	if r.Timezone != nil {

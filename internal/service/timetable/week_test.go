@@ -42,8 +42,7 @@ type weekRule struct {
 	minutes, hours, weekdays []int // nil: any
 	followsTime              bool  // the hour is * or has a step
 	overlap, catchUp         string
-	key                      string // further keys of the definition
-	except                   int    // a day of the week without times, counted from 0; -1: none
+	except                   int // a day of the week without times, counted from 0; -1: none
 	pauseAfter               int
 	mustEndBy                int // an hour of the day; 0: none
 	takes                    func(local time.Time) time.Duration

@@ -141,6 +141,8 @@ func TestTimingRefuses(t *testing.T) {
 		{"15 2 * 10 *", "Australia/Lord_Howe", schedule.Schedule{}, "2027-10-03 02:15 in Australia/Lord_Howe is near a change of the clocks that Temporal does not follow exactly"},
 		{"0 12 * * SUN", "America/Havana", schedule.Schedule{}, "2027-03-14 12:00 in America/Havana is near a change"},
 		{"0 7 * * *", "Europe/Zurich", schedule.Schedule{SkipIfSuccessful: true}, "skip-if-successful"},
+		{"0 7 * * *", "Europe/Zurich", schedule.Schedule{PauseAfter: 3}, "pause-after"},
+		{"0 7 * * *", "Europe/Zurich", schedule.Schedule{Params: map[string]any{"DAY": "{schedule.date}"}}, "{schedule.date} cannot be replaced"},
 		{"0 7 * * *", "Local", schedule.Schedule{}, "the time zone of this machine has no name"},
 		{"0 7 * * *", "UTC", schedule.Schedule{Overlap: schedule.OverlapQueue}, "with overlap queue, Temporal would start several missed times"},
 		{"0 7 * * *", "UTC", schedule.Schedule{Overlap: schedule.OverlapAllow}, "with overlap allow, Temporal would start several missed times"},
