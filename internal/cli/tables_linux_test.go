@@ -17,24 +17,25 @@ import (
 
 // tables are the command lines that print each table of a file. RUN is a run.
 var tables = map[string][]string{
-	"author/docs.go":     {"docs --search interrupted schedules"},
-	"author/explain.go":  {"explain"},
-	"past/artifacts.go":  {"artifacts RUN", "artifacts RUN report-of-the-month"},
-	"past/audit.go":      {"history audit"},
-	"past/diff.go":       {"diff RUN latest"},
-	"past/ps.go":         {"ps"},
-	"past/runs.go":       {"runs"},
-	"past/show.go":       {"show RUN"},
-	"past/stats.go":      {"stats nightly-reports"},
-	"schedules/list.go":  {"schedule list"},
-	"schedules/next.go":  {"schedule next nightly-reports"},
-	"serve/user.go":      {"user list"},
-	"servers/list.go":    {"mcp list"}, // and mcp tools, which is alike and needs a server
-	"settings/config.go": {"config list", "config list --show-origin"},
-	"settings/trust.go":  {"trust --list", "trust --show"},
-	"state/state.go":     {"state get nightly-reports"},
-	"tools/list.go":      {"tool list"},
-	"author/import.go":   nil, // its table is as wide as it must be
+	"author/docs.go":        {"docs --search interrupted schedules"},
+	"author/explain.go":     {"explain"},
+	"past/artifacts.go":     {"artifacts RUN", "artifacts RUN report-of-the-month"},
+	"past/audit.go":         {"history audit"},
+	"past/diff.go":          {"diff RUN latest"},
+	"past/ps.go":            {"ps"},
+	"past/runs.go":          {"runs"},
+	"past/show.go":          {"show RUN"},
+	"past/stats.go":         {"stats nightly-reports"},
+	"schedules/backfill.go": {"schedule backfill nightly-reports#2 --from 2020-01-01 --to 2020-01-15 --dry-run"},
+	"schedules/list.go":     {"schedule list"},
+	"schedules/next.go":     {"schedule next nightly-reports"},
+	"serve/user.go":         {"user list"},
+	"servers/list.go":       {"mcp list"}, // and mcp tools, which is alike and needs a server
+	"settings/config.go":    {"config list", "config list --show-origin"},
+	"settings/trust.go":     {"trust --list", "trust --show"},
+	"state/state.go":        {"state get nightly-reports"},
+	"tools/list.go":         {"tool list"},
+	"author/import.go":      nil, // its table is as wide as it must be
 }
 
 const widelyShown = `name: nightly-reports
