@@ -19,6 +19,7 @@ import (
 var tables = map[string][]string{
 	"author/docs.go":        {"docs --search interrupted schedules"},
 	"author/explain.go":     {"explain"},
+	"launch/attention.go":   {"ps"},
 	"past/artifacts.go":     {"artifacts RUN", "artifacts RUN report-of-the-month"},
 	"past/audit.go":         {"history audit"},
 	"past/diff.go":          {"diff RUN latest"},
@@ -88,7 +89,7 @@ func TestTablesFitTerminals(t *testing.T) {
 		c := exec.Command("flowrun", strings.Fields(line)...)
 		c.Dir = dir
 		c.Env = append(append(os.Environ(), "FLOWRUN_STATE_DIR="+dir+"/state", "HOME="+dir, "XDG_CONFIG_HOME="+dir+"/config", "FLOWRUN_GLOBAL_CONFIG="+dir+"/none",
-			"NO_COLOR=1", "FLOWRUN_PROGRESS=none", "LC_ALL=C.UTF-8", "PAGER=cat"), extra...)
+			"NO_COLOR=1", "FLOWRUN_PROGRESS=none", "LC_ALL=C.UTF-8", "PAGER=cat", "FLOWRUN_HISTORY_MIN_FREE=1000000TB"), extra...)
 		return c
 	}
 	printed := func(line string) string {
