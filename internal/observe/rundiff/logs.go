@@ -45,8 +45,8 @@ func readLogs(stateDir string, run *engine.RecordedRun) (*stepLogs, error) {
 	return l, nil
 }
 
-// last returns the logs of the last attempt of a step, by stream.
-func (l *stepLogs) last(step dag.ID) (streams map[rundir.Stream]runlog.Part, err error) {
+// last returns the logs of the last attempt of a step, by stream. An attempt that printed nothing has none.
+func (l *stepLogs) last(step dag.ID, attempts int) (streams map[rundir.Stream]runlog.Part, err error) {
 	if l.holders[step] || l.run.Plan.Nested(string(step)) != nil {
 		return nil, nil
 	}
@@ -54,12 +54,12 @@ func (l *stepLogs) last(step dag.ID) (streams map[rundir.Stream]runlog.Part, err
 	if err != nil {
 		return nil, err
 	}
-	streams, attempt := map[rundir.Stream]runlog.Part{}, 0
+	streams = map[rundir.Stream]runlog.Part{}
 	for _, p := range parts {
-		attempt = max(attempt, p.Attempt)
+		attempts = max(attempts, p.Attempt)
 	}
 	for _, p := range parts {
-		if p.Attempt == attempt {
+		if p.Attempt == attempts {
 			streams[p.Stream] = p
 		}
 	}
@@ -82,11 +82,11 @@ func (d *Diff) compareLogs(stateDir string, before, after *engine.RecordedRun) e
 		if !s.Before.started() || !s.After.started() {
 			continue
 		}
-		was, err := old.last(dag.ID(s.ID))
+		was, err := old.last(dag.ID(s.ID), s.Before.Attempts)
 		if err != nil {
 			return err
 		}
-		is, err := new.last(dag.ID(s.ID))
+		is, err := new.last(dag.ID(s.ID), s.After.Attempts)
 		if err != nil {
 			return err
 		}
