@@ -28,7 +28,7 @@ func (h runList) routes() []route {
 				{name: "status", kind: "string", doc: "Only runs with this status. May be repeated.", enum: runfilter.Statuses(), many: true},
 				{name: "tool", kind: "string", doc: "Only runs of this tool."},
 				{name: "tag", kind: "string", doc: "Only runs of tools that have this tag now. May be repeated: the tool must have all of them.", many: true},
-				{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, backfill:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, webhook, file or after, or cli for runs that were started directly."},
+				{name: "origin", kind: "string", doc: "Only runs with this origin: api, detach, mcp, call, schedule:NAME, backfill:NAME, webhook:NAME, file:NAME, after:NAME, all of a kind with schedule, backfill, webhook, file or after, or cli for runs that were started directly."},
 				{name: "param", kind: "string", doc: "Only runs whose parameter has this value, written as NAME=VALUE. May be repeated. Secret values are not recorded and never match.", many: true},
 				{name: "label", kind: "string", doc: "Only runs that have this label, written as NAME=VALUE, or as NAME for any value. May be repeated.", many: true},
 				{name: "id", kind: "string", doc: "Only runs whose id begins with this text."},

@@ -17,7 +17,7 @@ const filterStates: State[] = ['running', 'pending', 'waiting', 'succeeded', 'fa
 const ages: Record<string, [text: string, ms: number]> = {
   '1h': ['Last hour', 3_600_000], '24h': ['Last 24 hours', 86_400_000], '7d': ['Last 7 days', 7 * 86_400_000], '30d': ['Last 30 days', 30 * 86_400_000],
 };
-const origins: [value: string, text: string][] = [['', 'Any trigger'], ['cli', 'Command line'], ['api', 'API'], ['schedule', 'Schedules'], ['file', 'Files'], ['after', 'Other tools'], ['webhook', 'Webhooks'], ['mcp', 'MCP'], ['call', 'Models'], ['detach', 'Detached']];
+const origins: [value: string, text: string][] = [['', 'Any trigger'], ['cli', 'Command line'], ['api', 'API'], ['schedule', 'Schedules'], ['backfill', 'Backfills'], ['file', 'Files'], ['after', 'Other tools'], ['webhook', 'Webhooks'], ['mcp', 'MCP'], ['call', 'Models'], ['detach', 'Detached']];
 
 /** The words of the search: label:NAME=value or label:NAME is a label, NAME=value a parameter, other words are the beginning of an id. */
 function searchWords(text: string): { id: string; param: string[]; label: string[] } {
