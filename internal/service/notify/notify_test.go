@@ -88,16 +88,29 @@ func TestText(t *testing.T) {
 	long.Result.Message = strings.Repeat("a\n\x00 ", 2000)
 	waiting := outcome(Waiting, dag.Waiting)
 	waiting.Result.Message = "step gate waits for approval: shall it go\nlive?"
+	late, never, paused := outcome(Late, dag.Running), outcome(Late, dag.Pending), outcome(Paused, dag.Failed)
+	late.Schedule = &Schedule{Name: "nightly", Text: "the run of 02:00 had to succeed by 06:00, but its status is running"}
+	never.Schedule, never.Result.ID = &Schedule{Name: "nightly", Text: "no run has started"}, ""
+	paused.Schedule = &Schedule{Name: "nightly", Text: "3 failures in a row"}
 	for want, o := range map[string]Outcome{
-		"deploy failed: step test failed (run r1)":    outcome(Failure, dag.Failed),
-		"deploy timed-out: step test failed (run r1)": outcome(Failure, dag.TimedOut),
-		"deploy works again (run r1)":                 outcome(Recovery, dag.Succeeded),
-		"deploy succeeded (run r1)":                   outcome(Success, dag.Succeeded),
+		"deploy is late: the run of 02:00 had to succeed by 06:00, but its status is running (run r1)": late,
+		"deploy is late: no run has started":                                                        never,
+		"schedule nightly is paused: 3 failures in a row (run r1)":                                  paused,
+		"deploy failed: step test failed (run r1)":                                                  outcome(Failure, dag.Failed),
+		"deploy timed-out: step test failed (run r1)":                                               outcome(Failure, dag.TimedOut),
+		"deploy works again (run r1)":                                                               outcome(Recovery, dag.Succeeded),
+		"deploy succeeded (run r1)":                                                                 outcome(Success, dag.Succeeded),
 		"deploy is waiting for an answer: step gate waits for approval: shall it go live? (run r1)": waiting,
 		"deploy failed: " + strings.Repeat("a ", maxDetail/2) + "... (run r1)":                      long,
 	} {
 		if got := o.Text(); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for o, want := range map[*Outcome]string{&late: "Show the run with: flowrun show r1\n", &never: "Show the schedule with: flowrun schedule list\n",
+		&paused: "Resume the schedule with: flowrun schedule resume nightly\nShow the run with: flowrun show r1\n"} {
+		if got := (Rule{}).mailText(*o); !strings.HasSuffix(got, want) || strings.Contains(got, "flowrun show \n") {
+			t.Errorf("%q, want %q at the end", got, want)
 		}
 	}
 }

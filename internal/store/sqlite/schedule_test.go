@@ -191,3 +191,65 @@ func TestPruneFirings(t *testing.T) {
 		t.Error(last, err)
 	}
 }
+
+// TestDeadlines checks that the deadline of a firing is checked once, whoever does it, and that a past time is claimed once without
+// moving the cursor.
+func TestDeadlines(t *testing.T) {
+	ctx := t.Context()
+	s := openTest(t, t.TempDir())
+	a, b := s.Firings(), s.Firings()
+	noon := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	if _, err := a.Watch(ctx, "nightly", "7", noon); err != nil {
+		t.Fatal(err)
+	}
+	at := func(h int) time.Time { return noon.Add(time.Duration(h) * time.Hour) }
+	_, err := a.Claim(ctx, "nightly", at(1), "r1", at(5))
+	must(t, err)
+	must(t, a.Skip(ctx, "nightly", at(2), "overlap", at(4)))
+	must(t, a.Skip(ctx, "nightly", at(3), "missed", time.Time{}))
+	for hour, want := range []int{0, 0, 0, 0, 1, 2} {
+		if list, err := b.PastDeadline(ctx, at(hour)); err != nil || len(list) != want {
+			t.Errorf("%d: %+v, %v", hour, list, err)
+		}
+	}
+	list, err := b.PastDeadline(ctx, at(6))
+	must(t, err)
+	for i, book := range []Firings{a, b} {
+		mine, err := book.CloseDeadline(ctx, list[0], true)
+		if must(t, err); mine != (i == 0) {
+			t.Error("close", i, mine)
+		}
+	}
+	all, err := a.Between(ctx, "nightly", noon, at(6), -1)
+	must(t, err)
+	if len(all) != 3 || all[0].Late || !all[0].MustEnd.Equal(at(5)) || !all[1].Late || !all[1].MustEnd.IsZero() || all[2].Late {
+		t.Errorf("%+v", all)
+	}
+	for hour, want := range map[int]bool{-1: true, 1: false, 2: true, 3: true} { // r1 has the time 1
+		mine, err := a.ClaimPast(ctx, "nightly", at(hour), fmt.Sprint("past", hour))
+		if must(t, err); mine != want {
+			t.Error("claim", hour, mine)
+		}
+		if mine, err := b.ClaimPast(ctx, "nightly", at(hour), "other"); err != nil || mine {
+			t.Error("claim again", hour, mine, err)
+		}
+	}
+	if last, _, err := a.Cursor(ctx, "nightly"); err != nil || !last.Equal(at(3)) {
+		t.Error("the cursor is at", last, err)
+	}
+	if changed, err := s.Schedules().PauseBecause(ctx, "nightly", "3 failures in a row"); err != nil || !changed {
+		t.Error(changed, err)
+	}
+	pauses, err := s.Schedules().Pauses(ctx)
+	if must(t, err); pauses["nightly"].Reason != "3 failures in a row" {
+		t.Error(pauses)
+	}
+	for _, want := range []int{4, 0} {
+		list, err := a.SinceResumed(ctx, "nightly", 10)
+		if must(t, err); len(list) != want {
+			t.Errorf("%d runs count, want %d", len(list), want)
+		}
+		_, err = s.Schedules().Resume(ctx, "nightly")
+		must(t, err)
+	}
+}
