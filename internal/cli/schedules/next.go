@@ -216,6 +216,9 @@ func printTimes(env *ui.Env, schedules []named, after time.Time, n int) error {
 	}
 	for _, s := range schedules {
 		text := s.Spec.Describe()
+		if s.MustEndBy.IsSet() {
+			text += "; a run is late after " + s.MustEndBy.String()
+		}
 		if several {
 			text = s.title + ": " + text
 		}
