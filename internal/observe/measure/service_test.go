@@ -11,7 +11,7 @@ func TestScheduleSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := p.Service(func() (int, int) { return 0, 0 }, func() []Pool { return nil })
+	s, err := p.Service(State{Runs: func() (int, int) { return 0, 0 }, Pools: func() []Pool { return nil }, Attention: func() []Attention { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
