@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,8 +170,8 @@ func TestWatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		var seen []string
-		version := uint64(1)
-		w := &Watcher{Source: func() Source { return p.source() }, Version: func() uint64 { return version }, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		var version atomic.Uint64
+		w := &Watcher{Source: func() Source { return p.source() }, Version: version.Load, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			New: func(_ context.Context, i Item) { seen = append(seen, i.Run) }}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -182,7 +183,7 @@ func TestWatcher(t *testing.T) {
 		first := p.record("asks", "api", dag.Interrupted, dag.StepStarted)
 		time.Sleep(maxInterval + time.Second)
 		second := p.record("asks", "api", dag.Interrupted, dag.StepStarted)
-		version++
+		version.Add(1)
 		time.Sleep(lookInterval + time.Millisecond)
 		time.Sleep(time.Minute)
 		cancel()

@@ -3,6 +3,7 @@ package attention
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -64,7 +65,8 @@ func (f *search) missed(ctx context.Context) error {
 		last, known, err := f.Store.Firings().LastFiring(ctx, e.Name)
 		failed = append(failed, err)
 		if known && last.Run == "" && strings.HasPrefix(last.Reason, schedule.MissedPrefix) {
-			f.add(Item{Kind: Missed, Tool: e.Tool, Schedule: e.Name, Since: last.Scheduled, Reason: "the time " + clock(last.Scheduled) + " was " + last.Reason, Do: "flowrun run " + e.Tool})
+			f.add(Item{Kind: Missed, Tool: e.Tool, Schedule: e.Name, Since: last.Scheduled, Reason: "the time " + clock(last.Scheduled) + " was " + last.Reason,
+				Do: fmt.Sprintf("flowrun schedule backfill %s --from %s --to %s", e.Title, last.Scheduled.UTC().Format(time.RFC3339), last.Scheduled.UTC().Add(time.Second).Format(time.RFC3339))})
 			continue
 		}
 		next, err := timetable.Unhandled(ctx, f.Store.Firings(), e)
