@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ import (
 type stage struct {
 	*testing.T
 	store *sqlite.Store
-	log   bytes.Buffer
+	log   serviceLog
 
 	mu          sync.Mutex
 	lib         *library.Library
@@ -88,20 +87,27 @@ func (s *stage) write(text string) {
 
 // serve starts to fire schedules, until stop is called.
 func (s *stage) serve() (f *Scheduler, stop func()) {
-	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, Service{Starter: s, Control: s, Tools: s, Allows: s.Allows, NeedsPerson: s.NeedsPerson, Alarm: s.alarm}, slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+	f, stop = Start(s.Context(), library.New(library.Config{}), s.store, Service{Starter: s, Control: s, Tools: s, Allows: s.Allows, NeedsPerson: s.NeedsPerson, Alarm: s.alarm}, slog.New(slog.NewTextHandler(&s.log, nil)), func(schedule.Report) {})
 	s.Cleanup(stop)
 	return f, stop
 }
 
-type lockedWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+// serviceLog is the log of the services.
+type serviceLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
-func (w *lockedWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.w.Write(p)
+func (l *serviceLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *serviceLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {

@@ -180,7 +180,7 @@ func testWeek(t *testing.T, day string) {
 	time.Sleep(time.Until(first))
 	serve := func() (*Scheduler, func()) {
 		return Start(t.Context(), s.lib, s.store, Service{Starter: s, Control: s, Tools: s, Allows: s.Allows, NeedsPerson: s.NeedsPerson, Alarm: s.alarm},
-			slog.New(slog.NewTextHandler(&lockedWriter{w: &s.log}, nil)), func(schedule.Report) {})
+			slog.New(slog.NewTextHandler(&s.log, nil)), func(schedule.Report) {})
 	}
 	f, stop := serve()
 	time.Sleep(time.Minute)
