@@ -120,6 +120,7 @@ func (w *Wait) appendJSON(b []byte) []byte {
 		b = w.Then.appendJSON(b)
 	}
 	b = appendFlag(b, `,"asks":true`, w.Asks)
+	b = appendFlag(b, `,"hold":true`, w.Hold)
 	b = appendOptionalString(b, `,"prompt":`, w.Prompt)
 	if len(w.Form) > 0 {
 		b = append(b, `,"form":`...)

@@ -33,8 +33,8 @@ func Decide(o Overlap, caughtUp, running, queued int) (a Action, reason string) 
 	return Skip, "overlap: the previous run is still active"
 }
 
-// ReasonSatisfied is why SkipIfSuccessful skips a time.
-const ReasonSatisfied = "the tool has succeeded since the previous time"
+// WhySatisfied is why SkipIfSuccessful skips a time.
+const WhySatisfied = "the tool has succeeded since the previous time"
 
 // Satisfied reports whether a scheduled time may be skipped because the tool succeeded
 // since the previous time. success is the start of the newest successful run that the

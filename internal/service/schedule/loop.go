@@ -392,7 +392,7 @@ func (l *Loop) fire(ctx context.Context, e *entry, slot ScheduledTime) error {
 	if action == Skip {
 		report.Kind = Skipped
 		mustEnd := e.MustEndBy.Of(slot.At)
-		if reason == ReasonSatisfied {
+		if reason == WhySatisfied {
 			mustEnd = time.Time{}
 		}
 		err := l.Store.Skip(ctx, e.Name, slot.At, reason, mustEnd)
@@ -428,7 +428,7 @@ func (l *Loop) decide(ctx context.Context, e *entry, slot ScheduledTime) (Action
 			return Skip, "", err
 		}
 		if Satisfied(&e.Schedule, slot.At, success) {
-			return Skip, ReasonSatisfied, nil
+			return Skip, WhySatisfied, nil
 		}
 	}
 	running, queued, err := l.Runs.Active(ctx, &e.Schedule)
