@@ -143,7 +143,7 @@ func (c *coder) wait(p **dag.Wait) {
 	then := w.Then != nil
 	usage := then && w.Then.Usage != (dag.Usage{})
 	outputs, kept, refused := then && w.Then.Outputs != nil, then && w.Then.Kept != nil, then && w.Then.Refused != 0
-	c.flags(&w.Asks, &then, &usage, &outputs, &kept, &refused)
+	c.flags(&w.Asks, &then, &usage, &outputs, &kept, &refused, &w.Hold)
 	c.text(&w.Kind)
 	c.date(&w.Until)
 	c.text(&w.Prompt)

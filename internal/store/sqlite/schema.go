@@ -222,4 +222,6 @@ CREATE INDEX firings_must_end ON firings (must_end) WHERE must_end > 0;
 ALTER TABLE pauses ADD COLUMN reason TEXT NOT NULL DEFAULT '';
 -- When the schedule was last resumed: the failures before do not count.
 ALTER TABLE cursors ADD COLUMN resumed INTEGER NOT NULL DEFAULT 0; -- ns since 1970
+
+-- From here on, a wait may hold the locks of its run (package eventcode).
 `}
