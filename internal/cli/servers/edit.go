@@ -95,6 +95,7 @@ func (f addFlags) keys(c *cobra.Command, args []string) (keys []config.ServerKey
 			set("args", args[2:])
 		}
 	case f.sse:
+		set("type", "sse")
 		set("url", args[1])
 	default:
 		set("httpUrl", args[1])

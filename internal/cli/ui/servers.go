@@ -121,9 +121,18 @@ func (s *servers) close() {
 	}
 }
 
-// ServerConfigs returns the servers that the settings declare and do not exclude.
+// ServerConfigs returns the servers that the settings declare, and neither exclude nor disable.
 func ServerConfigs(c *config.Config) []mcpclient.ServerConfig {
-	return slices.DeleteFunc(declaredServers(c), func(s mcpclient.ServerConfig) bool { return excluded(c, s.Name) })
+	return slices.DeleteFunc(declaredServers(c), func(s mcpclient.ServerConfig) bool { return excluded(c, s.Name) || disabled(c, s.Name) })
+}
+
+// disabled reports whether the settings of a server disable it.
+func disabled(c *config.Config, server string) bool {
+	is := func(key string, value bool) bool {
+		set := c.Get(serversKey + "." + server + "." + key)
+		return len(set) > 0 && set[0].Value == value
+	}
+	return is("disabled", true) || is("enabled", false)
 }
 
 // declaredServers returns the servers that the settings declare.
@@ -179,8 +188,11 @@ func IgnoredServers(c *config.Config) (list []IgnoredServer) {
 		}
 	}
 	for _, s := range declaredServers(c) {
-		if excluded(c, s.Name) {
+		switch {
+		case excluded(c, s.Name):
 			add(s.Name, "mcp.allowed or mcp.excluded in the settings exclude it")
+		case disabled(c, s.Name):
+			add(s.Name, "its settings disable it")
 		}
 	}
 	for _, v := range c.Values {
@@ -209,7 +221,7 @@ func ownerOf(c *config.Config, v config.Value) string {
 
 // setServer sets one value of a server.
 func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
-	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "httpUrl": &s.HTTPURL, "description": &s.Description}
+	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "httpUrl": &s.HTTPURL, "type": &s.Type, "description": &s.Description}
 	lists := map[string]*[]string{"args": &s.Args, "includeTools": &s.Include, "excludeTools": &s.Exclude}
 	maps := map[string]map[string]string{"env": s.Env, "headers": s.Headers}
 	switch key := keys[0]; {

@@ -23,8 +23,9 @@ type ServerConfig struct {
 	Args    []string
 	Env     map[string]string
 	Dir     string // working directory; "" is the workspace, to which it may be relative
-	URL     string // for the transport with server-sent events
+	URL     string // over HTTP, with the transport that Type says
 	HTTPURL string // for streamable HTTP
+	Type    string // of URL: TypeHTTP or its other spellings, TypeSSE; "" = what the server supports. With Command, TypeProgram or ""
 	Headers map[string]string
 	OAuth   OAuth         // for streamable HTTP
 	Timeout time.Duration // of one call
@@ -34,6 +35,13 @@ type ServerConfig struct {
 
 	Description string
 }
+
+// Types of servers, as other programs write them.
+const (
+	TypeProgram = "stdio"
+	TypeHTTP    = "http" // streamable HTTP
+	TypeSSE     = "sse"  // server-sent events, an older transport
+)
 
 // Config sets the servers of a Client.
 type Config struct {

@@ -115,7 +115,10 @@ func transports(t *testing.T) map[string]mcpclient.ServerConfig {
 	return map[string]mcpclient.ServerConfig{
 		"program":    program(t, "s", "good"),
 		"streamable": {Name: "s", HTTPURL: streamable.URL, Headers: headers, Timeout: time.Minute},
+		"url":        {Name: "s", URL: streamable.URL, Headers: headers, Timeout: time.Minute},
+		"http":       {Name: "s", URL: streamable.URL, Type: "http", Headers: headers, Timeout: time.Minute},
 		"events":     {Name: "s", URL: events.URL, Headers: headers, Timeout: time.Minute},
+		"sse":        {Name: "s", URL: events.URL, Type: "sse", Headers: headers, Timeout: time.Minute},
 	}
 }
 
@@ -244,6 +247,10 @@ func TestClientSettings(t *testing.T) {
 	for want, s := range map[string]mcpclient.ServerConfig{
 		"its name is not valid":         {Name: "a__b", Command: "x"},
 		"must have one of command":      {Name: "a"},
+		"type \"udp\" does not fit":     {Name: "a", URL: "http://localhost/", Type: "udp"},
+		"type \"sse\" does not fit":     {Name: "a", Command: "x", Type: "sse"},
+		"type \"stdio\" does not fit":   {Name: "a", URL: "http://localhost/", Type: "stdio"},
+		"would ask for: key, token":     {Name: "a", Command: "x", Args: []string{"${input:token}"}, Env: map[string]string{"X": "${input:key}"}},
 		"one of command, url":           {Name: "a", Command: "x", URL: "http://x"},
 		"not set: NO_SUCH_A, NO_SUCH_B": {Name: "a", Command: "x", Args: []string{"$NO_SUCH_B"}, Env: map[string]string{"X": "${NO_SUCH_A}"}},
 		"not a URL that starts":         {Name: "a", HTTPURL: "file:///etc/passwd"},

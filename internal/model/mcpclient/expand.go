@@ -23,7 +23,7 @@ func CheckServerName(name string) error {
 
 var (
 	validServer = compiledOnce(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9-])?$`)
-	variable    = compiledOnce(`\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})`)
+	variable    = compiledOnce(`\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\{input:([^}]*)\})`)
 )
 
 // compiledOnce returns a function that compiles an expression when it is needed: most commands use no
@@ -38,7 +38,7 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	if err := c.check(); err != nil {
 		return c, nil, err
 	}
-	var unset []string
+	var unset, asked []string
 	hide := func(v string) {
 		if len(v) >= 6 { // shorter values would hide words by chance
 			secrets = append(secrets, v, url.QueryEscape(v), url.PathEscape(v))
@@ -46,9 +46,24 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	}
 	fill := func(text string) string {
 		return variable().ReplaceAllStringFunc(text, func(word string) string {
-			name := strings.Trim(word, "${}")
+			m := variable().FindStringSubmatch(word)
+			name := m[1] + m[2]
+			switch {
+			case word == "$$":
+				return "$"
+			case strings.HasPrefix(word, "${input:"):
+				asked = append(asked, m[4])
+				return ""
+			case name == "workspaceFolder":
+				return base
+			case name == "userHome":
+				home, _ := os.UserHomeDir()
+				return home
+			}
 			v, ok := os.LookupEnv(name)
-			if !ok {
+			if byDefault := strings.Contains(word, ":-"); byDefault && v == "" {
+				return m[3]
+			} else if !ok {
 				unset = append(unset, name)
 			}
 			if !slices.Contains(passed, name) { // every server gets those
@@ -77,6 +92,13 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	if out.Dir = fill(c.Dir); !filepath.IsAbs(out.Dir) {
 		out.Dir = filepath.Join(base, out.Dir)
 	}
+	if len(asked) > 0 {
+		slices.Sort(asked)
+		return out, secrets, fmt.Errorf("its settings refer to inputs that an editor would ask for: %s; write the value, or $NAME for an environment variable", strings.Join(slices.Compact(asked), ", "))
+	}
+	if out.URL != "" && isStreamable(out.Type) {
+		out.URL, out.HTTPURL = "", out.URL
+	}
 	if len(unset) > 0 {
 		slices.Sort(unset)
 		return out, secrets, fmt.Errorf("its settings refer to variables that are not set: %s", strings.Join(slices.Compact(unset), ", "))
@@ -100,6 +122,13 @@ func (c ServerConfig) check() error {
 		return errors.New("its settings must have one of command, url and httpUrl")
 	case slices.Contains(chain(), c.Name):
 		return errors.New("it is not started again by itself")
+	case c.Type == "", c.Type == TypeProgram && c.Command != "", c.Command == "" && isStreamable(c.Type), c.Type == TypeSSE && c.URL != "":
+		return nil
 	}
-	return nil
+	return fmt.Errorf("its type %q does not fit its settings; the types are %s with command, and %s and %s with url", c.Type, TypeProgram, TypeHTTP, TypeSSE)
+}
+
+// isStreamable reports whether a type means streamable HTTP, in one of the spellings that programs use.
+func isStreamable(kind string) bool {
+	return slices.Contains([]string{TypeHTTP, "streamable-http", "streamableHttp", "streamable_http"}, kind)
 }

@@ -38,3 +38,9 @@ func DialPublic(address string) error {
 
 // Environment is the environment of a server.
 var Environment = environment
+
+// Expand returns a server with its variables replaced.
+func Expand(c ServerConfig, base string) (ServerConfig, error) {
+	out, _, err := c.expand(base)
+	return out, err
+}

@@ -35,12 +35,28 @@ func dial(ctx context.Context, r *remote) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.URL != "" && c.Type == "" { // the protocol asks clients to try the newer transport first
+		newer := c
+		newer.URL, newer.HTTPURL = "", c.URL
+		l, err := dialVersions(ctx, r, newer, secrets)
+		if _, refused := errors.AsType[*signInError](err); err == nil || refused || ctx.Err() != nil {
+			return l, err
+		}
+		if l, older := dialVersions(ctx, r, c, secrets); older == nil {
+			return l, nil
+		}
+		return nil, err
+	}
+	return dialVersions(ctx, r, c, secrets)
+}
+
+// dialVersions connects with the first version of the protocol that the server accepts.
+func dialVersions(ctx context.Context, r *remote, c ServerConfig, secrets []string) (l *link, err error) {
 	offered := versions.http
 	if c.Command != "" {
 		offered = versions.program
 	}
 	for i, version := range offered {
-		var l *link
 		if l, err = dialVersion(ctx, r, c, secrets, version); err == nil {
 			return l, nil
 		}

@@ -121,9 +121,20 @@ func TestSamplingEnds(t *testing.T) {
 	m := &model{waits: true, ended: make(chan error, 1)}
 	u := asking(t, m, program(t, "s", "good"))
 	u.Tools()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	u.call(ctx, "s__ask", "{}")
+	called := make(chan struct{})
+	go func() {
+		defer close(called)
+		u.call(ctx, "s__ask", "{}")
+	}()
+	waittest.Until(t, "a request", func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return len(m.asked) > 0
+	})
+	cancel()
+	<-called
 	select {
 	case <-m.ended:
 	case <-time.After(waittest.Limit):
