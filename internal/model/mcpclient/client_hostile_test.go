@@ -36,7 +36,7 @@ func TestHostileList(t *testing.T) {
 		"many-tools":    {2000, "it lists 5000 tools; only the first 2000 are used"},
 		"names":         {1, `its tool "[31mred" is not used: its name is not valid`},
 		"descriptions":  {2, ""},
-		"schemas":       {4, `its tool "giant" is not used: its schema is larger than 1 MiB`},
+		"schemas":       {6, `its tool "giant" is not used: its schema is larger than 1 MiB`},
 		"no-list":       {0, "cannot list its tools: it answered: broken"},
 		"list-type":     {0, "cannot list its tools"},
 		"dies-in-list":  {0, "cannot list its tools: it ended with exit code 1"},
@@ -77,8 +77,11 @@ func TestHostileSchemas(t *testing.T) {
 	for _, d := range u.Tools() {
 		names = append(names, d.Name)
 	}
-	if want := []string{"h__t", "h__draft7", "h__named7", "h__draft2020"}; !slices.Equal(names, want) {
+	if want := []string{"h__t", "h__bad", "h__remote", "h__draft7", "h__named7", "h__draft2020"}; !slices.Equal(names, want) {
 		t.Errorf("%q, want %q\n%s", names, want, strings.Join(u.problems, "\n"))
+	}
+	if text := strings.Join(u.problems, "\n"); !strings.Contains(text, `its tool "remote" is used without a part of its schema, which the server has to check: properties/a/$ref`) {
+		t.Error(text)
 	}
 }
 

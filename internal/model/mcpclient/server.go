@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -213,7 +214,7 @@ func (r *remote) use(listed []*mcp.Tool) {
 	trusted := r.trustedTools(listed)
 	for _, t := range listed {
 		o := Offer{Tool: plainText(t.Name, maxTitle), Name: r.config.Name + separator + plainText(t.Name, maxTitle), Description: plainText(t.Description, maxDescription)}
-		def, err := r.definition(t)
+		def, leftOut, err := r.definition(t)
 		switch {
 		case !r.selects(t.Name):
 			o.Problem = "excluded by the settings"
@@ -227,6 +228,9 @@ func (r *remote) use(listed []*mcp.Tool) {
 			def.SourceTrusted = trusted[t.Name]
 			o.Trusted, o.Changed = def.SourceTrusted, r.config.Trust && !def.SourceTrusted
 			tools = append(tools, def)
+			if len(leftOut) > 0 {
+				r.report(fmt.Sprintf("its tool %q is used without a part of its schema, which the server has to check: %s", o.Tool, plainText(strings.Join(leftOut, ", "), maxTitle)))
+			}
 		}
 		offers = append(offers, o)
 	}

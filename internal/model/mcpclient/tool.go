@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,17 +22,17 @@ const (
 	maxSchemaDepth = 100
 )
 
-// definition makes a definition of a listed tool. All its texts are untrusted.
-func (r *remote) definition(t *mcp.Tool) (*tool.Definition, error) {
+// definition makes a definition of a listed tool. All its texts are untrusted. leftOut is what cannot be checked of its schema.
+func (r *remote) definition(t *mcp.Tool) (def *tool.Definition, leftOut []string, err error) {
 	name := r.config.Name + separator + t.Name
 	if t.Name == "" || !tool.ValidName(name) {
-		return nil, errors.New("its name is not valid: names have at most 128 characters: letters, digits and _ . -")
+		return nil, nil, errors.New("its name is not valid: names have at most 128 characters: letters, digits and _ . -")
 	}
-	schema, err := schemaOf(t.InputSchema)
+	schema, leftOut, err := schemaOf(t.InputSchema)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	def := gostep.GoTool{
+	def = gostep.GoTool{
 		Name:        name,
 		DisplayName: plainText(titleOf(t), maxTitle),
 		Description: plainText(t.Description, maxDescription),
@@ -41,7 +40,7 @@ func (r *remote) definition(t *mcp.Tool) (*tool.Definition, error) {
 		Run:         r.step(t.Name),
 	}.Definition()
 	def.Scope = tool.ScopeMCP
-	return def, nil
+	return def, leftOut, nil
 }
 
 // titleOf returns the title of a tool, "" if it has none.
@@ -52,50 +51,31 @@ func titleOf(t *mcp.Tool) string {
 	return t.Title
 }
 
-// draft7 is the dialect of schemas by servers that do not name one and do not use the current one.
-const draft7 = "http://json-schema.org/draft-07/schema#"
-
-// schemaOf reads the schema of a tool's parameters.
-func schemaOf(input any) (*tool.JSONSchema, error) {
+// schemaOf reads the schema of a tool's parameters; see tool.ForeignSchema.
+func schemaOf(input any) (schema *tool.JSONSchema, leftOut []string, err error) {
 	text, err := json.Marshal(input)
 	if err != nil {
-		return nil, fmt.Errorf("its schema cannot be read: %w", err)
+		return nil, nil, fmt.Errorf("its schema cannot be read: %w", err)
 	}
 	if len(text) > maxSchema {
-		return nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
+		return nil, nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
 	}
 	doc := map[string]any{}
 	if err := value.DecodeJSON(string(text), &doc); err != nil || doc == nil {
-		return nil, errors.New("its schema is not an object")
+		return nil, nil, errors.New("its schema is not an object")
 	}
 	if kind, given := doc["type"]; given && kind != "object" {
-		return nil, errors.New("its schema does not have the type object")
+		return nil, nil, errors.New("its schema does not have the type object")
 	}
 	doc["type"] = "object"
 	if err := cleanSchema(doc, 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	schema, err := parseSchema(doc)
-	if _, named := doc["$schema"]; err != nil && !named {
-		doc["$schema"] = draft7
-		if old, bad := parseSchema(doc); bad == nil {
-			return old, nil
-		}
-	}
+	schema, leftOut, err = tool.ForeignSchema(doc)
 	if err != nil {
-		return nil, fmt.Errorf("its schema is not valid: %s", plainText(err.Error(), maxTitle))
+		return nil, nil, fmt.Errorf("its schema is not valid: %s", plainText(err.Error(), maxTitle))
 	}
-	return schema, nil
-}
-
-func parseSchema(doc map[string]any) (*tool.JSONSchema, error) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
-		return nil, err
-	}
-	return tool.ParseSchema(text.Bytes())
+	return schema, leftOut, nil
 }
 
 // cleanSchema cleans the texts for people in a schema. It returns an error if a name in it has
