@@ -52,8 +52,6 @@ const (
 // defaults are the events of a rule that names none.
 var defaults = []Event{Failure, Recovery, Waiting, Attention, Late, Paused}
 
-// implied are the events that a rule wants because it wants another one.
-var implied = map[Event][]Event{Recovery: {Success}, Interrupted: {Failure, Waiting}}
 
 // Of returns the event for the end of a run. before is the status of the tool's last run
 // that ended, Pending if there was none. Of returns "" if nothing is to be reported, as for
@@ -202,7 +200,18 @@ func (r Rule) Wants(e Event) bool {
 	if e == "" {
 		return false
 	}
-	return slices.Contains(on, e) || slices.Contains(on, Always) || slices.ContainsFunc(implied[e], func(o Event) bool { return slices.Contains(on, o) })
+	return slices.Contains(on, e) || slices.Contains(on, Always) || slices.ContainsFunc(implying(e), func(o Event) bool { return slices.Contains(on, o) })
+}
+
+// implying returns the events with which a rule wants another one, too.
+func implying(e Event) []Event {
+	switch e {
+	case Recovery:
+		return []Event{Success}
+	case Interrupted:
+		return []Event{Failure, Waiting}
+	}
+	return nil
 }
 
 // Events returns the events of the rule.
