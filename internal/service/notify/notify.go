@@ -52,7 +52,6 @@ const (
 // defaults are the events of a rule that names none.
 var defaults = []Event{Failure, Recovery, Waiting, Attention, Late, Paused}
 
-
 // Of returns the event for the end of a run. before is the status of the tool's last run
 // that ended, Pending if there was none. Of returns "" if nothing is to be reported, as for
 // an interrupted run, which will be resumed.
