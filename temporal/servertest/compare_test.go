@@ -11,9 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// volatile are the fields that differ between any two runs. On Temporal, notices are in the logs of the workers.
+// volatile are the fields that differ between any two runs. On Temporal, notices are in the logs of the workers; the local
+// runs are not recorded, so they name no definitions.
 var volatile = map[string]bool{"id": true, "started": true, "ended": true, "last_sign": true, "duration_ms": true, "waited_ms": true, "idle_ms": true,
-	"notices": true, "usage": true}
+	"notices": true, "usage": true, "definitions": true}
 
 var (
 	times  = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC|[+-]\d\d:?\d\d)?`)
