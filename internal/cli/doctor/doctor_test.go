@@ -20,7 +20,7 @@ import (
 func machine(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, name := range []string{"home", "work/.flowrun/tools", "tmp"} {
+	for _, name := range []string{"home", "shop/.flowrun/tools", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func machine(t *testing.T) (dir string) {
 	for name, value := range map[string]string{"HOME": filepath.Join(dir, "home"), "FLOWRUN_STATE_DIR": filepath.Join(dir, "state"), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": "", "TMPDIR": filepath.Join(dir, "tmp")} {
 		t.Setenv(name, value)
 	}
-	t.Chdir(filepath.Join(dir, "work"))
+	t.Chdir(filepath.Join(dir, "shop"))
 	return dir
 }
 
@@ -204,7 +204,7 @@ func TestSettings(t *testing.T) {
 	write(t, filepath.Join(dir, "home/.config/flowrun/config.yaml"), "history: {keep: 5}\n")
 	want(t, "user", checkSettings(), dir, "ok settings: DIR/home/.config/flowrun/config.yaml")
 	write(t, ".flowrun/config.yaml", "approvals: {allow: ['tool:x']}\n")
-	want(t, "project", checkSettings(), dir, "ok settings: DIR/work/.flowrun/config.yaml, DIR/home/.config/flowrun/config.yaml", "warn settings: approvals.allow of DIR/work are ignored: the project is not trusted")
+	want(t, "project", checkSettings(), dir, "ok settings: DIR/shop/.flowrun/config.yaml, DIR/home/.config/flowrun/config.yaml", "warn settings: approvals.allow of DIR/shop are ignored: the project is not trusted")
 	write(t, ".flowrun/config.yaml", "history: {keep: many}\nodd: 1\n")
 	want(t, "wrong", checkSettings(), dir, "fail settings: 2 problems: ")
 }
@@ -215,11 +215,11 @@ func TestDefinitions(t *testing.T) {
 	want(t, "none", checkDefinitions(plain()), dir)
 	write(t, ".flowrun/tools/good.yaml", "name: good\ndescription: Good\nbash: echo\n")
 	want(t, "good", checkDefinitions(plain()), dir, "ok definitions: all valid")
-	want(t, "good", checkScopes(plain())[:1], dir, "ok tools: local: 1 definition in DIR/work/.flowrun/tools")
+	want(t, "good", checkScopes(plain())[:1], dir, "ok tools: local: 1 definition in DIR/shop/.flowrun/tools")
 	write(t, ".flowrun/tools/bad.yaml", "bsah: echo\n")
 	write(t, ".flowrun/tools/copy.yaml", "name: good\ndescription: Good\nbash: echo\n")
-	want(t, "all", checkDefinitions(plain()), dir, "fail definitions: invalid: DIR/work/.flowrun/tools/bad.yaml", "warn definitions: have warnings: DIR/work/.flowrun/tools/copy.yaml",
-		"warn definitions: shadowed by another tool with the same name: DIR/work/.flowrun/tools/")
+	want(t, "all", checkDefinitions(plain()), dir, "fail definitions: invalid: DIR/shop/.flowrun/tools/bad.yaml", "warn definitions: have warnings: DIR/shop/.flowrun/tools/copy.yaml",
+		"warn definitions: shadowed by another tool with the same name: DIR/shop/.flowrun/tools/")
 }
 
 // TestSchemas holds what is concluded about the schema files that definitions name.
@@ -227,10 +227,10 @@ func TestSchemas(t *testing.T) {
 	dir := machine(t)
 	write(t, ".flowrun/tools/a.yaml", modeline+"../tool.json\nname: a\n")
 	write(t, ".flowrun/tools/b.yaml", modeline+"../tool.json\nname: b\n")
-	want(t, "missing", checkSchemas(plain()), dir, "warn schema: these definitions refer to a schema file that does not exist: DIR/work/.flowrun/tools/a.yaml, DIR/work/.flowrun/tools/b.yaml")
+	want(t, "missing", checkSchemas(plain()), dir, "warn schema: these definitions refer to a schema file that does not exist: DIR/shop/.flowrun/tools/a.yaml, DIR/shop/.flowrun/tools/b.yaml")
 	write(t, ".flowrun/tool.json", "{}")
 	got := checkSchemas(plain())
-	want(t, "old", got, dir, "warn schema: differs from the schema of this version: DIR/work/.flowrun/tool.json")
+	want(t, "old", got, dir, "warn schema: differs from the schema of this version: DIR/shop/.flowrun/tool.json")
 	if strings.Count(got[0].Message, "tool.json") != 1 {
 		t.Errorf("named twice: %s", got[0].Message)
 	}

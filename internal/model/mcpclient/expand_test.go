@@ -21,10 +21,10 @@ func TestExpand(t *testing.T) {
 		"${EMPTY:-text} [${EMPTY}]":          "text []",
 		"${NO_SUCH:-}${env:NO_SUCH:-b}":      "b",
 		"pa$$sword $$A 5$ ${} ${1} $":        "pa$sword $A 5$ ${} ${1} $",
-		"${workspaceFolder}/a ${userHome}/b": "/work/a " + home + "/b",
+		"${workspaceFolder}/a ${userHome}/b": "/srv/a " + home + "/b",
 		"${inputs} {A} ${A":                  "",
 	} {
-		got, err := mcpclient.Expand(mcpclient.ServerConfig{Name: "s", Command: "x", Args: []string{text}}, "/work")
+		got, err := mcpclient.Expand(mcpclient.ServerConfig{Name: "s", Command: "x", Args: []string{text}}, "/srv")
 		if want == "" {
 			if err == nil {
 				t.Errorf("%s became %q", text, got.Args[0])
