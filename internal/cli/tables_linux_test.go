@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -73,18 +74,14 @@ func TestTablesFitTerminals(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		".flowrun/tools/nightly-reports.yaml": widelyShown,
-		".flowrun/config.yaml":                "mcpServers: {archive-of-reports: {command: an-unknown-program-with-a-long-name, args: [--verbose]}}\n",
-	} {
+	write := func(name, text string) {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
+	write(".flowrun/tools/nightly-reports.yaml", widelyShown)
+	write(".flowrun/config.yaml", "mcpServers: {archive-of-reports: {command: an-unknown-program-with-a-long-name, args: [--verbose]}}\n")
 	command := func(line string, extra ...string) *exec.Cmd {
 		c := exec.Command("flowrun", strings.Fields(line)...)
 		c.Dir = dir
@@ -116,6 +113,8 @@ func TestTablesFitTerminals(t *testing.T) {
 	waittest.Until(t, "a run of the schedule", func() bool { return strings.Contains(printed("runs --status failed"), "schedule:nightly") })
 	service.Process.Signal(os.Interrupt)
 	service.Wait()
+	write(".flowrun/tools/nightly-reports.yaml", strings.Replace(widelyShown, "every: 1s", "every: 8760h", 1)) // or each table has more missed times than the one before
+	printed("trust")
 	held := command("run nightly-reports", "HOLD=yes")
 	start(held)
 	waittest.Until(t, "an active run", func() bool { return strings.Contains(printed("ps"), "nightly-reports") })
