@@ -93,3 +93,28 @@ func TestEmptyObject(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownTool: where the name of the tool is not known, a tag with the tags of parameters is the call.
+func TestUnknownTool(t *testing.T) {
+	for text, want := range map[string]string{
+		"I read it.\n<read_file>\n<query>cats</query>\n</read_file>":                           "",
+		"<read_file>\n<query>cats</query>\n<limit>5</limit>\n</read_file>":                     "",
+		"<read_file><query>cats</query></read_file><read_file><query>dogs</query></read_file>": "several-calls",
+		"<read_file><query>cats</query>":                                                       "truncated",
+		"<read_file>the cats</read_file>":                                                      "not-arguments",
+		"<ul><li>cats</li></ul>":                                                               "not-arguments",
+		"<html><query>cats</query><p>and more</p></html>":                                      "syntax",
+	} {
+		s := &schema.Schema{Types: []string{"object"}, Properties: []schema.Property{
+			{Name: "query", Schema: schema.Text()}, {Name: "limit", Schema: &schema.Schema{Types: []string{"integer"}}},
+		}}
+		r := grammar.NewReading(s, "", len(text))
+		n, ok := find.Call(r, text)
+		switch {
+		case ok && want == "" && n.Member("query") != nil && n.Member("query").Text == "cats":
+		case !ok && r.Bad.Code == want:
+		default:
+			t.Errorf("%s: %+v %v, want %q", text, n, r.Bad, want)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func (s *scanner) tag() bool {
 		callee, _, _ := strings.Cut(s.Text[end:min(len(s.Text), end+token.MaxKey)], "<")
 		s.Pos = end
 		return s.Calls(strings.TrimSpace(callee), int(s.At(end)))
-	case slices.Contains(callTags, name) && s.holdsParameters(end):
+	case (slices.Contains(callTags, name) || s.Tool == "" && !shut && !s.InputName(name)) && s.holdsParameters(end):
 		return s.heldParameters(s.Text[start+1:start+1+len(name)], rest, start, end)
 	case slices.Contains(callTags, name):
 		s.Pos = end

@@ -25,11 +25,15 @@ var allQuotes = []Quotes{
 	{Open: "„", Close: "“", other: "”"},
 	{Open: "«", Close: "»"},
 	{Open: "＂", Close: "＂"},
+	{Open: escapeTag, Close: escapeTag},
 	{Open: gemmaQuote, Close: gemmaQuote},
 }
 
-// gemmaQuote is the token that Gemma writes around texts.
-const gemmaQuote = `<|"|>`
+// The tokens that models of the Gemma family write around texts.
+const (
+	gemmaQuote = `<|"|>`
+	escapeTag  = `<escape>`
+)
 
 // DoubleQuotes returns the quotes of JSON.
 func DoubleQuotes() *Quotes { return &allQuotes[0] }
@@ -44,8 +48,11 @@ func (d *View) QuoteAt(i int) *Quotes {
 	case '`':
 		return &allQuotes[2]
 	case '<':
-		if d.Has(i, gemmaQuote) {
-			return &allQuotes[len(allQuotes)-1]
+		switch last := len(allQuotes) - 1; {
+		case d.Has(i, gemmaQuote):
+			return &allQuotes[last]
+		case d.Has(i, escapeTag):
+			return &allQuotes[last-1]
 		}
 	case 0xe2, 0xc2, 0xef:
 		for k := 3; k < len(allQuotes); k++ {

@@ -46,7 +46,7 @@ func TestPositions(t *testing.T) {
 // TestQuotes: an opening quote decides which quote closes the text, and a backslash escapes it.
 func TestQuotes(t *testing.T) {
 	for text, want := range map[string]int{
-		`"a\"b" c"`: 5, `'a"b' `: 4, "“a”b": 4, "„a“": 4, "„a”": 4, "«a»": 3, "`a´": 2, `<|"|>a<|"|>`: 6, `"a`: 2, `'a\'`: 4,
+		`"a\"b" c"`: 5, `'a"b' `: 4, "“a”b": 4, "„a“": 4, "„a”": 4, "«a»": 3, "`a´": 2, `<|"|>a<|"|>`: 6, `<escape>a<escape>`: 9, `"a`: 2, `'a\'`: 4,
 	} {
 		v := view(text)
 		q := v.QuoteAt(0)
