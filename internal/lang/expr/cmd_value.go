@@ -18,8 +18,8 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 		return err
 	}
 	for i, w := range words {
-		quoted := ph.pos.Form == quoting.Inner || strings.Trim(w, plainCmdBytes) != "" || w == ""
-		if why := cmdWordProblem(w, quoted && (ph.pos.Form == quoting.Word || ph.pos.BeforeQuote)); why != "" {
+		quoted := ph.at.Place.Form == quoting.Inner || strings.Trim(w, plainCmdBytes) != "" || w == ""
+		if why := cmdWordProblem(w, quoted && (ph.at.Place.Form == quoting.Word || ph.at.Place.BeforeQuote)); why != "" {
 			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ph.name(), why)
 		}
 		if i > 0 {
@@ -29,7 +29,7 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 		if w != "" {
 			ref = "!" + r.variable(w) + "!"
 		}
-		if quoted && ph.pos.Form == quoting.Word {
+		if quoted && ph.at.Place.Form == quoting.Word {
 			ref = `"` + ref + `"`
 		}
 		r.text.WriteString(ref)

@@ -26,14 +26,14 @@ func (t *Template) Display(sc Scope, mask func(string) string) string {
 }
 
 func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(string) string) string {
-	if ph.pos.Form == quoting.Comment {
-		return ph.pos.written
+	if ph.at.Place.Form == quoting.Comment {
+		return ph.at.Written
 	}
 	v, ref, err := ph.value(sc)
 	if err != nil {
 		return ph.name()
 	}
-	f := ph.pos.Form
+	f := ph.at.Place.Form
 	if t.shell == Argv {
 		f = t.argvForm(ph)
 	}

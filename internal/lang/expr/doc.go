@@ -14,9 +14,9 @@
 //
 // Values never become part of the text of a shell script. When a definition is loaded, each
 // placeholder is replaced by a marker, a name that the script does not contain, and the script
-// is parsed as shell. The syntax tree shows what surrounds each marker (position.go). When the
-// step runs, the placeholder becomes a reference to a variable, written for that place, and the
-// variable holds the value:
+// is parsed as shell. The syntax tree shows what surrounds each marker (package
+// internal/lang/quoting/sh). When the step runs, the placeholder becomes a reference to a
+// variable, written for that place, and the variable holds the value:
 //
 //	cp {SRC} x        cp "${__FLOWRUN_1}" x
 //	echo "a {SRC}"    echo "a ${__FLOWRUN_1}"

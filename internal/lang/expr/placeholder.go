@@ -3,6 +3,8 @@ package expr
 import (
 	"fmt"
 	"slices"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // placeholder is one `{...}` of a template: a reference with transforms, or a choice between two
@@ -12,7 +14,7 @@ type placeholder struct {
 	ref        Ref // the zero Ref for a choice
 	transforms []Transform
 	choice     *choice
-	pos        position // in scripts: what surrounds the placeholder
+	at         quoting.Placeholder // in scripts: what surrounds the placeholder
 }
 
 // choice is `{cond ? a : b}`.

@@ -35,7 +35,7 @@ func (r *scriptRenderer) writePowerShell(ph *placeholder, v Value, words []strin
 	if err := checkUTF8(ph, words); err != nil {
 		return err
 	}
-	if ph.pos.Form == quoting.Inner {
+	if ph.at.Place.Form == quoting.Inner {
 		r.text.WriteString(r.psReference(words[0], true))
 		return nil
 	}

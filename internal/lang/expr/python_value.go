@@ -13,7 +13,7 @@ import (
 // writePython writes the value so that Python reads the same value: as a literal, or as escaped
 // text inside quotes of the author.
 func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) error {
-	if ph.pos.Form == quoting.Inner {
+	if ph.at.Place.Form == quoting.Inner {
 		text := pythonText(words[0])
 		r.text.WriteString(strings.ReplaceAll(text[1:len(text)-1], "'", `\'`))
 		return nil
@@ -29,7 +29,7 @@ func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", ph.name(), err)
 	}
-	if _, ok := numberText(value); ok && (ph.pos.Parenthesize || strings.HasPrefix(lit, "-")) {
+	if _, ok := numberText(value); ok && (ph.at.Place.Parenthesize || strings.HasPrefix(lit, "-")) {
 		lit = "(" + lit + ")" // 5.real and -5**2 mean something else
 	}
 	r.text.WriteString(lit)

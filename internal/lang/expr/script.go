@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/quoting/sh"
 )
 
 // Script is a rendered script. Its text has references to the variables and no values. The caller
@@ -36,7 +37,7 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, rendered: map[*placeholder][]string{}, size: sizeTotal{max: MaxTogether}}
+	r := scriptRenderer{shell: t.shell, scope: sc, rendered: map[*quoting.Placeholder][]string{}, size: sizeTotal{max: MaxTogether}}
 	for _, p := range t.script {
 		if p.placeholder == nil {
 			r.text.WriteString(p.text)
@@ -57,35 +58,35 @@ type scriptRenderer struct {
 	scope    Scope
 	text     strings.Builder
 	vars     []Var
-	rendered map[*placeholder][]string // the words of the placeholders so far
+	rendered map[*quoting.Placeholder][]string // the words of the placeholders so far
 	size     sizeTotal
 }
 
 func (r *scriptRenderer) placeholder(ph *placeholder) error {
-	if ph.pos.Form == quoting.Comment {
-		r.text.WriteString(ph.pos.written)
+	if ph.at.Place.Form == quoting.Comment {
+		r.text.WriteString(ph.at.Written)
 		return nil
 	}
 	v, ref, err := ph.value(r.scope)
 	if err != nil {
 		return err
 	}
-	words, err := valueWords(ph, v, ref.Class, v.Raw || ph.pos.Form != quoting.Word)
+	words, err := valueWords(ph, v, ref.Class, v.Raw || ph.at.Place.Form != quoting.Word)
 	if err != nil {
 		return err
 	}
 	if err := r.size.addAll(words, "the script with its values"); err != nil {
 		return err
 	}
-	r.rendered[ph] = words
-	if v.Raw && !ph.pos.Requoted {
+	r.rendered[&ph.at] = words
+	if v.Raw && !ph.at.Place.Requoted {
 		r.text.WriteString(words[0])
 		return nil
 	}
-	if err := ph.pos.check(ref, v, words, r.rendered); err != nil {
+	if err := r.check(ph.at.Place, ref, v, words); err != nil {
 		return err
 	}
-	if ph.pos.guard == guardNumber {
+	if ph.at.Place.Guard == quoting.GuardNumber {
 		for i, w := range words {
 			words[i] = trimLeadingZeros(w)
 		}
@@ -98,7 +99,7 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 	case Python:
 		err = r.writePython(ph, v, words)
 	default:
-		r.writeShell(ph.pos.Form, words)
+		r.writeShell(ph.at.Place.Form, words)
 	}
 	return err
 }
@@ -128,21 +129,20 @@ func (r *scriptRenderer) variable(value string) string {
 	return name
 }
 
-// check returns an error if the value is not allowed at this position. rendered holds the words of
-// the placeholders before this one.
-func (p position) check(ref Ref, v Value, words []string, rendered map[*placeholder][]string) error {
+// check returns an error if the value is not allowed at this place.
+func (r *scriptRenderer) check(p quoting.Place, ref Ref, v Value, words []string) error {
 	marks := "-"
 	if p.SlashOptions {
 		marks = "-/"
 	}
-	if err := v.checkOption(marks, ref, words, p.Argument, allEmpty(p.preceding, rendered)); err != nil {
+	if err := v.checkOption(marks, ref, words, p.Argument, r.allEmpty(p.Preceding)); err != nil {
 		return err
 	}
 	for _, w := range words {
-		if why := p.wordProblem(w, rendered); why != "" {
+		if why := r.wordProblem(p, w); why != "" {
 			return &RefusedError{Ref: ref, Value: w, Why: why}
 		}
-		if p.guard == guardProgram || p.guard == guardOption {
+		if p.Guard == quoting.GuardProgram || p.Guard == quoting.GuardOption {
 			break // the other words are arguments
 		}
 	}
@@ -164,7 +164,7 @@ func (e *RefusedError) Error() string {
 // be refused even if it does not begin with a dash.
 func (t *Template) Guarded() bool {
 	for _, p := range t.script {
-		if p.placeholder != nil && p.placeholder.pos.guard != guardNone {
+		if p.placeholder != nil && p.placeholder.at.Place.Guard != quoting.GuardNone {
 			return true
 		}
 	}
@@ -172,9 +172,9 @@ func (t *Template) Guarded() bool {
 }
 
 // allEmpty reports whether all the placeholders have empty values.
-func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
+func (r *scriptRenderer) allEmpty(before []*quoting.Placeholder) bool {
 	for _, ph := range before {
-		if strings.Join(rendered[ph], "") != "" {
+		if strings.Join(r.rendered[ph], "") != "" {
 			return false
 		}
 	}
@@ -182,9 +182,9 @@ func allEmpty(before []*placeholder, rendered map[*placeholder][]string) bool {
 }
 
 // wordProblem returns why the word is not allowed here, "" if it is.
-func (p position) wordProblem(word string, rendered map[*placeholder][]string) string {
-	switch p.guard {
-	case guardNumber:
+func (r *scriptRenderer) wordProblem(p quoting.Place, word string) string {
+	switch p.Guard {
+	case quoting.GuardNumber:
 		switch {
 		case isWhole(word):
 		case isNumberText(word):
@@ -192,32 +192,32 @@ func (p position) wordProblem(word string, rendered map[*placeholder][]string) s
 		default:
 			return "the shell evaluates arithmetic here and could run commands in the text; only a whole number is allowed (declare the parameter as type: number)"
 		}
-	case guardName:
+	case quoting.GuardName:
 		if !isName(word) {
 			return "the shell reads it as the name of a variable; only letters, digits and _ are allowed"
 		}
-	case guardScalar:
+	case quoting.GuardScalar:
 		if strings.HasPrefix(word, "(") && strings.HasSuffix(word, ")") {
 			return "declare reads text in parentheses as an array and expands it; declare the variable first, and assign the value on a separate line"
 		}
-	case guardOption:
-		if strings.HasPrefix(word, "-") && allEmpty(p.preceding, rendered) {
+	case quoting.GuardOption:
+		if strings.HasPrefix(word, "-") && r.allEmpty(p.Preceding) {
 			return `this command reads a word that begins with "-" as an option that can evaluate the next word; write -- or a fixed argument before the placeholder`
 		}
-	case guardProgram:
-		return p.programProblem(word, rendered)
+	case quoting.GuardProgram:
+		return r.programProblem(p, word)
 	}
 	return ""
 }
 
-func (p position) programProblem(word string, rendered map[*placeholder][]string) string {
-	for _, ph := range p.optionalWords {
-		if len(rendered[ph]) > 0 {
+func (r *scriptRenderer) programProblem(p quoting.Place, word string) string {
+	for _, ph := range p.Optional {
+		if len(r.rendered[ph]) > 0 {
 			return "" // an earlier word is the name of the command
 		}
 	}
-	name := p.prefix + word + p.suffix
-	if evaluatingCommands.has(name) || strings.HasPrefix(name, "-") {
+	name := p.Prefix + word + p.Suffix
+	if sh.Evaluates(name) || strings.HasPrefix(name, "-") {
 		return "as the name of a command, it would make the shell evaluate the words after it; write the command itself"
 	}
 	return ""

@@ -1,17 +1,25 @@
 package expr
 
-import "github.com/flowrun/flowrun/internal/lang/quoting"
+import (
+	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/quoting/sh"
+)
 
-// placeOther is place for PowerShell, cmd and Python. Their readers know no references.
-func (t *Template) placeOther(src string) (problems []Problem) {
+// place finds out where each placeholder of a script is, and rewrites the text around it where that is
+// necessary. The readers of the languages know no references.
+func (t *Template) place(src string) (problems []Problem) {
+	if len(src) > sh.MaxSize {
+		return []Problem{problemf(codeShell, 0, 0, "move parts into a script file that takes arguments",
+			"the script has placeholders and is longer than %d KiB", sh.MaxSize>>10)}
+	}
 	script := make([]quoting.Piece, len(t.pieces))
 	written := map[*quoting.Placeholder]*placeholder{}
 	for i, p := range t.pieces {
 		script[i].Text = p.text
 		if ph := p.placeholder; ph != nil {
-			script[i].Placeholder = &quoting.Placeholder{Written: src[ph.off : ph.off+ph.len], Name: ph.name(),
-				Raw: ph.ref.Raw, MayHoldText: ph.mayHoldText()}
-			written[script[i].Placeholder] = ph
+			ph.at = quoting.Placeholder{Off: ph.off, Written: src[ph.off : ph.off+ph.len], Name: ph.name(),
+				Raw: ph.ref.Raw, MayHoldText: ph.mayHoldText(), Untrusted: ph.untrusted()}
+			script[i].Placeholder, written[&ph.at] = &ph.at, ph
 		}
 	}
 	var found []quoting.Problem
@@ -19,14 +27,13 @@ func (t *Template) placeOther(src string) (problems []Problem) {
 	case Cmd:
 		script, found = quoting.Cmd(src, script)
 	case PowerShell:
-		script, found = quoting.PowerShell(script)
-	default:
+		script, found = quoting.PowerShell(src, script)
+	case Python:
 		found = quoting.Python(src, script)
-	}
-	for p, ph := range written {
-		ph.pos = position{Place: p.Place, written: p.Written}
-		if p.Place.Number {
-			ph.pos.guard = guardNumber
+	default:
+		var bad *sh.SyntaxError
+		if found, bad = sh.Read(src, t.shell == Sh, script); bad != nil {
+			return []Problem{t.unreadable(src, bad)}
 		}
 	}
 	t.script = nil
@@ -34,14 +41,44 @@ func (t *Template) placeOther(src string) (problems []Problem) {
 		t.script = append(t.script, piece{text: p.Text, placeholder: written[p.Placeholder]})
 	}
 	for _, p := range found {
-		ph, code := written[p.Placeholder], codePosition
-		if p.UsedAsCode {
-			code = CodeUsedAsCode
-		}
-		problems = append(problems, Problem{Code: code, Off: ph.off, Len: ph.len, Hint: p.Hint, Message: p.Message, Warning: p.UsedAsCode})
+		problems = append(problems, placeProblem(p))
 	}
-	if t.shell == Python {
-		return problems
+	return problems
+}
+
+// placeProblem converts a problem about the place of a value.
+func placeProblem(p quoting.Problem) Problem {
+	code := [...]string{quoting.Misplaced: codePosition, quoting.UsedAsCode: CodeUsedAsCode, quoting.Calculated: codeArithmetic}[p.Kind]
+	return Problem{Code: code, Off: p.Placeholder.Off, Len: len(p.Placeholder.Written), Hint: p.Hint, Message: p.Message, Warning: p.Kind != quoting.Misplaced}
+}
+
+// unreadable converts a syntax error of a script with placeholders.
+func (t *Template) unreadable(src string, bad *sh.SyntaxError) Problem {
+	p := syntaxProblem(src, bad)
+	p.Warning, p.Hint = false, "correct the script; to keep braces as text, write {{X}}"
+	if t.shell == Sh {
+		p.Hint += "; if it is a script for bash, use the key bash"
 	}
-	return append(problems, lintInterpreters(src, t.pieces)...)
+	return p
+}
+
+// SyntaxProblems returns the syntax error of a script for bash or sh without placeholders, which ParseTemplate does not
+// parse. src is the text that was parsed. There is none if the shell may accept the script. An unclosed here-document
+// is a warning, because the shell runs it.
+func (t *Template) SyntaxProblems(src string) []Problem {
+	if !t.static || t.shell != Bash && t.shell != Sh || len(src) > sh.MaxSize {
+		return nil
+	}
+	pieces := make([]quoting.Piece, len(t.pieces))
+	for i, p := range t.pieces {
+		pieces[i].Text = p.text
+	}
+	if bad := sh.Check(src, t.shell == Sh, pieces); bad != nil {
+		return []Problem{syntaxProblem(src, bad)}
+	}
+	return nil
+}
+
+func syntaxProblem(src string, bad *sh.SyntaxError) Problem {
+	return Problem{Code: codeShell, Off: bad.Off, Len: min(1, len(src)-bad.Off), Message: bad.Message, Warning: bad.Runs}
 }

@@ -30,24 +30,11 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	switch {
 	case sh == Argv:
 		words, ps := splitArgv(src, pieces)
-		t.words, problems = words, append(append(problems, ps...), lintArgv(words)...)
+		t.words, problems = words, append(append(problems, ps...), lintArgv(src, words)...)
 	case !t.static && sh != Plain:
 		problems = append(problems, t.place(src)...)
 	}
 	return t, problems
-}
-
-// place finds out where each placeholder of a script is, and rewrites the text around it where that is
-// necessary.
-func (t *Template) place(src string) []Problem {
-	if len(src) > maxScript {
-		return []Problem{problemf(codeShell, 0, 0, "move parts into a script file that takes arguments",
-			"the script has placeholders and is longer than %d KiB", maxScript>>10)}
-	}
-	if t.shell == Bash || t.shell == Sh {
-		return placeShell(src, t.shell, t.pieces)
-	}
-	return t.placeOther(src)
 }
 
 // Refs returns the references of the template in the order in which they are written, including those

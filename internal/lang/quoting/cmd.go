@@ -24,7 +24,7 @@ func Cmd(src string, pieces []Piece) ([]Piece, []Problem) {
 		c.statement()
 	}
 	c.out.flush()
-	return c.out.pieces, c.problems
+	return c.out.pieces, append(c.problems, lintInterpreters(src, pieces)...)
 }
 
 const cmdWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and read it as !NAME! after setlocal EnableDelayedExpansion`
@@ -75,7 +75,7 @@ func (c *cmdReader) statement() {
 			c.add(ph, c.rereadBy+" makes cmd parse the line again, so the value would be read as code", cmdWayOut)
 		}
 		if c.arithmetic {
-			ph.Place.Number = true
+			ph.Place.Guard = GuardNumber
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Every placeholder becomes ${env:...}, which PowerShell never reads a second time. If a place is
 // misjudged, the script prints the name of a variable or an empty text; it does not run the
 // value. Commands that read text as code (Invoke-Expression) cannot have a placeholder.
-func PowerShell(pieces []Piece) ([]Piece, []Problem) {
+func PowerShell(src string, pieces []Piece) ([]Piece, []Problem) {
 	p := psReader{cells: cellsOf(pieces), stmt: &psStatement{expectsCommand: true}}
 	p.code(0)
 	if p.i < len(p.cells) {
@@ -30,7 +30,7 @@ func PowerShell(pieces []Piece) ([]Piece, []Problem) {
 			}
 		}
 	}
-	return p.out.pieces, p.problems
+	return p.out.pieces, append(p.problems, lintInterpreters(src, pieces)...)
 }
 
 const psWayOut = `pass it through environment: {variables: {NAME: "{X}"}}, and read $env:NAME in the code`

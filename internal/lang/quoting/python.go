@@ -239,7 +239,7 @@ func (p *pythonReader) checkCalls(ph *Placeholder) {
 			return
 		case "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput":
 			if ph.MayHoldText {
-				p.problems = append(p.problems, Problem{Placeholder: ph, UsedAsCode: true, Hint: "use subprocess.run with a list of arguments",
+				p.problems = append(p.problems, Problem{Placeholder: ph, Kind: UsedAsCode, Hint: "use subprocess.run with a list of arguments",
 					Message: fmt.Sprintf("%s becomes part of the command that %s passes to a shell", ph.Name, name)})
 				return
 			}

@@ -29,7 +29,7 @@ func read(language, script string) (written string, problems []Problem) {
 	case "cmd":
 		list, problems = Cmd(script, list)
 	case "powershell":
-		list, problems = PowerShell(list)
+		list, problems = PowerShell(script, list)
 	default:
 		problems = Python(script, list)
 	}
@@ -49,7 +49,7 @@ func placeText(p Place) string {
 		set  bool
 		name string
 	}{
-		{p.Argument, "argument"}, {p.Number, "calculated"}, {p.Requoted, "requoted"}, {p.BeforeQuote, "before-quote"},
+		{p.Argument, "argument"}, {p.Guard == GuardNumber, "calculated"}, {p.Requoted, "requoted"}, {p.BeforeQuote, "before-quote"},
 		{p.SlashOptions, "slash"}, {p.Parenthesize, "parentheses"},
 	} {
 		if mark.set {
@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 	for language, rows := range refused {
 		for _, row := range rows {
 			_, problems := read(language, row.script)
-			found := slices.IndexFunc(problems, func(p Problem) bool { return !p.UsedAsCode && strings.Contains(p.Message, row.says) })
+			found := slices.IndexFunc(problems, func(p Problem) bool { return p.Kind == Misplaced && strings.Contains(p.Message, row.says) })
 			if found < 0 || found > 0 && language != "powershell" {
 				t.Errorf("%s: %s: %+v, want %q", language, row.script, problems, row.says)
 			}
@@ -249,7 +249,7 @@ func TestPlaces(t *testing.T) {
 func TestUsedAsCode(t *testing.T) {
 	for script, want := range map[string]int{"os.system('ls ' + {P})": 1, "os.popen(str({N}))": 0, "os.system({RAW:P})": 1, "print({P})": 0} {
 		_, problems := read("python", script)
-		if len(problems) != want || want > 0 && !problems[0].UsedAsCode {
+		if len(problems) != want || want > 0 && problems[0].Kind != UsedAsCode {
 			t.Errorf("%s: %+v", script, problems)
 		}
 	}

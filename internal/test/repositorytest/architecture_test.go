@@ -84,7 +84,7 @@ var libraries = map[string][]string{
 	"google.golang.org/protobuf":             {"metrics"},
 	"gopkg.in/yaml.v3":                       {"internal/lang/keytable", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
-	"mvdan.cc/sh/v3":                         {"internal/lang/expr", "internal/lang/lostfailure"},
+	"mvdan.cc/sh/v3":                         {"internal/lang/lostfailure", "internal/lang/quoting/sh"},
 }
 
 // families are the packages with commands: each has a function Commands.

@@ -1,11 +1,14 @@
-package expr
+package sh
 
 import (
 	"path"
+	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/os/codeenv"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
 // taint follows values through the variables of a script. A value is data at its own place, but a
@@ -14,14 +17,14 @@ import (
 // value anywhere counts everywhere.
 type taint struct {
 	*walker
-	variables  map[string]*placeholder // variables that hold a value
-	positional *placeholder            // the value in $1, $2 ...: assigned by set --, or by the call of a function
+	variables  map[string]*quoting.Placeholder // variables that hold a value
+	positional *quoting.Placeholder            // the value in $1, $2 ...: assigned by set --, or by the call of a function
 	funcs      map[string]bool
 }
 
 // lintTaint warns of values that become code of the script, or of a program that it starts.
 func (w *walker) lintTaint(file *syntax.File) {
-	t := &taint{walker: w, variables: map[string]*placeholder{}, funcs: map[string]bool{}}
+	t := &taint{walker: w, variables: map[string]*quoting.Placeholder{}, funcs: map[string]bool{}}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if f, ok := n.(*syntax.FuncDecl); ok && f.Name != nil {
 			t.funcs[f.Name.Value] = true
@@ -44,8 +47,8 @@ func (t *taint) count() int {
 }
 
 // markVariable records that a variable holds a value. It ignores nil.
-func (t *taint) markVariable(name string, ph *placeholder) {
-	if ph != nil && isName(name) && t.variables[name] == nil && !t.calculates(name) {
+func (t *taint) markVariable(name string, ph *quoting.Placeholder) {
+	if ph != nil && syntax.ValidName(name) && t.variables[name] == nil && !t.calculates(name) {
 		t.variables[name] = ph
 	}
 }
@@ -106,14 +109,14 @@ func (t *taint) propagateCall(call *syntax.CallExpr) {
 }
 
 // markReadVariables records that the variables of read hold the value.
-func (t *taint) markReadVariables(call *syntax.CallExpr, ph *placeholder) {
+func (t *taint) markReadVariables(call *syntax.CallExpr, ph *quoting.Placeholder) {
 	for _, arg := range call.Args[1:] {
 		t.markVariable(literalWord(arg), ph)
 	}
 }
 
 // inWords returns a value that one of the words holds, nil if there is none.
-func (t *taint) inWords(words []*syntax.Word) *placeholder {
+func (t *taint) inWords(words []*syntax.Word) *quoting.Placeholder {
 	for _, word := range words {
 		if ph := t.inWord(word); ph != nil {
 			return ph
@@ -123,16 +126,16 @@ func (t *taint) inWords(words []*syntax.Word) *placeholder {
 }
 
 // inWord returns a value that a word holds, directly or in a variable, nil if there is none.
-func (t *taint) inWord(word *syntax.Word) *placeholder {
+func (t *taint) inWord(word *syntax.Word) *quoting.Placeholder {
 	if word == nil {
 		return nil
 	}
 	return t.inParts(word.Parts)
 }
 
-func (t *taint) inParts(parts []syntax.WordPart) *placeholder {
+func (t *taint) inParts(parts []syntax.WordPart) *quoting.Placeholder {
 	for _, p := range parts {
-		var ph *placeholder
+		var ph *quoting.Placeholder
 		switch p := p.(type) {
 		case *syntax.Lit, *syntax.SglQuoted:
 			ph = t.inLiteral(p)
@@ -153,16 +156,16 @@ func (t *taint) inParts(parts []syntax.WordPart) *placeholder {
 }
 
 // inLiteral returns a placeholder in a node, unless a guard makes its value harmless.
-func (t *taint) inLiteral(n syntax.Node) *placeholder {
+func (t *taint) inLiteral(n syntax.Node) *quoting.Placeholder {
 	for _, p := range t.markersIn(n) {
-		if p.placeholder.mayHoldText() && p.pos.guard != guardNumber && p.pos.guard != guardName {
-			return p.placeholder
+		if p.Placeholder.MayHoldText && p.pos.Guard != quoting.GuardNumber && p.pos.Guard != quoting.GuardName {
+			return p.Placeholder
 		}
 	}
 	return nil
 }
 
-func (t *taint) inExpansion(e *syntax.ParamExp) *placeholder {
+func (t *taint) inExpansion(e *syntax.ParamExp) *quoting.Placeholder {
 	if e.Length || e.Param == nil {
 		return nil
 	}
@@ -176,7 +179,7 @@ func (t *taint) inExpansion(e *syntax.ParamExp) *placeholder {
 }
 
 // inVariable returns the value of a variable or positional parameter, nil if there is none.
-func (t *taint) inVariable(name string) *placeholder {
+func (t *taint) inVariable(name string) *quoting.Placeholder {
 	if name == "@" || name == "*" || name != "0" && strings.Trim(name, "0123456789") == "" {
 		return t.positional
 	}
@@ -185,7 +188,7 @@ func (t *taint) inVariable(name string) *placeholder {
 
 // printedBy returns a value that a statement prints unchanged: with echo or printf, or with cat and a
 // here-document.
-func (t *taint) printedBy(s *syntax.Stmt) *placeholder {
+func (t *taint) printedBy(s *syntax.Stmt) *quoting.Placeholder {
 	call := callOf(s)
 	if call == nil {
 		return nil
@@ -200,7 +203,7 @@ func (t *taint) printedBy(s *syntax.Stmt) *placeholder {
 }
 
 // inRedirects returns a value in a here-document or here-string.
-func (t *taint) inRedirects(s *syntax.Stmt) *placeholder {
+func (t *taint) inRedirects(s *syntax.Stmt) *quoting.Placeholder {
 	for _, r := range s.Redirs {
 		switch {
 		case r.Hdoc != nil:
@@ -231,9 +234,8 @@ func isPipe(op syntax.BinCmdOperator) bool { return op == syntax.Pipe || op == s
 func (t *taint) warnArithmetic() {
 	for name := range t.arithmeticVars {
 		if ph := t.inVariable(name); ph != nil {
-			p := problemf(codeArithmetic, ph.off, ph.len, "declare the parameter as type: number",
-				"the script uses $%s, which gets its value from %s, in arithmetic, where text can run commands", name, ph.name())
-			t.warn(p)
+			t.warn(quoting.Problem{Placeholder: ph, Kind: quoting.Calculated, Hint: "declare the parameter as type: number",
+				Message: "the script uses $" + name + ", which gets its value from " + ph.Name + ", in arithmetic, where text can run commands"})
 		}
 	}
 }
@@ -298,7 +300,7 @@ func (t *taint) warnDeclaration(d *syntax.DeclClause) {
 	for _, a := range d.Args {
 		switch {
 		case a.Name == nil && a.Value != nil:
-			flags += flagLetters(a.Value.Lit())
+			flags += quoting.FlagLetters(a.Value.Lit())
 			t.warnCopies(a.Value, d.Variant.Value)
 		case a.Value != nil && (strings.Contains(flags, "n") || d.Variant.Value == "nameref"):
 			t.warnCopies(a.Value, d.Variant.Value+" -n")
@@ -327,8 +329,8 @@ func (t *taint) warnCopies(word *syntax.Word, program string) {
 // warnCode warns of any value in a word that a program reads as code.
 func (t *taint) warnCode(word *syntax.Word, program string) {
 	for _, p := range t.markersIn(word) {
-		if p.placeholder.mayHoldText() {
-			t.warnUsedAsCode(p.placeholder, program)
+		if p.Placeholder.MayHoldText {
+			t.warnUsedAsCode(p.Placeholder, program)
 		}
 	}
 	t.warnCopies(word, program)
@@ -373,7 +375,7 @@ func (t *taint) warnCall(args []*syntax.Word) {
 func (t *taint) warnNames(builtin string, args []*syntax.Word) {
 	before := ""
 	for _, arg := range args {
-		option := flagLetters(before)
+		option := quoting.FlagLetters(before)
 		if option == "" || strings.IndexByte(textOptions[builtin], option[len(option)-1]) < 0 {
 			t.warnCopies(arg, builtin)
 		}
@@ -383,7 +385,7 @@ func (t *taint) warnNames(builtin string, args []*syntax.Word) {
 
 // warnInput warns of a value that a program reads as code from its standard input, or that xargs
 // passes on as an argument that is code.
-func (t *taint) warnInput(call *syntax.CallExpr, ph *placeholder) {
+func (t *taint) warnInput(call *syntax.CallExpr, ph *quoting.Placeholder) {
 	if ph == nil || len(call.Args) == 0 {
 		return
 	}
@@ -394,7 +396,7 @@ func (t *taint) warnInput(call *syntax.CallExpr, ph *placeholder) {
 		}
 		return
 	}
-	if _, coded := codeOptions[name]; !coded {
+	if _, coded := quoting.CodeOptions(name); !coded {
 		return
 	}
 	for i, arg := range call.Args[1:] {
@@ -420,12 +422,12 @@ func xargsRunsCode(args []*syntax.Word) bool {
 				replace = literalWord(args[i+1])
 			}
 		}
-		letters, coded := codeOptions[path.Base(lit)]
+		letters, coded := quoting.CodeOptions(path.Base(lit))
 		if !coded {
 			continue
 		}
 		for k, option := range args[i+1:] {
-			if flags := flagLetters(literalWord(option)); flags == "" || !strings.ContainsAny(flags, letters) {
+			if flags := quoting.FlagLetters(literalWord(option)); flags == "" || !strings.ContainsAny(flags, letters) {
 				continue
 			}
 			code := args[i+1+k+1:]
@@ -436,12 +438,8 @@ func xargsRunsCode(args []*syntax.Word) bool {
 }
 
 // warn adds a warning, unless it was added before.
-func (w *walker) warn(p Problem) {
-	p.Warning = true
-	for _, q := range w.problems {
-		if q == p {
-			return
-		}
+func (w *walker) warn(p quoting.Problem) {
+	if !slices.Contains(w.problems, p) {
+		w.problems = append(w.problems, p)
 	}
-	w.problems = append(w.problems, p)
 }

@@ -1,11 +1,9 @@
-package expr
+package quoting
 
 import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 // interpreterCall matches a program and the option after which code follows, in a script for
@@ -16,8 +14,8 @@ var interpreterCall = sync.OnceValue(func() *regexp.Regexp {
 
 // lintInterpreters warns of placeholders in code that a script for PowerShell or cmd passes to an
 // interpreter.
-func lintInterpreters(src string, pieces []piece) (problems []Problem) {
-	text, markers := withMarkers(src, pieces)
+func lintInterpreters(src string, pieces []Piece) (problems []Problem) {
+	text, markers := Mark(src, pieces)
 	for _, call := range interpreterCall().FindAllStringSubmatchIndex(text, -1) {
 		from := call[1]
 		to := from + argumentEnd(text[from:])
@@ -27,8 +25,8 @@ func lintInterpreters(src string, pieces []piece) (problems []Problem) {
 		}
 		program := text[call[2]:call[3]] + " " + text[call[6]:call[7]]
 		for _, p := range markers {
-			if from <= p.off && p.off < to && p.placeholder.mayHoldText() && p.placeholder.pos.Form != quoting.Comment {
-				problems = append(problems, usedAsCode(p.placeholder, program))
+			if from <= p.Off && p.Off < to && p.Placeholder.MayHoldText && p.Placeholder.Place.Form != Comment {
+				problems = append(problems, ReadAsCode(p.Placeholder, program))
 			}
 		}
 	}

@@ -1,10 +1,11 @@
-package expr
+package sh
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
@@ -14,11 +15,11 @@ func runsCode(name string) bool { return name != "IFS" && codeenv.RunsCode(name)
 
 // integerVariables lists variables that are integers in bash, ksh or zsh without a declaration: the
 // shell calculates when it assigns to one.
-var integerVariables = wordSet{words: `RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
+var integerVariables = quoting.WordSet{Words: `RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS COLUMNS LINES HISTSIZE
 	SAVEHIST TMOUT MAILCHECK KEYTIMEOUT LISTMAX DIRSTACKSIZE SHLVL ERRNO UID GID EUID EGID TTYIDLE PPID`}
 
 // assign walks NAME=value, NAME[i]=value and NAME=(...). scalar is the guard of a plain value.
-func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
+func (w *walker) assign(a *syntax.Assign, c wordContext, scalar quoting.Guard) {
 	name := ""
 	if a.Name != nil {
 		name = a.Name.Value
@@ -31,7 +32,7 @@ func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
 			element := c
 			element.single = e.Index != nil
 			if w.integers[name] {
-				element.single, element.guard = true, guardNumber
+				element.single, element.guard = true, quoting.GuardNumber
 			}
 			w.word(e.Value, element)
 		}
@@ -42,7 +43,7 @@ func (w *walker) assign(a *syntax.Assign, c wordContext, scalar guard) {
 	w.assignValue(name, a.Value, c, scalar)
 }
 
-func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, scalar guard) {
+func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, scalar quoting.Guard) {
 	c = c.singleWord()
 	c.guard = scalar
 	switch {
@@ -51,12 +52,12 @@ func (w *walker) assignValue(name string, value *syntax.Word, c wordContext, sca
 	case runsCode(name):
 		markers := w.markersIn(value)
 		for i := range markers {
-			if markers[i].placeholder.untrusted() {
+			if markers[i].Placeholder.Untrusted {
 				markers[i].refuse(name+" makes programs run code", setElsewhere(name))
 			}
 		}
 	case w.calculates(name):
-		c.guard = guardNumber
+		c.guard = quoting.GuardNumber
 	}
 	w.word(value, c)
 }
@@ -67,7 +68,7 @@ func setElsewhere(name string) string {
 }
 
 func (w *walker) calculates(name string) bool {
-	return w.integers[name] || integerVariables.has(name)
+	return w.integers[name] || integerVariables.Has(name)
 }
 
 // declare walks export, declare, local and similar commands.
@@ -75,7 +76,7 @@ func (w *walker) declare(d *syntax.DeclClause, c wordContext) {
 	flags := ""
 	for _, a := range d.Args {
 		if a.Name == nil && a.Value != nil {
-			flags += flagLetters(a.Value.Lit())
+			flags += quoting.FlagLetters(a.Value.Lit())
 		}
 	}
 	scalar := declaredGuard(flags)
@@ -94,32 +95,25 @@ func (w *walker) declare(d *syntax.DeclClause, c wordContext) {
 // declaredName walks the bare {X} of export {X}.
 func (w *walker) declaredName(name *syntax.Lit, c wordContext) {
 	c = c.singleWord()
-	c.guard = guardName
+	c.guard = quoting.GuardName
 	w.word(&syntax.Word{Parts: []syntax.WordPart{name}}, c)
-}
-
-func flagLetters(word string) string {
-	if len(word) > 1 && (word[0] == '-' || word[0] == '+') {
-		return word[1:]
-	}
-	return ""
 }
 
 // declaredGuard returns what the value of a variable has to be, judging by the flags of its
 // declaration.
-func declaredGuard(flags string) guard {
+func declaredGuard(flags string) quoting.Guard {
 	switch {
 	case strings.ContainsAny(flags, "iEF"):
-		return guardNumber
+		return quoting.GuardNumber
 	case strings.Contains(flags, "n"):
-		return guardName
+		return quoting.GuardName
 	}
-	return guardScalar
+	return quoting.GuardScalar
 }
 
 // declareWord walks an argument of declare that is not a plain assignment: a name, a flag, or an
 // assignment in quotes ("NAME={X}").
-func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
+func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar quoting.Guard) {
 	if word == nil {
 		return
 	}
@@ -134,7 +128,7 @@ func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
 	case assigns:
 		w.assignValue(name, word, c, scalar)
 	case isOnlyMarker(word, markers):
-		c.guard = guardName
+		c.guard = quoting.GuardName
 		w.word(word, c)
 	default:
 		w.word(word, c.refusing("it would be part of a declaration", "write NAME={X}"))
@@ -143,10 +137,10 @@ func (w *walker) declareWord(word *syntax.Word, c wordContext, scalar guard) {
 
 // assignedName returns the NAME of a word that begins NAME= or "NAME=, before its first placeholder.
 func (w *walker) assignedName(word *syntax.Word, first marker) (string, bool) {
-	lead := strings.TrimLeft(w.text[word.Pos().Offset():first.off], `"'`)
+	lead := strings.TrimLeft(w.text[word.Pos().Offset():first.Off], `"'`)
 	name, _, ok := strings.Cut(lead, "=")
 	name = strings.TrimSuffix(name, "+")
-	return name, ok && isName(name)
+	return name, ok && syntax.ValidName(name)
 }
 
 // isOnlyMarker reports whether a word is one placeholder and nothing else, apart from quotes.
@@ -156,13 +150,13 @@ func isOnlyMarker(word *syntax.Word, markers []marker) bool {
 	}
 	switch p := word.Parts[0].(type) {
 	case *syntax.Lit:
-		return p.Value == markers[0].name
+		return p.Value == markers[0].Name
 	case *syntax.SglQuoted:
-		return p.Value == markers[0].name
+		return p.Value == markers[0].Name
 	case *syntax.DblQuoted:
 		if len(p.Parts) == 1 {
 			lit, ok := p.Parts[0].(*syntax.Lit)
-			return ok && lit.Value == markers[0].name
+			return ok && lit.Value == markers[0].Name
 		}
 	}
 	return false
@@ -190,7 +184,7 @@ func (w *walker) integerNames(d *syntax.DeclClause) {
 	flags := ""
 	for _, a := range d.Args {
 		if a.Name == nil {
-			flags += flagLetters(a.Value.Lit())
+			flags += quoting.FlagLetters(a.Value.Lit())
 			continue
 		}
 		if strings.ContainsAny(flags, "iEF") {
@@ -208,9 +202,9 @@ func (w *walker) integerWords(call *syntax.CallExpr) {
 		if lit == "integer" && i == 0 {
 			flags = "i"
 		}
-		flags += flagLetters(lit)
+		flags += quoting.FlagLetters(lit)
 		name, _, _ := strings.Cut(lit, "=")
-		if strings.ContainsAny(flags, "iEF") && isName(name) {
+		if strings.ContainsAny(flags, "iEF") && syntax.ValidName(name) {
 			w.integers[name] = true
 		}
 	}
@@ -220,7 +214,7 @@ func (w *walker) integerWords(call *syntax.CallExpr) {
 func (w *walker) declareWords(name string, args []*syntax.Word, c wordContext) {
 	flags := ""
 	for _, arg := range args {
-		flags += flagLetters(literalWord(arg))
+		flags += quoting.FlagLetters(literalWord(arg))
 	}
 	switch name {
 	case "integer", "float":

@@ -1,4 +1,4 @@
-package expr
+package quoting
 
 import (
 	"path"
@@ -7,7 +7,21 @@ import (
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 )
 
-// codeOptions maps programs to the letters of the options after which an argument is code.
+// FlagLetters returns the letters of a word that is an option of one character or several, -x or +xy.
+func FlagLetters(word string) string {
+	if len(word) > 1 && (word[0] == '-' || word[0] == '+') {
+		return word[1:]
+	}
+	return ""
+}
+
+// CodeOptions returns the letters of the options of a program after which an argument is code, and whether the
+// program reads code.
+func CodeOptions(program string) (letters string, ok bool) {
+	letters, ok = codeOptions[program]
+	return letters, ok
+}
+
 var codeOptions = map[string]string{
 	"bash": "c", "sh": "c", "dash": "c", "ash": "c", "ksh": "c", "zsh": "c", "su": "c",
 	"python": "c", "python2": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "lua": "e", "php": "r",
@@ -15,26 +29,26 @@ var codeOptions = map[string]string{
 }
 
 // codeInFirstArgument lists programs whose first argument that is not an option is code.
-var codeInFirstArgument = wordSet{words: "awk gawk mawk nawk jq yq sed"}
+var codeInFirstArgument = WordSet{Words: "awk gawk mawk nawk jq yq sed"}
 
-// argument is a word of a command as far as the author wrote it.
-type argument struct {
-	literal string // the word without quotes; anything that is not a name or an option if a value is in it
-	lead    string // its beginning without quotes
+// Argument is a word of a command as far as the author wrote it.
+type Argument struct {
+	Literal string // the word without quotes; anything that is not a name or an option if a value is in it
+	Lead    string // its beginning without quotes
 }
 
-// codeArguments finds the arguments that become part of another program's code. found gets the index
+// CodeArguments finds the arguments that become part of another program's code. found gets the index
 // of an argument, and the program.
-func codeArguments(args []argument, found func(i int, program string)) {
+func CodeArguments(args []Argument, found func(i int, program string)) {
 	c := codeFinder{args: args, found: found}
-	wrapped := launchers.has(path.Base(args[0].literal))
+	wrapped := launchers.Has(path.Base(args[0].Literal))
 	for i, arg := range args {
-		name := path.Base(arg.literal)
-		letters, coded := codeOptions[name]
+		name := path.Base(arg.Literal)
+		letters, coded := CodeOptions(name)
 		switch {
 		case coded && name != "sqlite3":
 			c.afterOption(name, letters, i+1)
-		case codeInFirstArgument.has(name):
+		case codeInFirstArgument.Has(name):
 			c.first(name, i+1)
 		case name == "ssh":
 			c.remote(i + 1)
@@ -53,10 +67,10 @@ func codeArguments(args []argument, found func(i int, program string)) {
 }
 
 // launchers lists programs that start the program named in their arguments.
-var launchers = wordSet{words: "env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot"}
+var launchers = WordSet{Words: "env sudo doas time nice ionice nohup timeout xargs setsid stdbuf chroot"}
 
 type codeFinder struct {
-	args  []argument
+	args  []Argument
 	found func(i int, program string)
 }
 
@@ -65,13 +79,13 @@ func (c codeFinder) before(from, i int) string {
 	if i <= from {
 		return ""
 	}
-	return c.args[i-1].literal
+	return c.args[i-1].Literal
 }
 
 // afterOption finds the code that follows an option with one of these letters.
 func (c codeFinder) afterOption(program, letters string, from int) {
 	for i := from; i+1 < len(c.args); i++ {
-		if flags := flagLetters(c.args[i].literal); flags != "" && strings.ContainsAny(flags, letters) {
+		if flags := FlagLetters(c.args[i].Literal); flags != "" && strings.ContainsAny(flags, letters) {
 			c.found(i+1, program+" -"+flags)
 			return
 		}
@@ -82,10 +96,10 @@ func (c codeFinder) afterOption(program, letters string, from int) {
 func (c codeFinder) first(program string, from int) {
 	for i := from; i < len(c.args); i++ {
 		before := c.before(from, i)
-		if jqPairOptions.has(before) || i > from && jqPairOptions.has(c.before(from, i-1)) {
+		if jqPairOptions.Has(before) || i > from && jqPairOptions.Has(c.before(from, i-1)) {
 			continue
 		}
-		if strings.HasPrefix(c.args[i].literal, "-") || i > from && takesArgument(program, before) {
+		if strings.HasPrefix(c.args[i].Literal, "-") || i > from && takesArgument(program, before) {
 			continue
 		}
 		c.found(i, program)
@@ -94,7 +108,7 @@ func (c codeFinder) first(program string, from int) {
 }
 
 // jqPairOptions lists options of jq that take a name and a value.
-var jqPairOptions = wordSet{words: "--arg --argjson --slurpfile --rawfile"}
+var jqPairOptions = WordSet{Words: "--arg --argjson --slurpfile --rawfile"}
 
 // takesArgument reports whether the word after an option belongs to it.
 func takesArgument(program, option string) bool {
@@ -112,7 +126,7 @@ func takesArgument(program, option string) bool {
 func (c codeFinder) remote(from int) {
 	host := false
 	for i := from; i < len(c.args); i++ {
-		before, lead := c.before(from, i), c.args[i].lead
+		before, lead := c.before(from, i), c.args[i].Lead
 		switch {
 		case host:
 			c.found(i, "ssh")
@@ -131,20 +145,20 @@ const sshArgumentOptions = "BbcDEeFIiJLlmOoPpQRSWw"
 // targets that contain a =.
 func (c codeFinder) make(program string, from int) {
 	for i := from; i < len(c.args); i++ {
-		if !makeFileOptions.has(c.before(from, i)) {
+		if !makeFileOptions.Has(c.before(from, i)) {
 			c.found(i, program)
 		}
 	}
 }
 
 // makeFileOptions lists options of make whose argument is a file or a folder.
-var makeFileOptions = wordSet{words: "-C -f -I -o -W --directory --file --makefile --include-dir"}
+var makeFileOptions = WordSet{Words: "-C -f -I -o -W --directory --file --makefile --include-dir"}
 
 // sql finds what follows the database of sqlite3. It is SQL, or commands such as .shell.
 func (c codeFinder) sql(from int) {
 	words := 0
 	for i := from; i < len(c.args); i++ {
-		if strings.HasPrefix(c.args[i].literal, "-") {
+		if strings.HasPrefix(c.args[i].Literal, "-") {
 			continue
 		}
 		if words++; words > 1 {
@@ -156,7 +170,7 @@ func (c codeFinder) sql(from int) {
 // env finds NAME=value before the command of env if the variable makes programs run code.
 func (c codeFinder) env(from int) {
 	for i := from; i < len(c.args); i++ {
-		name, _, assigns := strings.Cut(c.args[i].lead, "=")
+		name, _, assigns := strings.Cut(c.args[i].Lead, "=")
 		if assigns && codeenv.RunsCode(name) {
 			c.found(i, "the program that reads $"+name)
 		}

@@ -1,15 +1,19 @@
-package expr
+package sh
 
 import (
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
-// evaluatingCommands lists the commands that read their arguments as code, as names of variables or
-// as arithmetic, in any shell of the sh family. A value must never be the name of one of them.
-var evaluatingCommands = wordSet{words: `. source eval trap alias bind command builtin exec coproc
+// Evaluates reports whether a command reads its arguments as code, as names of variables or as
+// arithmetic, in any shell of the sh family. A value must never be the name of one of them.
+func Evaluates(command string) bool { return evaluatingCommands.Has(command) }
+
+var evaluatingCommands = quoting.WordSet{Words: `. source eval trap alias bind command builtin exec coproc
 	declare typeset local export readonly integer float nameref let test [ [[ ((
 	printf print read unset getopts mapfile readarray wait compgen complete compopt
 	enable fc jobs set shopt exit return shift break continue ulimit
@@ -53,7 +57,7 @@ func literalWord(word *syntax.Word) string {
 // call walks a simple command: assignments, the name of the command, arguments.
 func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 	for _, a := range call.Assigns {
-		w.assign(a, c, guardNone)
+		w.assign(a, c, quoting.GuardNone)
 	}
 	args := call.Args
 	if len(args) > 0 && strings.Contains(literalPrefix(args[0]), "[") && strings.Contains(literalWord(args[0]), "=") {
@@ -61,7 +65,7 @@ func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 		w.word(args[0], c.refusing("it would be an array index, which the shell evaluates and which can run commands", "declare the parameter as type: number, and use bash"))
 		args = args[1:]
 	}
-	var leads []*placeholder
+	var leads []*quoting.Placeholder
 	for i := 0; i < len(args); i++ {
 		markers := w.markersIn(args[i])
 		if len(markers) == 0 {
@@ -79,7 +83,7 @@ func (w *walker) call(call *syntax.CallExpr, c wordContext) {
 			w.arguments("", args[i+1:], c)
 			return
 		}
-		leads = append(leads, markers[0].placeholder)
+		leads = append(leads, markers[0].Placeholder)
 		if _, bare := args[i].Parts[0].(*syntax.Lit); !bare {
 			w.arguments("", args[i+1:], c) // a quoted word stays even when it is empty
 			return
@@ -122,18 +126,18 @@ func commandPrefixLen(args []*syntax.Word) int {
 }
 
 // commandName walks the name of a command that contains a value.
-func (w *walker) commandName(word *syntax.Word, markers []marker, c wordContext, leads []*placeholder) {
+func (w *walker) commandName(word *syntax.Word, markers []marker, c wordContext, leads []*quoting.Placeholder) {
 	p := c
-	p.guard, p.optionalWords = guardProgram, slices.Clone(leads)
+	p.guard, p.optionalWords = quoting.GuardProgram, slices.Clone(leads)
 	if len(leads) > 0 {
 		p.argument = true
 	}
 	if !isOnlyMarker(word, markers) {
-		lead := w.text[word.Pos().Offset():markers[0].off]
-		tail := w.text[markers[0].off+len(markers[0].name) : word.End().Offset()]
+		lead := w.text[word.Pos().Offset():markers[0].Off]
+		tail := w.text[markers[0].Off+len(markers[0].Name) : word.End().Offset()]
 		switch {
 		case strings.Contains(lead, "/") || strings.HasPrefix(tail, "/"):
-			p.guard = guardNone // a path is never a builtin
+			p.guard = quoting.GuardNone // a path is never a builtin
 		case len(markers) == 1 && isLiteralText(lead) && isLiteralText(tail):
 			p.prefix, p.suffix = lead, tail
 		default:
@@ -162,7 +166,7 @@ func (w *walker) words(args []*syntax.Word, c wordContext) {
 // arguments walks the arguments of a command, depending on its name.
 func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
 	if c.feedsArithmetic && (name == "echo" || name == "printf" || name == "print") {
-		c.guard, c.single = guardNumber, true
+		c.guard, c.single = quoting.GuardNumber, true
 	}
 	switch name {
 	case "eval", "trap", "alias", "bind", "compgen", "complete", "sched", "emulate":
@@ -172,7 +176,7 @@ func (w *walker) arguments(name string, args []*syntax.Word, c wordContext) {
 	case "test", "[", "[[":
 		w.testWords(name, args, c)
 	case "let", "exit", "return", "shift", "break", "continue":
-		c.guard, c.single = guardNumber, true
+		c.guard, c.single = quoting.GuardNumber, true
 		w.words(args, c)
 	case "export", "readonly", "declare", "typeset", "local", "integer", "float", "nameref":
 		w.declareWords(name, args, c)
@@ -212,16 +216,16 @@ func (w *walker) variableNames(builtin string, args []*syntax.Word, c wordContex
 	before := ""
 	for i, arg := range args {
 		a := c
-		a.guard = guardName
-		switch option := flagLetters(before); {
+		a.guard = quoting.GuardName
+		switch option := quoting.FlagLetters(before); {
 		case option != "" && strings.IndexByte(textOptions[builtin], option[len(option)-1]) >= 0:
-			a.guard = guardNone
+			a.guard = quoting.GuardNone
 		case option != "" && option[len(option)-1] == 'C' && builtin != "read":
 			a = a.refusing(builtin+" -C runs its argument as code", "write the callback in the script")
 		case builtin == "getopts" && i != 1:
-			a.guard = guardOption
-		case builtin == "wait" && flagLetters(before) != "p":
-			a.guard = guardOption
+			a.guard = quoting.GuardOption
+		case builtin == "wait" && quoting.FlagLetters(before) != "p":
+			a.guard = quoting.GuardOption
 		}
 		w.attachedOption(builtin, arg, &a)
 		w.word(arg, a)
@@ -237,7 +241,7 @@ func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext
 		return
 	}
 	if strings.IndexByte(textOptions[builtin], lead[1]) >= 0 {
-		a.guard = guardNone
+		a.guard = quoting.GuardNone
 	}
 	if lead[1] == 'C' {
 		*a = a.refusing(builtin+" -C runs its argument as code", "write the callback in the script")
@@ -255,12 +259,12 @@ func (w *walker) printfArguments(args []*syntax.Word, c wordContext) {
 		markers := w.markersIn(arg)
 		switch {
 		case options && before == "-v":
-			a.guard, a.single = guardName, true
+			a.guard, a.single = quoting.GuardName, true
 		case options && len(markers) > 0 && strings.HasPrefix(literalPrefix(arg), "-v"):
-			a.guard, a.single = guardName, true
+			a.guard, a.single = quoting.GuardName, true
 		case options && len(markers) > 0 && before != "--":
-			a.guard = max(guarded, guardOption)
-			if guarded == guardNumber {
+			a.guard = max(guarded, quoting.GuardOption)
+			if guarded == quoting.GuardNumber {
 				a.guard = guarded
 			}
 		}
@@ -286,27 +290,27 @@ func (w *walker) testWords(name string, args []*syntax.Word, c wordContext) {
 		}
 		a := c
 		switch {
-		case numericTest.has(before) || numericTest.has(after) || before == "-t":
-			a.guard = guardNumber
+		case numericTest.Has(before) || numericTest.Has(after) || before == "-t":
+			a.guard = quoting.GuardNumber
 			if name == "[[" { // bash and dash accept only digits in test and [
 				w.noteArithmeticVars(arg)
 			}
 		case before == "-v" || before == "-R":
-			a.guard = guardName
-		case binaryTest.has(before) || binaryTest.has(after) || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
+			a.guard = quoting.GuardName
+		case binaryTest.Has(before) || binaryTest.Has(after) || isUnaryTest(before) || len(args) == 1 || i == 0 && after == "]" && len(args) == 2:
 			// an operand, which may be any text
 		default:
-			a.guard = guardOption
+			a.guard = quoting.GuardOption
 		}
 		w.word(arg, a)
 	}
 }
 
 var (
-	numericTest = wordSet{words: "-eq -ne -lt -le -gt -ge"}
-	binaryTest  = wordSet{words: "= == != < > =~ -nt -ot -ef"}
+	numericTest = quoting.WordSet{Words: "-eq -ne -lt -le -gt -ge"}
+	binaryTest  = quoting.WordSet{Words: "= == != < > =~ -nt -ot -ef"}
 )
 
 func isUnaryTest(s string) bool {
-	return len(s) == 2 && s[0] == '-' && isNameStart(s[1]) && s != "-a" && s != "-o"
+	return len(s) == 2 && s[0] == '-' && syntax.ValidName(s[1:]) && s != "-a" && s != "-o"
 }

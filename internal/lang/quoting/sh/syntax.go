@@ -1,4 +1,4 @@
-package expr
+package sh
 
 import (
 	"regexp"
@@ -6,68 +6,65 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
-// SyntaxProblems returns the syntax error of a script for bash or sh without placeholders, which ParseTemplate does not
-// parse. src is the text that was parsed. There is none if the shell may accept the script: for sh, also if bash
-// accepts it, because sh is bash on some machines. An unclosed here-document is a warning, because the shell runs it.
-func (t *Template) SyntaxProblems(src string) []Problem {
-	if !t.static || t.shell != Bash && t.shell != Sh || len(src) > maxScript {
-		return nil
-	}
-	text, _ := withMarkers(src, t.pieces)
+// SyntaxError is an error of the parser about a script.
+type SyntaxError struct {
+	Off     int // in the script, in bytes
+	Message string
+	Runs    bool // the shell runs the script anyway: a here-document is not closed
+	certain bool // every shell agrees
+}
+
+// Check returns the syntax error of a script without placeholders, which Read does not parse. src is the text that
+// was parsed. It returns nil if the shell may accept the script: for sh (posix), also if bash accepts it, because sh
+// is bash on some machines.
+func Check(src string, posix bool, pieces []quoting.Piece) *SyntaxError {
+	text, _ := quoting.Mark(src, pieces)
 	_, err := parseShell(text, syntax.LangBash)
-	if err != nil && t.shell == Sh {
-		_, posix := parseShell(text, syntax.LangPOSIX)
-		if posix == nil {
+	if err != nil && posix {
+		if _, asPOSIX := parseShell(text, syntax.LangPOSIX); asPOSIX == nil {
 			return nil
 		}
 	}
 	if err == nil {
 		return nil
 	}
-	w := newWalker(src, text, nil)
-	p, certain := w.syntaxError(t.shell, err)
-	if !certain {
-		return nil
+	if bad := newWalker(src, text, nil).syntaxError(posix, err); bad.certain {
+		return bad
 	}
-	return []Problem{p}
+	return nil
 }
 
-// syntaxProblem converts a syntax error of a script with placeholders to a Problem. Values cannot be put into a script
-// that does not parse, because it is unknown what surrounds them.
-func (w *walker) syntaxProblem(sh Shell, err error) Problem {
-	p, _ := w.syntaxError(sh, err)
-	p.Warning = false
+// unmarked returns the error with the placeholders as they are written.
+func (w *walker) unmarked(e *SyntaxError) *SyntaxError {
 	for _, m := range w.markers {
-		p.Message = strings.ReplaceAll(p.Message, m.name, w.src[m.placeholder.off:m.placeholder.off+m.placeholder.len])
+		e.Message = strings.ReplaceAll(e.Message, m.Name, m.Placeholder.Written)
 	}
-	p.Hint = "correct the script; to keep braces as text, write {{X}}"
-	if sh == Sh {
-		p.Hint += "; if it is a script for bash, use the key bash"
-	}
-	return p
+	return e
 }
 
-// syntaxError converts a syntax error to a Problem. certain reports that every shell agrees. The parser does not know
-// some forms that bash accepts, such as $((a); b) and unquoted keys of associative arrays.
-func (w *walker) syntaxError(sh Shell, err error) (p Problem, certain bool) {
-	off, what := 0, err.Error()
-	switch e := err.(type) {
+// syntaxError converts an error of the parser. The parser does not know some forms that bash accepts, such as
+// $((a); b) and unquoted keys of associative arrays.
+func (w *walker) syntaxError(posix bool, err error) *SyntaxError {
+	e := &SyntaxError{Message: err.Error()}
+	switch err := err.(type) {
 	case syntax.ParseError:
-		off = int(e.Pos.Offset())
-		what, certain = explainShell(e.Text)
+		e.Off = int(err.Pos.Offset())
+		e.Message, e.certain = explainShell(err.Text)
 	case syntax.LangError:
-		off, what = int(e.Pos.Offset()), e.Feature+" are not supported by POSIX sh"
+		e.Off, e.Message = int(err.Pos.Offset()), err.Feature+" are not supported by POSIX sh"
 	}
+	e.Runs = strings.HasPrefix(e.Message, "unclosed here-document")
+	e.Off = w.sourceOffset(e.Off)
 	shell := "bash"
-	if sh == Sh {
+	if posix {
 		shell = "sh"
 	}
-	off = w.sourceOffset(off)
-	p = problemf(codeShell, off, min(1, len(w.src)-off), "", "%s syntax error: %s", shell, what)
-	p.Warning = strings.HasPrefix(what, "unclosed here-document")
-	return p, certain
+	e.Message = shell + " syntax error: " + e.Message
+	return e
 }
 
 // shellMessages are the messages of the parser about scripts that no shell accepts, and what to say instead.

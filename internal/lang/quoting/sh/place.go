@@ -1,9 +1,14 @@
-package expr
+// Package sh reads scripts for bash and sh, and finds out what surrounds each placeholder in them.
+//
+// Every placeholder is replaced by a marker, a name that occurs nowhere else, and the text is parsed as
+// shell. The syntax tree shows what surrounds each marker (place.go): what quotes, in which word of which
+// command (command.go, builtin.go, declare.go). Then the values are followed through the variables of the
+// script (taint.go), because a copy can be read as code where the value itself is not.
+package sh
 
 import (
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -12,99 +17,44 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
-// guard is what a value has to be before it may be used at its place.
-type guard int
+// MaxSize is the maximum size in bytes of a script with placeholders. The parser is recursive, so
+// deep nesting would exhaust the stack.
+const MaxSize = 64 << 10
 
-const (
-	guardNone    guard = iota
-	guardNumber        // a number, because the shell calculates here
-	guardName          // an identifier, because the shell reads it as the name of a variable
-	guardScalar        // not "(...)", which declare would read as an array
-	guardOption        // no leading "-", no matter who gave the value
-	guardProgram       // the name of a command, but not of one that evaluates its arguments
-)
-
-// position is what surrounds a placeholder in a script. It is found when the definition is loaded.
-type position struct {
-	quoting.Place
-	guard         guard
-	preceding     []*placeholder // placeholders before it in its word, with nothing else between
-	optionalWords []*placeholder // guardProgram: words before it that are left out if they are empty
-	prefix        string         // guardProgram: text that is joined to the placeholder
-	suffix        string
-	written       string // quoting.Comment: the placeholder as it is written
-}
-
-// maxScript is the maximum size in bytes of a script with placeholders. The parser is recursive,
-// so deep nesting would exhaust the stack.
-const maxScript = 64 << 10
-
-// placeShell finds out where each placeholder of a script is. A script for sh is also parsed as
-// bash, because sh is dash on one machine and bash on the next, and the value must be safe in
-// both.
-func placeShell(src string, sh Shell, pieces []piece) []Problem {
-	text, markers := withMarkers(src, pieces)
+// Read finds out where each placeholder of a script is, and sets its Place. A script for sh (posix) is
+// also parsed as bash, because sh is dash on one machine and bash on the next, and the value must be
+// safe in both. Values cannot be put into a script that does not parse, because it is unknown what
+// surrounds them: then there is only an error.
+func Read(src string, posix bool, pieces []quoting.Piece) ([]quoting.Problem, *SyntaxError) {
+	text, marked := quoting.Mark(src, pieces)
+	markers := make([]marker, len(marked))
+	for i, m := range marked {
+		markers[i].Marker = m
+	}
 	variant := syntax.LangBash
-	if sh == Sh {
+	if posix {
 		variant = syntax.LangPOSIX
 	}
 	w := newWalker(src, text, markers)
 	if err := w.read(variant); err != nil {
-		return []Problem{w.syntaxProblem(sh, err)}
+		return nil, w.unmarked(w.syntaxError(posix, err))
 	}
-	if sh == Sh {
+	if posix {
 		asBash := newWalker(src, text, markers)
 		if asBash.read(syntax.LangBash) == nil {
 			w.merge(asBash)
 		}
 	}
 	w.finish()
-	return w.problems
+	return w.problems, nil
 }
 
-// marker is the name that replaces a placeholder in the text that is parsed, and what the parse
-// found out about its place.
+// marker is a marker in the text that is parsed, and what the parse found out about its place.
 type marker struct {
-	placeholder *placeholder
-	off         int
-	name        string
-	pos         position
-	why         string // why no value can be used here; "" if one can
-	hint        string
-}
-
-// withMarkers replaces every placeholder by a name that the text does not contain, so that a
-// marker in the syntax tree cannot be anything else.
-func withMarkers(src string, pieces []piece) (string, []marker) {
-	prefix := "_flowrun"
-	for strings.Contains(src, prefix) {
-		prefix += "_"
-	}
-	var b strings.Builder
-	b.Grow(len(src) + 16)
-	markers := make([]marker, 0, len(pieces)/2+1)
-	for _, p := range pieces {
-		if p.placeholder == nil {
-			b.WriteString(p.text)
-			continue
-		}
-		name := prefix + strconv.Itoa(len(markers)) + "_"
-		if endsInVariable(b.String()) {
-			name = "." + name // without the dot, $HOME{X} would read as one longer name
-		}
-		markers = append(markers, marker{placeholder: p.placeholder, off: b.Len(), name: name})
-		b.WriteString(name)
-	}
-	return b.String(), markers
-}
-
-// endsInVariable reports whether text ends in $name.
-func endsInVariable(text string) bool {
-	i := len(text)
-	for i > 0 && isNameByte(text[i-1]) {
-		i--
-	}
-	return i > 0 && i < len(text) && text[i-1] == '$'
+	quoting.Marker
+	pos  quoting.Place
+	why  string // why no value can be used here; "" if one can
+	hint string
 }
 
 // The parsers are reused: each has kilobytes of buffers, and the script of a step is short.
@@ -130,7 +80,7 @@ type walker struct {
 	markers        []marker
 	integers       map[string]bool // variables declared as integers: the shell calculates when it assigns to them
 	arithmeticVars map[string]bool // variables used in arithmetic
-	problems       []Problem
+	problems       []quoting.Problem
 }
 
 func newWalker(src, text string, markers []marker) *walker {
@@ -164,9 +114,9 @@ func (w *walker) merge(other *walker) {
 		case a.pos.Form != b.pos.Form && !(a.pos.Form == quoting.Single && b.pos.Form == quoting.Word):
 			a.refuse("sh and bash parse this place differently", wayOut)
 		}
-		if a.pos.guard == guardNone {
-			a.pos.guard = b.pos.guard
-		} else if b.pos.guard != guardNone && a.pos.guard != b.pos.guard {
+		if a.pos.Guard == quoting.GuardNone {
+			a.pos.Guard = b.pos.Guard
+		} else if b.pos.Guard != quoting.GuardNone && a.pos.Guard != b.pos.Guard {
 			a.refuse("sh and bash parse this place differently", wayOut)
 		}
 		a.pos.Argument = a.pos.Argument || b.pos.Argument
@@ -188,13 +138,11 @@ func (w *walker) finish() {
 		if p.pos.Form == quoting.Unknown && p.why == "" {
 			p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 		}
-		if p.why != "" && !p.placeholder.ref.Raw {
-			hint := strings.ReplaceAll(p.hint, "{X}", w.src[p.placeholder.off:p.placeholder.off+p.placeholder.len])
-			w.problems = append(w.problems, problemf(codePosition, p.placeholder.off, p.placeholder.len, hint,
-				"cannot put %s here: %s", p.placeholder.name(), p.why))
+		if p.why != "" && !p.Placeholder.Raw {
+			hint := strings.ReplaceAll(p.hint, "{X}", p.Placeholder.Written)
+			w.problems = append(w.problems, quoting.Problem{Placeholder: p.Placeholder, Hint: hint, Message: "cannot put " + p.Placeholder.Name + " here: " + p.why})
 		}
-		p.pos.written = w.src[p.placeholder.off : p.placeholder.off+p.placeholder.len]
-		p.placeholder.pos = p.pos
+		p.Placeholder.Place = p.pos
 	}
 }
 
@@ -206,8 +154,8 @@ func (p *marker) refuse(why, hint string) {
 
 // in returns the markers that start in [from, to) of the text.
 func (w *walker) in(from, to uint) []marker {
-	lo := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(from) })
-	hi := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].off >= int(to) })
+	lo := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].Off >= int(from) })
+	hi := sort.Search(len(w.markers), func(i int) bool { return w.markers[i].Off >= int(to) })
 	return w.markers[lo:max(lo, hi)]
 }
 
@@ -225,7 +173,7 @@ func (w *walker) findComments(file *syntax.File) {
 		if c, ok := n.(*syntax.Comment); ok {
 			for i := range w.markersIn(c) {
 				p := &w.markersIn(c)[i]
-				if !known(*p) && strings.Contains(c.Text, p.name) {
+				if !known(*p) && strings.Contains(c.Text, p.Name) {
 					p.pos.Form = quoting.Comment
 				}
 			}
@@ -239,30 +187,30 @@ func (w *walker) findComments(file *syntax.File) {
 func (w *walker) sourceOffset(off int) int {
 	shift := 0
 	for _, p := range w.markers {
-		if p.off > off {
+		if p.Off > off {
 			break
 		}
-		if off < p.off+len(p.name) {
-			return p.placeholder.off
+		if off < p.Off+len(p.Name) {
+			return p.Placeholder.Off
 		}
-		shift = p.placeholder.off + p.placeholder.len - p.off - len(p.name)
+		shift = p.Placeholder.Off + len(p.Placeholder.Written) - p.Off - len(p.Name)
 	}
 	return min(max(off+shift, 0), len(w.src))
 }
 
 // wordContext is what is known about the words that are walked.
 type wordContext struct {
-	quoted          bool   // inside "..." or a here-document
-	heredoc         bool   // inside a here-document
-	nestedQuotes    bool   // inside ${...} inside quotes, where shells disagree on further quotes
-	arithmetic      bool   // inside arithmetic
-	single          bool   // exactly one word is allowed
-	guard           guard  // what the value has to be
-	argument        bool   // the words are arguments: checkDash applies
-	feedsArithmetic bool   // the shell calculates with what echo prints here
-	refusal         string // why no value is allowed; "" if one is
+	quoted          bool          // inside "..." or a here-document
+	heredoc         bool          // inside a here-document
+	nestedQuotes    bool          // inside ${...} inside quotes, where shells disagree on further quotes
+	arithmetic      bool          // inside arithmetic
+	single          bool          // exactly one word is allowed
+	guard           quoting.Guard // what the value has to be
+	argument        bool          // the words are arguments: checkDash applies
+	feedsArithmetic bool          // the shell calculates with what echo prints here
+	refusal         string        // why no value is allowed; "" if one is
 	hint            string
-	optionalWords   []*placeholder
+	optionalWords   []*quoting.Placeholder
 	prefix          string
 	suffix          string
 	wordStart       *wordStart
@@ -270,7 +218,7 @@ type wordContext struct {
 
 // wordStart follows a word from its start, for checkDash.
 type wordStart struct {
-	placeholders []*placeholder
+	placeholders []*quoting.Placeholder
 	filled       bool // something other than placeholders is at the start
 }
 
@@ -285,7 +233,7 @@ func (c wordContext) refusing(why, hint string) wordContext {
 // substitution returns the context of the commands inside a substitution. Quoting starts anew. A
 // reason to refuse values still applies, and so does arithmetic with the output.
 func (c wordContext) substitution() wordContext {
-	return wordContext{refusal: c.refusal, hint: c.hint, feedsArithmetic: c.feedsArithmetic || c.arithmetic || c.guard == guardNumber}
+	return wordContext{refusal: c.refusal, hint: c.hint, feedsArithmetic: c.feedsArithmetic || c.arithmetic || c.guard == quoting.GuardNumber}
 }
 
 // word walks one word.
@@ -358,15 +306,15 @@ func (w *walker) literal(n syntax.Node, value string, c wordContext, f quoting.F
 	markers := w.markersIn(n)
 	for i := range markers {
 		p := &markers[i]
-		at := strings.Index(rest, p.name)
+		at := strings.Index(rest, p.Name)
 		if at < 0 {
 			p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 			continue
 		}
 		c.wordStart.filled = c.wordStart.filled || at > 0
-		rest = rest[at+len(p.name):]
+		rest = rest[at+len(p.Name):]
 		w.setPosition(p, c, f)
-		c.wordStart.placeholders = append(c.wordStart.placeholders, p.placeholder)
+		c.wordStart.placeholders = append(c.wordStart.placeholders, p.Placeholder)
 	}
 	c.wordStart.filled = c.wordStart.filled || rest != ""
 }
@@ -378,18 +326,18 @@ func (w *walker) setPosition(p *marker, c wordContext, f quoting.Form) {
 		p.refuse("flowrun cannot determine how this place is quoted", wayOut)
 	case c.refusal != "":
 		p.refuse(c.refusal, c.hint)
-	case f != quoting.Quoted && w.afterBackslash(p.off):
+	case f != quoting.Quoted && w.afterBackslash(p.Off):
 		p.refuse("there is a backslash before it", "remove the backslash; to keep the braces as text, write {{...}}")
 	}
-	p.pos = position{Place: quoting.Place{Form: f}, guard: c.guard, optionalWords: c.optionalWords, prefix: c.prefix, suffix: c.suffix}
+	p.pos = quoting.Place{Form: f, Guard: c.guard, Optional: c.optionalWords, Prefix: c.prefix, Suffix: c.suffix}
 	if f == quoting.Number {
-		p.pos.guard = guardNumber
+		p.pos.Guard = quoting.GuardNumber
 	}
 	if !c.wordStart.filled {
 		p.pos.Argument = c.argument
-		p.pos.preceding = slices.Clone(c.wordStart.placeholders)
-	} else if c.guard == guardOption {
-		p.pos.guard = guardNone
+		p.pos.Preceding = slices.Clone(c.wordStart.placeholders)
+	} else if c.guard == quoting.GuardOption {
+		p.pos.Guard = quoting.GuardNone
 	}
 }
 
@@ -461,18 +409,13 @@ func (w *walker) arithmetic(x syntax.ArithmExpr, c wordContext) {
 	case *syntax.ParenArithm:
 		w.arithmetic(x.X, c)
 	case *syntax.Word:
-		if name := x.Lit(); isName(name) {
+		if name := x.Lit(); syntax.ValidName(name) {
 			w.arithmeticVars[name] = true
 		}
 		w.word(x, c)
 	}
 }
 
-func (w *walker) warnUsedAsCode(ph *placeholder, program string) { w.warn(usedAsCode(ph, program)) }
-
-func usedAsCode(ph *placeholder, program string) Problem {
-	p := problemf(CodeUsedAsCode, ph.off, ph.len, "pass it as an argument or through environment, and read it in the program",
-		"%s is used as code by %s: quotes in the value can change the program", ph.name(), program)
-	p.Warning = true
-	return p
+func (w *walker) warnUsedAsCode(ph *quoting.Placeholder, program string) {
+	w.warn(quoting.ReadAsCode(ph, program))
 }

@@ -1,9 +1,11 @@
-package expr
+package sh
 
 import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/flowrun/flowrun/internal/lang/quoting"
 )
 
 func (w *walker) stmts(list []*syntax.Stmt, c wordContext) {
@@ -32,14 +34,14 @@ func (w *walker) stmt(s *syntax.Stmt, c wordContext) {
 // command is source.
 func (w *walker) redirect(r *syntax.Redirect, c, body wordContext) {
 	if c.feedsArithmetic {
-		body.guard = guardNumber
+		body.guard = quoting.GuardNumber
 	}
 	if r.Hdoc == nil {
 		if r.Op != syntax.WordHdoc {
 			body = c
 		}
 		if r.Op == syntax.DplOut || r.Op == syntax.DplIn {
-			body.guard = guardNumber // bash expands the word of >& twice
+			body.guard = quoting.GuardNumber // bash expands the word of >& twice
 		}
 		body.single = true
 		w.word(r.Word, body)
@@ -137,11 +139,11 @@ func (w *walker) loop(l syntax.Loop, c wordContext) {
 func (w *walker) letExpression(x syntax.ArithmExpr, c wordContext) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok {
-			if name := word.Lit(); isName(name) {
+			if name := word.Lit(); syntax.ValidName(name) {
 				w.arithmeticVars[name] = true
 			}
 			c := c.singleWord()
-			c.guard = guardNumber
+			c.guard = quoting.GuardNumber
 			w.word(word, c)
 			return false
 		}
@@ -156,7 +158,7 @@ func (w *walker) test(x syntax.TestExpr, c wordContext) {
 	case *syntax.BinaryTest:
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-			c.guard = guardNumber
+			c.guard = quoting.GuardNumber
 			w.noteArithmeticVars(x.X)
 			w.noteArithmeticVars(x.Y)
 		}
@@ -164,7 +166,7 @@ func (w *walker) test(x syntax.TestExpr, c wordContext) {
 		w.test(x.Y, c)
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
-			c.guard = guardName
+			c.guard = quoting.GuardName
 		}
 		w.test(x.X, c)
 	case *syntax.ParenTest:
