@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -45,15 +44,10 @@ continues, approvals that may be out of date, scheduled times that were missed, 
 var activeColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 4}, {Title: "STATUS"}, {Title: "STARTED", Yields: 3, Whole: true}, {Title: "PID", Yields: 1, Whole: true}, {Title: "NOTE", Yields: 2, Prose: true}}
 
 func ps(ctx context.Context, env *ui.Env, s ui.History, output string) error {
-	queue, err := s.Queue(ctx)
+	doc, err := rundocs.ReadPs(ctx, s, nil)
 	if err != nil {
 		return err
 	}
-	runs, err := s.Runs(ctx, history.Query{Status: rundocs.ActiveStatuses()})
-	if err != nil {
-		return err
-	}
-	doc := rundocs.PsOf(queue, runs)
 	items := launch.FindAttention(ctx, env, s)
 	if output == "json" {
 		return ui.WriteJSON(env, psDocument{doc, append([]attention.Item{}, items...)})

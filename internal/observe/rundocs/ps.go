@@ -1,6 +1,8 @@
 package rundocs
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -69,8 +71,27 @@ type Lock struct {
 	Waiting []string `json:"waiting"`
 }
 
-// PsOf makes the document from the queue and the active runs.
-func PsOf(queue history.Queue, runs []history.RunInfo) Ps {
+// ReadPs reads the active runs of the tools that may allows, nil for all, and the queue. The queue is read last: a run that is
+// listed as pending is then among those that wait.
+func ReadPs(ctx context.Context, s interface {
+	Runs(ctx context.Context, q history.Query) ([]history.RunInfo, error)
+	Queue(ctx context.Context) (history.Queue, error)
+}, may func(tool string) bool) (Ps, error) {
+	runs, err := s.Runs(ctx, history.Query{Status: ActiveStatuses()})
+	if err != nil {
+		return Ps{}, err
+	}
+	queue, err := s.Queue(ctx)
+	if may != nil {
+		runs = slices.DeleteFunc(runs, func(i history.RunInfo) bool { return !may(i.Tool) })
+		queue = slices.DeleteFunc(queue, func(p history.QueueEntry) bool {
+			return !slices.ContainsFunc(runs, func(i history.RunInfo) bool { return i.ID == p.Run })
+		})
+	}
+	return psOf(queue, runs), err
+}
+
+func psOf(queue history.Queue, runs []history.RunInfo) Ps {
 	doc := Ps{Schema: "flowrun/ps.v1", Runs: []ActiveRun{}, Locks: lockList(queue, history.DemandLock), Limits: lockList(queue, history.DemandActiveRun), Pools: lockList(queue, history.DemandPool)}
 	waits, steps := map[string][]Obstacle{}, map[string][]Queued{}
 	positions := queue.Waiting()

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
@@ -61,22 +60,15 @@ func accept(w http.ResponseWriter, id string) error {
 
 // ps lists active runs, locks and queues.
 func (h *runHandlers) ps(w http.ResponseWriter, r *http.Request) error {
-	line, err := h.history.Queue(r.Context())
+	may := callerFrom(r).mayUse
+	if callerFrom(r).allTools() {
+		may = nil
+	}
+	doc, err := rundocs.ReadPs(r.Context(), h.history, may)
 	if err != nil {
 		return err
 	}
-	runs, err := h.history.Runs(r.Context(), history.Query{Status: rundocs.ActiveStatuses()})
-	if err != nil {
-		return err
-	}
-	c := callerFrom(r)
-	runs = slices.DeleteFunc(runs, func(i history.RunInfo) bool { return !c.mayUse(i.Tool) })
-	if !c.allTools() {
-		line = slices.DeleteFunc(line, func(p history.QueueEntry) bool {
-			return !slices.ContainsFunc(runs, func(i history.RunInfo) bool { return i.ID == p.Run })
-		})
-	}
-	return writeJSON(w, 200, rundocs.PsOf(line, runs).WithoutFiles())
+	return writeJSON(w, 200, doc.WithoutFiles())
 }
 
 func (h *runHandlers) showRun(w http.ResponseWriter, r *http.Request) error {
