@@ -175,7 +175,8 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 	if len(f.listen) == 0 {
 		f.listen = []string{defaultListen}
 	}
-	if _, err := ui.MakeStateDir(); err != nil {
+	stateDir, err := ui.MakeStateDir()
+	if err != nil {
 		return err
 	}
 	known, err := listUsers()
@@ -188,12 +189,14 @@ func runService(env *ui.Env, c *cobra.Command, web Web, f serveFlags) error {
 		return err
 	}
 	defer at.close()
-	at.sessions, at.showLink = users.NewSessions(), f.showLink
+	at.showLink = f.showLink
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
-		return (&server{env: env, flags: f, store: s, listeners: at, log: logger(env, f.logFormat)}).serve(ctx, web)
+		log := logger(env, f.logFormat)
+		at.sessions = users.OpenSessions(stateDir, func(err error) { log.Warn(err.Error()) })
+		return (&server{env: env, flags: f, store: s, listeners: at, log: log}).serve(ctx, web)
 	})
 }
 

@@ -1,7 +1,6 @@
 package users
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -25,13 +24,19 @@ const (
 	LinkAge = 5 * time.Minute
 )
 
-// Sessions are the sessions of browsers and the codes of sign-in links of one service. They are in
-// memory, and only as hashes, so they end with the service. Safe for concurrent use.
+// Sessions are the sessions of browsers and the codes of sign-in links of one service, only as hashes.
+// The links are in memory; OpenSessions keeps the sessions in a file. Safe for concurrent use.
 type Sessions struct {
 	mu    sync.Mutex
 	open  map[Credential]*Session // by the hash of the session's secret
 	links map[Credential]time.Time
 	now   func() time.Time
+
+	path    string              // of the file; "" for none
+	ended   map[Credential]bool // sessions that must not come back from the file
+	saved   time.Time           // when the file was last written
+	failing bool                // it could not be
+	report  func(error)
 }
 
 // Session is the session of one browser.
@@ -43,12 +48,13 @@ type Session struct {
 	end      context.CancelFunc
 	started  time.Time
 	used     time.Time
-	requests int // in progress
+	requests int  // in progress
+	bound    bool // it ends with its credential
 }
 
 // NewSessions returns no sessions.
 func NewSessions() *Sessions {
-	return &Sessions{open: map[Credential]*Session{}, links: map[Credential]time.Time{}, now: time.Now}
+	return &Sessions{open: map[Credential]*Session{}, links: map[Credential]time.Time{}, ended: map[Credential]bool{}, now: time.Now}
 }
 
 // Link returns the code of a new sign-in link.
@@ -74,19 +80,18 @@ func (s *Sessions) Redeem(code string) (secret string, ok bool) {
 		return "", false
 	}
 	delete(s.links, hash(code))
-	return s.start(context.Background(), Credential{}), true
+	return s.start(Credential{}), true
 }
 
-// Start starts a session for somebody who has sent a valid token. The session ends with their life
-// (Caller.Life). It returns the session's secret.
-func (s *Sessions) Start(life context.Context, c Credential) (secret string) {
+// Start starts a session for somebody who has sent a valid token. It returns the session's secret.
+func (s *Sessions) Start(c Credential) (secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
-	return s.start(life, c)
+	return s.start(c)
 }
 
-func (s *Sessions) start(life context.Context, c Credential) (secret string) {
+func (s *Sessions) start(c Credential) (secret string) {
 	same := map[Credential]*Session{}
 	for k, o := range s.open {
 		if o.Credential == c {
@@ -97,9 +102,8 @@ func (s *Sessions) start(life context.Context, c Credential) (secret string) {
 		s.remove(oldest(same, func(o *Session) time.Time { return o.used }))
 	}
 	secret = rand.Text()
-	n := &Session{Credential: c, started: s.now(), used: s.now()}
-	n.Context, n.end = context.WithTimeout(cmp.Or(life, context.Background()), maxAge)
-	s.open[hash(secret)] = n
+	s.open[hash(secret)] = s.session(c, s.now(), s.now())
+	s.save()
 	return secret
 }
 
@@ -112,8 +116,22 @@ func (s *Sessions) Find(secret string) *Session {
 	found := s.open[hash(secret)]
 	if found != nil {
 		found.used = s.now()
+		if s.now().Sub(s.saved) >= saveInterval {
+			s.save()
+		}
 	}
 	return found
+}
+
+// Bind lets a session end with the life of its credential's holder (Caller.Life), nil for one without end. Only the first
+// call for a session has an effect.
+func (s *Sessions) Bind(o *Session, life context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !o.bound && life != nil {
+		context.AfterFunc(life, o.end)
+	}
+	o.bound = true
 }
 
 // Use records a request of a session that may last: until done is called, the session is in use.
@@ -134,6 +152,7 @@ func (s *Sessions) End(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(hash(secret))
+	s.save()
 }
 
 // prune removes what has expired.
@@ -155,6 +174,7 @@ func (s *Sessions) remove(k Credential) {
 	if o := s.open[k]; o != nil {
 		o.end()
 		delete(s.open, k)
+		s.ended[k] = true
 	}
 }
 

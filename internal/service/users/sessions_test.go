@@ -49,7 +49,7 @@ func TestLinks(t *testing.T) {
 func TestSessions(t *testing.T) {
 	s, now := clocked()
 	one, other := Credential{1}, Credential{2}
-	secret := s.Start(t.Context(), one)
+	secret := s.Start(one)
 	if s.Find(secret) == nil || s.Find("x") != nil || s.Find("") != nil {
 		t.Error("the wrong sessions are found")
 	}
@@ -58,12 +58,12 @@ func TestSessions(t *testing.T) {
 	if s.Find(secret) != nil || ended.Err() == nil {
 		t.Error("a session that was ended is valid")
 	}
-	secret = s.Start(t.Context(), one)
+	secret = s.Start(one)
 	*now = now.Add(maxIdle)
 	if s.Find(secret) != nil {
 		t.Error("an unused session is valid")
 	}
-	secret = s.Start(t.Context(), one)
+	secret = s.Start(one)
 	done := s.Use(s.Find(secret))
 	*now = now.Add(maxIdle)
 	if s.Find(secret) == nil {
@@ -75,12 +75,15 @@ func TestSessions(t *testing.T) {
 		t.Error("the end of a request is not a use of the session")
 	}
 	life, end := context.WithCancel(t.Context())
-	secret = s.Start(life, one)
+	secret = s.Start(one)
+	s.Bind(s.Find(secret), life)
 	ended = s.Find(secret).Context
-	if end(); s.Find(secret) != nil || ended.Err() == nil {
+	end()
+	<-ended.Done()
+	if s.Find(secret) != nil {
 		t.Error("a session outlasts its user")
 	}
-	secret = s.Start(t.Context(), one)
+	secret = s.Start(one)
 	for d := time.Duration(0); d < maxAge; d += maxIdle / 2 {
 		if s.Find(secret) == nil {
 			t.Fatalf("a session in use ended after %v", d)
@@ -90,10 +93,10 @@ func TestSessions(t *testing.T) {
 	if s.Find(secret) != nil {
 		t.Error("an old session is valid")
 	}
-	first, theirs := s.Start(t.Context(), one), s.Start(t.Context(), other)
+	first, theirs := s.Start(one), s.Start(other)
 	*now = now.Add(time.Second)
 	for range maxSessions {
-		secret = s.Start(t.Context(), one)
+		secret = s.Start(one)
 	}
 	if s.Find(first) != nil || s.Find(secret) == nil || s.Find(theirs) == nil || len(s.open) != maxSessions+1 {
 		t.Errorf("%d sessions", len(s.open))

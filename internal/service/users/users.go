@@ -3,7 +3,7 @@
 //
 // The users are in one file of the state directory, which only its owner can read, with the hashes
 // of their tokens. A token is random, has 130 bits and is shown once, so a plain hash does not help
-// anyone to guess it. The sessions are in memory.
+// anyone to guess it. Another file has the sessions, so that they outlast a restart of the service.
 package users
 
 import (
@@ -16,7 +16,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -64,15 +63,8 @@ func List(stateDir string) ([]User, error) {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	if err := private(f, path); err != nil {
 		return nil, err
-	}
-	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
-		return nil, fmt.Errorf("the mode of %s is %04o, so others could read or change it: chmod 600 %[1]s", path, mode)
-	}
-	if why := ownership.OtherOwner(info); why != "" {
-		return nil, fmt.Errorf("cannot use %s: %s, who could change it", path, why)
 	}
 	var all file
 	if err := json.NewDecoder(f).Decode(&all); err != nil {

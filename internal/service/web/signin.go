@@ -117,7 +117,7 @@ func (h sessionHandlers) signIn(w http.ResponseWriter, r *http.Request) error {
 		secret, ok = h.sessions.Redeem(code)
 		message = "This link was already used or has expired. For a new link, run: flowrun ui"
 	} else if c, sum := h.auth.holder(form.Get("token")); c.authenticated() {
-		secret, ok = h.sessions.Start(c.Life, sum), true
+		secret, ok = h.sessions.Start(sum), true
 	}
 	if !ok {
 		h.throttle.delay(r)
