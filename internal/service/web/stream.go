@@ -1,9 +1,13 @@
 package web
 
 import (
+	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -25,7 +29,8 @@ type streaming struct {
 // not read is disconnected.
 type stream struct {
 	slowWriter
-	buf []byte // what was not written yet
+	buf []byte       // what was not written yet
+	zip *gzip.Writer // what compresses it; nil where more may come later
 }
 
 // maxUnwritten bounds the events that are written at once. A system call for each event and reader
@@ -41,6 +46,20 @@ func (o *streaming) begin(w http.ResponseWriter, media string) (*stream, error) 
 	return s, s.flush()
 }
 
+// beginWhole is begin for a stream whose events are all there: it is compressed for a client that can read that.
+func (o *streaming) beginWhole(w http.ResponseWriter, r *http.Request, media string) (*stream, error) {
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		return o.begin(w, media)
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	s, err := o.begin(w, media)
+	if err == nil {
+		s.zip = gzip.NewWriter(&s.slowWriter)
+	}
+	return s, err
+}
+
 // event sends an encoded event with the next flush, or before.
 func (s *stream) event(id uint64, data []byte) error {
 	s.buf = strconv.AppendUint(append(s.buf, "id: "...), id, 10)
@@ -54,12 +73,27 @@ func (s *stream) event(id uint64, data []byte) error {
 
 // flush sends everything now.
 func (s *stream) flush() error {
-	_, err := s.Write(s.buf)
+	to := io.Writer(&s.slowWriter)
+	if s.zip != nil {
+		to = s.zip
+	}
+	_, err := to.Write(s.buf)
 	s.buf = s.buf[:0]
+	if err == nil && s.zip != nil {
+		err = s.zip.Flush()
+	}
 	if err != nil {
 		return err
 	}
 	return s.ctl.Flush()
+}
+
+// close ends a compressed stream.
+func (s *stream) close() error {
+	if s.zip == nil {
+		return nil
+	}
+	return errors.Join(s.zip.Close(), s.ctl.Flush())
 }
 
 // encodeUpdate encodes the event of an update for callers.
@@ -219,10 +253,15 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, err := h.history.Info(r.Context(), id); err != nil {
+	info, err := h.history.Info(r.Context(), id)
+	if err != nil {
 		return err
 	}
-	s, err := h.streaming.begin(w, asStream)
+	begin := func() (*stream, error) { return h.streaming.begin(w, asStream) }
+	if info.Status.Settled() && info.PID == 0 {
+		begin = func() (*stream, error) { return h.streaming.beginWhole(w, r, asStream) }
+	}
+	s, err := begin()
 	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
@@ -336,5 +375,5 @@ func (f *follower) follow(r *http.Request, beat <-chan time.Time) (over bool, er
 
 // end reports that no more events will come unless the run is resumed.
 func (f *follower) end(info history.RunInfo) error {
-	return f.control("end", map[string]dag.Status{"status": info.Status})
+	return errors.Join(f.control("end", map[string]dag.Status{"status": info.Status}), f.close())
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,36 @@ import (
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
+
+// TestCompressedEvents: the events of a run that has ended are compressed for who can read that.
+func TestCompressedEvents(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id := b.start(`{"tool": "keeps"}`)
+	b.becomes(id, dag.Succeeded)
+	for accepts, want := range map[string]string{"gzip": "gzip", "identity": ""} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", b.server.URL+"/api/v1/runs/"+id+"/events", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", accepts)
+		r.Header.Set("Authorization", "Bearer "+token)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body := io.Reader(res.Body)
+		if res.Header.Get("Content-Encoding") == "gzip" {
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(body)
+		if err != nil || res.Header.Get("Content-Encoding") != want || !strings.HasPrefix(string(text), "id: 1\n") || !strings.HasSuffix(string(text), "event: end\ndata: {\"status\":\"succeeded\"}\n\n") {
+			t.Errorf("%s: %v %s %v", accepts, res.Header, text, err)
+		}
+	}
+}
 
 // TestRunEvents checks that a reader gets all events in order, from any position, and the
 // end.
