@@ -1,9 +1,8 @@
 package web
 
 import (
+	"archive/zip"
 	"fmt"
-	"html"
-	"io"
 	"mime"
 	"net/http"
 	"path"
@@ -17,10 +16,14 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
-// artifactPolicy lets a browser show an artifact, without scripts and without requests to anywhere: it may be any HTML.
-const artifactPolicy = "default-src 'none'; sandbox; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+// artifactPolicy lets a browser show an artifact, also in a frame of the pages of the service, without scripts and without
+// requests to anywhere: it may be any HTML.
+const artifactPolicy = "default-src 'none'; sandbox; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 
-const anyType = "*/*"
+const (
+	anyType = "*/*"
+	asZip   = "application/zip"
+)
 
 // artifactHandlers answer requests for the artifacts of runs.
 type artifactHandlers struct{ runs Runs }
@@ -29,11 +32,13 @@ func (h artifactHandlers) routes() []route {
 	return []route{
 		{method: "GET", path: "/api/v1/runs/{id}/artifacts", id: "runArtifacts", summary: "List the artifacts of a run",
 			answers: []answer{{200, "The artifacts that its steps have kept so far.", "", "artifacts"}}, handle: h.runArtifacts},
+		{method: "GET", path: "/api/v1/runs/{id}/artifact-archive", id: "downloadArtifacts", summary: "Read all artifacts of a run as a zip archive",
+			answers: []answer{{200, "The archive, with a folder for each step.", asZip, ""}}, handle: h.downloadAll},
 		{method: "GET", path: "/api/v1/runs/{id}/artifact-files", id: "artifactFiles", summary: "List the files of an artifact",
 			query:   artifactQuery,
 			answers: []answer{{200, "Its files, folders and links.", "", "artifact-files"}}, handle: h.artifactFiles},
 		{method: "GET", path: "/api/v1/runs/{id}/artifact", id: "readArtifact", summary: "Read a file of an artifact",
-			doc: "Its type is that of the name. Browsers show it without running scripts. Without `file`, an artifact of several files is a page with links.",
+			doc: "Its type is that of the name. Browsers show it without running scripts. Without `file`, an artifact of several files is a zip archive of them.",
 			query: append([]param{
 				{name: "file", kind: "string", doc: "The path of the file in the artifact. Default: its only file, if the artifact is a file."},
 				{name: "download", kind: "string", doc: "With 1, browsers save the response as a file.", enum: []string{"0", "1"}}}, artifactQuery...),
@@ -65,6 +70,14 @@ func (h artifactHandlers) runArtifacts(w http.ResponseWriter, r *http.Request) e
 	return writeJSON(w, 200, map[string][]artifactJSON{"artifacts": out})
 }
 
+func (h artifactHandlers) downloadAll(w http.ResponseWriter, r *http.Request) error {
+	list, err := h.artifacts(r)
+	if err != nil {
+		return err
+	}
+	return writeAll(w, r.PathValue("id"), list)
+}
+
 // artifacts returns the artifacts of the run that a request names.
 func (h artifactHandlers) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
 	past, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
@@ -85,9 +98,13 @@ func (h artifactHandlers) openArtifact(r *http.Request) (*artifact.Content, erro
 	if at < 0 {
 		return nil, refuse(404, "unknown-artifact", "the run has no such artifact", "GET /api/v1/runs/{id}/artifacts lists the artifacts")
 	}
-	c, err := artifact.Open(list[at].Artifact)
+	return openKept(list[at])
+}
+
+func openKept(a engine.KeptArtifact) (*artifact.Content, error) {
+	c, err := artifact.Open(a.Artifact)
 	if err != nil {
-		return nil, &problem{status: 410, cause: err, Code: "artifact-gone", Message: "the artifact is no longer there", Hint: "run the step again"}
+		return nil, &problem{status: 410, cause: err, Code: "artifact-gone", Message: fmt.Sprintf("the artifact %s of %s is no longer there", a.Name, a.Step), Hint: "run the step again"}
 	}
 	return c, nil
 }
@@ -113,7 +130,7 @@ func (h artifactHandlers) readArtifact(w http.ResponseWriter, r *http.Request) e
 	case name == "" && c.Single:
 		name = c.Files[0].Path
 	case name == "":
-		return writeIndex(w, r, c)
+		return writeZip(w, c.Name, func(z *zip.Writer) error { return addFiles(z, "", c) })
 	}
 	file, f, err := c.File(name)
 	if err != nil {
@@ -131,23 +148,6 @@ func (h artifactHandlers) readArtifact(w http.ResponseWriter, r *http.Request) e
 	header.Set("ETag", strconv.Quote(f.Digest))
 	http.ServeContent(w, r, "", time.Time{}, file)
 	return nil
-}
-
-// writeIndex writes a page with a link for each file of an artifact.
-func writeIndex(w http.ResponseWriter, r *http.Request, c *artifact.Content) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>%s</title><ul>\n", html.EscapeString(c.Name))
-	q := r.URL.Query()
-	for _, f := range c.Files {
-		if f.Digest != "" {
-			q.Set("file", f.Path)
-			fmt.Fprintf(&b, "<li><a href=\"?%s\">%s</a> %d\n", html.EscapeString(q.Encode()), html.EscapeString(f.Path), f.Size)
-		}
-	}
-	w.Header().Set("Content-Security-Policy", artifactPolicy)
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // mediaOf returns the media type of a file that browsers may show: what could be dangerous is so only in the sandbox.

@@ -1,6 +1,9 @@
 package web_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
 	"net/url"
 	"strings"
 	"testing"
@@ -34,8 +37,20 @@ func (b *bench) readArtifacts() {
 	if res, doc := b.get("/api/v1/runs/" + id + "/artifact?step=make&name=dist&file=sub/a.bin"); string(doc) != "bin" || res.Header.Get("Content-Type") != "application/octet-stream" {
 		b.Errorf("%s %v", doc, res.Header)
 	}
-	if _, doc := b.get("/api/v1/runs/" + id + "/artifact?step=make&name=dist"); !strings.Contains(string(doc), `<a href="?file=sub%2Fa.bin&amp;name=dist&amp;step=make">sub/a.bin</a>`) {
-		b.Errorf("%s", doc)
+	for query, want := range map[string][]string{"artifact?step=make&name=dist": {"sub/a.bin"}, "artifact-archive": {"make/dist/sub/a.bin", "make/page/page.html"}} {
+		res, doc := b.get("/api/v1/runs/" + id + "/" + query)
+		if res.Header.Get("Content-Type") != "application/zip" || !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment;") {
+			b.Errorf("%s: %v", query, res.Header)
+		}
+		z, err := zip.NewReader(bytes.NewReader(doc), int64(len(doc)))
+		if err != nil {
+			b.Fatalf("%s: %v", query, err)
+		}
+		for _, name := range want {
+			if _, err := fs.ReadFile(z, name); err != nil {
+				b.Errorf("%s: %v", query, err)
+			}
+		}
 	}
 	for query, status := range map[string]int{"": 404, "step=make": 404, "step=make&name=none": 404, "step=none&name=page": 404, "step=make&name=../x": 404,
 		"step=make&name=dist&file=sub": 404, "step=make&name=dist&file=../dist.json": 404, "step=make&name=dist&file=" + url.QueryEscape("/etc/passwd"): 404,

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
@@ -29,6 +31,7 @@ type toolHandlers struct {
 func (h toolHandlers) routes() []route {
 	return []route{
 		{method: "GET", path: "/api/v1/tools", id: "listTools", summary: "List the tools that can be run",
+			query:   []param{{name: "recent", kind: "integer", doc: "How many of the newest runs to list for each tool, 1 to 100. Default: none."}},
 			answers: []answer{{200, "The tools, by name.", "", "tools"}}, handle: h.listTools},
 		{method: "GET", path: "/api/v1/tools/{name}", id: "getTool", summary: "Show a tool and its parameters",
 			answers: []answer{{200, "The tool.", "", "tool"}}, handle: h.showTool},
@@ -62,10 +65,36 @@ type listedTool struct {
 	BaseTool    string   `json:"base_tool,omitempty"`
 	Deprecated  bool     `json:"deprecated,omitempty"`
 	Broken      bool     `json:"broken,omitempty"`
+
+	Recent []recentRun `json:"recent,omitempty"` // newest first, if they were asked for
+}
+
+// recentRun is a run of a tool in the list of tools.
+type recentRun struct {
+	ID      string     `json:"id"`
+	Status  dag.Status `json:"status"`
+	Started time.Time  `json:"started"`
 }
 
 func (h toolHandlers) listTools(w http.ResponseWriter, r *http.Request) error {
-	return writeJSON(w, 200, map[string][]listedTool{"tools": h.listed(r)})
+	recent, err := statsNumber(r, "recent", 0)
+	if err != nil {
+		return err
+	}
+	list := h.listed(r)
+	for i := range list {
+		if recent == 0 {
+			break
+		}
+		runs, err := h.history.Runs(r.Context(), history.Query{Tool: list[i].Name, Limit: recent})
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			list[i].Recent = append(list[i].Recent, recentRun{run.ID, run.Status, run.Started})
+		}
+	}
+	return writeJSON(w, 200, map[string][]listedTool{"tools": list})
 }
 
 // listed returns the tools that the caller may use.
@@ -88,7 +117,8 @@ func (h toolHandlers) listed(r *http.Request) []listedTool {
 			}
 		}
 		level, _, _ := strings.Cut(risk.Risk(), " ")
-		tools = append(tools, listedTool{t.Name, t.Description, t.Scope, t.Kind, t.Category, t.Version, nonNil(t.Tags), level, t.BaseTool, t.Deprecated, t.Broken != ""})
+		tools = append(tools, listedTool{Name: t.Name, Description: t.Description, Scope: t.Scope, Kind: t.Kind, Category: t.Category, Version: t.Version,
+			Tags: nonNil(t.Tags), Risk: level, BaseTool: t.BaseTool, Deprecated: t.Deprecated, Broken: t.Broken != ""})
 	}
 	return tools
 }

@@ -96,7 +96,7 @@ func New(s *Service, o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.register(tableOf(groups))
+	g.register(tableOf(groups), s != nil)
 	if s != nil {
 		for _, p := range ui.Patterns() {
 			g.mux.Handle(p, g.page(p, ui.Handler()))
@@ -109,8 +109,8 @@ func New(s *Service, o Options) (http.Handler, error) {
 }
 
 // register makes the mux of a table. Requests without a route get the handler's own error
-// format.
-func (g *guard) register(routes []route) {
+// format; with pages, a person who has typed a wrong address gets one.
+func (g *guard) register(routes []route, pages bool) {
 	g.mux = http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, rt := range routes {
@@ -122,5 +122,13 @@ func (g *guard) register(routes []route) {
 			return wrongMethod(r.Method, methods)
 		}}))
 	}
-	g.mux.Handle("/", g.handler(route{handle: func(http.ResponseWriter, *http.Request) error { return errNoRoute }}))
+	none := g.handler(route{handle: func(http.ResponseWriter, *http.Request) error { return errNoRoute }})
+	page := g.page("", ui.NotFound())
+	g.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if pages && r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			page.ServeHTTP(w, r)
+			return
+		}
+		none.ServeHTTP(w, r)
+	})
 }
