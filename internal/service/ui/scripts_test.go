@@ -47,6 +47,11 @@ type span struct {
 	Style map[string]string `json:"style"`
 }
 
+// readable is a colour of a text as the page shows it: light enough on a dark page, dark enough on a light one.
+func readable(colour string) string {
+	return "light-dark(oklch(from " + colour + " min(l, 0.5) c h), oklch(from " + colour + " max(l, 0.72) c h))"
+}
+
 // TestTerminalText: colours and styles of a terminal become classes; everything else that a terminal
 // would obey has no effect.
 func TestTerminalText(t *testing.T) {
@@ -58,10 +63,10 @@ func TestTerminalText(t *testing.T) {
 		"\x1b[92;44mx\x1b[39my\x1b[49;22mz":    {{Text: "x", Class: "f-10 b-4"}, {Text: "y", Class: "b-4"}, {Text: "z"}},
 		"\x1b[7mx\x1b[27my":                    {{Text: "x", Class: "f-back b-front"}, {Text: "y"}},
 		"\x1b[31;7mx":                          {{Text: "x", Class: "f-back b-1"}},
-		"\x1b[38;5;9mx\x1b[38;5;196my":         {{Text: "x", Class: "f-9"}, {Text: "y", Style: map[string]string{"color": "rgb(255 0 0)"}}},
+		"\x1b[38;5;9mx\x1b[38;5;196my":         {{Text: "x", Class: "f-9"}, {Text: "y", Style: map[string]string{"color": readable("rgb(255 0 0)")}}},
 		"\x1b[48;2;1;2;999mx":                  {{Text: "x", Style: map[string]string{"backgroundColor": "rgb(1 2 255)"}}},
 		"\x1b[38;5mx":                          {{Text: "x", Class: "f-0"}},
-		"\x1b[38;2;mx":                         {{Text: "x", Style: map[string]string{"color": "rgb(0)"}}},
+		"\x1b[38;2;mx":                         {{Text: "x"}},
 		"\x1b[mx":                              {{Text: "x"}},
 		"a\x1b]0;title\x07b":                   {{Text: "a"}, {Text: "b"}},
 		"a\x1b]8;;http://x\x1b\\b\x1b]8;;\x07": {{Text: "a"}, {Text: "b"}},

@@ -48,8 +48,13 @@ func Handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		f.serve(w, r)
+		f.serve(w, r, http.StatusOK)
 	})
+}
+
+// NotFound serves the page for an address that has none. Safe for concurrent use.
+func NotFound() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { files()["index.html"].serve(w, r, http.StatusNotFound) })
 }
 
 // file is one embedded file.
@@ -93,7 +98,7 @@ func compressed(plain []byte) []byte {
 	return b.Bytes()
 }
 
-func (f file) serve(w http.ResponseWriter, r *http.Request) {
+func (f file) serve(w http.ResponseWriter, r *http.Request, status int) {
 	h := w.Header()
 	body, tag := f.plain, f.etag
 	h.Set("Vary", "Accept-Encoding")
@@ -108,9 +113,10 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 		h.Set("Cache-Control", "no-store") // after signing out, Back must not show the page as it was
 	}
 	h.Set("ETag", tag)
-	if r.Header.Get("If-None-Match") == tag {
+	if r.Header.Get("If-None-Match") == tag && status == http.StatusOK {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
+	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }

@@ -9,7 +9,7 @@ import { render } from 'preact';
 import { Editor } from './editor';
 import { Home } from './home';
 import { Locks } from './locks';
-import { match, routed } from './router';
+import { A, match, routed } from './router';
 import { Runs } from './runs';
 import { RunPage } from './run/page';
 import { Schedules } from './schedules';
@@ -37,7 +37,7 @@ function App() {
     const params = match(pattern, routed.value.path);
     if (params) return <Shell><View params={params} /></Shell>;
   }
-  return <Shell><Page title="Not found"><Empty>There is no page at this address.</Empty></Page></Shell>;
+  return <Shell><Page title="Not found"><Empty>There is no page at this address. <A href="/">Home</A></Empty></Page></Shell>;
 }
 
 render(<App />, document.getElementById('app')!);

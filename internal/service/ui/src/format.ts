@@ -46,6 +46,9 @@ export function ago(time: string | number, at: number = now.value): string {
   return s < 0 ? `in ${text}` : `${text} ago`;
 }
 
+/** The time zone of the browser, which all times have that do not name another. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 const dateTime = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
 
 /** 2026-11-23 14:05:09, in the time zone of the browser */

@@ -27,7 +27,7 @@ async function readSchedules(abort: AbortSignal): Promise<Schedule[] | null> {
 export function Home() {
   const active = useResource((a) => get<RunList>('/runs', { status: ['running', 'pending'], limit: 50, params: 1 }, a));
   const failed = useResource((a) => get<RunList>('/runs', { status: ['failed', 'timed-out', 'interrupted'], since: new Date(serviceNow() - 86_400_000).toISOString(), limit: 50 }, a));
-  const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: shown, params: 1 }, a));
+  const recent = useResource((a) => get<RunList>('/runs', { status: ['succeeded', 'cancelled'], limit: 4 * shown, params: 1 }, a).then(byEnd));
   const questions = useQuestions();
   const schedules = useResource(readSchedules);
   // What waits for an answer has a section of its own.
@@ -55,7 +55,7 @@ export function Home() {
           : <ul class="rows">{list.slice(0, shown).map((q) => <li key={q.run + q.step}><Glyph state="waiting" /><div><A href={pathOf('runs', q.run)}>{q.tool}</A><div class="detail clip" title={q.prompt}>{q.prompt}</div></div><Time at={q.since} /></li>)}</ul>}</Load>
       </Section>
       <Section title="Failed since yesterday" aside={<More n={failed.data.value?.runs.length} href="/runs?status=failed,timed-out,interrupted&age=24h" />}>
-        <Load from={failed}>{(d) => d.runs.length === 0 ? <Empty>No run has failed in the last 24 hours.</Empty> : <Rows runs={d.runs} detail={(r) => r.message ?? word(r.status)} end={(r) => <Time at={r.ended ?? r.started} />} />}</Load>
+        <Load from={failed}>{(d) => d.runs.length === 0 ? <Empty>No run has failed in the last 24 hours.</Empty> : <Failures runs={d.runs} />}</Load>
       </Section>
       <Section title="Next firings" aside={<A href="/schedules">Schedules</A>}>
         <Load from={schedules}>{(list) => list === null ? <Empty>No scheduler is running: this service was started without schedules.</Empty> : <Firings list={list} />}</Load>
@@ -77,6 +77,19 @@ function Rows({ runs, detail, end }: { runs: RunRow[]; detail: (r: RunRow) => an
     <Glyph state={r.status} />
     <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> <code class="muted">{r.id}</code><div class="detail clip">{detail(r)}</div></div>
     <span class="number muted">{end(r)}</span></li>)}</ul>;
+}
+
+/** The runs that ended last first: they are listed in order of their start. */
+const byEnd = (d: RunList): RunList => ({ ...d, runs: [...d.runs].sort((a, b) => (b.ended ?? '').localeCompare(a.ended ?? '')) });
+
+/** What has failed, a row for each tool with its last failure. */
+function Failures({ runs }: { runs: RunRow[] }) {
+  const tools = [...new Set(runs.map((r) => r.tool))].map((tool) => byEnd({ runs: runs.filter((r) => r.tool === tool) }).runs);
+  return <ul class="rows">{tools.slice(0, shown).map(([r, ...more]) => <li key={r.id}>
+    <Glyph state={r.status} />
+    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> {more.length > 0 ? <A class="tag" href={`/runs?tool=${encodeURIComponent(r.tool)}&status=failed,timed-out,interrupted&age=24h`}>{more.length + 1} times</A> : <code class="muted">{r.id}</code>}
+      <div class="detail clip">{r.message ?? word(r.status)}</div></div>
+    <span class="number muted"><Time at={r.ended ?? r.started} /></span></li>)}</ul>;
 }
 
 /** What needs a person, with the command to type. */

@@ -3,12 +3,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ApiError, Resource } from './api';
 import { A } from './router';
-import { ago, clock } from './format';
+import { ago, clock, zone } from './format';
+import { pageTitle } from './waiting_count';
 
 /** A page: its title, its actions, and what it shows. */
 export function Page(p: { title: any; name?: string; actions?: any; children?: any; wide?: boolean }) {
   const title = p.name ?? (typeof p.title === 'string' ? p.title : '');
-  useEffect(() => { document.title = title ? `${title} · flowrun` : 'flowrun'; }, [title]);
+  useEffect(() => { pageTitle.value = title; }, [title]);
   return <main id="main" class={p.wide ? 'page wide' : 'page'} tabIndex={-1}>
     <header class="page-head"><h1>{p.title}</h1>{p.actions && <div class="actions">{p.actions}</div>}</header>
     {p.children}
@@ -78,6 +79,19 @@ export function Copy({ text, children = 'Copy', kind = 'plain' }: { text: string
   return <Button kind={kind} onClick={copy}>{done.value ? 'Copied' : children}</Button>;
 }
 
+/** Actions that are used seldom, under one button. */
+export function Menu({ label, children }: { label: string; children?: any }) {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const close = () => { if (ref.current) ref.current.open = false; };
+  useEffect(() => {
+    const outside = (e: Event) => { if (!ref.current?.contains(e.target as Node)) close(); };
+    document.addEventListener('click', outside);
+    return () => document.removeEventListener('click', outside);
+  }, []);
+  return <details class="menu" ref={ref} onKeyDown={(e: KeyboardEvent) => { if (e.key === 'Escape') { close(); ref.current!.querySelector('summary')!.focus(); } }}>
+    <summary class="button" aria-label={label}>⋯</summary><div class="menu-box">{children}</div></details>;
+}
+
 /** What is shown where there is nothing. */
 export function Empty({ children }: { children?: any }) {
   return <div class="empty">{children}</div>;
@@ -87,7 +101,7 @@ export function Empty({ children }: { children?: any }) {
 export function Problem({ error, retry }: { error: ApiError; retry?: () => void }) {
   return <div class="problem" role="alert">
     <strong>{error.message}</strong>
-    {error.hint && <p>{error.hint}</p>}
+    {error.hint && !error.hint.includes('/api/v1/') && <p>{error.hint}</p>}
     {error.problems.length > 0 && <ul>{error.problems.map((d) => <li key={d.name + d.code}><code>{d.name}</code> {d.message}{d.hint ? ` (${d.hint})` : ''}</li>)}</ul>}
     {retry && <Button onClick={retry}>Try again</Button>}
   </div>;
@@ -104,7 +118,7 @@ export function Load<T>({ from, children }: { from: Resource<T>; children: (data
 
 /** A time as people say it, with the exact time on hover. */
 export function Time({ at, absolute }: { at: string; absolute?: boolean }) {
-  return <time dateTime={at} title={clock(at)}>{absolute ? clock(at) : ago(at)}</time>;
+  return <time dateTime={at} title={`${clock(at)} ${zone}`}>{absolute ? clock(at) : ago(at)}</time>;
 }
 
 /** A field of a form with its label, help and problem. */

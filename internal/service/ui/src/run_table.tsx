@@ -31,12 +31,12 @@ export function elapsed(r: { started?: string; ended?: string; last_sign?: strin
 /** Parameters in one line. */
 export function ParamText({ params }: { params?: Record<string, string> }) {
   const list = Object.entries(params ?? {}).filter(([, v]) => v !== '');
-  return <span class="params">{list.slice(0, 6).map(([name, v]) => <span key={name}><b>{name}</b>={v} </span>)}{list.length > 6 ? '…' : ''}</span>;
+  return <span class="params" title={list.map(([name, v]) => `${name}=${v}`).join(' ').slice(0, 2000)}>{list.slice(0, 6).map(([name, v]) => <span key={name}><b>{name}</b>={v} </span>)}{list.length > 6 ? '…' : ''}</span>;
 }
 
 /** The table. With selected it has a column of check boxes; current is the row of the keyboard. */
 export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (id: string) => void; toggleAll?: () => void; current?: number }) {
-  return <div class="table-scroll"><table class="runs">
+  return <div class="table-scroll runs-box"><table class="runs">
     <thead><tr>
       {p.selected && <th class="check"><input type="checkbox" aria-label="Select all runs of this page" checked={p.runs.length > 0 && p.runs.every((r) => p.selected!.has(r.id))} onChange={p.toggleAll} /></th>}
       <th>Status</th><th>Run</th><th>Trigger</th><th>Started</th><th class="end">Duration</th>
@@ -44,9 +44,9 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
     <tbody>{p.runs.map((r, i) => <tr key={r.id} class={i === p.current ? 'current' : ''} ref={i === p.current ? scrollTo : undefined}>
       {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
       <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
-      <td class="what"><A href={pathOf('runs', r.id)} class="tool">{r.tool}</A> <code class="id">{r.id}</code>
-        <div class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span title={r.message}>{r.message} </span>}<ParamText params={r.params} /></div></td>
-      <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
+      <td class="what"><div><span class="clip"><A href={pathOf('runs', r.id)} class="tool" title={r.tool}>{r.tool}</A> <code class="id">{r.id}</code></span>
+        <span class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span title={r.message}>{r.message} </span>}<ParamText params={r.params} /></span></div></td>
+      <td class="muted clip trigger" title={r.retry_of ? 'retry' : trigger(r.origin)}>{r.retry_of ? 'retry' : trigger(r.origin)}</td>
       <td class="muted"><Time at={r.started} /></td>
       <td class="number end">{elapsed(r)}</td>
     </tr>)}</tbody>

@@ -1,11 +1,11 @@
 // The list of runs. All filters are in the address.
 import './runs.css';
 import { useEffect, useRef } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource } from './api';
 import { count, serviceNow } from './format';
 import { useKeys } from './keys';
-import { announcement, Button, Dialog, Empty, Load, Page, toast } from './parts';
+import { announcement, Button, Dialog, Empty, LinkButton, Load, Page, toast } from './parts';
 import { navigate, pathOf, routed, setQuery } from './router';
 import { RunTable } from './run_table';
 import { Glyph, settled, word, type State } from './status';
@@ -92,6 +92,7 @@ export function Runs() {
       <strong>{count(chosen.length, 'run')} selected</strong>
       <Button onClick={() => { bulk.value = 'cancel'; }} disabled={!chosen.some((r) => !settled(r.status))}>Cancel</Button>
       <Button onClick={() => { bulk.value = 'retry'; }} disabled={!chosen.some((r) => settled(r.status))}>Retry</Button>
+      {chosen.length === 2 && <LinkButton href={`${pathOf('runs', chosen[0].id, 'changes')}?with=${chosen[1].id}`}>Compare</LinkButton>}
       <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Clear the selection</Button>
     </div>}
     <div class="section">
@@ -145,12 +146,34 @@ function Filters() {
       </select>
       <Times />
       {active && <Button kind="quiet" onClick={() => navigate('/runs')}>Clear</Button>}
+      <Views active={active} />
     </div>
     <div class="row chips" role="group" aria-label="Status">
       {filterStates.map((s) => <button type="button" key={s} class="chip" aria-pressed={states.has(s)}
         onClick={() => { if (!states.delete(s)) states.add(s); setQuery({ status: [...states].join(','), before: null }); }}><Glyph state={s} size={14} />{word(s)}</button>)}
     </div>
   </form>;
+}
+
+const saved = signal<Record<string, string>>(JSON.parse(localStorage.getItem('views') ?? '{}'));
+
+/** Filters that were saved under a name, in this browser. */
+function Views({ active }: { active: boolean }) {
+  const q = routed.value.query, adding = useSignal(false), name = useSignal('');
+  const query = new URLSearchParams([...q].filter(([n]) => n !== 'before')).toString();
+  const known = Object.entries(saved.value).find(([, v]) => v === query)?.[0];
+  const set = (views: Record<string, string>) => { saved.value = views; localStorage.setItem('views', JSON.stringify(views)); };
+  return <>
+    {Object.keys(saved.value).length > 0 && <select aria-label="Saved view" value={known ?? ''} onChange={(e: any) => navigate('/runs?' + (saved.value[e.currentTarget.value] ?? ''))}>
+      <option value="">Saved views …</option>{Object.keys(saved.value).sort().map((n) => <option key={n} value={n} selected={n === known}>{n}</option>)}</select>}
+    {known ? <Button kind="quiet" onClick={() => { const { [known]: _, ...rest } = saved.value; set(rest); }}>Forget this view</Button>
+      : active && <Button kind="quiet" onClick={() => { adding.value = true; }}>Save this view</Button>}
+    {adding.value && <Dialog title="Save this view" onClose={() => { adding.value = false; }}>
+      <form method="dialog" onSubmit={(e: Event) => { e.preventDefault(); set({ ...saved.value, [name.value.trim()]: query }); adding.value = false; }}>
+        <label>Name <input required pattern=".*\S.*" value={name.value} onInput={(e: any) => { name.value = e.currentTarget.value; }} /></label>
+        <div class="actions"><Button onClick={() => { adding.value = false; }}>Back</Button><Button kind="primary" type="submit">Save</Button></div>
+      </form></Dialog>}
+  </>;
 }
 
 /** The time range: an age, or two times. */

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { attempt, Button, Dialog, Empty, LinkButton, Load, Page, Section, Time, toast } from './parts';
 import { ApiError, get, mayOperate, send, useResource } from './api';
-import { ago, clock, count, serviceNow } from './format';
+import { ago, clock, count, serviceNow, zone as here } from './format';
 import { A, pathOf, routed, setQuery } from './router';
 import { Status, states, type State } from './status';
 import { useChanges } from './stream';
@@ -18,7 +18,6 @@ interface Schedule {
 
 interface ScheduledTime { at: string; local: string; note?: string; fired?: Firing }
 
-const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const route = (name: string, rest: string) => `/schedules/${encodeURIComponent(name)}/${rest}`;
 
 /** 2026-03-29 03:00:00 +02:00: a time as its own zone writes it. */

@@ -2,10 +2,13 @@
 import { useEffect } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import { get, session, type Session } from './api';
+import { zone } from './format';
 import { bindings, useKeys } from './keys';
 import { announcement, Button, Dialog, toasts } from './parts';
 import { A, navigate, routed } from './router';
+import { Palette } from './palette';
 import { connection } from './stream';
+import { countWaiting, waitingCount } from './waiting_count';
 
 const places = [
   { href: '/', text: 'Home', key: 'g h', icon: 'M2.500 7.500 8 3l5.500 4.500V13h-4V9.500h-3V13h-4z' },
@@ -16,8 +19,8 @@ const places = [
   { href: '/locks', text: 'Locks', key: 'g l', icon: 'M4 7.500h8V13H4zM5.500 7.500V5.500a2.500 2.500 0 0 1 5 0v2' },
 ];
 
-/** How many questions wait for somebody. Pages that read the questions set it; others count the runs that wait. */
-export const waitingCount = signal(0);
+/** How often pages that do not follow all runs count those that wait, in milliseconds. */
+const countInterval = 5000;
 
 type Theme = 'system' | 'light' | 'dark';
 const theme = signal<Theme>((localStorage.getItem('theme') as Theme) ?? 'system');
@@ -36,17 +39,30 @@ function setTheme(t: Theme) {
 }
 
 export function Shell({ children }: { children?: any }) {
-  const help = useSignal(false);
+  const help = useSignal(false), palette = useSignal(false);
   useEffect(() => {
     get<Session>('/session').then((s) => { session.value = s; }, () => {});
   }, []);
   const path = routed.value.path;
   useEffect(() => {
-    get<{ runs: unknown[] }>('/runs', { status: 'waiting', limit: 100 }).then((d) => { waitingCount.value = d.runs.length; }, () => {});
+    const read = () => { if (path !== '/waiting' && path !== '/' && connection.value !== 'lost') get<{ runs: unknown[] }>('/runs', { status: 'waiting', limit: 100 }).then((d) => countWaiting(d.runs.length), () => {}); };
+    read();
+    const timer = setInterval(read, countInterval);
+    return () => clearInterval(timer);
   }, [path]);
+  useEffect(() => {
+    const open = (e: KeyboardEvent) => {
+      if (e.key.toLowerCase() !== 'k' || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey) return;
+      e.preventDefault();
+      palette.value = true;
+    };
+    addEventListener('keydown', open);
+    return () => removeEventListener('keydown', open);
+  }, []);
   useKeys([
     ...places.map((p) => ({ keys: p.key, does: p.text, run: () => navigate(p.href) })),
     { keys: '/', does: 'Search this page', run: () => document.querySelector<HTMLInputElement>('[data-search]')?.focus() },
+    { keys: 'Control-K', does: 'Go to a page, a tool or a run', run: () => { palette.value = true; } },
     { keys: '?', does: 'Show the keys', run: () => { help.value = true; } },
   ]);
   return <div class="shell">
@@ -56,6 +72,7 @@ export function Shell({ children }: { children?: any }) {
     <div class="content">{children}</div>
     <div class="toasts" role="status">{toasts.value.map((t) => <div key={t.id} class={t.bad ? 'toast bad' : 'toast'}>{t.text}</div>)}</div>
     <div class="sr-only" aria-live="polite">{announcement.value}</div>
+    {palette.value && <Palette places={places} close={() => { palette.value = false; }} />}
     {help.value && <KeyHelp onClose={() => { help.value = false; }} />}
   </div>;
 }
@@ -75,6 +92,7 @@ function SideBar({ onHelp }: { onHelp(): void }) {
       <select aria-label="Theme" value={theme.value} onChange={(e: any) => setTheme(e.currentTarget.value)}>
         <option value="system">System theme</option><option value="light">Light theme</option><option value="dark">Dark theme</option>
       </select>
+      <span class="muted zone" title="The time zone of this browser">Times in {zone}</span>
       <Button kind="quiet" onClick={onHelp}>Keys <kbd>?</kbd></Button>
       {session.value && <UserMenu session={session.value} />}
     </div>

@@ -2,11 +2,11 @@
 import { useEffect } from 'preact/hooks';
 import { get, useResource } from './api';
 import { count } from './format';
-import { Empty, Load, Page, Time } from './parts';
+import { Button, Empty, Load, Page, Time } from './parts';
 import { QuestionCard } from './question';
 import { A, pathOf } from './router';
 import { trigger } from './run_table';
-import { waitingCount } from './shell';
+import { countWaiting, notifies, toggleNotifies } from './waiting_count';
 import { useChanges } from './stream';
 import type { OpenQuestion } from './types';
 
@@ -27,7 +27,7 @@ async function readAll(abort: AbortSignal): Promise<OpenQuestion[]> {
 export function useQuestions() {
   const list = useResource(readAll);
   const n = list.data.value?.length;
-  useEffect(() => { if (n !== undefined) waitingCount.value = n; }, [n]);
+  useEffect(() => { if (n !== undefined) countWaiting(n); }, [n]);
   return list;
 }
 
@@ -38,7 +38,8 @@ export const changesQuestions = (open: OpenQuestion[] | undefined, e: any) => e.
 export function Waiting() {
   const list = useQuestions();
   useChanges(list.reload, (e) => changesQuestions(list.data.peek(), e));
-  return <Page title="Waiting" actions={list.data.value && <span class="muted">{count(list.data.value.length, 'question')}</span>}>
+  return <Page title="Waiting" actions={<>{list.data.value && <span class="muted">{count(list.data.value.length, 'question')}</span>}
+    {'Notification' in window && <Button kind="quiet" aria-pressed={notifies.value} onClick={toggleNotifies}>{notifies.value ? 'Do not notify me' : 'Notify me of new questions'}</Button>}</>}>
     <Load from={list}>{(questions) => questions.length === 0 ? <div class="section"><Empty>No run waits for an answer.</Empty></div>
       : questions.map((q) => <QuestionCard key={q.run + q.step} run={q.run} question={q} answered={list.reload}
         title={<p class="asker"><A href={pathOf('runs', q.run)}><strong>{q.tool}</strong> <code>{q.run}</code></A> <span class="muted">{trigger(q.origin)}, started <Time at={q.started} /></span></p>} />)}</Load>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource, type ApiError } from '../api';
 import { asCli, asCurl, type Call } from '../command';
-import { Button, Copy, Dialog, LinkButton, Load, Problem, toast } from '../parts';
+import { Button, Copy, Dialog, LinkButton, Load, Menu, Problem, toast } from '../parts';
 import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
@@ -18,8 +18,7 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
       {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
       {!isPath(run.tool) && <LinkButton href={`${pathOf('tools', run.tool, 'run')}?from=${run.id}`}>Run again …</LinkButton>}
     </>}
-    <Copy text={() => asCli(call(run))}>Copy as CLI</Copy>
-    <Copy text={() => asCurl(call(run))}>Copy as curl</Copy>
+    <Menu label="More actions"><Copy text={() => asCli(call(run))}>Copy as CLI</Copy><Copy text={() => asCurl(call(run))}>Copy as curl</Copy></Menu>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}
@@ -110,4 +109,4 @@ function StepList({ title, steps, class: name }: { title: string; steps: string[
 }
 
 /** Whether a run was started with the path of a file: then the service has no page of its tool. */
-const isPath = (tool: string) => /[/\\]/.test(tool);
+export const isPath = (tool: string) => /[/\\]/.test(tool);

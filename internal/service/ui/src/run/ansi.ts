@@ -7,7 +7,8 @@ interface Look { bold?: boolean; faint?: boolean; italic?: boolean; underline?: 
 // CSI sequences, OSC sequences up to their end, and other two-character sequences.
 const sequence = /\x1b\[([0-9;:?<=>]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|\x9b[0-9;:?]*[ -/]*[@-~]/g;
 // Characters that have no shape or change the direction of text are shown by their number.
-const invisible = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// Joiners between letters or signs are part of how those are written.
+const invisible = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|(?<![\p{L}\p{M}\p{Extended_Pictographic}\ufe0f])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}\p{Extended_Pictographic}])/gu;
 
 const visible = (text: string) => text.replace(invisible, (c) => {
   const n = c.charCodeAt(0);
@@ -62,7 +63,7 @@ function change(look: Look, numbers: string): Look {
   return look;
 }
 
-const rgb = (c: number[]) => `rgb(${c.map((n) => Math.max(0, Math.min(255, n || 0))).join(' ')})`;
+const rgb = (c: number[]) => c.length < 3 ? '' : `rgb(${c.map((n) => Math.max(0, Math.min(255, n || 0))).join(' ')})`;
 
 /** A colour of the palette of 256: the first 16 are those of the theme. */
 function indexed(n: number): string | number {
@@ -77,7 +78,7 @@ function span(text: string, l: Look): Span {
   for (const name of ['bold', 'faint', 'italic', 'underline', 'strike'] as const) if (l[name]) names.push('t-' + name);
   const [fg, bg] = l.inverse ? [l.bg ?? 'back', l.fg ?? 'front'] : [l.fg, l.bg];
   if (typeof fg === 'number' || fg === 'back') names.push('f-' + fg);
-  else if (fg) style.color = fg;
+  else if (fg) style.color = bg ? fg : `light-dark(oklch(from ${fg} min(l, 0.5) c h), oklch(from ${fg} max(l, 0.72) c h))`; // readable on the page
   if (typeof bg === 'number' || bg === 'front') names.push('b-' + bg);
   else if (bg) style.backgroundColor = bg;
   return { text, class: names.join(' '), style: style.color || style.backgroundColor ? style : undefined };

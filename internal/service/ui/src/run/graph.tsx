@@ -4,6 +4,7 @@ import './graph.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { count, duration } from '../format';
+import { useKeys } from '../keys';
 import { announcement, Button } from '../parts';
 import { shape, word, type State } from '../status';
 import { durations } from './fold';
@@ -93,6 +94,7 @@ export function Graph(p: GraphProps) {
     else return;
     e.preventDefault();
   };
+  useKeys([{ keys: 'f', does: 'Go to the graph', run: () => box.current?.focus() }]);
   const steps = doc.nodes.length - doc.nodes.filter((n) => n.join).length;
   return <div class="graph">
     <div class="graph-tools">
@@ -248,15 +250,15 @@ function Node({ node: n, state: s, known, time, selected, faded, select, open }:
   if (n.join) return <circle class="join" cx={n.x} cy={n.y} r="3" />;
   const state: State | undefined = known ? s?.state ?? 'pending' : undefined;
   const classes = ['node', n.steps ? 'holds' : '', state ? `s-${state}` : '', selected ? 'selected' : '', faded ? 'faded' : '', n.condition ? 'when' : ''].filter(Boolean).join(' ');
-  const inset = state ? 36 : 12, letters = Math.floor((n.w - inset - 8) / 7.3);
+  const inset = state ? 36 : 12, room = n.w - inset - 8, name = cut(n.name, room, 'name');
   const second = state ? secondLine(n, s, state, time) : [n.kind, n.note].filter(Boolean).join(' · ');
   return <g id={domID(n.id)} class={classes} role="option" aria-selected={selected}
     onClick={() => select(n.id)} onDblClick={() => open?.(n.id)}>
     {n.loop && <rect class="stack" x={n.x + 5} y={n.y + 5} width={n.w} height={n.h} rx="8" />}
     <rect x={n.x} y={n.y} width={n.w} height={n.h} rx="8" />
     {state && <svg class={`glyph s-${state}`} x={n.x + 11} y={n.y + (n.steps ? 10 : 14)} width="16" height="16" viewBox="0 0 16 16">{shape(state)}</svg>}
-    <text x={n.x + inset} y={n.y + (n.steps ? 23 : 19)}>{cut(n.name, letters)}{n.steps && <tspan class="second" dx="8">{cut(second, Math.max(0, letters - n.name.length))}</tspan>}</text>
-    {!n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, Math.floor(letters * 1.18))}</text>}
+    <text x={n.x + inset} y={n.y + (n.steps ? 23 : 19)}>{name}{n.steps && <tspan class="second" dx="8">{cut(second, room - 8 - widthOf(name, 'name'), 'second')}</tspan>}</text>
+    {!n.steps && <text class="second" x={n.x + inset} y={n.y + 35}>{cut(second, room, 'second')}</text>}
     <title>{labelOf(n, known ? s ?? { state: 'pending', total: 0 } : undefined)}</title>
   </g>;
 }
@@ -268,7 +270,25 @@ function secondLine(n: GraphNode, s: NodeState | undefined, state: State, time: 
   return [plain ? '' : word(state), time].filter(Boolean).join(' · ') || n.kind || '';
 }
 
-const cut = (s: string, letters: number) => (s.length <= letters ? s : s.slice(0, Math.max(0, letters - 1)) + '…');
+const pen = document.createElement('canvas').getContext('2d')!;
+
+/** The width of a text as graph.css writes it: the name of a step, or what is below it. */
+function widthOf(text: string, as: 'name' | 'second'): number {
+  pen.font = `${as === 'name' ? '550 13px' : '11px'} ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
+}
+
+/** The beginning of a text that has room. */
+function cut(text: string, room: number, as: 'name' | 'second'): string {
+  if (widthOf(text, as) <= room) return text;
+  let from = 0, to = text.length; // that many letters have room, and have none
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if (widthOf(text.slice(0, middle) + '…', as) <= room) from = middle;
+    else to = middle;
+  }
+  return from ? text.slice(0, from) + '…' : '';
+}
 
 /** The rectangles of all steps, by state, each as the d of one path. */
 type Shapes = [state: string, d: string][];

@@ -6,6 +6,7 @@ import { Button, Load } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { Glyph, settled, Status, word } from '../status';
 import { RetryFrom } from './actions';
+import { Kept } from './steps';
 import { Values } from './values';
 import { durations, nameOf, withoutKeys, type Interval, type StepState } from './fold';
 import { Graph } from './graph';
@@ -44,6 +45,7 @@ export function GraphTab(p: RunView) {
 function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode; state?: NodeState }) {
   const step = state?.step, r = step?.result, s = state?.state ?? 'pending';
   const items = state?.counts ? [...m.state.steps.values()].filter((c) => c.path !== node.id && withoutKeys(c.path) === node.id) : [];
+  const kept = run.steps.find((o) => o.id === (step?.latest ?? node.id));
   const active = items.filter((c) => !['succeeded', 'reused', 'skipped', 'pending'].includes(c.state));
   return <aside class={`panel s-${s}`} aria-label={`Step ${node.id}`}>
     <header><div><h2>{node.id}</h2><Status state={s} note={r?.tolerated ? 'tolerated' : undefined} /></div>
@@ -62,6 +64,7 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
       {step?.due !== undefined && !settled(s) && <><dt>{s === 'retrying' ? 'Next attempt' : 'Waits until'}</dt><dd class="number">{clock(new Date(step.due).toISOString())}</dd></>}
     </dl>
     <Values of={r?.outputs?.values} label="Outputs" />
+    {kept && <Kept run={id} of={kept} />}
     {step && step.intervals.length > 1 && <Attempts step={step} at={m.at} />}
     {active.length > 0 && <><h3>Items</h3><ul>{active.slice(0, 20).map((c) => <li key={c.path}><Glyph state={c.state} size={14} />
       <A class="clip" href={tabHref(id, 'logs', { step: c.latest })} title={c.path}>{node.loop ? nameOf(c.path) : c.path}</A><span class="sr-only">{word(c.state)}</span></li>)}

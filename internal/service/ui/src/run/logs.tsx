@@ -6,7 +6,7 @@ import { bytes, count } from '../format';
 import { useKeys } from '../keys';
 import { announcement, Button, Empty, Problem } from '../parts';
 import { A, routed, setQuery } from '../router';
-import { Glyph, settled, word } from '../status';
+import { Glyph, settled, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
@@ -14,8 +14,10 @@ import { spans } from './ansi';
 import { tabHref, type RunView } from './page';
 import { depth, lastPart } from './steps';
 
+export const failedStates: State[] = ['failed', 'timed-out', 'interrupted'];
+
 interface Part { attempt: number; stream: 'stdout' | 'stderr'; bytes: number }
-interface Lines { parts: Part[]; attempt?: number; stream?: Part['stream']; bytes?: number; total: number; open: boolean; from: number; lines: string[]; cut: number[] }
+export interface Lines { parts: Part[]; attempt?: number; stream?: Part['stream']; bytes?: number; total: number; open: boolean; from: number; lines: string[]; cut: number[] }
 
 const pageLines = 500, maxLines = 3000;
 
@@ -46,14 +48,24 @@ export function Logs(p: RunView) {
 }
 
 /** The step that somebody wants to see: one that failed, or that runs, or the last one that ran. */
-function firstInteresting(steps: StepDoc[]): StepDoc | undefined {
+export function firstInteresting(steps: StepDoc[]): StepDoc | undefined {
   const leaf = (s: StepDoc) => !steps.some((o) => o.id.startsWith(s.id + '/') || o.id.startsWith(s.id + '['));
-  for (const states of [['failed', 'timed-out', 'interrupted'], ['running', 'retrying']]) {
+  for (const states of [failedStates, ['running', 'retrying']]) {
     const s = steps.filter((o) => states.includes(o.status)).find(leaf);
     if (s) return s;
   }
   return steps.filter((s) => settled(s.status) && s.attempts > 0).at(-1) ?? steps[0];
 }
+
+/** Reads the last lines of a step: of its standard error, if it printed any. */
+export async function readEnd(id: string, step: string, limit: number, abort?: AbortSignal): Promise<Lines> {
+  const path = `/runs/${encodeURIComponent(id)}/lines`, query = { step, from: 1 - limit, limit };
+  const page = await get<Lines>(path, query, abort);
+  return page.stream === 'stdout' && hasErrors(page) ? get<Lines>(path, { ...query, stream: 'stderr' }, abort) : page;
+}
+
+/** Whether the attempt of a page of lines wrote to its standard error. */
+const hasErrors = (page: Lines) => page.parts.some((o) => o.attempt === page.attempt && o.stream === 'stderr');
 
 /** The log of one step: a window of lines that moves over a log of any size. */
 function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
@@ -63,7 +75,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   const wrap = useSignal(localStorage.getItem('wrap') === '1'), follow = useSignal(line === 0);
   const box = useRef<HTMLDivElement>(null), part = { step: step.id, attempt, stream };
   const reads = useRef({ latest: 0, busy: false, again: false }).current;
-  const path = `/runs/${encodeURIComponent(id)}/lines`, failed = ['failed', 'timed-out'].includes(step.status);
+  const path = `/runs/${encodeURIComponent(id)}/lines`, failed = failedStates.includes(step.status);
   const live = !settled(step.status) && step.status !== 'pending' || run.status === 'running' && !step.ended;
 
   // Reads lines and puts them into the window: instead of what is there, before it or after it.
@@ -81,7 +93,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
       if (mine !== reads.latest) return;
       const el = box.current, w = win.value, below = el ? el.scrollHeight - el.scrollTop : 0;
       problem.value = undefined;
-      if (how === 'new' && failed && !q.get('stream') && page.stream === 'stdout' && page.parts.some((o) => o.attempt === page.attempt && o.stream === 'stderr')) setQuery({ stream: 'stderr' });
+      if (how === 'new' && failed && !q.get('stream') && page.stream === 'stdout' && hasErrors(page)) setQuery({ stream: 'stderr' });
       else if (how === 'new' || !w) win.value = page;
       else if (how === 'before') {
         const lines = page.lines.slice(0, w.from - page.from).concat(w.lines).slice(0, maxLines);
@@ -142,7 +154,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   const search = useSearch(id, { step: step.id, attempt: String(w?.attempt ?? ''), stream: w?.stream ?? '' }, goTo);
   return <section class="log" aria-label={`Log of ${step.id}`}>
     <div class="log-bar">
-      <span class="clip"><Glyph state={step.status} /> <strong>{step.id}</strong> <span class="muted">{word(step.status)}{step.exit_code ? `, exit code ${step.exit_code}` : ''}</span></span>
+      <span class="clip" title={step.id}><Glyph state={step.status} /> <strong>{step.id}</strong> <span class="muted">{word(step.status)}{step.exit_code ? `, exit code ${step.exit_code}` : ''}</span></span>
       {attempts.length > 1 && <select aria-label="Attempt" value={shown} onChange={(e: any) => setQuery({ try: e.currentTarget.value, line: null })}>
         {attempts.map((n) => <option key={n} value={n} selected={n === shown}>Attempt {n}</option>)}</select>}
       <div class="segments" role="group" aria-label="Stream">{(['stdout', 'stderr'] as const).map((name) => {
@@ -158,10 +170,10 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
         onKeyDown={(e: KeyboardEvent) => { if (e.key === 'Enter') { e.preventDefault(); search.step(e.shiftKey ? -1 : 1); } }} />
       {search.text.value && <><span class="muted" role="status">{search.says()}</span>
         <Button kind="quiet" aria-label="Previous match" onClick={() => search.step(-1)}>↑</Button><Button kind="quiet" aria-label="Next match" onClick={() => search.step(1)}>↓</Button></>}
-      <span class="actions muted">{w && w.total > 0 && <>{count(w.total, 'line')}{live && <span class="live"><i class="dot" /> live</span>}</>}</span>
+      <span class="actions muted">{w && w.total > 0 && <>{count(w.total, 'line')}{live && !problem.value && <span class="live"><i class="dot" /> live</span>}</>}</span>
     </div>
-    {problem.value ? <Problem error={problem.value} retry={tail} />
-      : <div class={wrap.value ? 'lines wrap' : 'lines'} ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Lines">
+    {problem.value && <Problem error={problem.value} retry={w ? more : tail} />}
+    {(w || !problem.value) && <div class={wrap.value ? 'lines wrap' : 'lines'} ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Lines">
         {w && w.total === 0 && <Empty>{step.status === 'pending' ? 'The step has not started.' : live ? 'The step has printed nothing so far.' : 'The step printed nothing itself.'}</Empty>}
         {w && w.from > 1 && <div class="edge">Lines before {w.from.toLocaleString('en')} are read when you scroll up. <Button kind="quiet" onClick={() => goTo(1)}>Go to the first line</Button></div>}
         {w?.lines.map((text, i) => <Line key={w.from + i} n={w.from + i} text={text} cut={w.cut.includes(w.from + i)} marked={w.from + i === line} found={search.current() === w.from + i} find={search.text.value} />)}
@@ -173,7 +185,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
 function Line({ n, text, cut, marked, found, find }: { n: number; text: string; cut: boolean; marked: boolean; found: boolean; find: string }) {
   return <div class={'log-line' + (marked ? ' marked' : '') + (found ? ' found' : '')} data-n={n}>
     <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}`} tabIndex={-1} onClick={(e) => { if (!e.metaKey && !e.ctrlKey) { e.preventDefault(); setQuery({ line: marked ? null : n }); } }} />
-    <span class="line-text">{spans(text).map((s, i) => s.class || s.style ? <span key={i} class={s.class} style={s.style}>{highlight(s.text, find)}</span> : highlight(s.text, find))}{cut && <i class="muted"> … the rest of this line is in the download</i>}{'\n'}</span>
+    <span class="line-text">{spans(text).map((s, i) => s.class || s.style ? <span key={i} class={s.class} style={s.style}>{linked(s.text, find)}</span> : linked(s.text, find))}{cut && <i class="muted"> … the rest of this line is in the download</i>}{'\n'}</span>
   </div>;
 }
 
@@ -181,6 +193,12 @@ function lineHref(n: number): string {
   const q = new URLSearchParams(location.search);
   q.set('line', String(n));
   return location.pathname + '?' + q;
+}
+
+/** A text with its web addresses as links, and the words that were searched for marked. */
+function linked(text: string, find: string): any {
+  const parts = text.split(/(https?:\/\/[^\s<>"'`()]+[^\s<>"'`().,;:!?])/);
+  return parts.length === 1 ? highlight(text, find) : parts.map((part, i) => (i % 2 ? <a key={i} href={part} target="_blank" rel="noreferrer">{highlight(part, find)}</a> : highlight(part, find)));
 }
 
 /** A text with the words that were searched for marked. */

@@ -14,12 +14,14 @@ import { settled, Status, word } from '../status';
 import { useStream } from '../stream';
 import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
+import { Artifacts, keptCount } from './artifacts';
 import { Changes } from './changes';
 import { Definition } from './definition';
 import { Events } from './events';
+import { Failure } from './failure';
 import { durations } from './fold';
 import { GraphTab, readGraph } from './graph_tab';
-import { Logs } from './logs';
+import { failedStates, Logs } from './logs';
 import { Notices } from './notices';
 import { Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
@@ -29,11 +31,12 @@ import { Values } from './values';
 /** What every tab gets. */
 export interface RunView { id: string; run: RunDoc; events: RunEvent[]; moment: Moment; reload(): void }
 
-const tabs: { name: string; text: string; key: string; view: (p: RunView) => any; wide?: boolean; timed?: boolean }[] = [
-  { name: 'graph', text: 'Graph', key: 'v', view: GraphTab, wide: true, timed: true },
-  { name: 'timeline', text: 'Timeline', key: 't', view: Timeline, wide: true, timed: true },
+const tabs: { name: string; text: string; key: string; view: (p: RunView) => any; drawn?: boolean; timed?: boolean }[] = [
+  { name: 'graph', text: 'Graph', key: 'v', view: GraphTab, drawn: true, timed: true },
+  { name: 'timeline', text: 'Timeline', key: 't', view: Timeline, drawn: true, timed: true },
   { name: 'steps', text: 'Steps', key: 's', view: Steps, timed: true },
-  { name: 'logs', text: 'Logs', key: 'l', view: Logs, wide: true },
+  { name: 'logs', text: 'Logs', key: 'l', view: Logs },
+  { name: 'artifacts', text: 'Artifacts', key: 'a', view: Artifacts },
   { name: 'events', text: 'Events', key: 'e', view: Events },
   { name: 'definition', text: 'Definition', key: 'd', view: Definition },
   { name: 'changes', text: 'Changes', key: 'c', view: Changes },
@@ -63,27 +66,36 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
     reload: doc.reload,
     pause: () => Math.max(1000, 5 * cost.current),
   });
-  const chosen = tabs.find((t) => t.name === tab) ?? tabs[0];
+  const first = useRef({ id: '', name: '' }).current; // the first view stays, also when the run ends
+  if (run && first.id !== id) Object.assign(first, { id, name: firstView(run) });
+  const chosen = tabs.find((t) => t.name === (tab || first.name)) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
-  useEffect(() => { if (chosen.wide && chosen.timed) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
+  useEffect(() => { if (chosen.drawn) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
   const moment = useMoment(events, !!run && settled(run.status), run?.last_sign);
   const status = run?.status;
   useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
   const reload = () => { doc.reload(); resume(); };
-  return <Page name={run ? `${run.tool} ${id}` : id} wide={chosen.wide} title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
+  return <Page name={run ? `${run.tool} ${id}` : id} wide title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
     actions={run && <Actions run={run} reload={reload} />}>
     <Load from={doc}>{(read) => {
       // While the run goes on, its events are ahead of the document.
       const d = fresh && read.status === 'running' ? { ...read, steps: asOf(read.steps, { ...moment, state: moment.live, past: false }) } : read;
       return read.id === id && <>
+        {['failed', 'timed-out'].includes(d.status) && <Failure run={d} lines={chosen.name !== 'logs'} />}
         <Head run={d} moment={moment} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
         <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
-        <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : undefined }))} />
+        <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.filter((t) => t.name !== 'artifacts' || t === chosen || keptCount(d.steps) > 0).map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : t.name === 'artifacts' ? keptCount(d.steps) : undefined }))} />
         {chosen.timed && <TimeBar moment={moment} />}
         <chosen.view id={id} run={chosen.timed && moment.past ? { ...d, steps: asOf(d.steps, moment) } : d} events={events} moment={moment} reload={reload} />
       </>;
     }}</Load>
   </Page>;
+}
+
+/** The view that answers first what a run is opened for: what it printed if it has one step, and what happens now if it goes on. */
+function firstView(run: RunDoc): string {
+  const leaves = run.steps.filter((s) => !run.steps.some((o) => o.id.startsWith(s.id + '/') || o.id.startsWith(s.id + '[')));
+  return leaves.length === 1 && leaves[0].status !== 'waiting' ? 'logs' : run.status === 'running' ? 'timeline' : 'graph';
 }
 
 interface Follower {
@@ -136,14 +148,13 @@ function useEvents(id: string, follower: Follower) {
       if (state.fresh || !state.follower.over()) state.follower.reload();
     },
   });
-  return { events: events.value, fresh: state.fresh, resume: () => { after.value = events.value.at(-1)?.seq ?? 0; } };
+  return { events: events.value, fresh: state.fresh, resume: () => { show(); after.value = events.value.at(-1)?.seq ?? 0; } }; // what is queued counts as received
 }
 
 function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: number }) {
   const parts = spent(durations(moment.live, moment.end)).split(',').slice(1).join(',');
   return <div class="run-head">
-    {run.message && run.status !== 'succeeded' && (run.status !== 'waiting' || run.steps.some((s) => ['failed', 'timed-out'].includes(s.status))) && <p class={`reason s-${run.status}`}>{run.message}</p>}
-    {['failed', 'timed-out'].includes(run.status) && <p><A href={tabHref(run.id, 'changes')}>What has changed since it last succeeded?</A></p>}
+    {run.message && !['succeeded', 'failed', 'timed-out'].includes(run.status) && (run.status !== 'waiting' || run.steps.some((s) => failedStates.includes(s.status))) && <p class={`reason s-${run.status}`}>{run.message}</p>}
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>

@@ -70,6 +70,12 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
   </div>;
 }
 
+/** The artifacts of a step, each a link to its place in the list. */
+export function Kept({ run, of: s }: { run: string; of: StepDoc }) {
+  const list = s.artifacts?.filter((a) => a.digest) ?? [];
+  return list.length === 0 ? null : <p class="kept"><span class="muted">Artifacts</span> {list.map((a) => <A key={a.name} class="tag" href={tabHref(run, 'artifacts', { step: s.id, artifact: a.name })}>{a.name}</A>)}</p>;
+}
+
 /** The step that is chosen. */
 function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
   return <section class={`detail-box s-${s.status}`} aria-label={`Step ${s.id}`}>
@@ -78,6 +84,6 @@ function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
         <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
     {explain(s) && <p class="message">{explain(s)}</p>}
     <Values of={s.outputs} label="Outputs" />
-    {s.artifacts?.map((a) => a.digest && <p><a target="_blank" href={`/api/v1/runs/${run.id}/artifact?${new URLSearchParams({ step: s.id, name: a.name })}`}>{a.name}</a></p>)}
+    <Kept run={run.id} of={s} />
   </section>;
 }

@@ -7,7 +7,7 @@ import { Empty, Load } from '../parts';
 import { routed, setQuery } from '../router';
 import { Glyph, settled, word } from '../status';
 import { Virtual } from '../virtual';
-import { durations, nameOf, withoutKeys, type Interval } from './fold';
+import { durations, nameOf, type Interval } from './fold';
 import { useRunGraph } from './graph_tab';
 import { waysOf, type GraphDoc } from './graph_model';
 import type { RunView } from './page';
@@ -22,7 +22,7 @@ function Chart({ run, events, moment: m, doc }: RunView & { doc: GraphDoc }) {
   const toggled = useSignal<ReadonlySet<string>>(new Set());
   const chart = useRef<HTMLDivElement>(null), width = useSignal(600);
   useEffect(() => {
-    const resize = new ResizeObserver(() => { width.value = chart.current!.clientWidth; });
+    const resize = new ResizeObserver(() => { if (chart.current) width.value = chart.current.clientWidth; }); // it can outlive the chart
     resize.observe(chart.current!);
     return () => resize.disconnect();
   }, []);

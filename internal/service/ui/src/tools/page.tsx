@@ -1,10 +1,11 @@
 import { get, mayEdit, mayOperate, useResource } from '../api';
-import { Copy, Empty, LinkButton, Load, Page, Section, Tabs, Time } from '../parts';
+import { Copy, Empty, LinkButton, Load, Page, Problem, Section, Tabs, Time } from '../parts';
 import { A, pathOf, routed, setQuery } from '../router';
 import { duration } from '../format';
 import { Glyph } from '../status';
 import { Code } from '../run/definition';
 import { Diagnostics, type Diagnostic } from '../diagnostics';
+import { Markdown } from '../markdown';
 import { RunForm } from './form';
 import { ToolGraph } from './graph';
 import { History, Numbers, Sparkline } from './history';
@@ -19,13 +20,14 @@ export function ToolPage({ params: { name, tab } }: { params: Record<string, str
   const t = tool.data.value, invalid = !t && tool.error.value?.code === 'invalid-definition';
   return <Page name={name} title={<span class="row">{name}{t && <Risk risk={t.risk} />}{t?.version && <span class="tag">{t.version}</span>}</span>}
     actions={<>
-      {mayEdit() && (!t || t.file !== undefined) && <LinkButton href={pathOf('edit', name)}>Edit</LinkButton>}
-      {mayOperate() && tab !== 'run' && !invalid && <LinkButton kind="primary" href={pathOf('tools', name, 'run')}>Run</LinkButton>}
+      {mayEdit() && (t ? t.file !== undefined : invalid) && <LinkButton href={pathOf('edit', name)}>Edit</LinkButton>}
+      {mayOperate() && tab !== 'run' && t && <LinkButton kind="primary" href={pathOf('tools', name, 'run')}>Run</LinkButton>}
     </>}>
-    <Tabs label="Parts of the tool" selected={tab} tabs={tabs.map(([n, text]) => ({ name: n, text, href: n ? pathOf('tools', name, n) : pathOf('tools', name) }))} />
+    {tool.error.value?.status === 404 ? <><Problem error={tool.error.value} /><p><A href="/tools">All tools</A></p></> : <>
+    <Tabs label="Parts of the tool" selected={tab} tabs={tabs.filter(([n]) => n !== 'run' || mayOperate() || tab === 'run').map(([n, text]) => ({ name: n, text, href: n ? pathOf('tools', name, n) : pathOf('tools', name) }))} />
     {t?.broken && <div class="problem" role="status"><strong>The newest version of the definition is invalid.</strong><p>The last valid version is in use. <A href={pathOf('tools', name, 'source')}>See what is wrong</A>.</p></div>}
     {tab === 'source' || invalid && tab !== 'history' ? <Source name={name} /> : tab === 'history' ? <History tool={name} /> : <Load from={tool}>{(t) =>
-      tab === 'run' ? <RunForm key={name} tool={t} /> : tab === 'graph' ? <ToolGraph name={name} /> : tab === 'schema' ? <Schema name={name} /> : <Overview tool={t} />}</Load>}
+      tab === 'run' ? <RunForm key={name} tool={t} /> : tab === 'graph' ? <ToolGraph name={name} /> : tab === 'schema' ? <Schema name={name} /> : <Overview tool={t} />}</Load>}</>}
   </Page>;
 }
 
@@ -43,7 +45,7 @@ function Overview({ tool: t }: { tool: Tool }) {
     ['Name for models', <code>{t.mcp_name}</code>],
   ];
   return <>
-    {t.description && <p class="description">{t.description.trim()}</p>}
+    {t.description && <div class="description"><Markdown text={t.description.trim()} /></div>}
     {stats && stats.total.runs > 0 && <Numbers total={stats.total}><A class="spark-link" href={pathOf('tools', t.name, 'history')}><Sparkline runs={stats.history.runs} /><span>last runs</span></A></Numbers>}
     <Section title="Parameters">{t.fields.length === 0 ? <Empty>It has no parameters.</Empty> : <Parameters tool={t} />}</Section>
     <Section title="About"><dl class="facts body">{facts.filter(([, v]) => v).map(([k, v]) => <div key={k}><dt>{k}</dt><dd>{v}</dd></div>)}</dl></Section>

@@ -4,10 +4,11 @@ import type { State } from '../status';
 export interface ListedTool {
   name: string; description: string; scope?: string; kind: string; category?: string; version?: string; tags: string[];
   risk: 'read' | 'write' | 'run' | 'high'; base_tool?: string; deprecated?: boolean; broken?: boolean;
+  recent?: { id: string; status: State; started: string }[];
 }
 
 export interface FormField {
-  name: string; type: string; description?: string; help?: string; required: boolean; default?: unknown; enum?: unknown[]; examples?: unknown[];
+  name: string; type: string; title?: string; description?: string; help?: string; required: boolean; default?: unknown; enum?: unknown[]; examples?: unknown[];
   pattern?: string; minimum?: number; maximum?: number; min_length?: number; max_length?: number; secret?: boolean; path?: boolean; deprecated?: boolean; alternative?: string;
 }
 
@@ -40,4 +41,4 @@ export const kindWords: Record<string, string> = {
 
 export const scopeWords: Record<string, string> = { local: 'Project', user: 'User', global: 'Machine' };
 
-export const riskWords: Record<string, string> = { read: 'reads', write: 'writes', run: 'runs code', high: 'unknown risk' };
+export const riskWords: Record<string, string> = { read: 'reads', write: 'writes', run: 'runs code', high: 'not tagged' };
