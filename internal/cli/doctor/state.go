@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/service/timetable"
@@ -31,7 +32,7 @@ func checkSettings() []finding {
 	var list []finding
 	switch {
 	case errors.As(err, &found) && found.Err() != nil:
-		list = append(list, failed("settings", "for their locations: flowrun config list", "%s: %s", ui.Count(len(found), "problem"), found[0]))
+		list = append(list, failed("settings", "for their locations: flowrun config list", "%s: %s", plural.Of(len(found), "problem"), found[0]))
 	case err != nil:
 		list = append(list, failed("settings", "", "%v", err))
 	case len(files) == 0:
@@ -200,7 +201,7 @@ func checkScheduler(env *ui.Env) (list []finding) {
 		case len(t.Entries) == 0:
 			list = append(list, passed("scheduler", "no schedules"))
 		case !ui.SchedulerRunning():
-			list = append(list, warning("scheduler", ui.StartSchedulerHint, "no scheduler is running: %s will not fire", ui.Count(len(t.Entries), "schedule")))
+			list = append(list, warning("scheduler", ui.StartSchedulerHint, "no scheduler is running: %s will not fire", plural.Of(len(t.Entries), "schedule")))
 		default:
 			list = append(list, passed("scheduler", "running"))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/library"
 )
@@ -29,7 +30,7 @@ func checkDiscovery(env *ui.Env) []finding {
 	if t.Err != nil {
 		return []finding{warning("discovery", "fix the command; it must print a JSON array of declarations", "%v", t.Err)}
 	}
-	list := []finding{passed("discovery", "%s in %v", ui.Count(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
+	list := []finding{passed("discovery", "%s in %v", plural.Of(len(t.Tools), "tool"), t.Elapsed.Round(time.Millisecond))}
 	for _, w := range t.Warnings {
 		list = append(list, warning("discovery", "", "%s", w))
 	}
@@ -53,7 +54,7 @@ func checkScopes(env *ui.Env) []finding {
 		case err != nil:
 			list = append(list, failed("tools", "make it readable", "cannot read the folder of %s tools: %v", f.Scope, err))
 		default:
-			list = append(list, passed("tools", "%s: %s in %s", f.Scope, ui.Count(count[f.Path], "definition"), f.Path))
+			list = append(list, passed("tools", "%s: %s in %s", f.Scope, plural.Of(count[f.Path], "definition"), f.Path))
 		}
 	}
 	for _, message := range ownership.Ignored() {

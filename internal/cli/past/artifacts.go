@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -201,15 +202,8 @@ func fetch(env *ui.Env, a *engine.KeptArtifact, to string) error {
 		return gone(a, err)
 	}
 	files := slices.DeleteFunc(slices.Clone(c.Files), func(f artifact.File) bool { return f.Folder })
-	env.Notef("copied %s/%s to %s (%d %s)", console.Clean(a.Step), a.Name, console.Quote(to), len(files), plural(len(files), "file"))
+	env.Notef("copied %s/%s to %s (%s)", console.Clean(a.Step), a.Name, console.Quote(to), plural.Of(len(files), "file"))
 	return nil
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }
 
 func gone(a *engine.KeptArtifact, err error) error {

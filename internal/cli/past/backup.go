@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/diskuse"
 	"github.com/flowrun/flowrun/internal/service/backup"
 )
@@ -36,7 +37,7 @@ Caches, settings, trusted projects, users and tokens are not copied.`,
 				if err != nil {
 					return nonEmpty(err, "choose another folder")
 				}
-				fmt.Fprintf(env.Stdout, "backed up %s to %s, %s\n", runCount(runs), args[0], ui.FormatBytes(diskuse.Of(args[0])))
+				fmt.Fprintf(env.Stdout, "backed up %s to %s, %s\n", plural.Of(runs, "run"), args[0], ui.FormatBytes(diskuse.Of(args[0])))
 				return nil
 			})
 		},
@@ -69,9 +70,9 @@ To use the restored history in a folder of its own, set FLOWRUN_STATE_DIR to it.
 				return nonEmpty(err, "move what is there away, or choose another folder with --into")
 			}
 			if r.Lost > 0 {
-				env.Notef("%s that the history names are missing in the backup: %s", ui.Count(r.Lost, "file"), strings.Join(r.Missing, ", "))
+				env.Notef("%s that the history names are missing in the backup: %s", plural.Of(r.Lost, "file"), strings.Join(r.Missing, ", "))
 			}
-			fmt.Fprintf(env.Stdout, "restored %s to %s; the history is undamaged, and %s that it names are there\n", runCount(r.Runs), state, ui.Count(r.Files, "file"))
+			fmt.Fprintf(env.Stdout, "restored %s to %s; the history is undamaged, and %s that it names are there\n", plural.Of(r.Runs, "run"), state, plural.Of(r.Files, "file"))
 			return nil
 		},
 	}

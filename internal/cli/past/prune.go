@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/diskuse"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -87,14 +88,14 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 		before := takes(dir)
 		removed, err := s.Retention().Prune(ctx, p)
 		if p.DryRun {
-			fmt.Fprintf(env.Stdout, "would remove %s, about %s\n", runCount(len(removed.IDs)), ui.FormatBytes(removed.Bytes))
+			fmt.Fprintf(env.Stdout, "would remove %s, about %s\n", plural.Of(len(removed.IDs), "run"), ui.FormatBytes(removed.Bytes))
 			return err
 		}
 		if err == nil {
 			err = removeOrphanLogs(ctx, s, dir)
 		}
 		_, bad := artifact.Prune(dir, time.Now())
-		fmt.Fprintf(env.Stdout, "removed %s, freed %s\n", runCount(len(removed.IDs)), ui.FormatBytes(max(before-takes(dir), 0)))
+		fmt.Fprintf(env.Stdout, "removed %s, freed %s\n", plural.Of(len(removed.IDs), "run"), ui.FormatBytes(max(before-takes(dir), 0)))
 		return errors.Join(err, bad)
 	})
 }
@@ -103,13 +104,6 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 func takes(state string) int64 {
 	db := filepath.Join(state, "history.db")
 	return diskuse.Of(db, db+"-wal", filepath.Join(state, "runs"), artifact.StoreFolder(state))
-}
-
-func runCount(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
 }
 
 // removeOrphanLogs removes the log folders of runs that are not in the history, left by a prune

@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/watch"
@@ -59,7 +60,7 @@ func watchRun(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 			return ui.CodeError(code)
 		}
 		if ui.Verbose(f.Progress) {
-			env.Notef("watching %s; press Ctrl-C to stop", ui.Count(len(before), "file"))
+			env.Notef("watching %s; press Ctrl-C to stop", plural.Of(len(before), "file"))
 		}
 		changed, err := set.Wait(ctx, before)
 		if err != nil {

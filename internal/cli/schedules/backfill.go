@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
@@ -124,7 +125,7 @@ func previewBackfill(ctx context.Context, env *ui.Env, c *cobra.Command, s ui.Hi
 		}
 		rows[i] = []string{timeText(t.At), status, t.Run}
 	}
-	env.Notef("would start %s; %s", ui.Count(due, "run"), alreadyText(len(list)-due))
+	env.Notef("would start %s; %s", plural.Of(due, "run"), alreadyText(len(list)-due))
 	if len(list) == 0 {
 		return nil
 	}
@@ -137,7 +138,7 @@ func alreadyText(n int) string {
 	if n == 1 {
 		return "1 time already has a run"
 	}
-	return fmt.Sprintf("%d times already have a run", n)
+	return plural.Of(n, "time") + " already have a run"
 }
 
 func backfill(ctx context.Context, env *ui.Env, c *cobra.Command, s ui.History, word string, f backfillFlags) error {
@@ -224,9 +225,9 @@ func (x *backfiller) end(ctx context.Context, list []service.BackfillTime) error
 			before++
 		}
 	}
-	text := fmt.Sprintf("%s, %d did not succeed; %s", ui.Count(x.ended, "run"), x.failed, alreadyText(before))
+	text := fmt.Sprintf("%s, %d did not succeed; %s", plural.Of(x.ended, "run"), x.failed, alreadyText(before))
 	if left := len(list) - before - x.ended; left > 0 {
-		text += fmt.Sprintf("; %s left: call the command again", ui.Count(left, "time"))
+		text += fmt.Sprintf("; %s left: call the command again", plural.Of(left, "time"))
 	}
 	x.env.Notef("%s", text)
 	if code := x.signals.Code(); code != 0 && ctx.Err() != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -276,7 +277,7 @@ func installCrontab(env *ui.Env, in installation, list []timetable.Entry, f inst
 	}
 	switch {
 	case f.dryRun && f.remove:
-		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", ui.Count(strings.Count(before, "\n")-strings.Count(text, "\n"), "line"))
+		fmt.Fprintf(env.Stdout, "would change %s of the crontab\n", plural.Of(strings.Count(before, "\n")-strings.Count(text, "\n"), "line"))
 		return nil
 	case f.dryRun:
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -252,7 +253,7 @@ func printTest(env *ui.Env, s mcpclient.Status, doc serverJSON) {
 		fmt.Fprintf(env.Stdout, "%s: failed: %s\n", s.Config.Name, s.Problem)
 		return
 	}
-	fmt.Fprintf(env.Stdout, "%s: ok: %s, protocol %s, %d tools\n", s.Config.Name, s.Program, s.Protocol, doc.Tools)
+	fmt.Fprintf(env.Stdout, "%s: ok: %s, protocol %s, %s\n", s.Config.Name, s.Program, s.Protocol, plural.Of(doc.Tools, "tool"))
 	for _, o := range s.Offers {
 		switch {
 		case o.Problem != "":

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -161,7 +162,7 @@ such files it is the one whose values were set last. They stay in the history of
 				if err := s.SetState(ctx, changes); err != nil {
 					return err
 				}
-				env.Notef("took over %s of %s", ui.Count(len(changes), "value"), lost[0].File)
+				env.Notef("took over %s of %s", plural.Of(len(changes), "value"), lost[0].File)
 				return nil
 			})
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/autofix"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -33,7 +34,7 @@ func (v *validation) fix(t target) (bool, error) {
 		if err := atomicfile.Replace(file, src, r.Text); err != nil {
 			return false, fmt.Errorf("cannot fix %q: %w", file, err)
 		}
-		v.env.Notef("%s: fixed %s", console.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: fixed %s", console.ShortPath(file), plural.Of(len(r.Fixed), "problem"))
 		v.lib = v.env.Library() // the library has read the file before the change
 		return false, nil
 	}
@@ -42,7 +43,7 @@ func (v *validation) fix(t target) (bool, error) {
 			return false, err
 		}
 	} else {
-		v.env.Notef("%s: %s could be fixed", console.ShortPath(file), ui.Count(len(r.Fixed), "problem"))
+		v.env.Notef("%s: %s could be fixed", console.ShortPath(file), plural.Of(len(r.Fixed), "problem"))
 	}
 	v.texts[file], v.texts[console.ShortPath(file)] = r.Text, r.Text
 	fixed, found := check(r.Text)

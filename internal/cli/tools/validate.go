@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/internal/lang/lint"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
 	"github.com/flowrun/flowrun/internal/service/timetable"
@@ -65,7 +66,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, ui.Count(n, string(s)))
+			parts = append(parts, plural.Of(n, string(s)))
 		}
 	}
 	for _, d := range ds {
@@ -75,7 +76,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 	}
 	words := validCount(targets)
 	if ds.Err() != nil {
-		words = ui.Count(targets, "definition") + " checked"
+		words = plural.Of(targets, "definition") + " checked"
 	}
 	if len(parts) > 0 {
 		words += ": " + strings.Join(parts, ", ")
@@ -93,7 +94,7 @@ func validCount(n int) string {
 	case 1:
 		return "1 definition is valid"
 	}
-	return fmt.Sprintf("%d definitions are valid", n)
+	return plural.Of(n, "definition") + " are valid"
 }
 
 // validateFlags are the flags of flowrun validate and of flowrun tool validate.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -21,14 +20,6 @@ func LimitDiagnostics(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	ds = slices.Clone(ds)
 	slices.SortStableFunc(ds, func(x, y tool.Diagnostic) int { return rank[x.Severity] - rank[y.Severity] })
 	return ds[:limit], len(ds) - limit
-}
-
-// Count returns a number with its noun, which gets an s unless n is 1.
-func Count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // RelativePaths returns diagnostics in which paths below the working directory are relative to it.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 )
 
 // Notice is something that people should know.
@@ -142,14 +143,10 @@ func BesideStatus(status dag.Status, list []Notice) (beside []Notice) {
 
 // Count returns how many notices there are, as an addition to the status of a run; "" for none.
 func Count(list []Notice) string {
-	switch len(list) {
-	case 0:
+	if len(list) == 0 {
 		return ""
-	case 1:
-		return "1 notice"
-	default:
-		return fmt.Sprintf("%d notices", len(list))
 	}
+	return plural.Of(len(list), "notice")
 }
 
 // ForModel returns the notices for a model.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -67,9 +68,9 @@ func (p *Param) validate(v any) error {
 	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return e.Spelling() == text }):
 		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
 	case isText && rules.MinLength != nil && n < *rules.MinLength:
-		return fmt.Errorf("%s is shorter than %s", expr.Quoted(text), characters(*rules.MinLength))
+		return fmt.Errorf("%s is shorter than %s", expr.Quoted(text), plural.Of(*rules.MinLength, "character"))
 	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
-		return fmt.Errorf("has %s, at most %d allowed", characters(n), *rules.MaxLength)
+		return fmt.Errorf("has %s, at most %d allowed", plural.Of(n, "character"), *rules.MaxLength)
 	case isText && p.Pattern != nil && !p.Pattern.MatchString(text):
 		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
 	}
@@ -82,13 +83,6 @@ func (p *Param) validate(v any) error {
 		}
 	}
 	return nil
-}
-
-func characters(n int) string {
-	if n == 1 {
-		return "1 character"
-	}
-	return fmt.Sprintf("%d characters", n)
 }
 
 // Param returns the parameter of that name, nil if there is none.

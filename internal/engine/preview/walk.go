@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -146,7 +147,7 @@ func (k known) loop(s *plan.Step, step *PreviewStep) {
 	step.MaxParallel, step.items = s.Loop.Def.MaxParallel, math.MaxInt
 	if items, err := call.LoopItems(s.Loop, k.scope); err == nil {
 		step.items = len(items)
-		step.Loop = fmt.Sprintf("%d items", len(items))
+		step.Loop = plural.Of(len(items), "item")
 		for _, item := range items {
 			step.Items = append(step.Items, k.mask(inWords(k.frame.Session().Mask().Value(item.V))))
 		}
@@ -159,7 +160,7 @@ func (k known) loop(s *plan.Step, step *PreviewStep) {
 		step.Loop = k.mask(s.Loop.Def.Items.Text.S)
 	default:
 		step.items = len(s.Loop.Def.Items.List)
-		step.Loop = fmt.Sprintf("%d items", step.items)
+		step.Loop = plural.Of(step.items, "item")
 		for _, item := range s.Loop.Def.Items.List {
 			step.Items = append(step.Items, k.mask(inWords(item.Data())))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 )
 
@@ -122,7 +123,7 @@ func (c change) title() string {
 	case c.same():
 		return "Change nothing in " + c.path
 	case c.count > 0:
-		return fmt.Sprintf("Replace %s in %s", plural(c.count, "place"), c.path)
+		return fmt.Sprintf("Replace %s in %s", plural.Of(c.count, "place"), c.path)
 	}
 	return "Overwrite " + c.path
 }
@@ -136,7 +137,7 @@ func (c change) done() string {
 	case c.same():
 		return fmt.Sprintf("%s already has this content; nothing was written.", c.path)
 	case c.count > 0:
-		return fmt.Sprintf("Replaced %s in %s.", plural(c.count, "place"), c.path)
+		return fmt.Sprintf("Replaced %s in %s.", plural.Of(c.count, "place"), c.path)
 	}
 	return fmt.Sprintf("Overwrote %s (%s).", c.path, length)
 }

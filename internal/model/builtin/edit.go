@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"strings"
 	"unicode/utf8"
 )
@@ -127,7 +128,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return plural(n, "time")
+	return plural.Of(n, "time")
 }
 
 // overlaps reports whether two occurrences of a piece in a text overlap.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 )
 
 // Limits of an answer of glob.
@@ -159,7 +160,7 @@ func sortFound(list []globFile, now time.Time) {
 func foundFiles(list []globFile, more bool, text string, p place, w *walk) *gostep.Content {
 	left := ""
 	if w.ignored > 0 {
-		left = fmt.Sprintf(" (%s ignored by .gitignore)", plural(w.ignored, "entry"))
+		left = fmt.Sprintf(" (%s ignored by .gitignore)", plural.Of(w.ignored, "entry"))
 	}
 	if len(list) == 0 {
 		short := fmt.Sprintf("No files match %s in %s%s", quotedPiece(text), p.path, left)
@@ -169,7 +170,7 @@ func foundFiles(list []globFile, more bool, text string, p place, w *walk) *gost
 		}
 		return textAnswer(short+"."+hint+w.notes(), short)
 	}
-	short := fmt.Sprintf("Found %s for %s in %s", plural(len(list), "file"), quotedPiece(text), p.path)
+	short := fmt.Sprintf("Found %s for %s in %s", plural.Of(len(list), "file"), quotedPiece(text), p.path)
 	if more {
 		short = "Found more than " + strings.TrimPrefix(short, "Found ")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -264,9 +265,9 @@ func (s *search) result() *gostep.Content {
 		short := "No matches for " + about
 		return textAnswer(short+"."+s.walk.notes(), short)
 	}
-	short := fmt.Sprintf("Found %s for %s", plural(s.count, "match"), about)
+	short := fmt.Sprintf("Found %s for %s", plural.Of(s.count, "match"), about)
 	if s.full {
-		short = fmt.Sprintf("Found more than %s for %s", plural(s.count, "match"), about)
+		short = fmt.Sprintf("Found more than %s for %s", plural.Of(s.count, "match"), about)
 	}
 	text := short + ":\n---\n" + s.found.String() + "---"
 	if s.full {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"io/fs"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func list(ctx context.Context, p place, v values) (*gostep.Content, error) {
 	if err := w.from(p); err != nil {
 		return nil, notFolder(p, err)
 	}
-	short := fmt.Sprintf("Listed %s in %s", plural(len(folders)+len(files), "item"), p.path)
+	short := fmt.Sprintf("Listed %s in %s", plural.Of(len(folders)+len(files), "item"), p.path)
 	if w.ignored > 0 {
 		short += fmt.Sprintf(" (%d ignored by .gitignore)", w.ignored)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/plural"
 )
 
 // nearest describes the part of a text that is most similar to a piece which the text does not contain: how far the
@@ -77,7 +79,7 @@ func compare(have, want []string, at, run int) string {
 		return fmt.Sprintf("It matches from line %d, but the file ends at line %d.", at+1, len(have))
 	}
 	return fmt.Sprintf("It matches %s from line %d; line %d is %s in the file and %s in old_string.",
-		plural(run, "line"), at+1, at+run+1, quotedLine(have[at+run]), quotedLine(want[run]))
+		plural.Of(run, "line"), at+1, at+run+1, quotedLine(have[at+run]), quotedLine(want[run]))
 }
 
 // mostSimilar returns the index of the line that shares the most pairs of adjacent bytes with another line, -1 if none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"io"
 	"strings"
 )
@@ -64,7 +65,7 @@ func readOne(ctx context.Context, p place, v values) (*gostep.Content, error) {
 	case err != nil:
 		return nil, describeError(p.path, err)
 	case offset > 0 && e.count == 0:
-		return nil, fmt.Errorf("%s has %s, so offset %d is past its end; the first line has offset 0", quoted(p.path), plural(e.total, "line"), offset)
+		return nil, fmt.Errorf("%s has %s, so offset %d is past its end; the first line has offset 0", quoted(p.path), plural.Of(e.total, "line"), offset)
 	}
 	return gostep.TextContent(e.note()+e.text, fmt.Sprintf("Read %s of %s", e.lineRange(), p.path)), nil
 }

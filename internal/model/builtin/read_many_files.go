@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"io/fs"
 	"os"
 	"path"
@@ -238,7 +239,7 @@ func (m *manyFiles) write(text string) {
 
 // answer builds the answer.
 func (m *manyFiles) answer() *gostep.Content {
-	short := "Read " + plural(m.count, "file")
+	short := "Read " + plural.Of(m.count, "file")
 	if m.count == 0 {
 		short = "No files were read for " + strings.Join(m.values.many(), ", ")
 		m.write(short + ".\n")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -180,7 +181,7 @@ func listing(query string, found []result, hide func(string) string) *gostep.Con
 			fmt.Fprintf(&b, "   %s\n", snippet)
 		}
 	}
-	return gostep.TextContent(b.String(), fmt.Sprintf("%d results for %q", min(len(found), maxResults), query))
+	return gostep.TextContent(b.String(), fmt.Sprintf("%s for %q", plural.Of(min(len(found), maxResults), "result"), query))
 }
 
 // withoutTags removes the tags that highlight search words in a snippet.

@@ -3,6 +3,7 @@ package builtin
 import (
 	"fmt"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"strings"
 )
 
@@ -11,25 +12,12 @@ func textAnswer(text, display string) *gostep.Content {
 	return gostep.TextContent(text+"\n", display)
 }
 
-// plural returns a number of things in words.
-func plural(n int, thing string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case strings.HasSuffix(thing, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(thing, "y"))
-	case strings.HasSuffix(thing, "ch"):
-		return fmt.Sprintf("%d %ses", n, thing)
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 // were returns a number of things with the verb "was" or "were".
 func were(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing + " was"
 	}
-	return plural(n, thing) + " were"
+	return plural.Of(n, thing) + " were"
 }
 
 // size returns a number of bytes in a readable form.
@@ -42,5 +30,5 @@ func size(n int64) string {
 			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit.bytes)), ".0") + " " + unit.name
 		}
 	}
-	return plural(int(n), "byte")
+	return plural.Of(int(n), "byte")
 }

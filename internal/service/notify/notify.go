@@ -27,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/service/attention"
 )
 
@@ -105,14 +106,10 @@ func (o Outcome) Text() string {
 
 // Summary describes the outcome in a few words, for a subject.
 func (o Outcome) Summary() string {
-	switch n := len(o.Digest) + o.Earlier; n {
-	case 0:
-		return o.headline()
-	case 1:
-		return "1 run to report"
-	default:
-		return fmt.Sprintf("%d runs to report", n)
+	if n := len(o.Digest) + o.Earlier; n > 0 {
+		return plural.Of(n, "run") + " to report"
 	}
+	return o.headline()
 }
 
 // headline returns what Line begins with.

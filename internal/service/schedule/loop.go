@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/lang/plural"
 )
 
 // Firings stores which times were handled. Services on one state directory share it,
@@ -321,7 +323,7 @@ func (l *Loop) fireDue(ctx context.Context, e *entry, now time.Time) (wake time.
 		}
 	}
 	if due.Missed > 0 {
-		reason := fmt.Sprintf(MissedPrefix+"no service was running in time (catch-up %s); %d times up to this one", e.catchUp(), due.Missed)
+		reason := fmt.Sprintf(MissedPrefix+"no service was running in time (catch-up %s); %s up to this one", e.catchUp(), plural.Of(due.Missed, "time"))
 		if err := l.skipMissed(ctx, e, due, reason); err != nil {
 			return wake, err
 		}

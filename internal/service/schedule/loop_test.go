@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -209,5 +210,26 @@ func BenchmarkDue(b *testing.B) {
 	now := at("2026-06-01T12:00:00Z")
 	for b.Loop() {
 		Due(&s, now.Add(-24*time.Hour), now)
+	}
+}
+
+// TestMissedReason: the reason of a missed time says how many there were.
+func TestMissedReason(t *testing.T) {
+	for down, want := range map[time.Duration]string{time.Hour: "; 1 time up to this one", 3 * time.Hour: "; 3 times up to this one"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{s: schedule(t, "0 * * * *"), book: newBook()}
+			w.s.CatchUp, w.runs = CatchUpNone, &runs{w: w}
+			w.start().stop()
+			w.jump(down + 30*time.Minute)
+			var got string
+			l := New(Config{Store: w.book, Runs: w.runs, Now: w.now, Observe: func(r Report) { got = r.Reason }})
+			l.Set([]Schedule{w.s})
+			stop := service(l)
+			synctest.Wait()
+			stop()
+			if !strings.HasSuffix(got, want) {
+				t.Errorf("after %v: %q, want %q", down, got, want)
+			}
+		})
 	}
 }

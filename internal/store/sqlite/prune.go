@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/lang/plural"
 )
 
 // Policy is how much history to keep. A run is removed if it exceeds any limit that is set;
@@ -287,7 +289,7 @@ func (s Retention) shrink(ctx context.Context, op string, runs int, p Policy) er
 		}
 	}
 	if runs > 0 {
-		if err := Audit(s).Add(ctx, "prune", "", fmt.Sprintf("%d runs", runs)); err != nil {
+		if err := Audit(s).Add(ctx, "prune", "", plural.Of(runs, "run")); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 	"github.com/flowrun/flowrun/library"
 )
@@ -90,7 +91,7 @@ func pruneDependencies(env *ui.Env, dry bool) error {
 		bytes += size
 		fmt.Fprintf(env.Stdout, "%s %s, about %s\n", verb, folder, ui.FormatBytes(size))
 	}
-	fmt.Fprintf(env.Stdout, "%s %s of npm packages, about %s\n", verb, ui.Count(len(unused), "folder"), ui.FormatBytes(bytes))
+	fmt.Fprintf(env.Stdout, "%s %s of npm packages, about %s\n", verb, plural.Of(len(unused), "folder"), ui.FormatBytes(bytes))
 	return nil
 }
 
