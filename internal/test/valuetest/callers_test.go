@@ -27,7 +27,7 @@ var callers = map[string]string{
 	"internal/cli/runs.parse":                   "K=V, K:=JSON, K=@FILE, --params YAML, --params JSON",
 	"internal/cli/runs.runDemo":                 "",
 	"internal/cli/schedules.addSchedule":        "schedule add",
-	"internal/cli/schedules.execute":            "schedule", // a backfill runs it with the values of the schedule
+	"internal/cli/schedules.execute":            "backfill",
 	"internal/cli/tools.toolTest":               "test",
 	"internal/engine.Confirmation":              "",
 	"internal/engine.Describe":                  "",

@@ -1,9 +1,11 @@
 package valuetest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
+	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -42,6 +45,10 @@ var entryPoints = map[string]func(cell) (any, error){
 	},
 	"schedule": func(c cell) (any, error) {
 		return c.timetable("schedule:\n  - cron: '0 0 * * *'\n    params:\n      V: " + c.asYAML() + "\n")
+	},
+	"backfill": func(c cell) (any, error) {
+		c.file(".flowrun/tools/t.yaml", c.parameter()+c.pass("{V}")+"schedule:\n  - cron: '0 0 * * *'\n    params:\n      V: "+c.asYAML()+"\n")
+		return c.backfill("t")
 	},
 	"schedule add": func(c cell) (any, error) {
 		p := timetable.AddedSchedule{Cron: "0 0 * * *", Params: map[string]any{"V": c.written}}
@@ -143,14 +150,40 @@ func (c cell) timetable(entry string) (any, error) {
 
 // firstEntry runs a tool with the parameters of the only entry of the timetable.
 func (c cell) firstEntry(name string) (any, error) {
+	p, e, err := c.onlyEntry(name)
+	if err != nil {
+		return nil, err
+	}
+	return c.runPlan(p, e.Params)
+}
+
+// onlyEntry returns a tool and the only entry of the timetable.
+func (c cell) onlyEntry(name string) (*engine.Plan, timetable.Entry, error) {
 	lib := c.library()
 	p, err := engine.Compile(lib, name)
 	if err != nil {
-		return nil, err
+		return nil, timetable.Entry{}, err
 	}
 	table, err := timetable.Read(c.Context(), c.database().store.Schedules(), lib)
 	if err != nil || len(table.Entries) != 1 {
 		c.Fatal(err, table.Problems)
 	}
-	return c.runPlan(p, table.Entries[0].Params)
+	return p, table.Entries[0], nil
+}
+
+// backfill runs a tool for one past time of its schedule.
+func (c cell) backfill(name string) (got any, err error) {
+	p, e, err := c.onlyEntry(name)
+	if err != nil {
+		return nil, err
+	}
+	b := timetable.Backfill{Firings: c.database().store.Firings(), Entry: e, Report: func(service.BackfillTime) {},
+		Execute: func(_ context.Context, _ string, params map[string]any) (string, error) {
+			got, err = c.runPlan(p, params)
+			return "succeeded", nil
+		}}
+	if failed := b.Run(c.Context(), []service.BackfillTime{{At: time.Now()}}); failed != nil {
+		c.Fatal(failed)
+	}
+	return got, err
 }

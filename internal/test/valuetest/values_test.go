@@ -213,13 +213,13 @@ func (c cell) check(entry, which string, pass func(cell) (any, error)) {
 // want returns what the tool gets, or what the message says with which the value is refused.
 func (c cell) want(entry, which string) (want, why string) {
 	in := func(list string) bool { return slices.Contains(strings.Split(list, ", "), entry) }
-	definition := in("default, with, alias, Markdown, test, schedule, on, for-each, matrix, state")
+	definition := in("default, with, alias, Markdown, test, schedule, backfill, on, for-each, matrix, state")
 	switch {
 	case which == "NUL" && in("default, state") && c.typ == "number":
 		return "", "error[type-mismatch]"
 	case which == "NUL" && in("env-files"):
 		return "", "NUL"
-	case which == "NUL" && definition && !in("test, schedule, on, state"):
+	case which == "NUL" && definition && !in("test, schedule, backfill, on, state"):
 		return "", "error[control-character]"
 	case which == "NUL":
 		return "", "V"
