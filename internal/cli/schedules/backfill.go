@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type backfillFlags struct {
 	from, to string
 	parallel int
 	dryRun   bool
+	output   string
 }
 
 func scheduleBackfillCommand(env *ui.Env) *cobra.Command {
@@ -81,7 +83,27 @@ It exits with 1 if a run did not succeed.`,
 	fl.StringVar(&f.Progress, "progress", "auto", "how to show progress on stderr; `mode` is auto|plain|quiet|none")
 	fl.BoolVar(&f.NoInput, "no-input", false, "ask no questions")
 	f.ConsentFlags.Declare(c)
+	ui.OutputFlag(c, &f.output, "text", "json")
 	return c
+}
+
+// backfillJSON is the document flowrun/backfill.v1.
+type backfillJSON struct {
+	Schema   string `json:"schema"`
+	Schedule string `json:"schedule"`
+	DryRun   bool   `json:"dry_run"`
+	// Times are the scheduled times in the range, oldest first. Those that the command has not come to, and in a dry run those
+	// for which it would start a run, have no status.
+	Times  []service.BackfillTime `json:"times"`
+	Runs   int                    `json:"runs"`   // that were started
+	Failed int                    `json:"failed"` // of them, those that did not succeed
+}
+
+func (f backfillFlags) json() bool { return f.output == "json" }
+
+// document returns the document of the command.
+func (f backfillFlags) document(e timetable.Entry, list []service.BackfillTime) backfillJSON {
+	return backfillJSON{Schema: "flowrun/backfill.v1", Schedule: e.Title, DryRun: f.dryRun, Times: append([]service.BackfillTime{}, list...)}
 }
 
 // planBackfill returns the schedule and its times in the range of the flags.
@@ -112,9 +134,12 @@ func planBackfill(ctx context.Context, env *ui.Env, c *cobra.Command, s timetabl
 }
 
 func previewBackfill(ctx context.Context, env *ui.Env, c *cobra.Command, s ui.History, word string, f backfillFlags) error {
-	_, list, err := planBackfill(ctx, env, c, s, word, f)
+	e, list, err := planBackfill(ctx, env, c, s, word, f)
 	if err != nil {
 		return err
+	}
+	if f.json() {
+		return ui.WriteJSON(env, f.document(e, list))
 	}
 	due := 0
 	rows := make([][]string, len(list))
@@ -183,7 +208,8 @@ type backfiller struct {
 	engine  *engine.Engine
 	signals *ui.Signals
 
-	ended, failed int // runs that were started here
+	ended, failed int                    // runs that were started here
+	reported      []service.BackfillTime // they
 }
 
 func (x *backfiller) execute(ctx context.Context, run string, params map[string]any) (status string, err error) {
@@ -210,6 +236,9 @@ func (x *backfiller) report(t service.BackfillTime) {
 	if t.Status != "succeeded" {
 		x.failed++
 	}
+	if x.reported = append(x.reported, t); x.flags.json() {
+		return
+	}
 	line := timeText(t.At) + "  " + t.Run + "  " + t.Status
 	if t.Reason != "" {
 		line += ": " + console.Visible(t.Reason)
@@ -219,6 +248,18 @@ func (x *backfiller) report(t service.BackfillTime) {
 
 // end prints how many runs there were, and returns the exit code as an error.
 func (x *backfiller) end(ctx context.Context, list []service.BackfillTime) error {
+	if x.flags.json() {
+		doc := x.flags.document(x.entry, list)
+		doc.Runs, doc.Failed = x.ended, x.failed
+		for i, t := range doc.Times {
+			if at := slices.IndexFunc(x.reported, func(r service.BackfillTime) bool { return r.At.Equal(t.At) }); at >= 0 {
+				doc.Times[i] = x.reported[at]
+			}
+		}
+		if err := ui.WriteJSON(x.env, doc); err != nil {
+			return err
+		}
+	}
 	before := 0
 	for _, t := range list {
 		if t.Status != "" {

@@ -31,7 +31,7 @@ type Restored struct {
 }
 
 // mostMissing is how many names of missing files a Restored has.
-const mostMissing = 5
+const mostMissing = 20
 
 // restoring is the name of the history until everything is in place.
 const restoring = dbName + ".restoring"
