@@ -19,6 +19,7 @@ type adopter struct {
 	engine   *engine.Engine
 	executor *executor.Executor
 	parked   *Parking
+	cutOff   func(context.Context, history.RunInfo) // Config.CutOff
 	log      *slog.Logger
 	work     *sync.WaitGroup // of what outlasts a poll
 

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
@@ -194,9 +196,17 @@ func TestLoop(t *testing.T) {
 	b := newBench(t, map[string]string{"bomb": "name: bomb\ntags: [read]\nbash: " + gate(dir, "bomb") + "\n"})
 	state := b.onDisk()
 	id := ""
+	var mu sync.Mutex
+	cut := map[string]bool{}
 	for try := range 5 {
 		store := b.store.(*sqlite.Store)
-		s := b.serve(another(store))
+		s := b.serve(another(store), func(c *service.Config) {
+			c.CutOff = func(_ context.Context, run history.RunInfo) {
+				mu.Lock()
+				defer mu.Unlock()
+				cut[fmt.Sprint(run.ID, " ", run.Epoch)] = true
+			}
+		})
 		if try == 0 {
 			id = b.start(s, service.Request{Tool: "bomb", Origin: "webhook:x"})
 		}
@@ -218,6 +228,11 @@ func TestLoop(t *testing.T) {
 		killed(t, state)
 		b.store = b.open(state)
 	}
+	waittest.Until(t, "a report of each kill", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(cut) == 4
+	}, func() any { return cut })
 }
 
 // TestStoppedOften checks that a run is resumed however often its service is stopped in an

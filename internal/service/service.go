@@ -57,6 +57,9 @@ type Config struct {
 	// NotStarted is called for every run that could not start and was recorded as failed.
 	// As with Ended, it may block. Default: nothing is called.
 	NotStarted func(ctx context.Context, u NotStarted)
+	// CutOff is called for every run of a service that was interrupted and not released: its process was killed. It is called by
+	// each service that finds the run so, also again. Default: nothing is called.
+	CutOff func(ctx context.Context, run history.RunInfo)
 	// IsTransient reports whether an error that kept a run from starting is not the
 	// fault of the run and may pass. Such a run is not recorded as failed. Default: no
 	// error is transient.
@@ -110,7 +113,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	s.Control = &Control{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
 		runs: s.Runs, started: time.Now()}
 	s.follower = &follower{store: c.Store, readChanges: c.Changes, feed: s.Feed, runs: s.Runs, executor: s.executor,
-		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, log: c.Log, work: &s.pollers}}
+		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, cutOff: c.CutOff, log: c.Log, work: &s.pollers}}
 	if err := s.follower.begin(ctx); err != nil {
 		return nil, err
 	}

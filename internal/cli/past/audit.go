@@ -49,7 +49,8 @@ func auditCommand(env *ui.Env) *cobra.Command {
   resume, cancel    a run was resumed, or asked to stop
   prune             runs were removed from the history
   notify            a notification could not be sent
-  attention         somebody was notified of what needs attention`,
+  attention         somebody was notified of what needs attention
+  interrupted       the process of a run was killed`,
 		Example: `  flowrun history audit --limit 10
   flowrun history audit -o json | jq '.entries[].decision'`,
 		Args: ui.NoArgs,

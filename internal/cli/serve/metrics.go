@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -72,6 +73,22 @@ func (s *server) followTools(ctx context.Context) (stop func()) {
 	}
 	look(ctx)
 	return every(ctx, time.Second, look)
+}
+
+// auditInterrupted is the action in the audit log for a run whose process was killed.
+const auditInterrupted = "interrupted"
+
+// cutOff counts a run whose process was killed, whatever service finds it first: the metrics of that process are gone.
+func (s *server) cutOff(ctx context.Context, run history.RunInfo) {
+	first, err := s.store.Audit().AddOnce(ctx, auditInterrupted, run.ID, fmt.Sprintf("owner %d was killed", run.Epoch))
+	if err != nil {
+		s.log.Warn("cannot count an interrupted run", "run", run.ID, "error", err.Error())
+	}
+	if first {
+		count := s.metrics.Run(run.Tool)
+		count.Emit(dag.Event{Kind: dag.RunStarted, Time: time.Now()})
+		count.Close()
+	}
 }
 
 // restoreLastSuccess sets the metric of the last success of a tool from the history. It ignores errors; the metric is then

@@ -161,7 +161,7 @@ func (s *server) makeService(ctx context.Context) (err error) {
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
 		Changes: s.store.File().Changes, Writable: s.store.File().Writable, Waited: s.serviceMetrics.Waited,
-		Decide: s.flags.decide, Trusts: s.flags.Settings.Trust.Covers, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted})
+		Decide: s.flags.decide, Trusts: s.flags.Settings.Trust.Covers, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted, CutOff: s.cutOff})
 	return err
 }
 
@@ -180,7 +180,11 @@ func (s *server) notStarted(ctx context.Context, u service.NotStarted) {
 }
 
 func (s *server) notifier(workspace, run string) launch.Notifier {
-	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { s.log.Warn(trouble, "run", run) }}
+	log := s.log
+	if run != "" {
+		log = log.With("run", run)
+	}
+	return launch.Notifier{Store: s.store, Settings: s.flags.Settings, Dir: workspace, Report: func(trouble string) { log.Warn(trouble) }}
 }
 
 // fireSchedules fires the schedules until stop is called. It returns nil if the service fires none.
