@@ -237,11 +237,13 @@ func (n *needy) watched() string {
 		ctx, cancel := context.WithCancel(n.Context())
 		w := &attention.Watcher{Source: func() attention.Source { return source },
 			Version: func() uint64 { return 0 }, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			New: func(ctx context.Context, i attention.Item) {
-				if i.Kind == n.kind.Name {
-					n.item = i
-					sender.NotifyOf(ctx, i, nil, nil)
-					cancel()
+			New: func(ctx context.Context, items []attention.Item) {
+				for _, i := range items {
+					if i.Kind == n.kind.Name {
+						n.item = i
+						sender.NotifyOf(ctx, []notifier.Needed{{Item: i}})
+						cancel()
+					}
 				}
 			}}
 		w.Watch(ctx)

@@ -13,16 +13,12 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/notify"
 )
 
 // auditNotifyFailed is the action in the audit log for a notification that could not be sent.
 const auditNotifyFailed = "notify"
-
-// auditAttention is the action for an item that somebody was notified of.
-const auditAttention = "attention"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
@@ -91,28 +87,8 @@ func (n Notifier) Notify(ctx context.Context, e RunEnd) {
 		n.sendAll(ctx, slices.Clone(rules), o)
 		rules = slices.DeleteFunc(rules, func(r notify.Rule) bool { return r.Wants(o.Event) })
 	}
-}
-
-// NotifyOf sends the notifications about an item that needs attention, once: if another process, or an earlier one, has sent
-// them, it does nothing. past is the run of the item, nil if it has none, and p its tool, nil if it is not known.
-func (n Notifier) NotifyOf(ctx context.Context, i attention.Item, past *engine.RecordedRun, p *engine.Plan) {
-	o := notify.Outcome{Event: notify.Attention, Item: &i, Result: &engine.Result{Tool: i.Tool}}
-	if i.Kind == attention.Interrupted {
-		o.Event = notify.Interrupted
-	}
-	if past != nil {
-		o.Result, p = past.Result(), past.Plan
-	}
-	rules := slices.DeleteFunc(NotificationRules(p, n.Settings, o.Result.Enforced), func(r notify.Rule) bool { return !r.Wants(o.Event) })
-	if len(rules) == 0 {
-		return
-	}
-	first, err := n.Store.Audit().AddOnce(ctx, auditAttention, i.Run, i.Key())
-	if err != nil {
-		n.Report(err.Error()) // rather a message too many
-	}
-	if first || err != nil {
-		n.sendAll(ctx, rules, o)
+	if e.Result.Status == dag.Waiting && n.Store != nil && ctx.Err() == nil {
+		n.markWaiting(ctx, e.Result.ID)
 	}
 }
 

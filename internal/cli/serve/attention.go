@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/timetable"
@@ -47,24 +48,26 @@ func (s *server) watchAttention(ctx context.Context) (stop func()) {
 	}
 }
 
-// needsAttention sends the notifications about an item. That a run waits was sent when it began to.
-func (s *server) needsAttention(ctx context.Context, i attention.Item) {
-	if i.Kind == attention.Waiting {
-		return
-	}
-	var past *engine.RecordedRun
-	var plan *engine.Plan
-	workspace := ""
-	switch {
-	case i.Run != "":
-		var err error
-		if past, err = s.service.Runs.RecordedRun(ctx, i.Run); err != nil {
-			s.log.Warn("cannot read a run that needs attention", "run", i.Run, "error", err.Error())
-		} else {
-			workspace = past.Record.RunEnv.Workspace
+// needsAttention sends the notifications about items. That a run waits is sent by the process in which it begins to: here only
+// of runs whose process may have been killed before.
+func (s *server) needsAttention(ctx context.Context, items []attention.Item) {
+	var list []launch.Needed
+	for _, i := range items {
+		x := launch.Needed{Item: i}
+		switch {
+		case i.Kind == attention.Waiting && !i.Since.Before(s.service.Health().Started):
+			continue
+		case i.Run != "":
+			past, err := s.service.Runs.RecordedRun(ctx, i.Run)
+			if err != nil {
+				s.log.Warn("cannot read a run that needs attention", "run", i.Run, "error", err.Error())
+				break
+			}
+			x.Past, x.Dir = past, past.Record.RunEnv.Workspace
+		case i.Tool != "":
+			x.Plan, _ = s.service.Tools.AnyPlan(i.Tool) // a tool that is invalid has only the notifications of the settings
 		}
-	case i.Tool != "":
-		plan, _ = s.service.Tools.AnyPlan(i.Tool) // a tool that is invalid has only the notifications of the settings
+		list = append(list, x)
 	}
-	s.notifier(workspace, i.Run).NotifyOf(ctx, i, past, plan)
+	s.notifier("", "").NotifyOf(ctx, list)
 }

@@ -172,7 +172,11 @@ func TestWatcher(t *testing.T) {
 		var seen []string
 		var version atomic.Uint64
 		w := &Watcher{Source: func() Source { return p.source() }, Version: version.Load, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			New: func(_ context.Context, i Item) { seen = append(seen, i.Run) }}
+			New: func(_ context.Context, items []Item) {
+				for _, i := range items {
+					seen = append(seen, i.Run)
+				}
+			}}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -190,6 +194,37 @@ func TestWatcher(t *testing.T) {
 		<-ended
 		if want := []string{first, second}; strings.Join(seen, " ") != strings.Join(want, " ") || len(w.Items()) != 2 || strings.Count(log.String(), "a person is needed") != 2 {
 			t.Errorf("%q of %q were passed on\n%s", seen, want, log.String())
+		}
+	})
+}
+
+// TestSlowNew checks that items are found while the notification of an earlier one takes long.
+func TestSlowNew(t *testing.T) {
+	p := newPlace(t, map[string]string{"asks": "steps: [{name: a, bash: echo}]\n"})
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		w := &Watcher{Source: func() Source { return p.source() }, Version: func() uint64 { return 0 }, Log: slog.New(slog.DiscardHandler),
+			New: func(ctx context.Context, _ []Item) {
+				calls++
+				<-ctx.Done()
+			}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.Watch(ctx)
+		}()
+		for range 2 {
+			p.record("asks", "api", dag.Interrupted, dag.StepStarted)
+			time.Sleep(maxInterval + time.Second)
+		}
+		if len(w.Items()) != 2 || calls != 1 {
+			t.Errorf("%d items, %d calls", len(w.Items()), calls)
+		}
+		cancel()
+		<-ended
+		if calls != 2 {
+			t.Errorf("%d calls", calls)
 		}
 	})
 }

@@ -24,12 +24,16 @@ type Watcher struct {
 	Source func() Source
 	// Version returns a number that changes when something may have changed.
 	Version func() uint64
-	// New is called for each item that the Watcher sees for the first time. A service that starts sees all of them.
-	New func(ctx context.Context, i Item)
+	// New is called with the items that a search finds for the first time, oldest first. A service that starts finds all of them.
+	// One call at a time is made; it may take long, and searches go on meanwhile. It should return when ctx ends.
+	New func(ctx context.Context, items []Item)
 	Log *slog.Logger
 
 	mu    sync.Mutex
 	items []Item
+
+	calls   sync.WaitGroup // of New
+	calling chan struct{}  // has a value during a call of New
 }
 
 // Items returns what the last search found.
@@ -39,8 +43,10 @@ func (w *Watcher) Items() []Item {
 	return slices.Clone(w.items)
 }
 
-// Watch searches until ctx ends.
+// Watch searches until ctx ends. It returns when the last call of New has.
 func (w *Watcher) Watch(ctx context.Context) {
+	w.calling = make(chan struct{}, 1)
+	defer w.calls.Wait()
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	var version uint64
@@ -74,11 +80,19 @@ func (w *Watcher) search(ctx context.Context) {
 	w.mu.Lock()
 	w.items = found
 	w.mu.Unlock()
+	var fresh []Item
 	for _, i := range slices.Backward(found) { // oldest first
 		if !before[i.Run+i.Key()] {
 			w.log(i)
-			w.New(ctx, i)
+			fresh = append(fresh, i)
 		}
+	}
+	if len(fresh) > 0 {
+		w.calls.Go(func() {
+			w.calling <- struct{}{}
+			defer func() { <-w.calling }()
+			w.New(ctx, fresh)
+		})
 	}
 }
 

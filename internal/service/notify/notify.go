@@ -8,10 +8,10 @@
 // concurrently, with a time limit. Several outcomes that are reported together are a digest: an
 // Outcome of the last of them, with a line for each.
 //
-// A notification never changes the run. It is delivered at most once: after a response a
-// post is not repeated, and if flowrun is killed before it was sent, it is not sent later.
-// A notification that could not be sent is returned as a [SendError], which the caller can
-// report.
+// A notification never changes the run. After a response a post is not repeated. Whether a
+// notification that flowrun could not send before it was killed is sent later is up to the
+// caller. A notification that could not be sent is returned as a [SendError], which the
+// caller can report.
 package notify
 
 import (
@@ -83,7 +83,7 @@ type Outcome struct {
 	Item   *attention.Item // what needs attention; nil for other events
 	// Schedule is set for Late and Paused.
 	Schedule *Schedule
-	// Digest has the lines of a digest, oldest first; nil for a single outcome.
+	// Digest has the lines of a digest, oldest first; nil for a single outcome. Item is then that of the last line.
 	Digest []string
 	// Earlier is how many older lines the digest no longer has.
 	Earlier int
@@ -106,7 +106,9 @@ func (o Outcome) Text() string {
 
 // Summary describes the outcome in a few words, for a subject.
 func (o Outcome) Summary() string {
-	if n := len(o.Digest) + o.Earlier; n > 0 {
+	if n := len(o.Digest) + o.Earlier; n > 0 && o.Item != nil {
+		return plural.Of(n, "item") + " need attention" // never one
+	} else if n > 0 {
 		return plural.Of(n, "run") + " to report"
 	}
 	return o.headline()

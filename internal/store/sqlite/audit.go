@@ -37,6 +37,12 @@ func (a Audit) Add(ctx context.Context, action, run, detail string) error {
 	})
 }
 
+// Has reports whether there is an equal entry.
+func (a Audit) Has(ctx context.Context, action, run, detail string) (bool, error) {
+	found, err := list(ctx, a.db, "read the audit log", scanColumn[int], "SELECT 1 FROM audit WHERE action = ? AND run = ? AND detail = ? LIMIT 1", action, run, detail)
+	return len(found) > 0, err
+}
+
 // AddOnce adds an entry unless there is an equal one, whoever added that. first reports whether it was added: of several
 // processes that add it at the same time, only one gets true.
 func (a Audit) AddOnce(ctx context.Context, action, run, detail string) (first bool, err error) {
