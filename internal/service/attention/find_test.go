@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -162,6 +163,55 @@ func TestSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds("when a later time has fired", "", young)
+}
+
+// TestStaleApprovals checks that of two runs which wait, the one that asked first is stale, and once, however many follow.
+func TestStaleApprovals(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"asks": "steps: [{name: a, approve: Go on}]\n"})
+	stale := func() (runs, keys string) {
+		t.Helper()
+		items, err := Find(t.Context(), p.source())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range items {
+			if i.Kind == StaleApproval {
+				runs, keys = runs+i.Run+" ", keys+i.Key()+" "
+			}
+		}
+		return runs, keys
+	}
+	first := p.wait("asks")
+	if got, _ := stale(); got != "" {
+		t.Errorf("a run alone is stale: %s", got)
+	}
+	second := p.wait("asks")
+	got, keys := stale()
+	if got != first+" " {
+		t.Errorf("of %s and %s, %sis stale", first, second, got)
+	}
+	p.wait("asks")
+	if _, now := stale(); !strings.HasSuffix(now, keys) {
+		t.Errorf("the item %s became %s", keys, now)
+	}
+}
+
+// wait runs a tool until it waits for an answer.
+func (p *place) wait(tool string) string {
+	p.Helper()
+	plan, err := engine.Compile(p.library(), tool)
+	if err != nil {
+		p.Fatal(err)
+	}
+	nobody := func(context.Context, history.Question) (history.Answer, error) {
+		return history.Answer{}, waiting.ErrNoApprover
+	}
+	r, err := engine.New(engine.Config{Store: p.store, StateDir: filepath.Join(p.dir, "state")}).Run(p.Context(), plan, nil, engine.WithOrigin("api"), engine.WithApproval(nobody))
+	if err != nil || r.Status != dag.Waiting {
+		p.Fatal(r, err)
+	}
+	return r.ID
 }
 
 // TestWatcher checks that a Watcher passes on what is new, once, and searches again when something has changed.

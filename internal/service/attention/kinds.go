@@ -33,7 +33,7 @@ var kinds = []Kind{
 	{Name: Waiting, find: (*search).waiting,
 		Meaning: "a run waits for an answer"},
 	{Name: StaleApproval, find: (*search).staleApprovals,
-		Meaning: "another run of the tool has ended, or waits too, since an answer was asked for"},
+		Meaning: "another run of the tool has ended, or has asked too, since an answer was asked for"},
 	{Name: QueuedCatchUp, find: (*search).queued,
 		Meaning: "a scheduled time still waits for its turn, and the next time of the schedule has passed"},
 	{Name: Missed, find: (*search).missed,

@@ -51,15 +51,15 @@ func (f *search) waiting(ctx context.Context) error {
 }
 
 // staleApprovals finds the waiting runs whose question may be about a state that is no longer so: another run of the same tool
-// has ended since, or asks too.
+// has ended since, or has asked since. They are stale since they asked, so that each is one item however many runs follow.
 func (f *search) staleApprovals(ctx context.Context) error {
 	asked, err := f.questions(ctx)
 	var failed []error
 	for _, q := range asked {
-		i := Item{Kind: StaleApproval, Tool: q.Tool, Run: q.Run, Schedule: q.schedule, Step: q.Step, Do: "flowrun show " + q.Run}
+		i := Item{Kind: StaleApproval, Tool: q.Tool, Run: q.Run, Schedule: q.schedule, Step: q.Step, Since: q.Since, Do: "flowrun show " + q.Run}
 		for _, other := range asked {
-			if other.Tool == q.Tool && other.Run != q.Run {
-				i.Reason, i.Since = fmt.Sprintf("run %s of the tool waits for an answer too", other.Run), latest(q.Since, other.Since)
+			if other.Tool == q.Tool && other.Run != q.Run && cmp.Or(other.Since.Compare(q.Since), cmp.Compare(other.Run, q.Run)) > 0 {
+				i.Reason = fmt.Sprintf("run %s of the tool has asked later", other.Run)
 			}
 		}
 		ended, e := f.endedSince(ctx, q)
@@ -67,7 +67,7 @@ func (f *search) staleApprovals(ctx context.Context) error {
 			failed = append(failed, e)
 		}
 		if ended != nil {
-			i.Reason, i.Since = fmt.Sprintf("run %s of the tool %s after the question was asked", ended.ID, strings.ReplaceAll(ended.Status.String(), "-", " ")), ended.Ended
+			i.Reason = fmt.Sprintf("run %s of the tool %s after the question was asked", ended.ID, strings.ReplaceAll(ended.Status.String(), "-", " "))
 		}
 		if i.Reason != "" {
 			f.add(i)
