@@ -61,8 +61,8 @@ type Schedules interface {
 	Pause(ctx context.Context, name string, paused bool) error
 	// Backfill starts runs for the past scheduled times of a schedule from from up to, but not including, to that had
 	// none, at most parallel of them active at once, and returns all times in that range. It returns before the
-	// runs have started, and continues until they have, until StopBackfill, or until the service stops. With preview
-	// nothing starts. Errors: ErrNoSchedule, ErrBackfill, ErrBackfillRunning.
+	// runs have started, and continues until they have or until StopBackfill, in the next service if this one stops. With
+	// preview nothing starts. Errors: ErrNoSchedule, ErrBackfill, ErrBackfillRunning.
 	Backfill(ctx context.Context, name string, from, to time.Time, parallel int, preview bool) ([]BackfillTime, error)
 	// StopBackfill stops a backfill from starting more runs. Active runs continue. Error: ErrNoSchedule.
 	StopBackfill(ctx context.Context, name string) (stopped bool, err error)
@@ -70,28 +70,29 @@ type Schedules interface {
 
 // Schedule is one entry of a list of schedules.
 type Schedule struct {
-	Name             string         `json:"name"`
-	Tool             string         `json:"tool"`
-	Cron             string         `json:"cron"`         // as written: a cron expression or @every; "" for events
-	On               string         `json:"on,omitempty"` // file or after: the kind of events that start the tool
-	Timezone         string         `json:"timezone,omitempty"`
-	Next             time.Time      `json:"next,omitzero"` // zero if there is none, or no tool
-	Paused           bool           `json:"paused"`
-	Source           string         `json:"source"` // where it is defined
-	Params           map[string]any `json:"params,omitempty"`
-	Describe         string         `json:"describe"` // the times in words
-	Overlap          string         `json:"overlap"`
-	CatchUp          string         `json:"catch_up"`
-	Jitter           string         `json:"jitter,omitempty"`
-	Start            time.Time      `json:"start,omitzero"`
-	End              time.Time      `json:"end,omitzero"`
-	SkipIfSuccessful bool           `json:"skip_if_successful,omitempty"`
-	MustEndBy        string         `json:"must_end_by,omitempty"`  // until when its runs must have succeeded, as written
-	PauseAfter       int            `json:"pause_after,omitempty"`  // failures in a row that pause it; 0: none do
-	PauseReason      string         `json:"pause_reason,omitempty"` // why a service has paused it
-	Except           string         `json:"except,omitempty"`       // days without times, as dates and ranges
-	ToolMissing      bool           `json:"tool_missing,omitempty"` // the tool of an added schedule does not exist any more
-	Last             *Firing        `json:"last,omitempty"`         // the last scheduled time that was handled
+	Name             string            `json:"name"`
+	Tool             string            `json:"tool"`
+	Cron             string            `json:"cron"`         // as written: a cron expression or @every; "" for events
+	On               string            `json:"on,omitempty"` // file or after: the kind of events that start the tool
+	Timezone         string            `json:"timezone,omitempty"`
+	Next             time.Time         `json:"next,omitzero"` // zero if there is none, or no tool
+	Paused           bool              `json:"paused"`
+	Source           string            `json:"source"` // where it is defined
+	Params           map[string]any    `json:"params,omitempty"`
+	Labels           map[string]string `json:"labels,omitempty"` // of its runs, beside those of the tool
+	Describe         string            `json:"describe"`         // the times in words
+	Overlap          string            `json:"overlap"`
+	CatchUp          string            `json:"catch_up"`
+	Jitter           string            `json:"jitter,omitempty"`
+	Start            time.Time         `json:"start,omitzero"`
+	End              time.Time         `json:"end,omitzero"`
+	SkipIfSuccessful bool              `json:"skip_if_successful,omitempty"`
+	MustEndBy        string            `json:"must_end_by,omitempty"`  // until when its runs must have succeeded, as written
+	PauseAfter       int               `json:"pause_after,omitempty"`  // failures in a row that pause it; 0: none do
+	PauseReason      string            `json:"pause_reason,omitempty"` // why a service has paused it
+	Except           string            `json:"except,omitempty"`       // days without times, as dates and ranges
+	ToolMissing      bool              `json:"tool_missing,omitempty"` // the tool of an added schedule does not exist any more
+	Last             *Firing           `json:"last,omitempty"`         // the last scheduled time that was handled
 }
 
 // Firing is what happened at a scheduled time.

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -27,7 +28,7 @@ import (
 func scheduleAddCommand(env *ui.Env) *cobra.Command {
 	var p timetable.AddedSchedule
 	var name string
-	var params []string
+	var params, labels []string
 	var replace bool
 	c := &cobra.Command{
 		Use:   "add TOOL --cron EXPR | --every TIME [PARAM=value ...]",
@@ -49,6 +50,10 @@ tool fetch them with environment.secrets.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			var err error
+			if p.Labels, err = label.Parse(labels); err != nil {
+				return ui.Usagef(c, "--label: %v; %s", err, label.Rules)
+			}
 			return addSchedule(env, c, args[0], name, append(args[1:], params...), p, replace)
 		},
 		ValidArgsFunction: complete.Run(env),
@@ -59,6 +64,7 @@ tool fetch them with environment.secrets.`,
 	fl.StringVar(&p.Timezone, "timezone", "", "the time `zone` of the cron expression, such as Europe/Zurich (default: the machine's)")
 	fl.StringVar(&name, "name", "", "the `name` of the schedule (default: the tool's)")
 	fl.StringArrayVarP(&params, "param", "p", nil, "a parameter of the runs, `K=V`")
+	fl.StringArrayVar(&labels, "label", nil, "record this label with its runs, `name=value`, to find them with flowrun runs --label")
 	fl.StringVar(&p.Overlap, "overlap", "", "if the previous run is still active, skip the new one, queue it, cancel the active run, or allow both, a `mode`: "+strings.Join(timetable.OverlapWords(), "|")+" (default skip)")
 	fl.StringVar(&p.CatchUp, "catch-up", "", "run missed times not at all, once, or all of them, a `mode`: "+strings.Join(timetable.CatchUpWords(), "|")+" (default once)")
 	fl.StringVar(&p.Window, "catch-up-window", "", "ignore missed times older than this `age` (6h, 7d)")

@@ -215,7 +215,7 @@ type backfiller struct {
 func (x *backfiller) execute(ctx context.Context, run string, params map[string]any) (status string, err error) {
 	dir := x.entry.Workspace()
 	res, err := x.engine.Run(ctx, x.plan, params, engine.WithID(run), engine.WithOrigin(timetable.BackfillOrigin(x.entry.Name)), engine.WithForce(x.signals.Force),
-		engine.WithTrace(launch.InheritedTrace()), engine.WithShortOutput(), engine.WithRunEnv(engine.RunEnv{Workspace: dir,
+		engine.WithTrace(launch.InheritedTrace()), engine.WithShortOutput(), engine.WithLabels(x.entry.Labels), engine.WithRunEnv(engine.RunEnv{Workspace: dir,
 			TrustedProject: x.flags.Settings.Trust.ProjectOf(dir), JavaScript: x.env.JavaScript()}))
 	if res == nil {
 		if info, known := x.store.Info(context.WithoutCancel(ctx), run); known == nil { // a service was faster

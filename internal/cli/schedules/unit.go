@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +27,11 @@ type installation struct {
 
 // runCommand returns the command that runs the schedule's tool.
 func (in installation) runCommand(e timetable.Entry) []string {
-	words := []string{in.program, "run", "--no-input", e.Tool}
+	words := []string{in.program, "run", "--no-input"}
+	for _, name := range slices.Sorted(maps.Keys(e.Labels)) {
+		words = append(words, "--label", name+"="+e.Labels[name])
+	}
+	words = append(words, e.Tool)
 	names := make([]string, 0, len(e.Params))
 	for name := range e.Params {
 		names = append(names, name)

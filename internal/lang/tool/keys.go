@@ -40,7 +40,6 @@ type draft struct {
 
 	outputSchema []Entry // the value of output-schema
 	state        []*stateDraft
-	labels       []Entry
 }
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
@@ -79,7 +78,8 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
 		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *draft, v []string) { t.Platforms = v }),
 		keytable.Strings("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
-		labelsField(),
+		labelsField("Labels of each run of the tool, by name, such as team: ops, to find its runs. They are stored and shown as they are written, without placeholders. See labels.md.",
+			func(t *draft) *map[string]string { return &t.Labels }),
 		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
 		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
 		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
@@ -473,6 +473,8 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 		keytable.Text("name", "", "Name of the schedule. Default: the name of the tool, with #2, #3 and so on for further schedules.", func(s *Schedule, v Text) { s.Name = &v }),
 		keytable.Text("timezone", "", "Time zone of cron, start and end, such as Europe/Zurich. Default: that of the machine.", func(s *Schedule, v Text) { s.Timezone = &v }),
 		keytable.ValueMap("params", "", "Parameters of the runs. {schedule.time} in a text is replaced by the scheduled time, {schedule.date} by its date.", func(s *Schedule, v []Entry) { s.Params = v }),
+		labelsField("Labels of the runs, beside those of the tool; for a name that both have, this value counts.",
+			func(s *Schedule) *map[string]string { return &s.Labels }),
 		keytable.Choice("overlap", "", overlaps, "What to do at a scheduled time while a run of the schedule is still active.", func(s *Schedule, v string) { s.Overlap = v }).WithDefault("skip"),
 		catchUp(),
 		keytable.Duration("jitter", "", "Delays each start by a random time up to this one.", func(s *Schedule, v time.Duration) { s.Jitter = v }),

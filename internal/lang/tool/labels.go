@@ -10,24 +10,25 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/label"
 )
 
-func labelsField() keytable.Field {
-	f := keytable.TextMap("labels", "", "Labels of each run of the tool, by name, such as team: ops, to find its runs. They are stored and shown as they are written, without placeholders. See labels.md.",
-		func(t *draft, v []Entry) { t.labels = v })
-	set := f.Set
+// labelsField returns the field labels of a mapping.
+func labelsField[T any](doc string, labels func(*T) *map[string]string) keytable.Field {
+	f := keytable.TextMap("labels", "", doc, func(written *[]Entry, v []Entry) { *written = v })
+	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
-		set(d, into, n)
-		into.(*draft).setLabels(d, n)
+		var written []Entry
+		read(d, &written, n)
+		*labels(into.(*T)) = validLabels(d, n, written)
 	}
 	return f
 }
 
-// setLabels stores the labels that are valid, and reports the others.
-func (t *draft) setLabels(d *keytable.Decoder, n *yaml.Node) {
-	if len(t.labels) > label.Max {
-		d.Fail(n, "bad-label", fmt.Sprintf("%d labels are too many", len(t.labels)), fmt.Sprintf("a tool has at most %d labels", label.Max))
+// validLabels returns the labels that are valid, and reports the others.
+func validLabels(d *keytable.Decoder, n *yaml.Node, written []Entry) map[string]string {
+	if len(written) > label.Max {
+		d.Fail(n, "bad-label", fmt.Sprintf("%d labels are too many", len(written)), fmt.Sprintf("write at most %d labels", label.Max))
 	}
-	t.Labels = make(map[string]string, len(t.labels))
-	for _, e := range t.labels {
+	labels := make(map[string]string, len(written))
+	for _, e := range written {
 		value := e.Value.Text.S
 		if err := label.Check(e.Key, value); err != nil {
 			at, text := e.Value.Pos, value
@@ -37,6 +38,7 @@ func (t *draft) setLabels(d *keytable.Decoder, n *yaml.Node) {
 			d.Report(Diagnostic{Code: "bad-label", Severity: Error, Pos: at, Len: max(1, len([]rune(text))), Path: d.Path.String() + "." + diagnostic.Printable(e.Key), Message: err.Error(), Hint: label.Rules})
 			continue
 		}
-		t.Labels[e.Key] = value
+		labels[e.Key] = value
 	}
+	return labels
 }

@@ -20,7 +20,8 @@ type Schedule struct {
 	EveryPos         Pos
 	Timezone         *Text // nil = that of the machine
 	Params           []Entry
-	Overlap          string // "" (skip), skip, queue, cancel-running or allow
+	Labels           map[string]string // labels of its runs, beside those of the tool
+	Overlap          string            // "" (skip), skip, queue, cancel-running or allow
 	CatchUp          CatchUp
 	Jitter           time.Duration
 	Start, End       *Text // see Moment

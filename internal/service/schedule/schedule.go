@@ -17,6 +17,8 @@ type Schedule struct {
 	Spec cron.Spec
 	// Params are the tool's parameters, as a caller would give them.
 	Params map[string]any
+	// Labels are those of its runs, beside those of the tool.
+	Labels map[string]string
 
 	Overlap Overlap // "" is OverlapSkip
 	CatchUp CatchUp // "" is CatchUpOnce

@@ -163,7 +163,7 @@ func (s *Scheduler) Backfill(ctx context.Context, name string, from, to time.Tim
 
 // execute starts a run of a backfill and waits until it is no longer active, or until ctx ends.
 func (s *Scheduler) execute(ctx context.Context, e Entry, run string, params map[string]any) (status string, err error) {
-	_, err = s.service.Starter.Start(context.WithoutCancel(ctx), service.Request{Tool: e.Tool, Params: params, Origin: BackfillOrigin(e.Name), ID: run, Claimed: true, Unlisted: true})
+	_, err = s.service.Starter.Start(context.WithoutCancel(ctx), service.Request{Tool: e.Tool, Params: params, Labels: e.Labels, Origin: BackfillOrigin(e.Name), ID: run, Claimed: true, Unlisted: true})
 	if err != nil {
 		return "", err
 	}

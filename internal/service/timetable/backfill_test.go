@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -87,5 +88,29 @@ func TestBackfillTwice(t *testing.T) {
 		if n := len(s.running()); n != 91 || len(s.params) != 91 {
 			t.Errorf("%d runs for 91 times", n)
 		}
+	})
+}
+
+// TestLabels checks that the runs of a schedule have its labels, also those of a backfill.
+func TestLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, everyHour+"  - {cron: \"30 * * * *\", timezone: UTC, overlap: allow, labels: {team: ops}}\n")
+		f, _ := s.serve()
+		labelled := func() int {
+			list, err := s.store.Runs(t.Context(), history.Query{Labels: []history.Label{{Name: "team", Value: "ops"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		time.Sleep(2 * time.Hour)
+		if n := labelled(); n != 2 {
+			t.Errorf("%d scheduled runs have the label", n)
+		}
+		from := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC)
+		if _, err := f.Backfill(t.Context(), "t", from, from.Add(2*time.Hour), 2, false); err != nil {
+			t.Fatal(err)
+		}
+		waittest.Until(s, "the runs of a backfill", func() bool { return labelled() == 4 })
 	})
 }

@@ -21,7 +21,7 @@ func Describe(ctx context.Context, s Store, e Entry, now time.Time) (service.Sch
 		return describeTrigger(ctx, s, e)
 	}
 	j := service.Schedule{Name: e.Title, Tool: e.Tool, Cron: e.Spec.Text(), Timezone: ZoneName(e.Spec.Zone()), Paused: e.Paused, Source: e.Source,
-		Params: e.Params, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
+		Params: e.Params, Labels: e.Labels, Describe: e.Spec.Describe(), Overlap: cmp.Or(string(e.Overlap), string(schedule.OverlapSkip)), CatchUp: catchUpText(e.Schedule),
 		Start: e.Start, End: e.End, SkipIfSuccessful: e.SkipIfSuccessful, Except: e.Except.String(), MustEndBy: e.MustEndBy.String(), PauseAfter: e.PauseAfter, ToolMissing: e.toolMissing}
 	j.PauseReason = e.PauseReason
 	if e.Jitter > 0 {

@@ -248,7 +248,7 @@ func (s *Scheduler) collectClaims(ctx context.Context) []schedule.Firing {
 // the claim is abandoned, and the error says why. For a temporary error, the claim is kept and
 // retried later.
 func (s *Scheduler) startRun(ctx context.Context, p schedule.Schedule, run string) error {
-	_, err := s.service.Starter.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Origin: s.originOf(p.Name), ID: run, Claimed: true, Unlisted: true})
+	_, err := s.service.Starter.Start(ctx, service.Request{Tool: p.Tool, Params: p.Params, Labels: p.Labels, Origin: s.originOf(p.Name), ID: run, Claimed: true, Unlisted: true})
 	if err == nil || IsTemporary(err) {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *stage) Start(ctx context.Context, r service.Request) (string, error) {
 	if s.refuse != nil {
 		return "", s.refuse
 	}
-	l, err := s.store.Begin(ctx, &history.Record{ID: r.ID, Tool: plan.Name(), Origin: r.Origin, Created: time.Now()})
+	l, err := s.store.Begin(ctx, &history.Record{ID: r.ID, Tool: plan.Name(), Origin: r.Origin, Labels: r.Labels, Created: time.Now()})
 	if err != nil {
 		return r.ID, nil // there already
 	}

@@ -94,7 +94,7 @@ func FromRule(r *tool.Schedule) (s schedule.Schedule, err error) {
 	if err != nil {
 		return s, err
 	}
-	s = schedule.Schedule{Except: days, Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
+	s = schedule.Schedule{Except: days, Labels: r.Labels, Overlap: schedule.Overlap(r.Overlap), CatchUp: schedule.CatchUp(r.CatchUp.Mode), Window: r.CatchUp.Window,
 		Cap: r.CatchUp.Max, Jitter: r.Jitter, SkipIfSuccessful: r.SkipIfSuccessful, PauseAfter: r.PauseAfter}
 	if s.Spec, err = cron.Parse(text, cron.Options{Zone: zone}); err != nil {
 		return s, err
@@ -333,22 +333,23 @@ func canonical(dir string) string {
 
 // AddedSchedule is what schedule add stores, in the notation of definitions.
 type AddedSchedule struct {
-	Cron             string         `json:"cron,omitempty"`
-	Every            string         `json:"every,omitempty"`
-	Timezone         string         `json:"timezone,omitempty"`
-	Params           map[string]any `json:"params,omitempty"`
-	Overlap          string         `json:"overlap,omitempty"`
-	CatchUp          string         `json:"catch-up,omitempty"`
-	Window           string         `json:"catch-up-window,omitempty"`
-	Max              int            `json:"catch-up-max,omitempty"`
-	Jitter           string         `json:"jitter,omitempty"`
-	Start            string         `json:"start,omitempty"`
-	End              string         `json:"end,omitempty"`
-	SkipIfSuccessful bool           `json:"skip-if-successful,omitempty"`
-	Except           []string       `json:"except,omitempty"`
-	ExceptFile       string         `json:"except-file,omitempty"`
-	MustEndBy        string         `json:"must-end-by,omitempty"`
-	PauseAfter       int            `json:"pause-after,omitempty"`
+	Cron             string            `json:"cron,omitempty"`
+	Every            string            `json:"every,omitempty"`
+	Timezone         string            `json:"timezone,omitempty"`
+	Params           map[string]any    `json:"params,omitempty"`
+	Labels           map[string]string `json:"labels,omitempty"`
+	Overlap          string            `json:"overlap,omitempty"`
+	CatchUp          string            `json:"catch-up,omitempty"`
+	Window           string            `json:"catch-up-window,omitempty"`
+	Max              int               `json:"catch-up-max,omitempty"`
+	Jitter           string            `json:"jitter,omitempty"`
+	Start            string            `json:"start,omitempty"`
+	End              string            `json:"end,omitempty"`
+	SkipIfSuccessful bool              `json:"skip-if-successful,omitempty"`
+	Except           []string          `json:"except,omitempty"`
+	ExceptFile       string            `json:"except-file,omitempty"`
+	MustEndBy        string            `json:"must-end-by,omitempty"`
+	PauseAfter       int               `json:"pause-after,omitempty"`
 }
 
 // Rule converts the plan to a rule of a definition. Durations must be valid; schedule add has
@@ -369,7 +370,7 @@ func (p AddedSchedule) Rule() *tool.Schedule {
 	if p.ExceptFile != "" {
 		except = append(except, &tool.Except{File: text(p.ExceptFile)})
 	}
-	return &tool.Schedule{Except: except, MustEndBy: text(p.MustEndBy), PauseAfter: p.PauseAfter, Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
+	return &tool.Schedule{Except: except, Labels: p.Labels, MustEndBy: text(p.MustEndBy), PauseAfter: p.PauseAfter, Cron: text(p.Cron), Every: span(p.Every), Timezone: text(p.Timezone), Overlap: p.Overlap,
 		CatchUp: tool.CatchUp{Mode: p.CatchUp, Window: span(p.Window), Max: p.Max},
 		Jitter:  span(p.Jitter), Start: text(p.Start), End: text(p.End), SkipIfSuccessful: p.SkipIfSuccessful}
 }
