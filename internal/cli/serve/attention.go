@@ -22,7 +22,7 @@ func (s *server) attentionSource() attention.Source {
 		Left: func(_ context.Context, run history.RunInfo) error { return s.service.Parked.Why(run.ID) }}
 	if fired := s.schedules.Load(); fired != nil {
 		source.Began = s.service.Health().Started
-		source.Schedules = func(context.Context) ([]timetable.Entry, error) { return fired.Entries(), nil }
+		source.Schedules = func(context.Context) (*timetable.Timetable, error) { return fired.Timetable(), nil }
 	}
 	return source
 }

@@ -25,7 +25,7 @@ type Source struct {
 	// processes the default works it out (service.WhyLeft).
 	Left func(ctx context.Context, run history.RunInfo) error
 	// Schedules returns the schedules. Default: those of the Library and all that were added.
-	Schedules func(ctx context.Context) ([]timetable.Entry, error)
+	Schedules func(ctx context.Context) (*timetable.Timetable, error)
 	// Began is when the process began to fire the schedules: before, they cannot be late. Zero: it fires none.
 	Began time.Time
 	// Definitions returns the available definitions. Default: those of the Library.
@@ -49,7 +49,7 @@ type Definition struct {
 // could not be searched; the items of the others are returned all the same.
 func Find(ctx context.Context, s Source) ([]Item, error) {
 	f := &search{Source: s, now: time.Now(), loaded: map[string]*engine.RecordedRun{}}
-	f.Load, f.Left, f.Schedules = s.load(), s.left(f.run), sync.OnceValues(func() ([]timetable.Entry, error) { return s.schedules(ctx) })
+	f.Load, f.Left, f.Schedules = s.load(), s.left(f.run), sync.OnceValues(func() (*timetable.Timetable, error) { return s.schedules(ctx) })
 	f.Definitions = sync.OnceValue(s.definitions)
 	var failed []error
 	for _, k := range kinds {
@@ -93,12 +93,11 @@ func (s Source) left(load func(context.Context, string) (*engine.RecordedRun, er
 	}
 }
 
-func (s Source) schedules(ctx context.Context) ([]timetable.Entry, error) {
+func (s Source) schedules(ctx context.Context) (*timetable.Timetable, error) {
 	if s.Schedules != nil {
 		return s.Schedules(ctx)
 	}
-	t, err := timetable.Read(ctx, s.Store.Schedules(), s.Library)
-	return t.All(), err
+	return timetable.Read(ctx, s.Store.Schedules(), s.Library)
 }
 
 // definitions reads the definitions of the Library. Only those with schedules are compiled: others are checked when somebody
@@ -126,7 +125,7 @@ func (s Source) definitions() (list []Definition) {
 // search is one call of Find.
 type search struct {
 	Source
-	Schedules   func() ([]timetable.Entry, error)
+	Schedules   func() (*timetable.Timetable, error)
 	Definitions func() []Definition
 
 	now    time.Time

@@ -153,7 +153,9 @@ func TestSchedules(t *testing.T) {
 	young.Began = now
 	holds("when the service has just started", "", young)
 	e.Paused = true
-	paused.Schedules = func(context.Context) ([]timetable.Entry, error) { return []timetable.Entry{e}, nil }
+	paused.Schedules = func(context.Context) (*timetable.Timetable, error) {
+		return &timetable.Timetable{Entries: []timetable.Entry{e}}, nil
+	}
 	holds("when it is paused", "", paused)
 	if err := firings.Skip(t.Context(), e.Name, now.Add(-time.Hour), schedule.MissedPrefix+"no service was running", time.Time{}); err != nil {
 		t.Fatal(err)
@@ -163,6 +165,17 @@ func TestSchedules(t *testing.T) {
 		t.Fatal(err)
 	}
 	holds("when a later time has fired", "", young)
+}
+
+// TestStopped checks that a schedule whose days without times cannot be read needs a person.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, map[string]string{"job": "schedule: {cron: \"0 3 * * *\", except: [{file: " + filepath.Join(t.TempDir(), "holidays.txt") + "}]}\nsteps: [{name: a, bash: echo}]\n"})
+	items, err := Find(t.Context(), p.source())
+	if err != nil || len(items) != 1 || items[0].Kind != Invalid || items[0].Tool != "job" || items[0].Since.IsZero() ||
+		!strings.Contains(items[0].Reason, "does not run schedule job: cannot read the days in") || !strings.HasPrefix(items[0].Do, "flowrun validate ") {
+		t.Errorf("%+v, %v", items, err)
+	}
 }
 
 // TestStaleApprovals checks that of two runs which wait, the one that asked first is stale, and once, however many follow.

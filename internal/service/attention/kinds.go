@@ -43,7 +43,7 @@ var kinds = []Kind{
 	{Name: Limit, find: (*search).limits,
 		Meaning: "fewer items of a loop ran at once than its max-parallel asks for, in the last run of a scheduled tool"},
 	{Name: Invalid, find: (*search).invalid,
-		Meaning: "a definition cannot run"},
+		Meaning: "a definition or its schedule cannot run"},
 	{Name: Disk, find: (*search).disk,
 		Meaning: "the file system of the state directory is nearly full"},
 }

@@ -21,12 +21,12 @@ const startAfter = 10 * time.Second
 // queued finds the scheduled times that still wait for their turn when the next time of their schedule has passed: those whose
 // run has not started, and runs that are queued for the tool or a lock.
 func (f *search) queued(ctx context.Context) error {
-	entries, err := f.Schedules()
+	t, err := f.Schedules()
 	if err != nil {
 		return err
 	}
 	byName := map[string]timetable.Entry{}
-	for _, e := range entries {
+	for _, e := range t.All() {
 		byName[e.Name] = e
 	}
 	add := func(id, run string, at time.Time) {
@@ -56,9 +56,9 @@ func (f *search) queued(ctx context.Context) error {
 
 // missed finds the schedules whose last time was missed, and those that no service fires. An item ends when a later time runs.
 func (f *search) missed(ctx context.Context) error {
-	entries, err := f.Schedules()
+	t, err := f.Schedules()
 	failed := []error{err}
-	for _, e := range entries {
+	for _, e := range t.All() {
 		if e.Trigger != nil || e.Paused || e.MissingTool() != "" {
 			continue
 		}

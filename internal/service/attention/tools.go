@@ -10,10 +10,15 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
-// invalid finds the definitions that cannot run.
+// invalid finds the definitions that cannot run, and the schedules whose days without times cannot be read.
 func (f *search) invalid(context.Context) error {
+	t, err := f.Schedules()
+	if t != nil {
+		f.stopped(t.Stopped)
+	}
 	for _, d := range f.Definitions() {
 		if d.Broken == "" {
 			continue
@@ -27,7 +32,19 @@ func (f *search) invalid(context.Context) error {
 		}
 		f.add(i)
 	}
-	return nil
+	return err
+}
+
+// stopped adds the schedules that do not run.
+func (f *search) stopped(list []timetable.Stopped) {
+	for _, x := range list {
+		do := "flowrun schedule list"
+		if x.File != "" {
+			do = "flowrun validate " + x.File
+		}
+		f.add(Item{Kind: Invalid, Tool: x.Tool, Schedule: x.Schedule, Since: x.Since, Do: do,
+			Reason: "a service that starts now does not run schedule " + x.Title + ": " + x.Why})
+	}
 }
 
 // lostState finds the tools whose state belongs to another file, which is gone.

@@ -2,6 +2,7 @@ package timetable
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/service/schedule"
@@ -24,6 +25,15 @@ func (s *Scheduler) Entries() []Entry {
 		return nil
 	}
 	return s.sortedEntries()
+}
+
+// Timetable returns the schedules that this service fires, and those that it cannot fire.
+func (s *Scheduler) Timetable() *Timetable {
+	t := &Timetable{Entries: s.sortedEntries()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.Stopped = slices.Clone(s.stopped)
+	return t
 }
 
 // Clocks returns when the schedules of this service fire, sorted by name. A paused schedule has only its name and its tool.

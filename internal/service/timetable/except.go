@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/cron"
 	"github.com/flowrun/flowrun/internal/lang/filestamp"
@@ -96,6 +97,24 @@ func startOf(def *tool.Definition) string {
 	return ProjectHere()
 }
 
+// Stopped is a schedule that does not run, because a file of except cannot be read.
+type Stopped struct {
+	Schedule, Title, Tool, Project string    // Schedule is its id
+	File                           string    // its definition; "" if it was added with a command
+	Since                          time.Time // when the file, or else its folder, was last changed; zero if that is not known
+	Why                            string
+}
+
+// lastChange returns when a file was last changed, or its folder if there is no such file.
+func lastChange(file string) time.Time {
+	for _, path := range []string{file, filepath.Dir(file)} {
+		if info, err := os.Stat(path); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
+}
+
 // addExcept adds the days in the files of except to an entry. If one of them cannot be read, the
 // days that were read last still count, and if they are not known, ok is false.
 func (t *Timetable) addExcept(e *Entry, r *tool.Schedule) (ok bool) {
@@ -109,6 +128,7 @@ func (t *Timetable) addExcept(e *Entry, r *tool.Schedule) (ok bool) {
 		}
 		old, known := t.before[e.Name]
 		if !known || !slices.Equal(old.exceptFiles, e.exceptFiles) {
+			t.Stopped = append(t.Stopped, Stopped{Schedule: e.Name, Title: e.Title, Tool: e.Tool, Project: e.Project, File: e.place.File, Since: lastChange(file), Why: err.Error()})
 			t.Problems = append(t.Problems, fmt.Sprintf("schedule %s does not run: %v", e.Title, err))
 			return false
 		}

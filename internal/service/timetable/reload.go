@@ -70,6 +70,7 @@ func (s *Scheduler) reload(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	s.entries = plans
+	s.stopped = slices.DeleteFunc(t.Stopped, func(x Stopped) bool { return x.Project != "" && x.Project != s.project })
 	s.incomplete = len(t.Problems) > 0 || slices.ContainsFunc(tools, func(l library.Listed) bool { return l.Broken() != "" })
 	s.mu.Unlock()
 	s.loop.Set(set)

@@ -73,6 +73,7 @@ type Scheduler struct {
 	mu         sync.Mutex
 	claims     []schedule.Firing // claimed times whose runs have not started yet
 	entries    map[string]Entry  // schedules that this service fires, by id; nil until they have been read
+	stopped    []Stopped         // schedules that do not run
 	incomplete bool              // some definitions could not be read, so their schedules are unknown
 	tools      map[string]bool   // tools that have schedules
 	// exceptFiles are files with days: reload reads them again after a change.

@@ -168,6 +168,8 @@ func When(spec cron.Spec) string {
 type Timetable struct {
 	Entries  []Entry
 	Problems []string
+	// Stopped are the schedules that do not run, because the days in a file of except are not known. Problems has them, too.
+	Stopped []Stopped
 	// hadSchedules are tools that had schedules before. If the file of one is invalid now, the
 	// previous version still applies, with its schedules.
 	hadSchedules map[string]bool
