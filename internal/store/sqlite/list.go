@@ -143,7 +143,11 @@ func (s *Store) Runs(ctx context.Context, q history.Query) ([]history.RunInfo, e
 	if err != nil {
 		return nil, err
 	}
-	text, args := runsQuery(q)
+	rare, err := s.rareLabel(ctx, q)
+	if err != nil {
+		return nil, s.db.failed(op, err)
+	}
+	text, args := runsQuery(q, rare)
 	rows, err := s.db.reads.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, s.db.failed(op, err)
@@ -161,7 +165,11 @@ func (s *Store) Count(ctx context.Context, q history.Query) (n int, known bool, 
 	if s.db.reads == nil || len(q.Status) > 0 || q.Open {
 		return 0, s.db.reads == nil, nil
 	}
-	where, args := conditions(q)
+	rare, err := s.rareLabel(ctx, q)
+	if err != nil {
+		return 0, false, s.db.failed("count the runs", err)
+	}
+	where, args := conditions(q, rare)
 	err = s.db.reads.QueryRowContext(ctx, "SELECT count(*) FROM runs"+join(where), args...).Scan(&n)
 	return n, err == nil, s.db.failed("count the runs", err)
 }
@@ -188,8 +196,8 @@ func scanRuns(rows *sql.Rows, q history.Query, waiting map[string]history.QueueP
 // runsQuery returns the statement for a query. It has one SELECT for each status: each
 // reads an index from its end and SQLite merges them, so that the first rows come without
 // reading the rest.
-func runsQuery(q history.Query) (text string, args []any) {
-	where, common := conditions(q)
+func runsQuery(q history.Query, rare *history.Label) (text string, args []any) {
+	where, common := conditions(q, rare)
 	infoColumns := infoColumns
 	if q.WithParams {
 		infoColumns = withRecord
@@ -224,8 +232,34 @@ func runsQuery(q history.Query) (text string, args []any) {
 // all matches. Ids begin with the time; five letters of it are 17 minutes.
 const shortPrefix = 5
 
-// conditions returns the conditions of a query without the status.
-func conditions(q history.Query) (where []string, args []any) {
+// maxRare is up to how many runs have a label for which all of them are read. The runs with a label that more have are soon
+// found among the newest.
+const maxRare = 10_000
+
+// rareLabel returns a label of a query that few runs have, nil if there is none.
+func (s *Store) rareLabel(ctx context.Context, q history.Query) (*history.Label, error) {
+	for _, l := range q.Labels {
+		n := 0
+		query, args := runsLabelled(l)
+		err := s.db.reads.QueryRowContext(ctx, "SELECT count(*) FROM ("+query+" LIMIT ?)", append(args, maxRare+1)...).Scan(&n)
+		if err != nil || n <= maxRare {
+			return &l, err
+		}
+	}
+	return nil, nil
+}
+
+// runsLabelled returns the statement for the numbers of the runs with a label.
+func runsLabelled(l history.Label) (query string, args []any) {
+	if l.Value == "" {
+		return "SELECT run FROM run_labels WHERE name = ?", []any{l.Name}
+	}
+	return "SELECT run FROM run_labels WHERE name = ? AND value = ?", []any{l.Name, l.Value}
+}
+
+// conditions returns the conditions of a query without the status. rare is one of its labels that few runs have, nil if there is
+// none.
+func conditions(q history.Query, rare *history.Label) (where []string, args []any) {
 	switch {
 	case q.Prefix == "":
 	case len(q.Prefix) < shortPrefix:
@@ -277,6 +311,10 @@ func conditions(q history.Query) (where []string, args []any) {
 	if q.Before != "" {
 		where = append(where, "n < (SELECT n FROM runs WHERE id = ?)")
 		args = append(args, q.Before)
+	}
+	if rare != nil {
+		query, a := runsLabelled(*rare)
+		where, args = append(where, "n IN ("+query+")"), append(args, a...)
 	}
 	return where, args
 }

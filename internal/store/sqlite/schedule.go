@@ -73,7 +73,7 @@ func (s Schedules) Remove(ctx context.Context, id string) (existed bool, err err
 // tell which scheduled times had a run.
 func deleteSchedule(ctx context.Context, c *conn, id string) (existed bool, err error) {
 	n, err := c.change(ctx, "DELETE FROM schedules WHERE id = ?", id)
-	for _, q := range []string{"DELETE FROM cursors WHERE schedule = ?", "DELETE FROM pauses WHERE schedule = ?"} {
+	for _, q := range []string{"DELETE FROM cursors WHERE schedule = ?", "DELETE FROM pauses WHERE schedule = ?", "DELETE FROM backfills WHERE schedule = ?"} {
 		if err == nil {
 			_, err = c.ExecContext(ctx, q, id)
 		}

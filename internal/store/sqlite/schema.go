@@ -224,4 +224,27 @@ ALTER TABLE pauses ADD COLUMN reason TEXT NOT NULL DEFAULT '';
 ALTER TABLE cursors ADD COLUMN resumed INTEGER NOT NULL DEFAULT 0; -- ns since 1970
 
 -- From here on, a wait may hold the locks of its run (package eventcode).
+`, `
+-- Backfills that a service was asked for and has not finished.
+CREATE TABLE backfills (
+	schedule TEXT    PRIMARY KEY,
+	first    INTEGER NOT NULL, -- ns since 1970, the first scheduled time
+	until    INTEGER NOT NULL, -- ns since 1970, the end of the range
+	parallel INTEGER NOT NULL  -- how many runs may be active at once
+) STRICT, WITHOUT ROWID;
+
+-- The labels of runs once more, so that those with a rare one are found without reading all runs.
+CREATE TABLE run_labels (
+	name  TEXT    NOT NULL,
+	value TEXT    NOT NULL,
+	run   INTEGER NOT NULL,
+	PRIMARY KEY (name, value, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO run_labels (name, value, run) SELECT key, value, n FROM runs, json_each(labels) WHERE labels <> '';
+CREATE TRIGGER runs_labelled AFTER INSERT ON runs WHEN new.labels <> '' BEGIN
+	INSERT INTO run_labels (name, value, run) SELECT key, value, new.n FROM json_each(new.labels);
+END;
+CREATE TRIGGER runs_removed AFTER DELETE ON runs WHEN old.labels <> '' BEGIN
+	DELETE FROM run_labels WHERE (name, value, run) IN (SELECT key, value, old.n FROM json_each(old.labels));
+END;
 `}

@@ -403,7 +403,7 @@ func TestManyRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Log(name, time.Since(began))
-		text, args := runsQuery(c.q)
+		text, args := runsQuery(c.q, nil)
 		if got := plan(t, s, text, args); got != c.plan {
 			t.Errorf("%s: the plan is %s, want %s", name, got, c.plan)
 		}
