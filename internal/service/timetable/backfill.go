@@ -138,10 +138,31 @@ func (s *Scheduler) Backfill(ctx context.Context, name string, from, to time.Tim
 	if err != nil || preview {
 		return times, err
 	}
+	if s.backfilling(e.Name) {
+		return nil, outcome.ErrBackfillRunning
+	}
+	if err := s.store.Schedules().AddBackfill(ctx, sqlite.Backfill{Schedule: e.Name, From: from, To: to, Parallel: parallel}); err != nil {
+		return nil, err
+	}
+	if !s.runBackfill(e, times, parallel) {
+		return nil, outcome.ErrBackfillRunning
+	}
+	return times, nil
+}
+
+func (s *Scheduler) backfilling(schedule string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.backfills[schedule] != nil
+}
+
+// runBackfill runs a backfill in the background, and reports false if one of the schedule is running. The backfill is kept in
+// the history until it has ended or a person has stopped it, so that the next service continues it.
+func (s *Scheduler) runBackfill(e Entry, times []service.BackfillTime, parallel int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.backfills[e.Name] != nil {
-		return nil, outcome.ErrBackfillRunning
+		return false
 	}
 	own, cancel := context.WithCancel(s.ctx)
 	s.backfills[e.Name] = cancel
@@ -150,7 +171,12 @@ func (s *Scheduler) Backfill(ctx context.Context, name string, from, to time.Tim
 			return s.execute(ctx, e, run, params)
 		}}
 	s.starting.Go(func() {
-		if err := b.Run(own, times); err != nil && own.Err() == nil {
+		err := b.Run(own, times)
+		if own.Err() == nil {
+			_, bad := s.store.Schedules().RemoveBackfill(own, e.Name)
+			err = errors.Join(err, bad)
+		}
+		if err != nil && own.Err() == nil {
 			s.log.Error("the backfill stopped", "schedule", e.Name, "error", err.Error())
 		}
 		cancel()
@@ -158,7 +184,35 @@ func (s *Scheduler) Backfill(ctx context.Context, name string, from, to time.Tim
 		defer s.mu.Unlock()
 		delete(s.backfills, e.Name)
 	})
-	return times, nil
+	return true
+}
+
+// continueBackfills continues the backfills of earlier services, when the schedules are known.
+func (s *Scheduler) continueBackfills(ctx context.Context) {
+	for !s.loaded() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(idleInterval):
+		}
+	}
+	list, err := s.store.Schedules().Backfills(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("cannot continue backfills", "error", err.Error())
+	}
+	for _, b := range list {
+		e, known := s.entry(b.Schedule)
+		if !known {
+			continue // of another project, or of a definition that is invalid now
+		}
+		times, err := PlanBackfill(ctx, s.store, e, b.From, b.To, time.Now())
+		if err != nil {
+			s.log.Error("cannot continue a backfill", "schedule", e.Name, "error", err.Error())
+			continue
+		}
+		s.log.Info("continuing a backfill", "schedule", e.Name)
+		s.runBackfill(e, times, b.Parallel)
+	}
 }
 
 // execute starts a run of a backfill and waits until it is no longer active, or until ctx ends.
@@ -184,16 +238,17 @@ func (s *Scheduler) execute(ctx context.Context, e Entry, run string, params map
 }
 
 // StopBackfill implements service.Schedules.
-func (s *Scheduler) StopBackfill(_ context.Context, name string) (stopped bool, err error) {
+func (s *Scheduler) StopBackfill(ctx context.Context, name string) (stopped bool, err error) {
 	e, err := s.find(name)
 	if err != nil {
 		return false, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	stop := s.backfills[e.Name]
 	if stop != nil {
 		stop()
 	}
-	return stop != nil, nil
+	s.mu.Unlock()
+	kept, err := s.store.Schedules().RemoveBackfill(ctx, e.Name)
+	return stop != nil || kept, err
 }

@@ -114,3 +114,45 @@ func TestLabels(t *testing.T) {
 		waittest.Until(s, "the runs of a backfill", func() bool { return labelled() == 4 })
 	})
 }
+
+// TestBackfillContinues checks that the next service continues a backfill, unless it has ended or a person has stopped it.
+func TestBackfillContinues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, everyHour+"  - {cron: \"0 0 * * *\", timezone: UTC}\n")
+		from := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC)
+		begin := func(f *Scheduler) {
+			t.Helper()
+			if _, err := f.Backfill(t.Context(), "t", from, from.AddDate(0, 0, 4), 1, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, stop := s.serve()
+		begin(f)
+		waittest.Until(s, "the first run", func() bool { return len(s.running()) == 1 })
+		stop()
+		s.endAll(dag.Succeeded)
+		f, stop = s.serve()
+		waittest.Until(s, "the second run", func() bool { return len(s.running()) == 1 })
+		if _, err := f.StopBackfill(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		s.endAll(dag.Succeeded)
+		f, stop = s.serve()
+		time.Sleep(time.Minute)
+		if n := len(s.params); n != 2 {
+			t.Errorf("%d runs after the backfill was stopped", n)
+		}
+		begin(f)
+		for len(s.params) < 4 {
+			s.endAll(dag.Succeeded)
+			time.Sleep(time.Second)
+		}
+		s.endAll(dag.Succeeded)
+		waittest.Until(s, "the end of the backfill", func() bool {
+			list, err := s.store.Schedules().Backfills(t.Context())
+			return err == nil && len(list) == 0
+		})
+		stop()
+	})
+}

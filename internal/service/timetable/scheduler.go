@@ -109,6 +109,7 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.startClaimed(ctx) })
+	work.Go(func() { s.continueBackfills(ctx) })
 	work.Go(func() { s.watchTriggers(ctx) })
 	work.Go(func() { s.watchDeadlines(ctx) })
 	return s, func() {

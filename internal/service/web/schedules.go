@@ -34,7 +34,7 @@ func (h scheduleHandlers) routes() []route {
 			body: "nothing", answers: []answer{accepted}, handle: h.runSchedule},
 		{method: "POST", path: "/api/v1/schedules/{name}/backfill", id: "backfill", summary: "Start runs for past scheduled times that had none",
 			doc: "Runs start oldest first, at most `max_parallel` active at once, each time at most once. The response has all times in the range. " +
-				"The runs have the origin `backfill:NAME`. If the service stops, repeat the request: it continues with the times that are left.",
+				"The runs have the origin `backfill:NAME`. If the service stops, the next one continues, unless the backfill was stopped.",
 			body: "backfill", answers: []answer{{202, "The backfill is running, unless it was a dry run.", "", "backfilled"}}, handle: h.backfill},
 		{method: "DELETE", path: "/api/v1/schedules/{name}/backfill", id: "stopBackfill", summary: "Stop a backfill",
 			doc:     "It starts no more runs. Active runs continue.",
