@@ -78,6 +78,7 @@ func (r *Result) Outcome(what string, line int, to string, reasons []string) {
 type Tool struct {
 	Name, Description string
 	Notes             []string // comments at the top
+	MailTo            []string // addresses that get an e-mail when it fails
 	Parameters        []Parameter
 	Environment       []Variable
 	Secrets           []string // variables of the process whose values are masked

@@ -77,6 +77,10 @@ func (w *writer) tool(t *Tool) []tool.Entry {
 	if len(t.Schedules) > 0 {
 		e.add("schedule", schedules(t.Schedules))
 	}
+	if len(t.MailTo) > 0 {
+		email := tool.Value{Map: []tool.Entry{{Key: "to", Value: texts(t.MailTo)}}}
+		e.add("notify", tool.Value{List: []tool.Value{{Map: []tool.Entry{{Key: "email", Value: email}}}}})
+	}
 	if len(t.Parameters) > 0 {
 		e.add("parameters", w.parameters(t.Parameters))
 	}

@@ -3,6 +3,7 @@ package cron
 
 import (
 	"fmt"
+	"net/mail"
 	"path"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ type reader struct {
 	env    []importer.Variable
 	shell  string
 	zone   string
+	mailTo []string
 	badEnv string // why the lines below cannot be carried over
 }
 
@@ -53,7 +55,9 @@ func (r *reader) variable(line string, n int) bool {
 	value = unquote(strings.TrimSpace(value))
 	what := "variable " + name
 	switch name {
-	case "MAILTO", "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
+	case "MAILTO":
+		r.setMailTo(what, n, value)
+	case "MAILFROM", "CONTENT_TYPE", "CONTENT_TRANSFER_ENCODING":
 		r.result.Add(what, n, "", importer.LeftOut, "flowrun keeps the output of every run instead of mailing it; notify of a tool sends e-mails")
 	case "RANDOM_DELAY":
 		r.result.Add(what, n, "", importer.LeftOut, "write jitter in the schedules")
@@ -87,6 +91,31 @@ func (r *reader) variable(line string, n int) bool {
 		r.result.Outcome(what, n, "", nil)
 	}
 	return true
+}
+
+// setMailTo reads the addresses to which cron mails what the commands below print.
+func (r *reader) setMailTo(what string, n int, value string) {
+	r.mailTo = nil
+	var left []string
+	for word := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' }) {
+		if a, err := mail.ParseAddress(word); err != nil || a.Address != word || strings.ContainsAny(word, `{}"`) {
+			left = append(left, word)
+			continue
+		}
+		r.mailTo = append(r.mailTo, word)
+	}
+	var changed []string
+	switch {
+	case len(r.mailTo) > 0:
+		changed = append(changed, "cron mails all output, flowrun only that a run failed or works again; set smtp in the settings")
+		if len(left) > 0 {
+			changed = append(changed, "no address: "+strings.Join(left, ", "))
+		}
+	case len(left) > 0:
+		r.result.Add(what, n, "", importer.LeftOut, "flowrun keeps the output of every run instead of mailing it to a user of this machine; notify of a tool sends e-mails")
+		return
+	}
+	r.result.Outcome(what, n, "", changed)
 }
 
 // description is what a comment says of the line below. A command that is commented out and the names of the fields say
@@ -160,7 +189,7 @@ func (r *reader) command(line string, n int, system bool, about string) {
 		why = "its time zone is unknown"
 	}
 	script, input := percent(rest)
-	t := &importer.Tool{Name: importer.Unique(r.taken, nameOf(script, about, n)), Description: about, Environment: r.env, Dir: importer.Ref("HOME")}
+	t := &importer.Tool{Name: importer.Unique(r.taken, nameOf(script, about, n)), Description: about, Environment: r.env, MailTo: r.mailTo, Dir: importer.Ref("HOME")}
 	for _, v := range r.env {
 		if v.Name == "HOME" { // cron starts the command there
 			t.Dir = v.Value

@@ -25,7 +25,8 @@ var features = []importtest.Feature{
 	{"variables", "A=b c\n", importtest.Exact, ""},
 	{"`SHELL` (sh, bash)", "SHELL=/bin/bash\n", importtest.Exact, ""},
 	{"`CRON_TZ`, `TZ`", "CRON_TZ=Europe/Zurich\n", importtest.Exact, ""},
-	{"`MAILTO`", "MAILTO=me\n", importtest.Left, ""},
+	{"`MAILTO` with addresses", "MAILTO=a@example.com,b@example.com\n0 7 * * * echo x", importtest.Changed, "notify:\n  - email:\n      to:\n        - a@example.com\n        - b@example.com"},
+	{"`MAILTO` with a user", "MAILTO=me\n", importtest.Left, ""},
 	{"`%` in a command", "0 7 * * * cat%a%b", importtest.Changed, "input: |\n      a\n      b"},
 	{"the user of a system crontab (`--system`)", "--system\n0 7 * * * root echo x", importtest.Changed, "as the user root"},
 }
