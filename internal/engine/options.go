@@ -39,6 +39,7 @@ type runOptions struct {
 	terminal        Terminal
 	prompt          func(context.Context, steps.Prompt) (string, error)
 	console, stream func(steps.Chunk)
+	progress        func(steps.Progress)
 	queued          func(history.QueuePosition)
 	noticed         func(notice.Notice)
 }
@@ -170,6 +171,10 @@ func WithStream(f func(steps.Chunk)) RunOption { return func(o *runOptions) { o.
 // goes to the writer of WithStdout while it is printed, or was shown on the terminal, is left out. Without
 // WithConsole, the streams are dropped.
 func WithConsole(f func(steps.Chunk)) RunOption { return func(o *runOptions) { o.console = f } }
+
+// WithProgress calls f with how far steps are that report it (gostep.StepInput.Progress), one call at a time. Without it,
+// the function of WithConsole gets a line.
+func WithProgress(f func(steps.Progress)) RunOption { return func(o *runOptions) { o.progress = f } }
 
 // WithQueue calls f when the run has to wait in the queue for locks, or for other runs of its tool to end; again when
 // what it waits for changes; and once more, without Obstacles, when it is admitted. There is one call at a time; a

@@ -245,7 +245,7 @@ func (e *Engine) prepare(ctx context.Context, j *job, tee *outputTee) (err error
 		epoch = j.ledger.Epoch()
 	}
 	o := steps.Options{Run: j.id, Epoch: epoch, Env: j.args.RunEnv.Env, Grace: e.config.Grace, Force: j.force,
-		Host: e.host(procid.Mark(j.id, epoch)), Unenforced: len(j.unheld) > 0, Parallel: e.slots.Size(), Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: j.account.note, Function: j.stream, Prompt: j.prompt, HTTP: e.config.HTTP}
+		Host: e.host(procid.Mark(j.id, epoch)), Unenforced: len(j.unheld) > 0, Parallel: e.slots.Size(), Helper: e.config.Helper, Egress: e.config.Egress, Follow: tee.follow, Notify: j.account.note, Function: j.stream, Progress: j.progress, Prompt: j.prompt, HTTP: e.config.HTTP}
 	if trace := e.config.Trace; trace != nil {
 		o.Trace = func(path dag.ID, attempt int) (string, string) { return trace(j.id, path, attempt) }
 	}

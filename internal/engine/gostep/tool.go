@@ -38,6 +38,8 @@ type StepInput struct {
 	// Readable lists the files and folders that the permissions of the tool around the step let it read. It is nil if
 	// they are not enforced.
 	Readable []string
+
+	reports *reports // nil: nobody is shown how far the work is
 }
 
 // ExitError is an error that sets the step's exit code. Err says why, and may be nil.
@@ -125,6 +127,8 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 	}()
 	in := InputOf(a)
 	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
+	in.reports = &reports{session: a.Session(), call: c}
+	defer in.reports.end()
 	v, err := g.Tool.Run(ctx, in)
 	if err != nil {
 		res = goFailure(a, err)

@@ -59,6 +59,8 @@ type Options struct {
 	// each stream, one call at a time. A slow call delays no step. After the run, Close waits for
 	// these calls as long as they make progress.
 	Console, Function func(Chunk)
+	// Progress, if set, receives how far steps are that report it, one call at a time. Without it, Console gets a line.
+	Progress func(Progress)
 	// Terminal, if set, lets a person answer interactive steps.
 	Terminal Terminal
 	// Prompt, if set, is called when an interactive step that has no Terminal seems to wait for input,
@@ -138,8 +140,10 @@ type Session struct {
 
 	streamed   map[string]bool // files to which output was streamed
 	relays     sync.WaitGroup
-	delivering sync.Mutex   // held while Console or Function is called
-	delivered  atomic.Int64 // number of chunks
+	delivering sync.Mutex   // held while Console, Function or Progress is called
+	delivered  atomic.Int64 // number of chunks and reports
+	reports    []Progress   // that wait for their receiver; with mu
+	reporting  bool         // they are being delivered; with mu
 
 	connections remote.Connections // of steps on other machines
 

@@ -115,6 +115,9 @@ func (s *Server) run(ctx context.Context, c *toolCall, i *registry.Invocation) *
 // runOptions connects the run of the call with the client.
 func (c *toolCall) runOptions(news *news) []engine.RunOption {
 	options := []engine.RunOption{engine.WithOrigin(engine.OriginMCP), engine.WithApproval(c.ask), engine.WithSink(news), engine.WithConsole(news.log)}
+	if c.token != nil {
+		options = append(options, engine.WithProgress(news.progress))
+	}
 	if c.stdout != nil {
 		options = append(options, engine.WithStdout(c.stdout))
 	}

@@ -61,10 +61,16 @@ func (n *news) end(ctx context.Context) {
 
 // Emit implements dag.Sink: a client that asked for progress gets a notification for each step.
 func (n *news) Emit(e dag.Event) {
-	message := progressText(e)
-	if message == "" || n.token == nil {
-		return
+	if message := progressText(e); message != "" && n.token != nil {
+		n.notify(message)
 	}
+}
+
+// progress passes on how far a step is, such as one that calls a tool of another server.
+func (n *news) progress(p steps.Progress) { n.notify(fmt.Sprintf("%s: %s", p.Step, p)) }
+
+// notify sends a notification of progress. Its number must grow, so it counts the notifications.
+func (n *news) notify(message string) {
 	n.add(func(ctx context.Context) {
 		n.steps++
 		_ = n.session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: n.token, Message: message, Progress: n.steps})

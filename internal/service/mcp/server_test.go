@@ -480,6 +480,29 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// TestProgressOfStep checks that clients get what a step reports of its progress.
+func TestProgressOfStep(t *testing.T) {
+	s := serve(t, nil)
+	err := s.library.Add(gostep.GoTool{Name: "work", Description: "Works", Tags: []string{"free"}, Run: func(_ context.Context, in *gostep.StepInput) (any, error) {
+		in.Progress(1, 2, "half")
+		return "done", nil
+	}}.Definition())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Refresh()
+	r := open(t, s)
+	r.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":"token"}}}`)
+	var heard []string
+	for _, m := range r.until(1.0) {
+		params, _ := m["params"].(map[string]any)
+		heard = append(heard, fmt.Sprint(params["message"]))
+	}
+	if !slices.Contains(heard, "work: 1 of 2: half") {
+		t.Errorf("heard %q", heard)
+	}
+}
+
 // TestQuestionWithoutForm checks that a step that only asks for approval gets the decision.
 func TestQuestionWithoutForm(t *testing.T) {
 	for decision, want := range map[string]string{"approve": "done\n", "deny": ""} {
