@@ -3,7 +3,9 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
@@ -14,13 +16,20 @@ import (
 // program checks its arguments itself. leftOut are the paths of those, such as properties/email/pattern.
 func ForeignSchema(doc map[string]any) (s *JSONSchema, leftOut []string, err error) {
 	setDialect(doc)
+	leftOut = dropEmptyChoices(doc, "")
 	for range maxRepairs {
 		_, bad := jsonschema.Compile(doc)
 		if len(bad) == 0 {
 			break
 		}
 		changed := false
+		repairedNow := map[string]bool{}
 		for _, p := range bad {
+			where := strings.Join(p.Path[:keywordDepth(doc, p.Path)], "/")
+			if repairedNow[where] { // a list can have several problems
+				continue
+			}
+			repairedNow[where] = true
 			switch what := repair(doc, p.Path); what {
 			case nothing:
 			case removed:
@@ -69,6 +78,30 @@ func setDialect(doc map[string]any) {
 	}
 }
 
+// otherTypes are names of types that other programs write.
+var otherTypes = map[string]string{"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "float": "number", "double": "number",
+	"decimal": "number", "bool": "boolean", "str": "string", "text": "string", "dict": "object", "map": "object", "list": "array"}
+
+// plainType returns the name of a type as JSON Schema has it.
+func plainType(name string) string {
+	name = strings.ToLower(name)
+	if other, ok := otherTypes[name]; ok {
+		return other
+	}
+	return name
+}
+
+// plainTypes is plainType for a list. What is not a text stays.
+func plainTypes(list []any) []any {
+	types := slices.Clone(list)
+	for i, v := range types {
+		if name, ok := v.(string); ok {
+			types[i] = plainType(name)
+		}
+	}
+	return types
+}
+
 // repaired is what repair did.
 type repaired int
 
@@ -80,17 +113,35 @@ const (
 
 // repair corrects or removes the keyword to which a path leads, or the keyword that has what it leads to.
 func repair(doc map[string]any, path []string) repaired {
-	holder, key := keywordOf(doc, path)
-	if holder == nil {
+	holder, key, named := keywordOf(doc, path)
+	switch {
+	case holder == nil:
 		return nothing
+	case named:
+		return repairNamed(holder, key)
 	}
 	switch v := holder[key].(type) {
+	case nil: // some libraries write null for what is not set
+		delete(holder, key)
+		return corrected
 	case string:
-		if low := strings.ToLower(v); key == "type" && low != v {
+		if low := plainType(v); key == "type" && low != v {
 			holder[key] = low
 			return corrected
 		}
+		if key == "required" {
+			holder[key] = []any{v}
+			return corrected
+		}
 	case []any:
+		if key == "properties" && len(v) == 0 { // in some languages, an empty map looks like a list
+			holder[key] = map[string]any{}
+			return corrected
+		}
+		if types := plainTypes(v); key == "type" && !slices.Equal(types, v) {
+			holder[key] = types
+			return corrected
+		}
 		if key == "required" {
 			if names := uniqueTexts(v); len(names) < len(v) && len(names) > 0 {
 				holder[key] = names
@@ -109,23 +160,83 @@ func repair(doc map[string]any, path []string) repaired {
 	return removed
 }
 
+// repairNamed puts a schema that accepts everything, or everything of its type, in place of one that is none: without it, the
+// name of a parameter would be lost.
+func repairNamed(schemas map[string]any, name string) repaired {
+	switch v := schemas[name].(type) {
+	case nil:
+		schemas[name] = map[string]any{}
+		return corrected
+	case []any:
+		schemas[name] = map[string]any{}
+		if len(v) == 0 {
+			return corrected
+		}
+	case string:
+		schemas[name] = map[string]any{"type": plainType(v)}
+		return corrected
+	default:
+		schemas[name] = map[string]any{}
+	}
+	return removed
+}
+
+// holdsNames are the keywords with schemas by name.
+var holdsNames = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+
 // keywordOf returns the object with the keyword to which a path leads, and the keyword. An element of a list belongs to the
-// keyword with the list. holder is nil if there is none.
-func keywordOf(doc map[string]any, path []string) (holder map[string]any, key string) {
+// keyword with the list. holder is nil if there is none. named reports that the key is the name of a schema.
+func keywordOf(doc map[string]any, path []string) (holder map[string]any, key string, named bool) {
 	var at any = doc
+	names := false
 	for _, name := range path {
 		switch v := at.(type) {
 		case map[string]any:
 			next, has := v[name]
 			if !has {
-				return holder, key
+				return holder, key, named
 			}
 			holder, key, at = v, name, next
+			named, names = names, !names && slices.Contains(holdsNames, name)
 		default:
-			return holder, key
+			return holder, key, named
 		}
 	}
-	return holder, key
+	return holder, key, named
+}
+
+// keywordDepth returns how many names of a path lead to the keyword that keywordOf returns.
+func keywordDepth(doc map[string]any, path []string) (depth int) {
+	var at any = doc
+	for _, name := range path {
+		members, _ := at.(map[string]any)
+		next, has := members[name]
+		if !has {
+			break
+		}
+		at = next
+		depth++
+	}
+	return depth
+}
+
+// dropEmptyChoices removes lists of no values, which no argument could match, and returns their paths.
+func dropEmptyChoices(v any, path string) (removed []string) {
+	switch v := v.(type) {
+	case []any:
+		for i, one := range v {
+			removed = append(removed, dropEmptyChoices(one, path+"/"+strconv.Itoa(i))...)
+		}
+	case map[string]any:
+		if list, ok := v["enum"].([]any); ok && len(list) == 0 {
+			delete(v, "enum")
+			removed = append(removed, strings.TrimPrefix(path+"/enum", "/"))
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			removed = append(removed, dropEmptyChoices(v[key], path+"/"+key)...)
+		}
+	}
+	return removed
 }
 
 // uniqueTexts returns the texts of a list, each once.
