@@ -15,23 +15,32 @@ import (
 // step returns the step that calls a tool of the server.
 func (r *remote) step(name string) gostep.StepFunc {
 	return func(ctx context.Context, in *gostep.StepInput) (any, error) {
-		res, err := r.call(ctx, name, in.Params)
+		res, err := r.call(ctx, name, in)
 		if err != nil && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("MCP server %s: %w", r.config.Name, err)
 		}
-		content := contentFrom(res)
-		if res.IsError {
-			return nil, errors.New(plainText(content.Text(), maxProblem))
+		content, err := outputOf(res)
+		if err != nil {
+			return nil, err
 		}
 		return content, nil
 	}
 }
 
+// outputOf returns the output of a step that got this result. The error is why the step fails.
+func outputOf(res *mcp.CallToolResult) (*gostep.Content, error) {
+	content := contentFrom(res)
+	if res.IsError {
+		return nil, errors.New(plainText(failureOf(res, content), maxProblem))
+	}
+	return content, nil
+}
+
 // call calls a tool. It is never called twice, except if the server says that it has not run.
-func (r *remote) call(ctx context.Context, name string, args map[string]any) (*mcp.CallToolResult, error) {
+func (r *remote) call(ctx context.Context, name string, in *gostep.StepInput) (*mcp.CallToolResult, error) {
 	if r.config.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.config.Timeout, fmt.Errorf("it did not answer within %v; the outcome of the call is unknown", r.config.Timeout))
@@ -39,12 +48,16 @@ func (r *remote) call(ctx context.Context, name string, args map[string]any) (*m
 	}
 	defer r.sampling.begin()()
 	defer r.questions.begin()()
+	token, end := r.progress.begin(in.Progress)
+	defer end()
 	for again := false; ; again = true {
 		l, err := r.connected(ctx)
 		if err != nil {
 			return nil, err
 		}
-		res, err := l.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+		params := &mcp.CallToolParams{Name: name, Arguments: in.Params}
+		params.SetProgressToken(token)
+		res, err := l.session.CallTool(ctx, params)
 		if err == nil {
 			return res, nil
 		}
@@ -95,6 +108,16 @@ func contentFrom(res *mcp.CallToolResult) *gostep.Content {
 		c.Parts[0].Text = strings.TrimSuffix(c.Parts[0].Text, "\n")
 	}
 	return c
+}
+
+// failureOf returns why a call failed: the texts, and the structured content that says more.
+func failureOf(res *mcp.CallToolResult, content *gostep.Content) string {
+	text := strings.TrimSpace(content.Text())
+	data, err := json.Marshal(res.StructuredContent)
+	if err != nil || res.StructuredContent == nil || isDocument(text) || wraps(res.StructuredContent, text) {
+		return text
+	}
+	return strings.TrimSpace(text + "\n" + string(data))
 }
 
 // wraps reports whether structured content is only an object around a text. Libraries for servers make

@@ -22,6 +22,7 @@ type ServerConfig struct {
 	Command string // the program to start
 	Args    []string
 	Env     map[string]string
+	EnvFile string // with more of Env, relative to the workspace; "" for none
 	Dir     string // working directory; "" is the workspace, to which it may be relative
 	URL     string // over HTTP, with the transport that Type says
 	HTTPURL string // for streamable HTTP

@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -148,6 +149,7 @@ func TestClient(t *testing.T) {
 				{"exact", "{}", []part{{"", `{"id": 12345678901234567890}`}}, ""},
 				{"fail", "{}", nil, "no such [31mcity"},
 				{"refuse", "{}", nil, "not today"},
+				{"detailed", "{}", nil, "limit\n{\"retryAfter\":30}"},
 				{"ask", "{}", []part{{"", "decline true "}}, ""},
 			} {
 				a := u.call(t.Context(), "s__"+c.tool, c.arguments)
@@ -253,12 +255,73 @@ func TestClientSettings(t *testing.T) {
 		"would ask for: key, token":     {Name: "a", Command: "x", Args: []string{"${input:token}"}, Env: map[string]string{"X": "${input:key}"}},
 		"one of command, url":           {Name: "a", Command: "x", URL: "http://x"},
 		"not set: NO_SUCH_A, NO_SUCH_B": {Name: "a", Command: "x", Args: []string{"$NO_SUCH_B"}, Env: map[string]string{"X": "${NO_SUCH_A}"}},
+		"cannot read its envFile":       {Name: "a", Command: "x", EnvFile: "nowhere.env"},
 		"not a URL that starts":         {Name: "a", HTTPURL: "file:///etc/passwd"},
 		"connection refused":            {Name: "a", HTTPURL: "http://127.0.0.1:1/mcp"},
 	} {
 		u := use(t, "", s)
 		if list := u.Tools(); len(list) > 0 || len(u.problems) != 1 || !strings.Contains(u.problems[0], want) {
 			t.Errorf("%q, want %q", u.problems, want)
+		}
+	}
+}
+
+// TestClientProgress: what a server reports of its progress is passed on while the step runs.
+func TestClientProgress(t *testing.T) {
+	for transport, server := range transports(t) {
+		t.Run(transport, func(t *testing.T) {
+			u := use(t, "", server)
+			i, answer := registry.New(u.library, registry.Options{}).Read(t.Context(), registry.Request{Tool: "s__progress", Arguments: "{}"})
+			if answer != nil {
+				t.Fatal(errorOf(answer))
+			}
+			var got []string
+			if a := i.Do(t.Context(), engine.WithConsole(func(c steps.Chunk) { got = append(got, string(c.Step)+" "+string(c.Text)) })); a.Error != nil {
+				t.Fatal(errorOf(a))
+			}
+			want := []string{"s__progress 1 of 3: part [31mred\n", "s__progress 2 of 3: part [31mred\n", "s__progress 3 of 3: part [31mred\n"}
+			if !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestClientRefusesSampling: without a model, the request is one that the client does not know.
+func TestClientRefusesSampling(t *testing.T) {
+	u := use(t, "", program(t, "s", "good"))
+	if text := u.call(t.Context(), "s__sample", "{}").Content.Text(); text != "-32601" {
+		t.Error(text)
+	}
+}
+
+// TestClientEnvFile: the variables of a file are those of the program, unless env has them. They are not shown.
+func TestClientEnvFile(t *testing.T) {
+	s := program(t, "s", "good")
+	s.EnvFile, s.Env["BOTH"] = "dev.env", "of env"
+	u := use(t, "", s)
+	if err := os.WriteFile(filepath.Join(u.folder, "dev.env"), []byte("BOTH=of file\nKEY='secret-token'\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(u.call(t.Context(), "s__environment", "{}").Content.Text(), "\n")
+	if !slices.Contains(lines, "KEY=secret-token") || !slices.Contains(lines, "BOTH=of env") {
+		t.Error(lines)
+	}
+	s = program(t, "h", "exits")
+	s.EnvFile = filepath.Join(u.folder, "dev.env")
+	u = use(t, "", s)
+	if u.Tools(); !strings.Contains(strings.Join(u.problems, ""), "the token *** is wrong") {
+		t.Error(u.problems)
+	}
+}
+
+// TestMissingProgram: the message names the program, also if its folder is in the environment too.
+func TestMissingProgram(t *testing.T) {
+	t.Setenv("TEST_VENV", "/opt/no-such-venv")
+	for _, command := range []string{"/opt/no-such-venv/bin/python3", "$TEST_VENV/bin/python3"} {
+		u := use(t, "", mcpclient.ServerConfig{Name: "s", Command: command, Env: map[string]string{"VIRTUAL_ENV": "/opt/no-such-venv"}})
+		if u.Tools(); !strings.Contains(strings.Join(u.problems, ""), "/opt/no-such-venv/bin/python3") {
+			t.Errorf("%q", u.problems)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/engine/dotenv"
 )
 
 // CheckServerName returns an error if a server cannot have a name: it is the beginning of the names of
@@ -92,10 +94,25 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 	if out.Dir = fill(c.Dir); !filepath.IsAbs(out.Dir) {
 		out.Dir = filepath.Join(base, out.Dir)
 	}
+	if out.EnvFile = fill(c.EnvFile); out.EnvFile != "" {
+		more, err := readEnvFile(out.EnvFile, base)
+		if err != nil {
+			return out, secrets, err
+		}
+		for name, v := range more {
+			if _, set := out.Env[name]; !set {
+				out.Env[name] = v
+				hide(v)
+			}
+		}
+	}
 	if len(asked) > 0 {
 		slices.Sort(asked)
 		return out, secrets, fmt.Errorf("its settings refer to inputs that an editor would ask for: %s; write the value, or $NAME for an environment variable", strings.Join(slices.Compact(asked), ", "))
 	}
+	secrets = slices.DeleteFunc(secrets, func(s string) bool { // messages say which program was not found, and where
+		return filepath.IsAbs(s) && (strings.HasPrefix(out.Command, s) || strings.HasPrefix(out.Dir, s))
+	})
 	if out.URL != "" && isStreamable(out.Type) {
 		out.URL, out.HTTPURL = "", out.URL
 	}
@@ -104,6 +121,26 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 		return out, secrets, fmt.Errorf("its settings refer to variables that are not set: %s", strings.Join(slices.Compact(unset), ", "))
 	}
 	return out, secrets, nil
+}
+
+// readEnvFile returns the variables of a file. A relative path is relative to base.
+func readEnvFile(path, base string) (map[string]string, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	text, err := dotenv.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read its envFile: %w", err)
+	}
+	vars, problems := dotenv.Parse(path, text, os.LookupEnv)
+	if err := problems.Err(); err != nil {
+		return nil, fmt.Errorf("cannot read its envFile: %w", err)
+	}
+	env := make(map[string]string, len(vars))
+	for _, v := range vars {
+		env[v.Name] = v.Value
+	}
+	return env, nil
 }
 
 // check returns an error if a server cannot be used with its settings.

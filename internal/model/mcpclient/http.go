@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"mime"
@@ -40,7 +41,12 @@ func (s *sameHost) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" { // events have a limit of their own
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind {
+	case "text/event-stream": // the library limits an event
+		resp.Body = &eventsBody{Closer: resp.Body, in: bufio.NewReaderSize(resp.Body, 64<<10)}
+	case "application/json":
+		resp.Body, resp.ContentLength = &messageBody{ReadCloser: &limitedBody{resp.Body, maxMessage}}, -1
+	default:
 		resp.Body = &limitedBody{resp.Body, maxMessage}
 	}
 	return resp, nil

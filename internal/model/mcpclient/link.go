@@ -118,20 +118,34 @@ func (l *link) transport(r *remote, c ServerConfig) (mcp.Transport, error) {
 func (r *remote) sdk() *mcp.Client {
 	o := &mcp.ClientOptions{
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it
-		Capabilities:           &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.stale.Store(true) },
-		ElicitationHandler:     r.elicit,
+		Capabilities:                &mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{}},
+		ToolListChangedHandler:      func(context.Context, *mcp.ToolListChangedRequest) { r.stale.Store(true) },
+		ElicitationHandler:          r.elicit,
+		ProgressNotificationHandler: r.progress.notify,
 	}
 	if r.client.config.Sampler != nil {
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		o.CreateMessageHandler = r.sample
 	}
 	c := mcp.NewClient(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: r.client.config.Version}, o)
+	if r.client.config.Sampler == nil { // the library refuses with a code of its own
+		c.AddReceivingMiddleware(notSampling)
+	}
 	if dir := r.client.config.Workspace; dir != "" {
 		//lint:ignore SA1019 servers of older versions of the protocol ask for it
 		c.AddRoots(&mcp.Root{URI: fileURI(dir), Name: filepath.Base(dir)})
 	}
 	return c
+}
+
+// notSampling refuses requests to ask a language model as a method that this client does not have.
+func notSampling(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if method == "sampling/createMessage" {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client does not offer sampling"}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // fileURI returns the URI of a folder.

@@ -2,7 +2,6 @@ package mcpclient
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 
 // pipes is the connection to a program: one message a line. It differs from that of the library in
 // what it survives: lines that are not messages are skipped, because some servers print notes to
-// stdout, and a message cannot be larger than maxMessage.
+// stdout, a byte order mark may come before a message, and a message cannot be larger than maxMessage.
 type pipes struct {
 	from, to *os.File
 	messages chan jsonrpc.Message // closed when nothing more can be read
@@ -119,7 +118,7 @@ func (p *pipes) readLines() {
 			p.lose(err)
 			return
 		}
-		m, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))
+		m, err := jsonrpc.DecodeMessage(readable(line))
 		if err != nil {
 			continue
 		}

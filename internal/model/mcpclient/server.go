@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -29,6 +30,7 @@ type remote struct {
 	login  *login        // nil = use the stored token
 
 	sampling, questions allowance
+	progress            progressReports
 
 	turn chan struct{} // holds a value while somebody connects or reads the list
 	// These fields are written in turn, and with mu.
@@ -186,8 +188,14 @@ func (r *remote) list(ctx context.Context, l *link) error {
 	cursors := map[string]bool{"": true}
 	for params := (&mcp.ListToolsParams{}); ; {
 		page, err := l.session.ListTools(ctx, params)
+		if err != nil && l.withoutTools(err) {
+			break
+		}
 		if err != nil {
 			return fmt.Errorf("cannot list its tools: %w", l.explain(ctx, err))
+		}
+		if left := leftOutOf(page.Meta); left != "" {
+			r.report("its list of tools is used without fields that are not valid: " + left)
 		}
 		all = append(all, page.Tools...)
 		if page.NextCursor == "" {
@@ -229,7 +237,13 @@ func (r *remote) use(listed []*mcp.Tool) {
 			o.Trusted, o.Changed = def.SourceTrusted, r.config.Trust && !def.SourceTrusted
 			tools = append(tools, def)
 			if len(leftOut) > 0 {
-				r.report(fmt.Sprintf("its tool %q is used without a part of its schema, which the server has to check: %s", o.Tool, plainText(strings.Join(leftOut, ", "), maxTitle)))
+				o.Notes = append(o.Notes, "is used without a part of its schema, which the server has to check: "+plainText(strings.Join(leftOut, ", "), maxTitle))
+			}
+			if left := leftOutOf(t.Meta); left != "" {
+				o.Notes = append(o.Notes, "is used without fields that are not valid: "+left)
+			}
+			for _, note := range o.Notes {
+				r.report(fmt.Sprintf("its tool %q %s", o.Tool, note))
 			}
 		}
 		offers = append(offers, o)
@@ -237,6 +251,19 @@ func (r *remote) use(listed []*mcp.Tool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.tools, r.raw, r.offers, r.listed = tools, listed, offers, true
+}
+
+// leftOutOf returns which fields readable has left out of an object with this _meta, "" for none.
+func leftOutOf(meta mcp.Meta) string {
+	names, _ := meta[leftOutKey].(string)
+	return plainText(names, maxTitle)
+}
+
+// withoutTools reports whether an error of a list says that the server has no tools: it does not know the request, and has
+// announced none.
+func (l *link) withoutTools(err error) bool {
+	answer, about := answerIn(err), l.session.InitializeResult()
+	return answer != nil && answer.Code == jsonrpc.CodeMethodNotFound && (about == nil || about.Capabilities == nil || about.Capabilities.Tools == nil)
 }
 
 // selects reports whether the settings select a tool.

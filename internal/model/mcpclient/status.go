@@ -14,6 +14,8 @@ type Offer struct {
 	Trusted     bool   // calls need no approval
 	Changed     bool   // the server is trusted, but the tool has changed since
 	Problem     string // why it cannot be used; "" if it can
+	// Notes say what is not as the server wrote it. Each follows the name of the tool.
+	Notes []string
 }
 
 // Status is what is known of a server.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,6 +26,9 @@ const (
 // definition makes a definition of a listed tool. All its texts are untrusted. leftOut is what cannot be checked of its schema.
 func (r *remote) definition(t *mcp.Tool) (def *tool.Definition, leftOut []string, err error) {
 	name := r.config.Name + separator + t.Name
+	if why, ok := t.Meta[unusableKey].(string); ok {
+		return nil, nil, errors.New(why)
+	}
 	if t.Name == "" || !tool.ValidName(name) {
 		return nil, nil, errors.New("its name is not valid: names have at most 128 characters: letters, digits and _ . -")
 	}
@@ -61,10 +65,14 @@ func schemaOf(input any) (schema *tool.JSONSchema, leftOut []string, err error) 
 		return nil, nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
 	}
 	doc := map[string]any{}
-	if err := value.DecodeJSON(string(text), &doc); err != nil || doc == nil {
-		return nil, nil, errors.New("its schema is not an object")
+	switch string(text) {
+	case "null", "[]": // a server that has no schema, or an empty one in a language in which a map can look like a list
+	default:
+		if err := value.DecodeJSON(string(text), &doc); err != nil {
+			return nil, nil, errors.New("its schema is not an object")
+		}
 	}
-	if kind, given := doc["type"]; given && kind != "object" {
+	if !isOfObjects(doc["type"]) {
 		return nil, nil, errors.New("its schema does not have the type object")
 	}
 	doc["type"] = "object"
@@ -76,6 +84,19 @@ func schemaOf(input any) (schema *tool.JSONSchema, leftOut []string, err error) 
 		return nil, nil, fmt.Errorf("its schema is not valid: %s", plainText(err.Error(), maxTitle))
 	}
 	return schema, leftOut, nil
+}
+
+// isOfObjects reports whether objects are among the values of a type in a schema.
+func isOfObjects(kind any) bool {
+	switch kind := kind.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.EqualFold(kind, "object")
+	case []any:
+		return slices.ContainsFunc(kind, isOfObjects)
+	}
+	return false
 }
 
 // cleanSchema cleans the texts for people in a schema. It returns an error if a name in it has
