@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/screen/console"
+	"github.com/flowrun/flowrun/internal/service/config"
 )
 
 // The states of a server.
@@ -52,6 +53,14 @@ func serverOf(s mcpclient.Status) serverJSON {
 		if o.Problem == "" {
 			doc.Tools++
 		}
+	}
+	return doc
+}
+
+func ignoredOf(s ui.IgnoredServer) serverJSON {
+	doc := serverJSON{Name: s.Name, State: stateIgnored, Problem: s.Why}
+	if s.Unusable {
+		doc.State = stateFailed
 	}
 	return doc
 }
@@ -98,7 +107,7 @@ func listed(env *ui.Env) ([]serverJSON, error) {
 		return nil, err
 	}
 	for _, s := range ui.IgnoredServers(c) {
-		list = append(list, serverJSON{Name: s.Name, State: stateIgnored, Problem: s.Why})
+		list = append(list, ignoredOf(s))
 	}
 	slices.SortStableFunc(list, func(a, b serverJSON) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
@@ -219,40 +228,52 @@ exit code is 1 if a server cannot be used.`,
 			if err != nil {
 				return err
 			}
-			return report(env, list, output)
+			c, err := ui.LoadSettings(false)
+			if err != nil {
+				return err
+			}
+			return report(env, c, list, len(args) == 0, output)
 		},
 	}
 	ui.OutputFlag(c, &output, "text", "json")
 	return c
 }
 
-// report prints the result of a test.
-func report(env *ui.Env, list []mcpclient.Status, output string) error {
-	docs, failed := []serverJSON{}, false
+// report prints the result of a test. A test of all servers has those of which flowrun can use nothing.
+func report(env *ui.Env, c *config.Config, list []mcpclient.Status, all bool, output string) error {
+	docs := []serverJSON{}
 	for _, s := range list {
 		docs = append(docs, serverOf(s))
-		failed = failed || s.Problem != ""
+	}
+	for _, s := range ui.IgnoredServers(c) {
+		if all && s.Unusable {
+			docs = append(docs, ignoredOf(s))
+		}
 	}
 	if output == "json" {
 		if err := ui.WriteJSON(env, serversJSON{serversSchema, docs}); err != nil {
 			return err
 		}
 	} else {
-		for i, s := range list {
-			printTest(env, s, docs[i])
+		for i, doc := range docs {
+			if doc.State == stateFailed {
+				fmt.Fprintf(env.Stdout, "%s: failed: %s\n", doc.Name, doc.Problem)
+			} else {
+				printTest(env, list[i], doc)
+			}
+			if unused := ui.UnusedKeys(c, doc.Name); unused != "" && i < len(list) {
+				fmt.Fprintf(env.Stdout, "  its settings have %s\n", unused)
+			}
 		}
 	}
-	if failed {
+	if slices.ContainsFunc(docs, func(doc serverJSON) bool { return doc.State == stateFailed }) {
 		return ui.CodeError(outcome.ExitFailed)
 	}
 	return nil
 }
 
+// printTest prints what is known of a server that works.
 func printTest(env *ui.Env, s mcpclient.Status, doc serverJSON) {
-	if s.Problem != "" {
-		fmt.Fprintf(env.Stdout, "%s: failed: %s\n", s.Config.Name, s.Problem)
-		return
-	}
 	fmt.Fprintf(env.Stdout, "%s: ok: %s, protocol %s, %s\n", s.Config.Name, s.Program, s.Protocol, plural.Of(doc.Tools, "tool"))
 	for _, o := range s.Offers {
 		switch {
@@ -260,6 +281,9 @@ func printTest(env *ui.Env, s mcpclient.Status, doc serverJSON) {
 			fmt.Fprintf(env.Stdout, "  %s is not used: %s\n", o.Tool, o.Problem)
 		case o.Changed:
 			fmt.Fprintf(env.Stdout, "  %s has changed since the server was trusted\n", o.Tool)
+		}
+		for _, note := range o.Notes {
+			fmt.Fprintf(env.Stdout, "  %s %s\n", o.Tool, note)
 		}
 	}
 }

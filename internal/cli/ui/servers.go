@@ -137,10 +137,11 @@ func disabled(c *config.Config, server string) bool {
 
 // declaredServers returns the servers that the settings declare.
 func declaredServers(c *config.Config) (list []mcpclient.ServerConfig) {
+	dotted := dottedNames(c)
 	for _, v := range c.Get(serversKey) {
 		keys := strings.SplitN(v.Key, ".", 4)
-		if len(keys) < 3 {
-			continue // a server without settings
+		if len(keys) < 3 || belongsTo(v, dotted) {
+			continue // a server without settings, or with a name that cannot be used
 		}
 		i := slices.IndexFunc(list, func(s mcpclient.ServerConfig) bool { return s.Name == keys[1] })
 		if i < 0 {
@@ -150,6 +151,21 @@ func declaredServers(c *config.Config) (list []mcpclient.ServerConfig) {
 		setServer(&list[i], v, keys[2:])
 	}
 	return withCommand(c, list)
+}
+
+// dottedNames returns the declared names with a dot, which is not valid: the key of a setting would be that of another server.
+func dottedNames(c *config.Config) (names []string) {
+	for _, s := range c.DeclaredServers() {
+		if strings.Contains(s.Name, ".") {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// belongsTo reports whether a value is part of the settings of one of these servers.
+func belongsTo(v config.Value, servers []string) bool {
+	return slices.ContainsFunc(servers, func(name string) bool { return strings.HasPrefix(v.Key, serversKey+"."+name+".") })
 }
 
 // withCommand adds the server whose command is set without a name.
@@ -178,16 +194,20 @@ func excluded(c *config.Config, server string) bool {
 }
 
 // IgnoredServer is a server that is not used.
-type IgnoredServer struct{ Name, Why string }
+type IgnoredServer struct {
+	Name, Why string
+	Unusable  bool // because of its settings; otherwise because other settings say so
+}
 
 // IgnoredServers returns the servers of the settings that are not used.
 func IgnoredServers(c *config.Config) (list []IgnoredServer) {
 	add := func(name, why string) {
 		if !slices.ContainsFunc(list, func(s IgnoredServer) bool { return s.Name == name }) {
-			list = append(list, IgnoredServer{name, why})
+			list = append(list, IgnoredServer{Name: name, Why: why})
 		}
 	}
-	for _, s := range declaredServers(c) {
+	used := declaredServers(c)
+	for _, s := range used {
 		switch {
 		case excluded(c, s.Name):
 			add(s.Name, "mcp.allowed or mcp.excluded in the settings exclude it")
@@ -195,17 +215,55 @@ func IgnoredServers(c *config.Config) (list []IgnoredServer) {
 			add(s.Name, "its settings disable it")
 		}
 	}
+	dotted := dottedNames(c)
 	for _, v := range c.Values {
 		keys := strings.SplitN(v.Key, ".", 3)
 		switch {
-		case !v.Ignored:
+		case !v.Ignored || belongsTo(v, dotted):
 		case v.Key == commandKey:
 			add(unnamedServer, notTrusted)
 		case keys[0] == serversKey && len(keys) == 3:
 			add(keys[1], notTrusted)
 		}
 	}
+	return append(list, unusable(c, used, list)...)
+}
+
+// unusable returns the declared servers that are in neither list: those of which flowrun can use nothing.
+func unusable(c *config.Config, used []mcpclient.ServerConfig, ignored []IgnoredServer) (list []IgnoredServer) {
+	for _, s := range c.DeclaredServers() {
+		known := slices.ContainsFunc(used, func(u mcpclient.ServerConfig) bool { return u.Name == s.Name }) ||
+			slices.ContainsFunc(append(ignored, list...), func(i IgnoredServer) bool { return i.Name == s.Name })
+		if known {
+			continue
+		}
+		why := "its settings have none of command, url and httpUrl"
+		if err := mcpclient.CheckServerName(s.Name); err != nil {
+			why = "its name is not valid: " + err.Error()
+		} else if len(s.Unknown) > 0 {
+			why += "; flowrun does not use " + strings.Join(s.Unknown, ", ")
+		}
+		list = append(list, IgnoredServer{s.Name, why, true})
+	}
 	return list
+}
+
+// UnusedKeys returns the keys in the settings of a server that flowrun does not have, in words; "" for none.
+func UnusedKeys(c *config.Config, name string) string {
+	var keys []string
+	for _, s := range c.DeclaredServers() {
+		if s.Name == name {
+			keys = append(keys, s.Unknown...)
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	text := "keys that flowrun does not use: " + strings.Join(keys, ", ")
+	if slices.Contains(keys, "alwaysAllow") || slices.Contains(keys, "autoApprove") {
+		text += "; calls are approved with approvals.allow, --auto-approve and trust"
+	}
+	return text
 }
 
 // notTrusted is why the servers of a project are not used.
@@ -221,7 +279,7 @@ func ownerOf(c *config.Config, v config.Value) string {
 
 // setServer sets one value of a server.
 func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
-	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "httpUrl": &s.HTTPURL, "type": &s.Type, "description": &s.Description}
+	texts := map[string]*string{"command": &s.Command, "cwd": &s.Dir, "url": &s.URL, "serverUrl": &s.URL, "httpUrl": &s.HTTPURL, "envFile": &s.EnvFile, "type": &s.Type, "description": &s.Description}
 	lists := map[string]*[]string{"args": &s.Args, "includeTools": &s.Include, "excludeTools": &s.Exclude}
 	maps := map[string]map[string]string{"env": s.Env, "headers": s.Headers}
 	switch key := keys[0]; {
@@ -233,11 +291,21 @@ func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
 		maps[key][keys[1]] = v.Text()
 	case key == "oauth" && len(keys) == 2:
 		setOAuth(&s.OAuth, v, keys[1])
-	case key == "timeout":
-		s.Timeout, _ = v.Value.(time.Duration)
+	case key == "timeout", key == "timeout_ms":
+		s.Timeout = callLimit(v, key)
 	case key == "trust":
 		s.Trust, _ = v.Value.(bool)
 	}
+}
+
+// callLimit returns the time limit of calls. Some programs write seconds where others write milliseconds, and no server
+// answers within milliseconds.
+func callLimit(v config.Value, key string) time.Duration {
+	limit, _ := v.Value.(time.Duration)
+	if key == "timeout" && limit < time.Second {
+		limit *= time.Second / time.Millisecond
+	}
+	return limit
 }
 
 // setOAuth sets one value of how flowrun signs in to a server.

@@ -51,6 +51,50 @@ func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.D
 	return list, found
 }
 
+// NamedObject is one of the objects that a settings file has by name, as it is written there.
+type NamedObject struct {
+	Name string
+	Pos  diagnostic.Pos
+	Keys []string // in the order of the file
+}
+
+// NamedObjects returns the objects under a key, such as the servers of mcpServers, with all their keys: also those without a
+// value that DecodeSettings returns. It is empty if the file cannot be read.
+func NamedObjects(key, file string, src []byte) (list []NamedObject) {
+	d := &Decoder{Src: diagnostic.NewSource(file, src), Root: NewObject(file, "", func() []Field { return nil })}
+	if _, bad := d.Src.Problem(); bad {
+		return nil
+	}
+	root := d.Parse()
+	if root == nil || !d.Shape(root) {
+		return nil
+	}
+	d.eachMember(root, func(name, objects *yaml.Node) {
+		if name.Value != key {
+			return
+		}
+		d.eachMember(objects, func(name, object *yaml.Node) {
+			e := NamedObject{Name: name.Value, Pos: d.Pos(name)}
+			d.eachMember(object, func(name, _ *yaml.Node) { e.Keys = append(e.Keys, name.Value) })
+			list = append(list, e)
+		})
+	})
+	return list
+}
+
+// eachMember calls f for the members of a mapping. Another node has none.
+func (d *Decoder) eachMember(n *yaml.Node, f func(key, value *yaml.Node)) {
+	if n = Deref(n); n.Kind != yaml.MappingNode {
+		return
+	}
+	content := d.Merged(n)
+	for i := 0; i+1 < len(content); i += 2 {
+		if content[i].Kind == yaml.ScalarNode {
+			f(content[i], content[i+1])
+		}
+	}
+}
+
 // ParseSetting reads one value that is not in a file, such as that of an environment variable. Diagnostics name from
 // instead of the file.
 func ParseSetting(f Field, from, value string) (any, diagnostic.Diagnostics) {
@@ -87,11 +131,20 @@ func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setti
 			}
 			continue
 		}
+		if o.open && isNull(value) { // other programs write null for what is not set
+			continue
+		}
+		if o.open && f.Kind == KindObject { // what is inside belongs to the other programs, too
+			inside := *f
+			inside.Of, f = f.Of.Open(), &inside
+		}
 		d.Path.Push(key.Value)
 		d.setting(f, append(slices.Clone(keys), f.Key), value, into)
 		d.Path.Pop()
 	}
 }
+
+func isNull(n *yaml.Node) bool { return Deref(n).ShortTag() == "!!null" }
 
 // setting reads the value of one key.
 func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting) {
@@ -102,6 +155,9 @@ func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting
 	case f.Kind == KindObjectMap:
 		d.eachKey(n, func(key, item *yaml.Node) {
 			keys := append(slices.Clone(keys), key.Value)
+			if f.Of.open && isNull(item) {
+				return
+			}
 			if short := f.Of.Field(f.Short); short != nil && Deref(item).Kind == yaml.ScalarNode {
 				d.setting(short, append(keys, short.Key), item, into)
 				return

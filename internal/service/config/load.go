@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -86,6 +87,8 @@ type Config struct {
 	Files  []File // every place that was read, the strongest first
 	Values []Value
 	Trust  Trust // of the project
+
+	servers []DeclaredServer
 }
 
 // Load reads every layer. The Config holds what could be read. The error is a
@@ -174,6 +177,9 @@ func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	}
 	list, found := keytable.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
+	if bytes.Contains(src, []byte(servers.Key)) {
+		l.c.servers = append(l.c.servers, declaredServers(path, src)...)
+	}
 	for _, s := range l.normalizeSpellings(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
 	}
