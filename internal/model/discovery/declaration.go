@@ -79,12 +79,25 @@ type reader struct {
 	omitted  int // warnings beyond maxWarned
 }
 
+// warn reports a declaration that is ignored.
 func (r *reader) warn(where, format string, args ...any) {
 	if len(r.warnings) == maxWarned {
 		r.omitted++
 		return
 	}
 	r.warnings = append(r.warnings, where+" was ignored: "+fmt.Sprintf(format, args...))
+}
+
+// maxLeftOut is how many parts of a schema a warning names.
+const maxLeftOut = 10
+
+// warnOfSchema reports a declaration that is used without parts of its schema.
+func (r *reader) warnOfSchema(where string, leftOut []string) {
+	if len(leftOut) == 0 || len(r.warnings) >= maxWarned {
+		return
+	}
+	names := strconv.Quote(strings.Join(leftOut[:min(len(leftOut), maxLeftOut)], ", "))
+	r.warnings = append(r.warnings, fmt.Sprintf("%s is used without a part of its schema, which its program has to check: %s", where, names[1:len(names)-1]))
 }
 
 // object returns the members of a JSON object; nil for another value or null.
@@ -143,11 +156,13 @@ func (r *reader) declaration(where string, members map[string]json.RawMessage) {
 		return
 	}
 	json.Unmarshal(members["description"], &d.Description) // a missing or invalid description is accepted
+	var leftOut []string
 	var err error
-	if d.Schema, err = schemaOf(members); err != nil {
+	if d.Schema, leftOut, err = schemaOf(members); err != nil {
 		r.warn(where, "%v", err)
 		return
 	}
+	r.warnOfSchema(where, leftOut)
 	r.names[d.Name] = true
 	r.list = append(r.list, d)
 }

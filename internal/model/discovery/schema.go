@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // schemaKeys are the keys under which declarations have the schema of their parameters.
@@ -21,8 +22,9 @@ const (
 )
 
 // schemaOf returns the schema of a declaration: the first of the keys that has an object. A
-// declaration without a schema has no parameters.
-func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
+// declaration without a schema has no parameters. leftOut are the parts that cannot be checked; see
+// tool.ForeignSchema.
+func schemaOf(members map[string]json.RawMessage) (schema *tool.JSONSchema, leftOut []string, err error) {
 	text := json.RawMessage(`{"type":"object","properties":{}}`)
 	for _, key := range schemaKeys {
 		if object(members[key]) != nil {
@@ -31,21 +33,27 @@ func schemaOf(members map[string]json.RawMessage) (*tool.JSONSchema, error) {
 		}
 	}
 	if len(text) > maxSchema {
-		return nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
+		return nil, nil, fmt.Errorf("its schema is larger than %d MiB", maxSchema>>20)
 	}
-	text, err := lowerTypes(text, 0)
+	text, err = lowerTypes(text, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var kind string
-	if json.Unmarshal(object(text)["type"], &kind) == nil && kind != "object" {
-		return nil, fmt.Errorf("its schema must have the type object, not %s", beginning([]byte(kind)))
+	if json.Unmarshal(object(text)["type"], &kind) == nil && kind != "" && kind != "object" {
+		return nil, nil, fmt.Errorf("its schema must have the type object, not %s", beginning([]byte(kind)))
 	}
-	schema, err := tool.ParseSchema(text)
+	if schema, err = tool.ParseSchema(text); err == nil { // as it is written, with its order
+		return schema, nil, nil
+	}
+	var doc map[string]any
+	if value.DecodeJSON(string(text), &doc) == nil {
+		schema, leftOut, err = tool.ForeignSchema(doc)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("its schema is invalid: %w", err)
+		return nil, nil, fmt.Errorf("its schema is invalid: %w", err)
 	}
-	return schema, nil
+	return schema, leftOut, nil
 }
 
 // The keys under which a schema contains schemas: a single one, a list, or a map by name.
