@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Format is a dialect of function declarations.
@@ -48,15 +46,15 @@ func (f *Function) MarshalJSON() ([]byte, error) {
 		}{f.Name, f.Description, f.Parameters})
 	case MCP:
 		return encode(struct {
-			Name        string           `json:"name"`
-			Description string           `json:"description,omitempty"`
-			InputSchema *Schema          `json:"inputSchema"`
-			Output      *tool.JSONSchema `json:"outputSchema,omitempty"`
+			Name        string  `json:"name"`
+			Description string  `json:"description,omitempty"`
+			InputSchema *Schema `json:"inputSchema"`
+			Output      *Schema `json:"outputSchema,omitempty"`
 		}{f.Name, f.Description, f.Parameters, f.Output})
 	case JSONSchema:
 		return encode(struct {
 			plain
-			Output *tool.JSONSchema `json:"outputSchema,omitempty"`
+			Output *Schema `json:"outputSchema,omitempty"`
 		}{plain{f.Name, f.Description, f.Parameters}, f.Output})
 	}
 	return encode(plain{f.Name, f.Description, f.Parameters}) // Gemini

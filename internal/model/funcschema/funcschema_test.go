@@ -3,6 +3,7 @@ package funcschema_test
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -182,7 +183,8 @@ func TestTool(t *testing.T) {
 		{"Gemini needs one", "name: t", funcschema.Gemini, `{"name":"t","description":"t","parameters":{"type":"object","properties":{}}}`},
 		{"a name with a point", "name: a.b", funcschema.MCP, `{"name":"a_b","inputSchema":{"type":"object","properties":{}}}`},
 		{"a name as it is", "name: a.b\nfunction-calling: {schema-generation: {sanitize-schemas: false}}", funcschema.MCP, `{"name":"a.b","inputSchema":{"type":"object","properties":{}}}`},
-		{"a long name", "name: " + long, funcschema.MCP, `{"name":"` + long[:64] + `","inputSchema":{"type":"object","properties":{}}}`},
+		{"a long name", "name: " + long, funcschema.OpenAI, `{"type":"function","function":{"name":"` + long[:55] + `_6bd5e503","parameters":{"type":"object","properties":{}}}}`},
+		{"a long name for MCP", "name: " + long, funcschema.MCP, `{"name":"` + long[:41] + `_6bd5e503","inputSchema":{"type":"object","properties":{}}}`},
 		{"a number first", "name: 7zip", funcschema.MCP, `{"name":"7zip","inputSchema":{"type":"object","properties":{}}}`},
 		{"a number first for Gemini", "name: 7zip\ndescription: d", funcschema.Gemini, `{"name":"_7zip","description":"d","parameters":{"type":"object","properties":{}}}`},
 		{"deprecated", "name: t\ndescription: d\ndeprecated: true\ndeprecated-message: use u", funcschema.JSONSchema,
@@ -205,6 +207,25 @@ func TestTool(t *testing.T) {
 			}
 			compiles(t, fn)
 		})
+	}
+}
+
+// TestNames: names are valid, leave room for the prefix of clients of MCP, and stay distinct.
+func TestNames(t *testing.T) {
+	valid := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	begin := strings.Repeat("server-with-a-long-name__", 3)
+	for _, format := range funcschema.Formats() {
+		seen := map[string]string{}
+		for _, tool := range []string{"a", "a.b", "7zip", "Größe", begin + "list", begin + "get", begin + "get.all", begin + "get_all", strings.Repeat("x", 50), strings.Repeat("x", 51)} {
+			name := funcschema.Name(tool, funcschema.Format(format))
+			if other, twice := seen[name]; twice {
+				t.Errorf("%s: %s and %s are both %s", format, other, tool, name)
+			}
+			seen[name] = tool
+			if full := map[bool]string{true: "mcp__flowrun__"}[format == string(funcschema.MCP)] + name; !valid.MatchString(full) {
+				t.Errorf("%s: %s is %s", format, tool, full)
+			}
+		}
 	}
 }
 

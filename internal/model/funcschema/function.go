@@ -12,8 +12,8 @@ import (
 type Function struct {
 	Name        string
 	Description string
-	Parameters  *Schema          // of an object with the tool's parameters, in their declared order
-	Output      *tool.JSONSchema // of the output; nil = none is declared
+	Parameters  *Schema // of an object with the tool's parameters, in their declared order
+	Output      *Schema // of the output; nil = none is declared
 
 	format Format
 	tool   string // the name of the tool itself
@@ -26,7 +26,10 @@ type Function struct {
 // what the declaration does not say. Of does not change def. Safe for concurrent use.
 func Of(def *tool.Definition, secret func(parameter string) bool, f Format) (*Function, tool.Diagnostics) {
 	m := &builder{def: def, secret: secret, format: f, sanitize: enabled(def.FunctionCalling.SanitizeSchemas, true)}
-	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), Output: def.ResultSchema(), format: f, tool: def.Name, pos: def.Pos}
+	fn := &Function{Name: def.Name, Description: def.Description, Parameters: m.parameters(), Output: output(def.ResultSchema()), format: f, tool: def.Name, pos: def.Pos}
+	for _, text := range m.alternatives {
+		fn.Description = sentence(fn.Description, text)
+	}
 	if def.Deprecated {
 		fn.Description = sentence(fn.Description, deprecation(def.DeprecatedMessage))
 	}
@@ -46,6 +49,8 @@ type builder struct {
 	format      Format
 	sanitize    bool // the setting sanitize-schemas
 	diagnostics tool.Diagnostics
+
+	alternatives []string // sentences about parameters of which only some belong together
 }
 
 // parameters returns the schema of the object that a call of the tool passes.

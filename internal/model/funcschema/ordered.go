@@ -88,6 +88,15 @@ func (o ordered) get(key string) any {
 	return nil
 }
 
+func (o ordered) has(key string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
+}
+
+func (o ordered) list(key string) []any {
+	list, _ := o.get(key).([]any)
+	return list
+}
+
 func (o ordered) text(key string) string {
 	s, _ := o.get(key).(string)
 	return s

@@ -17,6 +17,7 @@ func (m *builder) ownSchema() *Schema {
 	}
 	read, _ := readOrdered(source)
 	doc, _ := read.(ordered)
+	doc = modern(doc)
 	o := &ownSchema{builder: m, doc: doc}
 	top := o.inlineRefs(doc)
 	if defs := doc.get("$defs"); defs != nil {
@@ -25,9 +26,12 @@ func (m *builder) ownSchema() *Schema {
 	if defs := doc.get("definitions"); defs != nil {
 		top = top.with("definitions", defs)
 	}
+	if m.format != JSONSchema {
+		top = o.union(top, 0)
+	}
 	top = o.dropDefaulted(o.hideSecrets(top.without("$schema", "$id", "$comment")))
 	if m.format == OpenAI || m.format == Anthropic { // these providers reject the keywords at the top level
-		top = top.without("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const")
+		top = top.without("not", "if", "then", "else", "enum", "const")
 	}
 	if m.format == Gemini {
 		top = o.gemini(top, 0)
@@ -35,7 +39,28 @@ func (m *builder) ownSchema() *Schema {
 	if top.get("properties") == nil {
 		top = top.with("properties", ordered{})
 	}
-	return &Schema{own: append(ordered{{"type", "object"}}, top.without("type")...)}
+	own := append(ordered{{"type", "object"}}, top.without("type")...)
+	if dialect := doc.text("$schema"); dialect != "" && (m.format == MCP || m.format == JSONSchema) {
+		own = append(ordered{{"$schema", dialect}}, own...)
+	}
+	return &Schema{own: own}
+}
+
+// output returns the schema of the output, nil if none is declared.
+func output(s *tool.JSONSchema) *Schema {
+	if s == nil {
+		return nil
+	}
+	source, err := s.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	read, _ := readOrdered(source)
+	doc, ok := read.(ordered)
+	if !ok {
+		return nil
+	}
+	return &Schema{own: modern(doc)}
 }
 
 // ownSchema is the state of one call of builder.ownSchema.
@@ -102,10 +127,9 @@ func (o *ownSchema) schemaAt(ref string) (ordered, bool) {
 	}
 	var v any = o.doc
 	for part := range strings.SplitSeq(rest, "/") {
-		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 		switch in := v.(type) {
 		case ordered:
-			v = in.get(part)
+			v = in.get(unescaped(part))
 		case []any:
 			i, err := strconv.Atoi(part)
 			if err != nil || i < 0 || i >= len(in) {

@@ -21,7 +21,7 @@ type Schema struct {
 	AdditionalProperties *bool       `json:"additionalProperties,omitempty"`
 	Deprecated           bool        `json:"deprecated,omitempty"`
 
-	own ordered // the whole schema, if the tool has its own
+	own ordered // the whole schema, if its author wrote it
 }
 
 // MarshalJSON writes the keywords that are used.
