@@ -105,14 +105,20 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	}
 }
 
-// expected returns an example call of the tool, which its schema accepts if that is possible.
+// expected returns an example call of the tool, which its schema accepts; nil if none is found.
 func (t *Tool) expected() json.RawMessage {
 	rules, err := tool.ParseSchema(t.Schema())
 	if err != nil {
 		return example(argparse.Example(t.schema))
 	}
-	return example(argparse.ExampleOf(t.schema, rules))
+	return example(argparse.ExampleOf(t.schema, boundRules{rules}))
 }
+
+// boundRules are the rules for arguments as they are checked: with the defaults of those that are not passed.
+type boundRules struct{ *tool.JSONSchema }
+
+// Accepts implements report.Rules.
+func (r boundRules) Accepts(call any) bool { return r.JSONSchema.Accepts(r.Defaults(call)) }
 
 // example returns an example call as JSON; a truncated one becomes a text.
 func example(s string) json.RawMessage {

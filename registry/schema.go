@@ -149,7 +149,7 @@ func ofSchema(v any, depth int) *argparse.Schema {
 	}
 	s.Types = typesOf(doc["type"])
 	s.Enum = choices(doc)
-	if items, ok := doc["items"].(map[string]any); ok {
+	if items, ok := doc["items"].(map[string]any); ok && doc["prefixItems"] == nil { // otherwise they are those of the rest of the list
 		s.Items = ofSchema(items, depth+1)
 	}
 	properties, _ := doc["properties"].(map[string]any)
