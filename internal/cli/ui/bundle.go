@@ -10,9 +10,24 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
-// bundleTool combines the file of a tool and everything it imports into one module. Packages are
-// taken from node_modules next to the tool, then from the folder that tool deps has filled.
+// bundleTool combines the file of a tool and everything it imports into one module.
 func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
+	ask, result, bad := Bundle(r)
+	if bad.Err() != nil {
+		return nil, bad
+	}
+	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
+	for _, f := range result.Files {
+		if f.Path != ask.File {
+			m.Files = append(m.Files, tool.Part{Path: f.Path, Digest: f.Digest})
+		}
+	}
+	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
+}
+
+// Bundle bundles a tool, and returns what the bundler was asked for too. Packages are taken from node_modules next to
+// the tool, then from the folder that tool deps has filled.
+func Bundle(r hooks.BundleRequest) (bundle.Request, bundle.Result, tool.Diagnostics) {
 	file, err := filepath.Abs(r.File)
 	if err != nil {
 		file = r.File
@@ -27,14 +42,5 @@ func bundleTool(r hooks.BundleRequest) (*tool.Module, tool.Diagnostics) {
 		ask.Installed = bundle.Packages(filepath.Join(dir, "npm"), r.Name, r.Dependencies, bundle.ReadLock(file)).Modules()
 	}
 	result, bad := b.Bundle(ask)
-	if bad.Err() != nil {
-		return nil, bad
-	}
-	m := &tool.Module{File: r.File, Code: result.Code, Map: result.Map, Packages: ask.Installed}
-	for _, f := range result.Files {
-		if f.Path != file {
-			m.Files = append(m.Files, tool.Part{Path: f.Path, Digest: f.Digest})
-		}
-	}
-	return m, append(bad, result.Diagnostics(cmp.Or(r.Name, r.File), ask.Packages)...)
+	return ask, result, bad
 }

@@ -48,6 +48,7 @@ type Result struct {
 	// of one of them throws when it is executed.
 	Packages []string
 	Missing  []Missing
+	Absent   []Absent // modules that packages import and only Node.js has
 	Looked   []string // folders whose node_modules may get the missing packages, in addition to Request.Installed
 	// Files are the files that were read: if one of them changes, the bundle is out of
 	// date.
@@ -59,6 +60,9 @@ type Missing struct {
 	Name string // lodash, @scope/name
 	Pos  tool.Pos
 }
+
+// Absent is a module of Node.js that a package imports and that does not exist here. The package may do without it.
+type Absent struct{ Package, Module string }
 
 // Diagnostics returns warnings about the missing packages, with hints. declared are the
 // packages that getDependencies names.
@@ -101,6 +105,8 @@ type work struct {
 	bytes        int64
 	packages     []string
 	missing      []Missing
+	absent       []Absent
+	forNode      []string        // folders of packages that are bundled as for Node.js
 	searchedDirs map[string]bool // folders that were searched without success, see searched
 }
 
@@ -155,6 +161,9 @@ var unsupported = map[string]bool{
 // async generators uses.
 const asyncIterator = `Symbol.asyncIterator??Object.defineProperty(Symbol,"asyncIterator",{value:Symbol.for("Symbol.asyncIterator")});`
 
+// nodeEnv is the only part of process that packages may use: it is replaced by a text.
+const nodeEnv = "process.env.NODE_ENV"
+
 // startModule is the name of the module that is bundled: it imports the tool and the packages for
 // importx.
 const startModule = "flowrun:start"
@@ -180,7 +189,7 @@ func (w *work) options() api.BuildOptions {
 		return o
 	}
 	o.Platform, o.Target, o.Supported = api.PlatformBrowser, api.ES2023, unsupported
-	o.Define = map[string]string{"process.env.NODE_ENV": `"production"`, "global": "globalThis", "self": "globalThis"}
+	o.Define = map[string]string{nodeEnv: `"production"`, "global": "globalThis", "self": "globalThis"}
 	o.Banner = map[string]string{"js": asyncIterator}
 	if w.request.Installed != "" {
 		o.NodePaths = []string{w.request.Installed}

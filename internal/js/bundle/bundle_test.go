@@ -219,6 +219,81 @@ func TestNodeModules(t *testing.T) {
 	}
 }
 
+// TestBrowserField: what package.json says for browsers holds for every spelling of an import.
+func TestBrowserField(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", `exports.execute = () => JSON.stringify(require('p'));`,
+		"node_modules/p/package.json", `{"browser": {"./extra.js": false, "./util.inspect": false, "./lib": false, "./lib/index.js": false, "gone": false, "other": false, "swapped": "./own.js", "fs": "./fs-browser"}}`,
+		"node_modules/p/index.js", `module.exports = [require('./extra'), require('./extra.js'), require('./util.inspect'), require('./lib'), require('gone'), require('other'), require('swapped'), require('fs'), require('./sub/deep')];`,
+		"node_modules/p/extra.js", `throw 'extra'`,
+		"node_modules/p/util.inspect.js", `throw 'util.inspect'`,
+		"node_modules/p/lib/index.js", `throw 'lib'`,
+		"node_modules/p/own.js", `module.exports = 'own'`,
+		"node_modules/p/fs-browser.js", `module.exports = 'no files'`,
+		"node_modules/p/sub/deep.js", `import extra, { x } from '../extra'; import swapped from 'swapped'; export default [Object.keys(extra).length, typeof x, swapped];`,
+		"node_modules/other/index.js", `throw 'other'`,
+		"node_modules/swapped/index.js", `throw 'swapped'`,
+	)
+	var b bundle.Bundler
+	result := bundled(t, &b, request(t, dir, "a.tool.js"))
+	want := `[{},{},{},{},{},{},"own","no files",{"default":[0,"undefined","own"]}]`
+	if got := run(t, result.Code, "module.exports.execute()"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if diff := cmp.Diff([]string{"fs", "other", "p", "swapped"}, result.Packages); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPageOrNode: a package whose file for browsers needs a page is bundled as for Node.js, if its other file can run
+// here, with everything that it imports.
+func TestPageOrNode(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", `exports.execute = () => [require('main'), require('map'), require('exported'), require('server'), require('both'), require('plain')].join();`,
+		"node_modules/main/package.json", `{"main": "node.js", "browser": "web.js"}`,
+		"node_modules/main/node.js", `module.exports = 'node' + require('path').sep + process.env.NODE_ENV`,
+		"node_modules/main/web.js", `module.exports = document.title`,
+		"node_modules/map/package.json", `{"main": "node.js", "browser": {"./node.js": "./web.js", "dom": false, "./part": "./part-web.js"}}`,
+		"node_modules/map/node.js", `module.exports = 'node ' + require('dom') + require('./part')`,
+		"node_modules/map/part.js", `module.exports = ' part'`,
+		"node_modules/map/part-web.js", `throw 'part-web'`,
+		"node_modules/map/web.js", `module.exports = window.document`,
+		"node_modules/dom/index.js", `module.exports = 'dom'`,
+		"node_modules/exported/package.json", `{"exports": {".": {"browser": "./web.js", "default": "./node.js"}}}`,
+		"node_modules/exported/node.js", `module.exports = 'default'`,
+		"node_modules/exported/web.js", `module.exports = document.body`,
+		"node_modules/server/package.json", `{"main": "node.js", "browser": "web.js"}`,
+		"node_modules/server/node.js", `throw require('http')`,
+		"node_modules/server/web.js", `module.exports = typeof document === 'undefined' ? 'no page' : document.title`,
+		"node_modules/both/package.json", `{"main": "node.js", "browser": "web.js"}`,
+		"node_modules/both/node.js", `throw process.argv`,
+		"node_modules/both/web.js", `module.exports = typeof window === 'undefined' ? 'no window' : window.name`,
+		"node_modules/plain/index.js", `module.exports = typeof document === 'undefined' ? 'guarded' : document.title`,
+	)
+	var b bundle.Bundler
+	result := bundled(t, &b, request(t, dir, "a.tool.js"))
+	code := strings.ReplaceAll(string(result.Code), `require("path")`, `({ sep: "/" })`)
+	want := `node/production,node dom part,default,no page,no window,guarded`
+	if got := run(t, []byte(code), "module.exports.execute()"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestAbsent lists the modules that packages import and that do not exist here.
+func TestAbsent(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", `require('stream'); exports.execute = () => require('p');`,
+		"node_modules/p/index.js", `require('net'); require('node:tls'); require('path'); require('net'); require('@s/q');`,
+		"node_modules/@s/q/package.json", `{"browser": {"zlib": false}}`,
+		"node_modules/@s/q/index.js", `require('http'); require('zlib')`,
+	)
+	var b bundle.Bundler
+	want := []bundle.Absent{{Package: "@s/q", Module: "http"}, {Package: "p", Module: "net"}, {Package: "p", Module: "tls"}}
+	if diff := cmp.Diff(want, bundled(t, &b, request(t, dir, "a.tool.js")).Absent); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestMistakes checks that all errors are reported with their locations.
 func TestMistakes(t *testing.T) {
 	outside := tree(t, "secret.json", `{"key": "hunter22"}`)

@@ -35,13 +35,17 @@ func (w *work) setup(build api.PluginBuild) {
 		case again:
 			return api.OnResolveResult{}, nil
 		case a.Kind == api.ResolveEntryPoint:
-			return api.OnResolveResult{Path: startModule, Namespace: "flowrun"}, nil
+			return api.OnResolveResult{Path: startModule, Namespace: startNamespace}, nil
 		case a.Path == w.request.File:
 			return api.OnResolveResult{Path: a.Path, Namespace: "file"}, nil
 		}
 		return w.resolve(build, a), nil
 	})
-	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "flowrun"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: emptyNamespace}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+		text := "module.exports = {}"
+		return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+	})
+	build.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: startNamespace}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
 		text := w.startText()
 		return api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(w.request.File), Loader: api.LoaderJS}, nil
 	})
@@ -51,8 +55,14 @@ func (w *work) setup(build api.PluginBuild) {
 // resolve finds the file or package that an import names.
 func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolveResult {
 	builtin, ofNode := nodeModule(a.Path)
-	if ofNode && (w.request.Node || !inPackage(a.Importer)) {
-		return api.OnResolveResult{Path: builtin, External: true}
+	forNode := !w.request.Node && w.isForNode(a.Importer)
+	if ofNode && (w.request.Node || forNode || !inPackage(a.Importer)) {
+		return w.builtin(builtin, a)
+	}
+	if forNode {
+		if path := w.resolveForNode(a); path != "" {
+			return w.file(path, a.Path)
+		}
 	}
 	find := func(from string) api.ResolveResult {
 		return build.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, Namespace: a.Namespace, ResolveDir: from, Kind: a.Kind, PluginData: reentry{}, With: a.With})
@@ -62,29 +72,62 @@ func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolve
 	if isPackage && !w.inside(found) { // esbuild searches packages up to the root of the file system
 		if w.request.Installed != "" {
 			if found = find(w.request.Installed); len(found.Errors) == 0 && w.inside(found) {
-				w.addPackage(name)
-				return api.OnResolveResult{Path: found.Path, Namespace: "file"}
+				return w.file(found.Path, a.Path)
 			}
 		}
 		if !ofNode {
 			w.addMissing(name, a)
 			return api.OnResolveResult{Path: a.Path, External: true}
 		}
-		return api.OnResolveResult{Path: builtin, External: true}
+		return w.builtin(builtin, a)
 	}
 	switch {
+	case replacedByNothing(found):
+		return api.OnResolveResult{Path: found.Path, Namespace: emptyNamespace}
 	case len(found.Errors) == 0:
-		if isPackage && !found.External {
+		if isPackage && filepath.IsAbs(found.Path) {
 			w.addPackage(name)
+			if path := w.chooseNode(a, name, found.Path); path != "" {
+				return w.file(path, a.Path)
+			}
 		}
 		return api.OnResolveResult{} // esbuild resolves it by the browser fields of package.json
 	case ofNode:
-		return api.OnResolveResult{Path: builtin, External: true}
+		return w.builtin(builtin, a)
 	case !isPackage:
 		return api.OnResolveResult{Errors: found.Errors}
 	}
 	w.addMissing(name, a)
 	return api.OnResolveResult{Path: a.Path, External: true}
+}
+
+// file returns the result for a file that an import becomes.
+func (w *work) file(path, imported string) api.OnResolveResult {
+	if name, isPackage := packageOf(imported); isPackage {
+		w.addPackage(name)
+	}
+	return api.OnResolveResult{Path: path, Namespace: "file"}
+}
+
+// builtin returns the result for a module of Node.js. If it does not exist here, the package that needs it is recorded.
+func (w *work) builtin(name string, a api.OnResolveArgs) api.OnResolveResult {
+	if owner := packageOfFile(a.Importer); owner != "" && !available(name) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.absent = append(w.absent, Absent{Package: owner, Module: name})
+	}
+	return api.OnResolveResult{Path: name, External: true}
+}
+
+// packageOfFile returns the name of the package that a file belongs to, or "".
+func packageOfFile(file string) string {
+	file = filepath.ToSlash(file)
+	at := strings.LastIndex(file, "/node_modules/")
+	if at < 0 {
+		return ""
+	}
+	name, _ := packageOf(file[at+len("/node_modules/"):])
+	return name
 }
 
 // inside reports whether a resolved file may be bundled. It is true for an import that was

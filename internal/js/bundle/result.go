@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
@@ -28,6 +29,10 @@ func (w *work) result(answer api.BuildResult) Result {
 	r.Packages = slices.Compact(w.packages)
 	slices.SortFunc(w.missing, func(a, b Missing) int { return strings.Compare(a.Name, b.Name) })
 	r.Missing, r.Looked = w.missing, w.looked()
+	slices.SortFunc(w.absent, func(a, b Absent) int {
+		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Module, b.Module))
+	})
+	r.Absent = slices.Compact(w.absent)
 	w.manifests()
 	for _, f := range w.seen {
 		r.Files = append(r.Files, f)
@@ -75,7 +80,7 @@ func (w *work) diagnostics(list []api.Message) tool.Diagnostics {
 	var all tool.Diagnostics
 	for _, m := range list {
 		d := tool.Diagnostic{Code: "bundle", Severity: tool.Error, Pos: tool.Pos{File: w.request.File, Line: 1, Col: 1}, Message: m.Text}
-		if l := m.Location; l != nil && l.Namespace != "flowrun" {
+		if l := m.Location; l != nil && l.Namespace != startNamespace {
 			d.Pos = tool.Pos{File: l.File, Line: l.Line, Col: column(l.LineText, l.Column)}
 			if !filepath.IsAbs(l.File) {
 				d.Pos.File = filepath.Join(filepath.Dir(w.request.File), l.File)

@@ -116,6 +116,7 @@ var rewordings = []rewording{
 		return ""
 	}},
 	{`(process|__dirname|__filename) is not defined`, errorOrigin.ofNode},
+	{`(document|window|navigator|localStorage|sessionStorage|XMLHttpRequest|DOMParser) is not defined`, errorOrigin.ofPage},
 	{`No initial value`, func(errorOrigin, []string) string { return "Reduce of empty array with no initial value" }},
 	{`Malformed URI`, func(errorOrigin, []string) string { return "URI malformed" }},
 	{`Unexpected end of JSON input \(EOF\)`, func(errorOrigin, []string) string { return "Unexpected end of JSON input" }},
@@ -165,6 +166,14 @@ func (e errorOrigin) ofNode(m []string) string {
 		return ""
 	}
 	return m[1] + " is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata"
+}
+
+// ofPage is the message for a name that only the page of a browser has.
+func (e errorOrigin) ofPage(m []string) string {
+	if !e.module {
+		return ""
+	}
+	return m[1] + " is not available: it belongs to the page of a browser, which neither a tool nor Node.js has"
 }
 
 func (e errorOrigin) notConstructor() string {

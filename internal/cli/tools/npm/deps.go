@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
@@ -57,6 +58,7 @@ func Command(env *ui.Env) *cobra.Command {
 				if d, err = installed(c.Context(), env, def); err != nil {
 					return err
 				}
+				noteUnusable(env, def, d)
 			}
 			return showDependencies(env, d, asJSON || output == "json")
 		},
@@ -155,6 +157,27 @@ func (d dependencies) missing() []string {
 		}
 	}
 	return list
+}
+
+// noteUnusable says what keeps packages from running, and what they need that only Node.js has.
+func noteUnusable(env *ui.Env, def *tool.Definition, d dependencies) {
+	if len(d.list) == 0 || def.Steps[0].Script().Module.Node {
+		return
+	}
+	_, result, bad := ui.Bundle(hooks.BundleRequest{File: d.file, Source: def.Source, About: hooks.About{Name: d.Tool, Dependencies: d.list}})
+	for _, problem := range bad {
+		env.Notef("%s", console.Clean(problem.Message))
+	}
+	modules, packages := map[string][]string{}, []string(nil)
+	for _, a := range result.Absent {
+		if modules[a.Package] == nil {
+			packages = append(packages, a.Package)
+		}
+		modules[a.Package] = append(modules[a.Package], a.Module)
+	}
+	for _, name := range packages {
+		env.Notef("%s imports %s of Node.js, which a tool does not have: what needs it fails, unless getMetadata has runtime: 'node'", console.Clean(name), strings.Join(modules[name], ", "))
+	}
 }
 
 func showDependencies(env *ui.Env, d dependencies, asJSON bool) error {

@@ -5,7 +5,9 @@ const known = new Set(['then', 'default', '__esModule', 'toJSON', 'constructor',
 // absent replaces a module of Node.js that does not exist here.
 function absent (name) {
   const refuse = what => { throw Object.assign(new Error(`${what} is not available, because this tool does not run under Node.js; to use it, set runtime: 'node' in getMetadata`), { code: 'ERR_UNKNOWN_BUILTIN_MODULE' }) }
-  return new Proxy({}, { get: (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`) })
+  const get = (_, member) => typeof member === 'symbol' || known.has(member) ? undefined : refuse(`${name}.${member}`)
+  const inherited = new Proxy(Object.create(null), { get }) // import() copies own members, of which there are none, and the prototype
+  return new Proxy({}, { get, getPrototypeOf: () => inherited })
 }
 
 // missing replaces a package that was not found. Its error says what to do. tool is the id of the tool if it declares
