@@ -34,8 +34,8 @@ func replacedByNothing(found api.ResolveResult) bool {
 }
 
 var (
-	pageUse    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:document|window)\s*\.\s*[A-Za-z_$]`) })
-	processUse = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bprocess\s*\.`) })
+	pageUse    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w$])(?:document|window)\s*\.\s*[A-Za-z_$]`) })
+	processUse = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w$])process\s*\.`) })
 	quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']((?:node:)?[a-z0-9_]+(?:/[a-z]+)?)["']`) })
 )
 

@@ -194,6 +194,16 @@ func TestModule(t *testing.T) {
 	})
 }
 
+// A module finds the global object under all names that packages try.
+func TestGlobalObject(t *testing.T) {
+	s := CompileModule(&tool.Module{File: "x.tool.js", Code: []byte("module.exports = { execute: () => [self, global].every(g => g === globalThis && g.self === g && g.global === g) }")})
+	both(t, Call{Script: s, Entry: "execute"}, func(t *testing.T, result string, err error) {
+		if err != nil || result != "true" {
+			t.Error(result, err)
+		}
+	})
+}
+
 // A step can make host calls, wait and log.
 func TestStep(t *testing.T) {
 	for way, r := range runtimes(t) {

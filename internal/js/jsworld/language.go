@@ -14,6 +14,7 @@ type lacks struct {
 	locales bool // Intl, and locales and options for toLocaleString and its siblings
 	regExp  bool // the properties of Unicode and the flag v
 	rest    bool // see internal/language
+	indent  bool // JSON.stringify with indentation
 }
 
 // lacksOf returns what a script needs, by the words in its text.
@@ -29,13 +30,17 @@ func lacksOf(text string, callsPatternFunction bool) lacks {
 	return lacks{
 		locales: mentions("toLocale", "localeCompare", "Intl"),
 		regExp:  callsPatternFunction || mentions("RegExp"),
+		indent:  mentions("stringify"),
 		rest:    mentions("captureStackTrace", "stackTraceLimit", "WellFormed"),
 	}
 }
 
 // addLanguage adds what goja lacks of the language.
 func (w *World) addLanguage(l lacks) error {
-	if l == (lacks{}) {
+	if l.indent {
+		setStringify(w.vm)
+	}
+	if l = (lacks{l.locales, l.regExp, l.rest, false}); l == (lacks{}) {
 		return nil
 	}
 	require, err := w.loader()

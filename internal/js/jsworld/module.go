@@ -35,6 +35,11 @@ func (w *World) startModule(t *Task) (goja.Value, error) {
 		return nil, err
 	}
 	w.describing = t.Entry == "describe"
+	for _, name := range []string{"global", "self"} { // packages look for the global object under all its names
+		if err := w.defineHidden(name, w.vm.GlobalObject()); err != nil {
+			return nil, err
+		}
+	}
 	if err := json.Unmarshal(t.Vars, &w.dependencies); err != nil {
 		return nil, err
 	}

@@ -185,7 +185,16 @@ function plainError (entry) {
 
 const warn = message => __askNow('log', { level: 'warn', message })
 
+// setLargeNumbers replaces whole numbers that a Number cannot hold by BigInts.
+function setLargeNumbers () {
+  for (const { path, digits } of args.large || []) {
+    const key = path.pop()
+    path.reduce((v, k) => v[k], args.params)[key] = BigInt(digits)
+  }
+}
+
 async function execute () {
+  setLargeNumbers()
   const tool = inject(loaded())
   if (has(tool, 'cleanup')) __atEnd(() => cleanUp(tool), tool)
   try {

@@ -230,6 +230,7 @@ class Buffer extends Uint8Array {
   }
   includes (v, from, encoding) { return this.indexOf(v, from, encoding) >= 0 }
   swap16 () {
+    if (this.length % 2) throw Object.assign(new RangeError('Buffer size must be a multiple of 16-bits'), { code: 'ERR_INVALID_BUFFER_SIZE' })
     for (let i = 0; i + 1 < this.length; i += 2) [this[i], this[i + 1]] = [this[i + 1], this[i]]
     return this
   }
@@ -312,6 +313,9 @@ class TextEncoder {
   }
 }
 
+// whole replaces each surrogate without its other half by U+FFFD.
+const whole = s => s.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
+
 class TextDecoder {
   #left = []
   constructor (label = 'utf-8', options = {}) {
@@ -331,7 +335,7 @@ class TextDecoder {
       const first = bytes[bytes.length - 1 - n]
       if (first >= 0xc2 && n < (first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1)) [bytes, this.#left] = [bytes.slice(0, bytes.length - 1 - n), bytes.slice(bytes.length - 1 - n)]
     }
-    const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : codes[this.encoding === 'utf-16le' ? 'utf16le' : 'latin1'].text(bytes)
+    const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : this.encoding === 'utf-16le' ? whole(codes.utf16le.text(bytes)) + (bytes.length % 2 ? '\ufffd' : '') : codes.latin1.text(bytes)
     return !this.ignoreBOM && s.startsWith('\ufeff') ? s.slice(1) : s
   }
 }

@@ -148,7 +148,7 @@ function functionBase (v, name, tag) {
 function errorBase (v) {
   const line = `${v.name || 'Error'}${v.message ? `: ${v.message}` : ''}`
   const stack = typeof v.stack === 'string' && v.stack !== '' ? v.stack : ''
-  return stack === '' ? `[${line}]` : stack
+  return stack === '' ? `[${line}]` : /\n\s+at /.test(stack) ? stack : `[${stack}]`
 }
 
 function elements (ctx, v, depth) {

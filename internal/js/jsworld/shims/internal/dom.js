@@ -8,6 +8,7 @@ class DOMException extends Error {
     Object.defineProperty(this, 'name', { value: typeof name === 'object' ? name.name : name, configurable: true })
   }
   get code () { return numbers[this.name] || 0 }
+  get [Symbol.toStringTag] () { return 'DOMException' }
 }
 
 class AbortSignal extends EventTarget {

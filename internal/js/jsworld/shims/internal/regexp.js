@@ -41,6 +41,8 @@ getter('flags', ({ flags }) => [...flags].sort().join(''))
 getter('unicode', ({ flags }) => flags.includes('u'))
 getter('unicodeSets', ({ flags }) => flags.includes('v'), false)
 define(proto, 'toString', { writable: true, value: { toString () { return `/${this.source}/${this.flags}` } }.toString })
+const split = proto[Symbol.split]
+define(proto, Symbol.split, { writable: true, value: { [Symbol.split] (text, limit) { return split.call(this, text, limit === undefined ? limit : limit >>> 0) } }[Symbol.split] }) // goja takes -1 for none
 define(proto, 'constructor', { writable: true, value: RegExp })
 define(RegExp, 'prototype', { configurable: false, value: proto })
 define(RegExp, Symbol.species, { get () { return this } })

@@ -107,7 +107,7 @@ class ReadableStream {
       async return (value) {
         if (!preventCancel) await reader.cancel(value)
         reader.releaseLock()
-        return { done: true, value }
+        return { value, done: true }
       },
       [asyncIterator] () { return this }
     }
@@ -122,7 +122,7 @@ const controllerOf = s => ({
   get desiredSize () { return s.state === 'errored' ? null : s.state === 'closed' ? 0 : s.most - s.total },
   enqueue (chunk) {
     if (s.closing || s.state !== 'readable') throw invalid('Controller is already closed')
-    if (s.waiting.length > 0) s.waiting.shift().resolve({ done: false, value: chunk })
+    if (s.waiting.length > 0) s.waiting.shift().resolve({ value: chunk, done: false })
     else {
       const size = s.size(chunk)
       s.queue.push({ chunk, size })
@@ -158,7 +158,7 @@ function pull (s) {
 
 function end (s) {
   s.state = 'closed'
-  for (const w of s.waiting.splice(0)) w.resolve({ done: true, value: undefined })
+  for (const w of s.waiting.splice(0)) w.resolve({ value: undefined, done: true })
   s.ended.resolve()
 }
 
@@ -189,10 +189,10 @@ async function read (s) {
     s.total -= size
     if (s.closing && s.queue.length === 0) end(s)
     else pull(s)
-    return { done: false, value: chunk }
+    return { value: chunk, done: false }
   }
   if (s.state === 'errored') throw s.error
-  if (s.state === 'closed') return { done: true, value: undefined }
+  if (s.state === 'closed') return { value: undefined, done: true }
   const d = deferred()
   s.waiting.push(d)
   pull(s)
@@ -341,7 +341,7 @@ class TransformStream {
 class TextEncoderStream extends TransformStream {
   constructor () {
     const encoder = new TextEncoder()
-    super({ transform: (text, c) => c.enqueue(encoder.encode(text)) })
+    super({ transform: (text, c) => { if (String(text) !== '') c.enqueue(encoder.encode(text)) } })
     this.encoding = 'utf-8'
   }
 }
