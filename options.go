@@ -82,5 +82,8 @@ func WithApproval(ask func(ctx context.Context, q history.Question) (history.Ans
 // WithoutCache executes every step, even if a stored result could be reused. The new results are stored.
 func WithoutCache() RunOption { return engine.WithoutCache() }
 
+// WithoutRetryRun makes the end of the run final, also if its tool has retry-run: Result.RetryAt is zero.
+func WithoutRetryRun() RunOption { return engine.WithoutRetryRun() }
+
 // Terminal reaches the person who answers interactive steps.
 type Terminal = engine.Terminal

@@ -16,7 +16,7 @@ type Kind string
 const (
 	RunStarted    Kind = "run.started"
 	RunCancelling Kind = "run.cancelling" // Node: "" or the nested graph; Reason: why
-	RunFinished   Kind = "run.finished"   // Result: that of the run
+	RunFinished   Kind = "run.finished"   // Result: that of the run; Due: when it is retried automatically, as another run
 	RunResumed    Kind = "run.resumed"    // another owner continues the run; Reset: the steps to run again
 	StepStarted   Kind = "step.started"   // Attempt counts from 1
 	StepExpanded  Kind = "step.expanded"  // the items of a loop are known: Items, Keys
@@ -114,7 +114,7 @@ func (f SinkFunc) Emit(e Event) { f(e) }
 // it fails, the run stops. Its context keeps the values of the caller's context but is
 // never cancelled, because the cancel has to be recorded too. The slice is reused after the
 // call. Append may give an event another Result, which then replaces that of the node or the
-// run; a step keeps its status. It may also give an event Notices.
+// run; a step keeps its status. It may also give an event Notices, and the end of a run a Due.
 //
 // Appended events survive the end of the process. After Sync they survive a crash of the
 // machine too. Run calls Sync before it starts a node with DurableStart, and when the run

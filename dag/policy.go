@@ -76,6 +76,15 @@ func (b Backoff) maxDelay(n int) time.Duration {
 	return min(d, limit)
 }
 
+// Wait returns how long to wait before retry number n, which counts from 1: maxDelay, or with
+// Jitter a random part of it.
+func (b Backoff) Wait(n int) time.Duration {
+	if b.Jitter {
+		return randomPart(b.maxDelay(n))
+	}
+	return b.maxDelay(n)
+}
+
 // atLeast returns the shortest wait before a retry that a result asks for.
 func (b Backoff) atLeast(r *Result) time.Duration {
 	after := time.Duration(r.RetryAfter) * time.Second

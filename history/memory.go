@@ -72,8 +72,27 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if m.find(r.ID) != nil {
 		return nil, fmt.Errorf("cannot record run %s: a run with this id already exists", r.ID)
 	}
+	if err := m.endRetry(r); err != nil {
+		return nil, err
+	}
 	m.runs = append(m.runs, run)
 	return m.own(run), nil
+}
+
+// endRetry notes that the run which a new one retries is not retried automatically any more. It
+// fails if a run that does so comes too late.
+func (m *Memory) endRetry(r *Record) error {
+	if r.RetryOf == "" {
+		return nil
+	}
+	old := m.find(r.RetryOf)
+	if r.Automatic && (old == nil || old.info.RetryAt.IsZero()) {
+		return fmt.Errorf("cannot record run %s, which retries run %s: %w", r.ID, r.RetryOf, ErrRetried)
+	}
+	if old != nil {
+		old.info.RetryAt = time.Time{}
+	}
+	return nil
 }
 
 // Claim implements Store.
@@ -89,6 +108,7 @@ func (m *Memory) Claim(_ context.Context, id string, seq uint64) (Ledger, error)
 	case run.lastSeq != seq:
 		return nil, fmt.Errorf("cannot take over run %s: %w: its last event is %d, not %d", id, ErrChanged, run.lastSeq, seq)
 	}
+	run.info.RetryAt = time.Time{}
 	return m.own(run), nil
 }
 
@@ -205,6 +225,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 			q.Open && !info.Ended.IsZero(),
 			slices.ContainsFunc(q.Labels, func(l Label) bool { return !l.In(info.Labels) }),
 			info.Started.Before(q.Since),
+			!q.RetryDue.IsZero() && (info.RetryAt.IsZero() || info.RetryAt.After(q.RetryDue)),
 			!q.Until.IsZero() && !info.Started.Before(q.Until):
 			continue
 		}
@@ -239,6 +260,7 @@ func (m *Memory) Cancel(_ context.Context, id, reason string) error {
 	if run == nil {
 		return fmt.Errorf("cannot cancel run %s: %w", id, ErrNoRun)
 	}
+	run.info.RetryAt = time.Time{}
 	if l := run.owner; l != nil && !l.cancelRequested {
 		l.cancelRequested = true
 		l.cancelRequests <- reason
@@ -363,7 +385,7 @@ func (r *memoryRun) applyEvent(e *dag.Event) {
 		i.Status = dag.Running
 	case e.Kind == dag.RunFinished && e.Result != nil:
 		i.Status, i.ExitCode, i.Reason, i.Message, i.Ended = e.Result.Status, e.Result.ExitCode, e.Result.Reason, e.Result.Message, e.Time
-		i.Notes = e.Result.Notes
+		i.Notes, i.RetryAt = e.Result.Notes, e.Due
 	default:
 		return
 	}

@@ -44,9 +44,12 @@ type ObservedRun struct {
 //
 // A Store is safe for concurrent use.
 type Store interface {
-	// Begin stores a new run and makes the caller its first owner (epoch 1).
+	// Begin stores a new run and makes the caller its first owner (epoch 1). The run that it
+	// retries is then not retried automatically any more. Error: ErrRetried if the Record is
+	// Automatic and that was so before.
 	Begin(ctx context.Context, r *Record) (Ledger, error)
-	// Claim makes the caller the next owner of a run whose last event has number seq.
+	// Claim makes the caller the next owner of a run whose last event has number seq. The run
+	// is then not retried automatically any more, unless it ends so again.
 	// Errors: ErrNoRun; ErrLive if the run has a living owner; ErrChanged if there are
 	// events that the caller has not seen.
 	Claim(ctx context.Context, id string, seq uint64) (Ledger, error)
@@ -66,7 +69,8 @@ type Store interface {
 	// ErrAnswered if the question already has an answer.
 	Answer(ctx context.Context, id string, a Answer) error
 	// Cancel asks the owner of a run to stop it, through the owner's Ledger. If the run has
-	// no living owner, the request is lost; that is not an error. Error: ErrNoRun.
+	// no living owner, the request is lost; that is not an error. A run that has ended is then
+	// not retried automatically any more. Error: ErrNoRun.
 	Cancel(ctx context.Context, id, reason string) error
 	// Queue returns every live run, and every step of one, that was admitted or waits to be
 	// admitted (Ledger.Admit), in the order in which they joined.
@@ -76,7 +80,7 @@ type Store interface {
 
 // Ledger is the journal of a run, for its owner. Append and Sync are those of dag.Journal;
 // both fail with ErrFenced after another owner has claimed the run. If the events contain
-// the end of the run, Append also updates what Runs returns. In the same transaction it keeps
+// the end of the run, Append also updates what Runs returns: its Due is RunInfo.RetryAt. In the same transaction it keeps
 // the values of StateChanges, as NextState says. If that returns a *StateError, so does Append,
 // and nothing is written.
 type Ledger interface {
@@ -122,15 +126,20 @@ var (
 	ErrLive    = errors.New("the run is active in another process")
 	ErrChanged = errors.New("the run has changed in the meantime")
 	ErrFenced  = errors.New("another process has taken over the run")
+	ErrRetried = errors.New("the run was retried, resumed or cancelled in the meantime")
 )
 
 // Record is what a run was asked to do: enough to resume it, and nothing secret.
 type Record struct {
-	ID      string    `json:"id"`
-	Tool    string    `json:"tool"`
-	RetryOf string    `json:"retry_of,omitempty"` // the run that this one retries
-	Origin  string    `json:"origin,omitempty"`   // who started it, see WithOrigin
-	Created time.Time `json:"created"`
+	ID      string `json:"id"`
+	Tool    string `json:"tool"`
+	RetryOf string `json:"retry_of,omitempty"` // the run that this one retries
+	// Attempt is the number of the run among those that retry each other, which counts from 1: one more than that of
+	// RetryOf. 0 is 1. Automatic means that it retries RetryOf automatically, because of its RunInfo.RetryAt.
+	Attempt   int       `json:"attempt,omitempty"`
+	Automatic bool      `json:"automatic,omitempty"`
+	Origin    string    `json:"origin,omitempty"` // who started it, see WithOrigin
+	Created   time.Time `json:"created"`
 	// Params are the bound parameters as they are shown, with secrets masked.
 	Params map[string]any `json:"params"`
 	// Given are the parameters of the caller without the secret ones. Withheld names those;
@@ -187,6 +196,9 @@ type RunInfo struct {
 	Notes    []string  // what people should know beside the status; see dag.Status.With
 	Started  time.Time // when the run was created
 	Ended    time.Time // zero if it has not ended
+	// RetryAt is when a run that has ended is retried automatically, as another run; zero means never. It is the Due of the
+	// run's last event until another run retries it, or it is claimed or cancelled.
+	RetryAt time.Time
 	// LastSign is when the last owner of an Interrupted run gave the last sign of life: an event, the
 	// renewal of its ownership, or that it gave the run up. It is zero for other runs, and if it is not known.
 	LastSign time.Time
@@ -248,8 +260,10 @@ type Query struct {
 	Labels []Label      // that have all of these labels
 	Since  time.Time    // created at this time or later
 	Until  time.Time    // created before this time; the zero time selects all
-	Before string       // only those that follow the run with this id in the list; none if there is no such run
-	Limit  int          // largest number of runs; 0 means all
+	// RetryDue selects the runs that are retried automatically at this time or earlier; the zero time selects all.
+	RetryDue time.Time
+	Before   string // only those that follow the run with this id in the list; none if there is no such run
+	Limit    int    // largest number of runs; 0 means all
 
 	WithParams bool // fill RunInfo.Params, which takes longer
 }

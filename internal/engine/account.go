@@ -127,7 +127,7 @@ func failureOf(r *dag.Result) string {
 type accountJournal struct {
 	inner   dag.Journal
 	account *account
-	end     func() // ends what steps have left running, and makes the notices about it
+	end     func(*dag.Event) // ends what steps have left running, decides whether the run is retried, and makes the notices about both
 }
 
 // Append implements dag.Journal. Before it records the end of the run, it ends what steps have left running, so that the
@@ -136,7 +136,7 @@ func (j accountJournal) Append(ctx context.Context, events []dag.Event) error {
 	for i := range events {
 		e := &events[i]
 		if e.Kind == dag.RunFinished {
-			j.end()
+			j.end(e)
 		}
 		j.account.conclude(e)
 		j.account.record(e)

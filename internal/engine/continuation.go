@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -29,9 +30,10 @@ type Continuation struct {
 	// Retry reports whether this is a new run that reuses the kept results, not the same run resumed.
 	Retry bool
 
-	recorded *RecordedRun
-	plan     *plan.Plan
-	args     *call.Params
+	automatic bool // see NextAttempt
+	recorded  *RecordedRun
+	plan      *plan.Plan
+	args      *call.Params
 }
 
 // Plan returns the plan that is carried on: that of the recorded definitions, or of the current ones.
@@ -174,6 +176,9 @@ func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOp
 	var done func()
 	j.args.RunEnv, done = e.scripts(g.args.RunEnv, &j.runOptions)
 	defer done()
+	if g.automatic {
+		j.origin = cmp.Or(j.origin, g.recorded.Record.Origin)
+	}
 	switch {
 	case !g.Retry:
 		j.id = g.recorded.Record.ID

@@ -28,9 +28,12 @@ type runOptions struct {
 	release      releaseChannels
 	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	withoutCache bool
-	trace        history.TraceContext
-	mayCall      func([]plan.UsedTool) error
-	askModel     func(context.Context, call.ModelRequest) (string, error)
+
+	withoutRetryRun bool
+
+	trace    history.TraceContext
+	mayCall  func([]plan.UsedTool) error
+	askModel func(context.Context, call.ModelRequest) (string, error)
 
 	tracePermissions bool
 

@@ -39,6 +39,9 @@ func (j *job) record() *history.Record {
 		r.Given[name] = v
 	}
 	slices.Sort(r.Withheld)
+	if g := j.continuation; g != nil && g.Retry {
+		r.Attempt, r.Automatic = attemptOf(g.recorded.Record)+1, g.automatic
+	}
 	return r
 }
 

@@ -194,6 +194,7 @@ func (p *RecordedRun) Result() *Result {
 	p.readState(func(s *dag.State) { res = newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, s) })
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
 	res.Labels, res.Definitions = p.Record.Labels, p.Definitions()
+	res.Attempt, res.RetryAt = p.Record.Attempt, p.Info.RetryAt
 	res.Enforced, res.Unenforced = p.Record.Enforced, p.Record.Unenforced
 	if !p.finished() {
 		res.Status, res.Message = p.Info.Status, p.Info.Message

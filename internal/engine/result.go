@@ -29,6 +29,7 @@ type Result struct {
 	ID       string
 	Tool     string
 	RetryOf  string     // the run that this one retried
+	Attempt  int        // its number among the runs that retry each other, which counts from 1; 0 for a run that retries none
 	Origin   string     // of a recorded run: who started it, see WithOrigin
 	Status   dag.Status // Waiting if the run waits for an answer, Interrupted if the engine could not bring it to its end
 	ExitCode int
@@ -38,7 +39,10 @@ type Result struct {
 	Started  time.Time // when the run was created
 	Ended    time.Time // zero if it has not ended
 	LastSign time.Time // of an interrupted run: see history.RunInfo
-	AsOf     time.Time // when this was found out: a run that is live or waiting has taken so long until then
+	// RetryAt is when the run is retried automatically (retry-run), as another run; zero means never. The engine does not wait for
+	// it: a program that embeds the engine loads the run then, and continues it with RecordedRun.NextAttempt.
+	RetryAt time.Time
+	AsOf    time.Time // when this was found out: a run that is live or waiting has taken so long until then
 	// Waited is the part of Duration in which the run waited for a person or a time and did nothing else, and Idle
 	// that in which it did not wait and had no owner, between an interruption or a failure and the resume.
 	Waited time.Duration

@@ -27,6 +27,8 @@ type runJSON struct {
 	ID          string               `json:"id"`
 	Tool        string               `json:"tool"`
 	RetryOf     string               `json:"retry_of,omitempty"`
+	Attempt     int                  `json:"attempt,omitempty"`
+	RetryAt     time.Time            `json:"retry_at,omitzero"`
 	Origin      string               `json:"origin,omitempty"`
 	Status      dag.Status           `json:"status"`
 	ExitCode    int                  `json:"exit_code"`
@@ -139,7 +141,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 // document returns the result as flowrun/run.v1. It calls text for the streams in the order of the document.
 func (r *Result) document(text func(o *dag.Output, limit int64) (text string, all, invalid bool)) *runJSON {
 	doc := &runJSON{
-		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Withheld: r.Withheld, Definitions: r.Definitions, Labels: r.Labels, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
+		Schema: RunSchema, ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Attempt: r.Attempt, RetryAt: r.RetryAt, Origin: r.Origin, Withheld: r.Withheld, Definitions: r.Definitions, Labels: r.Labels, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason, Message: r.Message, Notes: r.Notes,
 		Started: r.Started, Ended: r.Ended, LastSign: r.LastSign,
 		DurationMS: r.Duration().Milliseconds(), WaitedMS: r.Waited.Milliseconds(), IdleMS: r.Idle.Milliseconds(),
 		Params: r.Params, Output: r.Output, Outputs: r.Outputs, Invalid: r.InvalidUTF8, Tolerated: r.Tolerated, Uncleaned: r.CleanupFailed(), Log: r.ExecutionLog(), LockDemands: r.LockDemands, Enforced: r.Enforced, Unenforced: r.Unenforced, Notices: r.Notices, Permissions: r.Permissions, Steps: []stepJSON{},

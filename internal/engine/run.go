@@ -40,6 +40,7 @@ type job struct {
 	ledger       history.Ledger  // nil if nothing is recorded
 	kept         *history.Record // what is recorded of the run when it starts; nil if nothing is
 	broker       *waiting.Broker
+	retryAt      time.Time            // when the run is retried automatically; zero means never
 	lockDemands  []history.LockDemand // what the run takes at its start
 	enforced     bool                 // the record of the run says that permissions are enforced
 	unheld       []string             // permissions that are not enforced, although they should be
@@ -117,8 +118,11 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 		res.setWaiting(waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	clock.set(res, j.startedAt(), time.Now())
+	if err == nil {
+		res.RetryAt = j.retryAt
+	}
 	if j.kept != nil {
-		res.Labels, res.Definitions = j.kept.Labels, definitionsOf(j.kept.Sources)
+		res.Labels, res.Definitions, res.Attempt = j.kept.Labels, definitionsOf(j.kept.Sources), j.kept.Attempt
 	}
 	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
@@ -388,7 +392,10 @@ func (e *Engine) walkOptions(j *job) (o dag.Options, err error) {
 
 // journal returns what the events of the run go to.
 func (e *Engine) journal(j *job) dag.Journal {
-	all := accountJournal{account: &j.account, end: func() { j.session.End(context.Background()) }}
+	all := accountJournal{account: &j.account, end: func(e *dag.Event) {
+		j.session.End(context.Background())
+		j.planAttempt(e)
+	}}
 	if j.ledger == nil {
 		return all
 	}
@@ -397,7 +404,7 @@ func (e *Engine) journal(j *job) dag.Journal {
 		all.inner = e.config.Journal(all.inner)
 	}
 	if j.plan.KeepsState {
-		all.inner = keptstate.Journal{Journal: all.inner}
+		all.inner = keptstate.Journal{Journal: all.inner, Failed: j.planAttempt}
 	}
 	return all
 }

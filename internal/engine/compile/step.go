@@ -87,7 +87,7 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 	}
 	if r := handling.Retry; r != nil {
 		s.Policy.Attempts = r.Attempts
-		s.Policy.Backoff = dag.Backoff{Delay: cmp.Or(r.Delay, defaultRetryDelay), Growth: growth[r.Backoff], Max: r.MaxDelay, Jitter: r.Jitter == "full"}
+		s.Policy.Backoff = backoff(r)
 		s.RetryRule = r
 		s.RetryWhen = c.Condition(r.When, c.key("error-handling.retry.when"), c.names.InRetry(s.Def))
 		s.Policy.RetryIf = func(v dag.View, r *dag.Result) bool { return graph.RetryIf(s, v, r) }
@@ -97,6 +97,11 @@ func (c *stepCompiler) policy(s *plan.Step, t traits) {
 			s.Policy.Fallback = cmd
 		}
 	}
+}
+
+// backoff returns the time between the attempts of a step, or of a run.
+func backoff(r *tool.Retry) dag.Backoff {
+	return dag.Backoff{Delay: cmp.Or(r.Delay, defaultRetryDelay), Growth: growth[r.Backoff], Max: r.MaxDelay, Jitter: r.Jitter == "full"}
 }
 
 var growth = map[string]dag.Growth{"": dag.Exponential, "exponential": dag.Exponential, "linear": dag.Linear, "constant": dag.Constant}

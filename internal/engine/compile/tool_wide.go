@@ -39,6 +39,9 @@ func (c *toolCompiler) toolWide() {
 	p.DefaultResponse = c.toolWideText(def.InteractiveOptions.DefaultResponse, "interactive-options.default-response")
 	p.Output = c.Template(def.Output, "output", expr.Plain, n)
 	p.Outputs = outputs(c.Parser, def.Outputs, "outputs", n)
+	if def.RetryRun != nil {
+		p.RetryRun = &plan.RetryRun{RetryRun: def.RetryRun, Delays: backoff(&def.RetryRun.Retry)}
+	}
 	if res := def.Resources; res.DeleteTempFiles || len(res.FinalCommands) > 0 || p.Temp != nil {
 		p.Cleanup = &plan.Cleanup{}
 		for i := range res.FinalCommands {

@@ -13,7 +13,10 @@ import (
 // Journal is the journal of a run whose tools keep values. The Store that keeps the values together with the events can
 // refuse them. If the run has ended with success, it is then failed instead. Values that a step keeps at once are then
 // kept with the run, so that its end fails for the same reason.
-type Journal struct{ dag.Journal }
+type Journal struct {
+	dag.Journal
+	Failed func(*dag.Event) // is called with the end of a run that is failed instead, before it is recorded; nil: nothing is
+}
 
 // Append implements dag.Journal.
 func (j Journal) Append(ctx context.Context, events []dag.Event) error {
@@ -23,15 +26,17 @@ func (j Journal) Append(ctx context.Context, events []dag.Event) error {
 		return err
 	}
 	for i := range events {
-		refuse(&events[i], refused)
+		if e := &events[i]; refuse(e, refused) && e.Kind == dag.RunFinished && j.Failed != nil {
+			j.Failed(e)
+		}
 	}
 	return j.Journal.Append(ctx, events)
 }
 
-// refuse gives an event another result if its result cannot stay.
-func refuse(e *dag.Event, refused *history.StateError) {
+// refuse gives an event another result if its result cannot stay, and reports whether it did.
+func refuse(e *dag.Event, refused *history.StateError) bool {
 	if e.Result == nil {
-		return
+		return false
 	}
 	r := *e.Result
 	switch {
@@ -50,7 +55,8 @@ func refuse(e *dag.Event, refused *history.StateError) {
 		}
 		e.Reason = r.Reason
 	default:
-		return
+		return false
 	}
 	e.Result = &r
+	return true
 }

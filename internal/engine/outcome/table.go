@@ -97,6 +97,8 @@ var table = []struct {
 		"", "POST /api/v1/runs starts a new one", ""}},
 	{is(history.ErrChanged), Row{"changed", ExitRefused, 409, AnswerNotRun,
 		"", "check the status of the run and try again", ""}},
+	{is(history.ErrRetried), Row{"retried", ExitRefused, 409, AnswerNotRun,
+		"", "check the status of the run and try again", ""}},
 	{as(func(r *Report, e *InterruptedError) { r.Subject = e.Run }), Row{"asks", ExitWaiting, 409, AnswerNotRun,
 		"a person must confirm that the interrupted steps run again", "run flowrun resume %s in a terminal", ""}},
 	{as(func(r *Report, e *AwaitsAnswerError) { r.Subject = e.Run }), Row{"awaits-answer", ExitWaiting, 409, AnswerWaiting,

@@ -53,6 +53,7 @@ type Plan struct {
 	Scripts         map[string]bool // steps whose results a script makes, perhaps of a caller's value; those in groups included
 	Group           bool            // the plan holds the steps of a group: a graph within its tool's
 	Cleanup         *Cleanup        // nil means nothing to clean up
+	RetryRun        *RetryRun       // nil means that no run is retried automatically
 	Permissions     []Permission    // required-permissions
 	// Claims are those of all steps, nested ones included. Only the plan of a run has them.
 	Claims []*Claim

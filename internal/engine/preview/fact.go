@@ -53,6 +53,7 @@ func (t *PreviewTool) Facts() []Fact {
 	f = append(f, t.Surroundings.facts()...)
 	f.addAll(t.Cleanup, "", Wording{Before: "cleanup", Form: Script}, Wording{Before: "runs at the end:"})
 	f.addAll(t.Notify, "", Wording{Before: "notifies", Form: Script}, Wording{Before: "notifies:"})
+	f.add(t.RetryRun, Wording{}, Wording{Before: "retries a run"})
 	return f
 }
 

@@ -68,6 +68,7 @@ type PreviewTool struct {
 	TempDirectory string                  `json:"temp_directory,omitempty"` // where the temporary directory of the run is made
 	Cleanup       []string                `json:"cleanup,omitempty"`        // commands that run after everything else
 	Notify        []string                `json:"notify,omitempty"`         // commands and addresses that are notified of the run's end
+	RetryRun      string                  `json:"retry_run,omitempty"`      // how often, when and after what a run that failed is retried automatically
 	Enforced      []string                `json:"enforced,omitempty"`       // what this machine enforces for its commands, if that is known
 	Unenforced    []string                `json:"unenforced,omitempty"`     // what it does not enforce, and why
 	Surroundings

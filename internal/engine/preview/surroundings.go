@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/container"
@@ -136,4 +137,20 @@ func notified(p *plan.Plan, mask func(string) string) (list []string) {
 		}
 	}
 	return list
+}
+
+// describeRetryRun describes retry-run in words, "" if there is none.
+func describeRetryRun(r *plan.RetryRun) string {
+	if r == nil || r.Attempts == 0 {
+		return ""
+	}
+	kept := "keeping what succeeded"
+	if !r.Reuse {
+		kept = "from the start"
+	}
+	often := "once"
+	if r.Attempts > 1 {
+		often = fmt.Sprintf("up to %d times", r.Attempts)
+	}
+	return fmt.Sprintf("%s after %s, the first time after %s, %s", often, strings.Join(r.On, ", "), r.Delays.Delay, kept)
 }

@@ -105,6 +105,7 @@ func (v *previewer) addTool(p *plan.Plan, k known, prefix string) {
 	}
 	if prefix == "" {
 		t.Notify = notified(p, k.mask)
+		t.RetryRun = describeRetryRun(p.RetryRun)
 	}
 	for _, s := range p.AllSources() {
 		t.Sources = append(t.Sources, source(s, k.show))

@@ -82,6 +82,7 @@ type Definition struct {
 	Outputs            []*DeclaredOutput // declared outputs of the run, in the order of the file
 	Output             *Text             // output of the run, a template with references to steps
 	ErrorHandling      ErrorHandling     // default for steps
+	RetryRun           *RetryRun         // retries of a whole run; nil = none
 	Strict             bool              // set -euo pipefail in bash, set -eu in sh
 	Interactive        bool
 	InteractiveOptions InteractiveOptions

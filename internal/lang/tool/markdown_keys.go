@@ -88,7 +88,7 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 	}
 	fields = append(fields, fieldsOf(toolObject, func(p *pageDraft) *draft { return p.draft },
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "on", "deprecated", "deprecated-message", "prompt", "resource", "output-schema",
-		"timeout", "platforms", "tags", "labels", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
+		"timeout", "platforms", "tags", "labels", "retry-run", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
 	fields = append(fields, keytable.Nested("environment", "S1-172", pageEnvironment, "Secrets of the tool.", func(p *pageDraft) *Environment { return &p.Environment }))
 	fields = append(fields, keytable.Nested("error-handling", "S1-078", retry, "Retry for every step that has none of its own.", func(p *pageDraft) *ErrorHandling { return &p.ErrorHandling }))

@@ -133,7 +133,7 @@ func definitions(t *testing.T) map[string][]byte {
 var blind = []string{
 	"alternative", "bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
 	"loop-as", "loop-both", "loop-items-mapping", "loop-items-number", "loop-items-unquoted", "matrix-empty",
-	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "output-schema", "own-example-refused", "resource", "second-document",
+	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "output-schema", "own-example-refused", "resource", "retry-run", "second-document",
 	"second-document-broken", "shell-template", "state-empty", "test-expectations", "test-parameter", "two-timeouts", "type-mismatch", "unknown-step", "unknown-tag",
 }
 

@@ -30,6 +30,7 @@ type Run struct {
 	Notes      []string          `json:"notes,omitempty"`
 	Started    time.Time         `json:"started"`
 	Ended      time.Time         `json:"ended,omitzero"`
+	RetryAt    time.Time         `json:"retry_at,omitzero"`  // when it is retried automatically
 	LastSign   time.Time         `json:"last_sign,omitzero"` // of an interrupted run
 	DurationMS int64             `json:"duration_ms"`
 	Labels     map[string]string `json:"labels,omitempty"`
@@ -49,7 +50,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
 	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Params: shortParams(r.Params)}
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, RetryAt: r.RetryAt, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Params: shortParams(r.Params)}
 }
 
 // maxParam is the maximum length in bytes of the value of a parameter in a list.

@@ -46,6 +46,9 @@ func (s *Store) Begin(ctx context.Context, r *history.Record) (history.Ledger, e
 
 // insert stores the run and returns its number.
 func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record []byte) (int64, error) {
+	if err := endRetry(ctx, c, r); err != nil {
+		return 0, err
+	}
 	process, boot, lease, alive := s.ownership()
 	labels := ""
 	if len(r.Labels) > 0 {
@@ -94,6 +97,19 @@ func (s *Store) insert(ctx context.Context, c *conn, r *history.Record, record [
 		}
 	}
 	return n, nil
+}
+
+// endRetry notes that the run which a new one retries is not retried automatically any more. It fails if a run that does so
+// comes too late.
+func endRetry(ctx context.Context, c *conn, r *history.Record) error {
+	if r.RetryOf == "" {
+		return nil
+	}
+	n, err := c.change(ctx, "UPDATE runs SET retry_at = 0 WHERE id = ? AND retry_at > 0", r.RetryOf)
+	if err == nil && n == 0 && r.Automatic {
+		err = fmt.Errorf("cannot record run %s, which retries run %s: %w", r.ID, r.RetryOf, history.ErrRetried)
+	}
+	return err
 }
 
 // keepDefinition stores a definition that is new.

@@ -42,7 +42,7 @@ func (s *Store) Claim(ctx context.Context, id string, seq uint64) (history.Ledge
 		}
 		epoch++
 		process, boot, lease, alive := s.ownership()
-		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, alive = ?, cancel = NULL WHERE n = ?",
+		_, err = c.ExecContext(ctx, "UPDATE runs SET epoch = ?, owner = ?, boot = ?, lease = ?, alive = ?, cancel = NULL, retry_at = 0 WHERE n = ?",
 			epoch, process, boot, lease, alive, n)
 		if err == nil && !o.process.Valid {
 			kept, err = takeOverKept(ctx, c, n, epoch)
@@ -86,7 +86,7 @@ func (s *Store) Cancel(ctx context.Context, id, reason string) error {
 	op := "cancel run " + id
 	var n int64
 	err := s.db.write(ctx, op, func(ctx context.Context, c *conn) error {
-		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ? WHERE id = ? RETURNING n", reason, id).Scan(&n)
+		err := c.QueryRowContext(ctx, "UPDATE runs SET cancel = ?, retry_at = 0 WHERE id = ? RETURNING n", reason, id).Scan(&n)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return noRun(op)

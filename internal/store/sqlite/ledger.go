@@ -146,13 +146,13 @@ func (l *ledger) updateRun(ctx context.Context, c *conn, e *dag.Event) error {
 		return nil
 	}
 	if e.Kind == dag.RunResumed || e.Result == nil {
-		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL WHERE n = ?",
+		_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = 0, reason = '', message = '', notes = '', ended = NULL, retry_at = 0 WHERE n = ?",
 			dag.Running.String(), l.run)
 		return err
 	}
 	r := e.Result
-	_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = ?, reason = ?, message = ?, notes = ?, ended = ? WHERE n = ?",
-		r.Status.String(), r.ExitCode, r.Reason, r.Message, strings.Join(r.Notes, "\n"), e.Time.UnixNano(), l.run)
+	_, err := c.ExecContext(ctx, "UPDATE runs SET status = ?, exit_code = ?, reason = ?, message = ?, notes = ?, ended = ?, retry_at = ? WHERE n = ?",
+		r.Status.String(), r.ExitCode, r.Reason, r.Message, strings.Join(r.Notes, "\n"), e.Time.UnixNano(), nanoseconds(e.Due), l.run)
 	return err
 }
 

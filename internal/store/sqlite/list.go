@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, labels, "
+	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, labels, retry_at, "
 	infoColumns = columns + "NULL FROM runs"
 	withRecord  = columns + "(SELECT record FROM records WHERE run = n) FROM runs"
 )
@@ -308,6 +308,10 @@ func conditions(q history.Query, rare *history.Label) (where []string, args []an
 		where = append(where, "started < ?")
 		args = append(args, q.Until.UnixNano())
 	}
+	if !q.RetryDue.IsZero() {
+		where = append(where, "retry_at > 0 AND retry_at <= ?") // written as in the index, or SQLite would not use it
+		args = append(args, q.RetryDue.UnixNano())
+	}
 	if q.Before != "" {
 		where = append(where, "n < (SELECT n FROM runs WHERE id = ?)")
 		args = append(args, q.Before)
@@ -347,13 +351,13 @@ func statusWords(states []dag.Status) []string {
 }
 
 func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error) {
-	var n, started, alive int64
+	var n, started, alive, retryAt int64
 	var status, notes, labels string
 	var ended sql.NullInt64
 	var o owner
 	var record sql.NullString
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &labels, &record)
+		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &labels, &retryAt, &record)
 	if err != nil {
 		return i, err
 	}
@@ -373,6 +377,9 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	}
 	if ended.Valid {
 		i.Ended = time.Unix(0, ended.Int64)
+	}
+	if retryAt > 0 {
+		i.RetryAt = time.Unix(0, retryAt)
 	}
 	i.Rebooted = o.rebooted()
 	if i.Status, err = dag.ParseStatus(status); err != nil {

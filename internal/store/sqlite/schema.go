@@ -247,4 +247,8 @@ END;
 CREATE TRIGGER runs_removed AFTER DELETE ON runs WHEN old.labels <> '' BEGIN
 	DELETE FROM run_labels WHERE (name, value, run) IN (SELECT key, value, old.n FROM json_each(old.labels));
 END;
+`, `
+-- When a run that has ended is retried automatically, as another run.
+ALTER TABLE runs ADD COLUMN retry_at INTEGER NOT NULL DEFAULT 0; -- ns since 1970; 0: never, or it has been
+CREATE INDEX runs_retry_at ON runs (retry_at) WHERE retry_at > 0;
 `}

@@ -51,6 +51,8 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"Suspend":     testSuspend,
 		"Copies":      testCopies,
 		"Concurrency": testConcurrency,
+		"RetryAt":     testRetryAt,
+		"RetryOnce":   testRetryOnce,
 
 		"State":          testState,
 		"StateSeen":      testStateSeen,
