@@ -114,18 +114,23 @@ func (c *Control) Retry(ctx context.Context, id string, from []string) (string, 
 	if err != nil {
 		return "", err
 	}
+	return c.launchRetry(ctx, past, g, "api", "started as a retry")
+}
+
+// launchRetry starts a run that retries another one, and returns its id.
+func (c *Control) launchRetry(ctx context.Context, past *engine.RecordedRun, g *engine.Continuation, origin, verb string) (string, error) {
 	if err := c.policy.Allows(past.Plan); err != nil {
 		return "", err
 	}
-	r := &executor.Run{ID: history.NewID(time.Now()), Tool: past.Record.Tool, Origin: "api", Verb: "started as a retry",
+	r := &executor.Run{ID: history.NewID(time.Now()), Tool: past.Record.Tool, Origin: origin, Verb: verb,
 		End: executor.Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
-	err = c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
+	err := c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
 		return c.engine.Continue(onBehalf(ctx), g, append(o, engine.WithID(r.ID), engine.WithOrigin(r.Origin))...)
 	})
 	return r.ID, err
 }
 
-// Cancel requests that a run stops.
+// Cancel requests that a run stops, or that one that has ended is not retried automatically.
 func (c *Control) Cancel(ctx context.Context, id, reason string) error {
 	recorded := false
 	for until := time.Now().Add(maxAnswerPoll); ; {
@@ -135,7 +140,7 @@ func (c *Control) Cancel(ctx context.Context, id, reason string) error {
 			return err
 		case info.Status == dag.Interrupted && info.Ended.IsZero():
 			return fmt.Errorf("cannot cancel run %s: %w", id, outcome.ErrNotRunning)
-		case !info.Ended.IsZero():
+		case !info.Ended.IsZero() && info.RetryAt.IsZero():
 			return nil
 		case info.Status != dag.Waiting:
 			return c.store.Cancel(ctx, id, reason)

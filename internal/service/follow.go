@@ -33,6 +33,7 @@ type follower struct {
 	runs        *recorded.Runs
 	executor    *executor.Executor
 	adopter     *adopter
+	retrier     *retrier
 
 	newest   string // the id of the newest run seen
 	changes  int64
@@ -137,6 +138,7 @@ func (f *follower) poll(ctx context.Context) {
 	f.adopter.endLeftovers(ctx, open)
 	f.adopter.adopt(ctx, open)
 	f.adopter.resumeWaiting(ctx, open)
+	f.retrier.beginDue(ctx, time.Now())
 	if now := f.adopter.parked.summary(open); now != f.seen {
 		f.seen = now
 		f.version.Add(1)

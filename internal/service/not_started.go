@@ -37,6 +37,10 @@ func (s *Starter) Failed(ctx context.Context, r Request, why error) {
 	}
 	u, err := s.record(context.WithoutCancel(ctx), id, r, plan, why)
 	log := s.log.With("run", id, "tool", r.Tool, "origin", r.Origin)
+	if errors.Is(err, history.ErrRetried) { // another service has recorded it
+		end()
+		return
+	}
 	if err != nil {
 		end()
 		log.Error("cannot record a run that could not start", "reason", Loggable(why), "error", err.Error())
@@ -61,13 +65,17 @@ func (s *Starter) record(ctx context.Context, id string, r Request, plan *engine
 	if plan != nil {
 		u.Workspace = s.runEnv(plan, "").Workspace
 	}
+	if old := r.attemptOf; old != nil {
+		rec.RetryOf, rec.Attempt, rec.Automatic = old.ID, max(old.Attempt, 1)+1, true
+		u.Workspace = old.RunEnv.Workspace
+	}
 	rec.RunEnv = history.RecordedEnv{Workspace: u.Workspace, Home: s.home, Time: now}
 	res := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: oneLine(why), Started: now, Ended: now}
 	u.Events = []dag.Event{
 		{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunStarted, Time: now},
 		{V: dag.EventVersion, Seq: 2, Run: id, Kind: dag.RunFinished, Time: now, Reason: res.Reason, Result: res},
 	}
-	u.Result = &engine.Result{ID: id, Tool: r.Tool, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
+	u.Result = &engine.Result{ID: id, Tool: r.Tool, RetryOf: rec.RetryOf, Attempt: rec.Attempt, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
 		Started: now, Ended: now, Params: rec.Params, Steps: []engine.StepResult{}, Tolerated: []string{}}
 	ledger, err := s.store.Begin(ctx, rec)
 	if err != nil {

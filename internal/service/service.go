@@ -13,7 +13,8 @@
 //     runs to the executor of package executor, which executes them in this process.
 //   - A run that a service starts has an origin, which is recorded. Such a run belongs to the
 //     services: when its owner ends or releases it, the next service that polls the Store resumes
-//     it (adopter), and the Store admits only one. A run that cannot be resumed is left to people
+//     it (adopter), and the Store admits only one. In the same way services begin the next attempts
+//     of runs that are retried automatically (retrier). A run that cannot be resumed is left to people
 //     ([Parking]). A run without an origin was started by a person, and only a person resumes it.
 //   - The definitions are a catalog.Catalog. Runs are read from the Store, with their definitions
 //     from a recorded.Runs.
@@ -64,6 +65,9 @@ type Config struct {
 	// fault of the run and may pass. Such a run is not recorded as failed. Default: no
 	// error is transient.
 	IsTransient func(error) bool
+	// MayRetry reports whether a run with that origin may be retried automatically now. If not, it is asked again at the
+	// next poll. Default: it may.
+	MayRetry func(ctx context.Context, origin string) (bool, error)
 	// Waited is called with the time that a run spent in the queue. Default: nothing is
 	// called.
 	Waited func(time.Duration)
@@ -113,7 +117,8 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	s.Control = &Control{engine: c.Engine, store: c.Store, catalog: s.Tools, policy: s.Policy, executor: s.executor, feed: s.Feed,
 		runs: s.Runs, started: time.Now()}
 	s.follower = &follower{store: c.Store, readChanges: c.Changes, feed: s.Feed, runs: s.Runs, executor: s.executor,
-		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, cutOff: c.CutOff, log: c.Log, work: &s.pollers}}
+		adopter: &adopter{control: s.Control, engine: c.Engine, executor: s.executor, parked: s.Parked, cutOff: c.CutOff, log: c.Log, work: &s.pollers},
+		retrier: &retrier{control: s.Control, starter: s.Starter, may: c.MayRetry, log: c.Log}}
 	if err := s.follower.begin(ctx); err != nil {
 		return nil, err
 	}

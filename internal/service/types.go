@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"time"
+
+	"github.com/flowrun/flowrun/history"
 )
 
 // Request describes a run to start.
@@ -26,6 +28,8 @@ type Request struct {
 	// Unlisted admits tools that the service does not offer to callers over the network:
 	// built-in and discovered ones. It is for requests of the service's own user.
 	Unlisted bool
+	// attemptOf is the run that the request retries automatically; nil for none.
+	attemptOf *history.Record
 	// Parent is the caller's W3C traceparent, "" for none. The code that reads it from a
 	// request must validate it.
 	Parent string

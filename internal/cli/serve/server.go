@@ -160,9 +160,14 @@ func (s *server) makeService(ctx context.Context) (err error) {
 		}
 	}
 	s.service, err = service.New(ctx, service.Config{Served: served, Engine: s.engine, Store: s.store, Library: s.env.Library, Log: s.log,
-		Changes: s.store.File().Changes, Writable: s.store.File().Writable, Waited: s.serviceMetrics.Waited,
+		Changes: s.store.File().Changes, Writable: s.store.File().Writable, Waited: s.serviceMetrics.Waited, MayRetry: s.mayRetry,
 		Decide: s.flags.decide, Trusts: s.flags.Settings.Trust.Covers, IsTransient: timetable.IsTemporary, Trace: launch.InheritedTrace(), Ended: s.ended, NotStarted: s.notStarted, CutOff: s.cutOff})
 	return err
+}
+
+// mayRetry asks the schedules, if the service fires them, whether a run may be retried automatically now.
+func (s *server) mayRetry(ctx context.Context, origin string) (bool, error) {
+	return s.schedules.Load().MayRetry(ctx, origin)
 }
 
 // ended sends the notifications of a run that has ended.

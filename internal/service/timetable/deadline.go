@@ -112,7 +112,11 @@ func (s *Scheduler) lateness(ctx context.Context, e Entry, f sqlite.Firing) (sta
 	case err != nil:
 		return "", false, err
 	case done.IsZero():
-		return "its status is " + info.Status.String(), true, nil
+		state = "its status is " + info.Status.String()
+		if !info.RetryAt.IsZero() {
+			state += ", and its next attempt begins at " + clockText(info.RetryAt.In(e.Zone()))
+		}
+		return state, true, nil
 	case done.After(f.MustEnd):
 		return "it succeeded at " + clockText(done.In(e.Zone())), true, nil
 	}
@@ -127,14 +131,24 @@ func (s *Scheduler) succeeded(ctx context.Context, run history.RunInfo) (time.Ti
 	case dag.Running, dag.Pending, dag.Waiting:
 		return time.Time{}, nil
 	}
-	list, err := s.store.Runs(ctx, history.Query{Tool: run.Tool, Since: run.Started, Limit: 1000})
-	attempts := map[string]bool{run.ID: true}
-	for i := len(list) - 1; i >= 0; i-- { // oldest first
-		if r := list[i]; attempts[r.RetryOf] {
-			if attempts[r.ID] = true; r.Status == dag.Succeeded {
-				return r.Ended, nil
-			}
+	retries, err := s.retriesOf(ctx, run)
+	for _, r := range retries {
+		if r.Status == dag.Succeeded {
+			return r.Ended, nil
 		}
 	}
 	return time.Time{}, err
+}
+
+// retriesOf returns the runs that retry a run, or one of each other, oldest first.
+func (s *Scheduler) retriesOf(ctx context.Context, run history.RunInfo) (retries []history.RunInfo, err error) {
+	list, err := s.store.Runs(ctx, history.Query{Tool: run.Tool, Since: run.Started, Limit: 1000})
+	attempts := map[string]bool{run.ID: true}
+	for i := len(list) - 1; i >= 0; i-- {
+		if r := list[i]; attempts[r.RetryOf] {
+			attempts[r.ID] = true
+			retries = append(retries, r)
+		}
+	}
+	return retries, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
@@ -57,7 +58,8 @@ func (s *Scheduler) pauseFailing(ctx context.Context) (paused bool, err error) {
 }
 
 // lastFailures returns the newest run of a schedule if as many of its runs as pause-after says have failed in a row
-// since it was last resumed, otherwise "". Only runs that succeeded, failed or timed out count.
+// since it was last resumed, otherwise "". Only runs that succeeded, failed or timed out count, each together with those
+// that retry it.
 func (s *Scheduler) lastFailures(ctx context.Context, e Entry) (newest string, err error) {
 	list, err := s.firings.SinceResumed(ctx, e.Name, maxRow)
 	failures := 0
@@ -73,8 +75,12 @@ func (s *Scheduler) lastFailures(ctx context.Context, e Entry) (newest string, e
 		case dag.Succeeded:
 			return "", nil
 		case dag.Failed, dag.TimedOut:
-			if done, err := s.succeeded(ctx, info); err != nil || !done.IsZero() {
+			retries, err := s.retriesOf(ctx, info)
+			if err != nil || slices.ContainsFunc(retries, func(r history.RunInfo) bool { return r.Status == dag.Succeeded }) {
 				return "", err
+			}
+			if slices.ContainsFunc(append(retries, info), mayYetSucceed) { // it counts together with its retries
+				continue
 			}
 			if failures++; failures == 1 {
 				newest = f.Run
@@ -86,3 +92,6 @@ func (s *Scheduler) lastFailures(ctx context.Context, e Entry) (newest string, e
 	}
 	return "", err
 }
+
+// mayYetSucceed reports whether a run has not ended, or is retried automatically.
+func mayYetSucceed(r history.RunInfo) bool { return r.Ended.IsZero() || !r.RetryAt.IsZero() }

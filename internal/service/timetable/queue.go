@@ -2,6 +2,7 @@ package timetable
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,27 @@ func (s *Scheduler) mayStart(ctx context.Context, p Entry, earlierQueued bool) (
 	}
 	list, _, err := s.active(ctx, p.Name)
 	return len(list) == 0, err
+}
+
+// MayRetry reports whether a run with that origin may be retried automatically now. A run of a schedule may not while the
+// schedule is paused, or while another of its runs is active, unless the schedule allows that. A nil Scheduler, that of a
+// service without schedules, leaves these runs to others.
+func (s *Scheduler) MayRetry(ctx context.Context, origin string) (bool, error) {
+	kind, id, _ := strings.Cut(origin, ":")
+	if !slices.Contains([]string{"schedule", "file", "after"}, kind) {
+		return true, nil
+	}
+	if s == nil || !s.loaded() {
+		return false, nil
+	}
+	e, known := s.entry(id)
+	switch {
+	case !known: // it was removed, or another service fires it
+		return s.isOrphan(sqlite.Firing{Schedule: id}), nil
+	case e.Paused:
+		return false, nil
+	}
+	return s.mayStart(ctx, e, false)
 }
 
 // abandonOrphan abandons the claim of a schedule that no longer exists. Claims of other projects

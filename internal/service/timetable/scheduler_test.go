@@ -178,13 +178,16 @@ func (s *stage) refusing(err error) {
 }
 
 // end ends a run.
-func (s *stage) end(id string, status dag.Status) {
+func (s *stage) end(id string, status dag.Status) { s.endFor(id, status, time.Time{}) }
+
+// endFor ends a run that is retried automatically at a time; the zero time is never.
+func (s *stage) endFor(id string, status dag.Status, retryAt time.Time) {
 	s.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ledgers[id]
 	now := time.Now()
-	err := l.Append(s.Context(), []dag.Event{{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunFinished, Time: now,
+	err := l.Append(s.Context(), []dag.Event{{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunFinished, Time: now, Due: retryAt,
 		Result: &dag.Result{Status: status, Started: now, Ended: now}}})
 	if err = errors.Join(err, l.Close()); err != nil {
 		s.Error(err)
