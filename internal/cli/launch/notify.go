@@ -116,6 +116,8 @@ func (e RunEnd) outcomes(before dag.Status) []notify.Outcome {
 		failure := o
 		failure.Event = notify.Failure
 		return []notify.Outcome{o, failure}
+	case o.Event == notify.Failure && !e.Result.RetryAt.IsZero():
+		return nil // the end of its last attempt is reported
 	case o.Event == notify.Failure && !fails && e.Resumed != nil && e.Resumed.Info.Status == dag.Waiting:
 		return nil // it was reported when the run began to wait
 	}
@@ -180,7 +182,8 @@ func (n Notifier) settings() notify.Settings {
 }
 
 // previousStatus returns how the previous run of the tool ended. For a resumed run, an earlier
-// failure of the same run counts.
+// failure of the same run counts. The runs that this one retries automatically do not, because nobody
+// was notified of their end.
 func (e RunEnd) previousStatus(s history.Store) dag.Status {
 	if e.Resumed != nil {
 		if st := e.Resumed.Result().Status; st == dag.Failed || st == dag.TimedOut {
@@ -190,16 +193,29 @@ func (e RunEnd) previousStatus(s history.Store) dag.Status {
 	if s == nil {
 		return dag.Pending
 	}
-	list, err := s.Runs(context.Background(), history.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: 2})
+	attempts := attemptsBefore(s, e.Result)
+	list, err := s.Runs(context.Background(), history.Query{Tool: e.Result.Tool, Status: []dag.Status{dag.Succeeded, dag.Failed, dag.TimedOut}, Limit: len(attempts) + 2})
 	if err != nil {
 		return dag.Pending // a recovery is then reported as a success
 	}
 	for _, r := range list {
-		if r.ID != e.Result.ID {
+		if r.ID != e.Result.ID && !slices.Contains(attempts, r.ID) {
 			return r.Status
 		}
 	}
 	return dag.Pending
+}
+
+// attemptsBefore returns the runs that a run retries automatically.
+func attemptsBefore(s history.Store, run *engine.Result) (ids []string) {
+	for id, more := run.ID, run.Attempt > 1; more; {
+		r, err := s.Record(context.Background(), id)
+		if more = err == nil && r.Automatic; more {
+			id = r.RetryOf
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // NotificationJSON is a notification in the JSON document of a dry run. Command is the program with its arguments, "" for an

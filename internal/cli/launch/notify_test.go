@@ -58,6 +58,7 @@ func TestOutcomes(t *testing.T) {
 		{"succeeded", RunEnd{Result: &engine.Result{Status: dag.Succeeded}}, dag.Succeeded, "success"},
 		{"recovered", RunEnd{Result: &engine.Result{Status: dag.Succeeded}}, dag.TimedOut, "recovery"},
 		{"failed", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed)}}, dag.Succeeded, "failure"},
+		{"failed, and is retried", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed), RetryAt: time.Now()}}, dag.Succeeded, ""},
 		{"waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.Succeeded, dag.Waiting)}}, dag.Pending, "waiting"},
 		{"fails and waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.TimedOut, dag.Waiting)}}, dag.Pending, "waiting failure"},
 		{"tolerated and waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.Failed, dag.Waiting), Tolerated: []string{"s0"}}}, dag.Pending, "waiting"},
@@ -109,6 +110,38 @@ func TestPreviousStatus(t *testing.T) {
 		if got := c.end.previousStatus(c.store); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestRecoveryOverAttempts: the attempts of a run that nobody was notified of are no failures to recover from.
+func TestRecoveryOverAttempts(t *testing.T) {
+	s := history.NewMemory()
+	run := func(id, retryOf string, attempt int, automatic bool, status dag.Status, retried bool) {
+		t.Helper()
+		l, err := s.Begin(t.Context(), &history.Record{ID: id, Tool: "job", RetryOf: retryOf, Attempt: attempt, Automatic: automatic, Created: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := dag.Event{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunFinished, Time: time.Now(), Result: &dag.Result{Status: status}}
+		if retried {
+			e.Due = time.Now()
+		}
+		if err := errors.Join(l.Append(t.Context(), []dag.Event{e}), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("before", "", 0, false, dag.Succeeded, false)
+	run("first", "", 0, false, dag.Failed, true)
+	run("second", "first", 2, true, dag.TimedOut, true)
+	run("third", "second", 3, true, dag.Failed, false)
+	last := RunEnd{Result: &engine.Result{ID: "third", Tool: "job", Attempt: 3}}
+	if got := last.previousStatus(s); got != dag.Succeeded {
+		t.Errorf("before the first attempt the tool %s", got)
+	}
+	run("person", "third", 4, false, dag.Succeeded, false)
+	last.Result = &engine.Result{ID: "person", Tool: "job", Attempt: 4}
+	if got := last.previousStatus(s); got != dag.Failed {
+		t.Errorf("before the retry of a person the tool %s", got)
 	}
 }
 
