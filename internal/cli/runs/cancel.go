@@ -25,7 +25,9 @@ runs the cleanup. The command does not wait until the run has ended. If the run 
 active, the command fails.
 
 No process executes a run that is waiting for an approval. This command then runs the
-cleanup itself, unless a service started the run.`,
+cleanup itself, unless a service started the run.
+
+A run that has failed may be retried automatically (retry-run). This command then stops that.`,
 		Example: "  flowrun cancel latest",
 		Args:    ui.OneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -62,6 +64,13 @@ func cancel(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo
 		}
 		return fmt.Errorf("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)
 	default:
+		if !info.RetryAt.IsZero() {
+			if err := s.Cancel(ctx, id, errCancelledBy.Error()); err != nil {
+				return err
+			}
+			env.Notef("run %s is not retried; it %s", id, findrun.StatusText(info.Status, info.Notes...))
+			return nil
+		}
 		return fmt.Errorf("run %s has already ended; it %s", id, findrun.StatusText(info.Status, info.Notes...))
 	}
 }

@@ -28,7 +28,7 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		defer launch.ApplyRetention(ctx, env, s.Retention(), f.Settings)
 		x.store = s
-		return x.run()
+		return x.runAttempts()
 	})
 }
 
@@ -80,6 +80,7 @@ type execution struct {
 	signals *ui.Signals
 	options []engine.RunOption
 	out     *runOutput
+	retried *engine.Result // of the run, if it is retried automatically
 }
 
 // run starts the run on a new engine, waits until it ends, and prints the result. The exit code of
@@ -116,6 +117,9 @@ func (x *execution) run() error {
 		return x.notStarted(err)
 	}
 	defer x.notify(res, err)
+	if !res.RetryAt.IsZero() {
+		x.retried = res
+	}
 	return x.finish(res, err)
 }
 
@@ -129,6 +133,9 @@ func (x *execution) setOptions() {
 	}
 	if x.flags.force {
 		x.options = append(x.options, engine.WithoutCache())
+	}
+	if x.flags.watch || x.flags.trace {
+		x.options = append(x.options, engine.WithoutRetryRun())
 	}
 }
 
@@ -188,15 +195,19 @@ func (x *execution) notify(res *engine.Result, err error) {
 	}
 }
 
-// finish prints the result, and returns the exit code as an error.
+// finish prints the result, unless another attempt follows, and returns the exit code as an error.
 func (x *execution) finish(res *engine.Result, err error) error {
-	if err := cmp.Or(err, x.out.err, PrintResult(x.env, res, x.flags.output)); err != nil {
+	err = cmp.Or(err, x.out.err)
+	if err == nil && x.retried == nil {
+		err = PrintResult(x.env, res, x.flags.output)
+	}
+	if err != nil {
 		if x.store != nil && res.Status == dag.Interrupted && ui.Verbose(x.flags.Progress) {
 			x.env.Notef("run %s is interrupted; to continue it: flowrun resume %s", res.ID, res.ID)
 		}
 		return err
 	}
-	if err := reportEnd(x.env, res, x.plan, x.flags, x.store != nil); err != nil {
+	if err := reportEnd(x.env, res, x.plan, x.flags, x.store != nil && x.retried == nil); err != nil {
 		return err
 	}
 	if code := x.signals.Code(); code != 0 && res.Status == dag.Cancelled {

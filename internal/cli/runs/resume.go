@@ -216,7 +216,7 @@ func continueRecorded(ctx context.Context, env *ui.Env, s ui.History, recorded *
 	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
-	return x.run()
+	return x.runAttempts()
 }
 
 // nothingToDo reports that a run has no steps left to run.
