@@ -126,7 +126,7 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-var pageName = regexp.MustCompile(`\b\w+\.md\b`)
+var pageName = regexp.MustCompile(`\b[\w-]+\.md\b`)
 
 func meaning(f keytable.Field) string {
 	s := pageName.ReplaceAllStringFunc(f.Doc, func(page string) string {
