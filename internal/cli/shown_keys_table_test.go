@@ -207,7 +207,7 @@ var unshownToolKeys = map[string]string{
 	"type": "says that the tool is an alias", "parameters": "is shown as values, and in what they are inserted into",
 	"file-paths.normalize": "is shown as values", "file-paths.cross-platform": "is shown as values", "x-allow": "is about placeholders",
 	"env-files.optional": "is about what a missing file means", "ignore-errors": "is about what a failure means", "fail-fast": "is about what a failure means",
-	"timeout": "is a limit", "error-handling.retry": "runs the same again", "output": "is about what the result contains", "outputs": "is about what the result contains",
+	"timeout": "is a limit", "error-handling.retry": "runs the same again", "retry-run": "runs the same again, as the dry run says", "output": "is about what the result contains", "outputs": "is about what the result contains",
 	"output-schema": "is about what the result contains", "interactive-options.timeout": "is about when the default response is typed",
 	"locks": "is about when the run starts", "max-active-runs": "is about when the run starts", "state": "is a value for the next run", "on-interrupt": "is about what happens after a crash",
 	"idempotent": "is about what happens after a crash", "resources.timeout": "is a limit", "resources.max-memory": "is a limit, shown as enforced",

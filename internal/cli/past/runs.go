@@ -116,7 +116,11 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), r.Message}
+		note := r.Message
+		if !r.RetryAt.IsZero() {
+			note = "next attempt " + runview.Begins(r.RetryAt, now) + "; " + note
+		}
+		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), note}
 	}
 	if err := ui.Table(env, runColumns, rows, statusColors(env, 2)); err != nil || next == "" {
 		return err

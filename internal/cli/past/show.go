@@ -92,6 +92,8 @@ func show(env *ui.Env, p *engine.RecordedRun) error {
 	for _, line := range []struct{ name, text string }{
 		{"took", runview.RunTook(r)},
 		{"retry of", r.RetryOf},
+		{"attempt", runview.Attempt(r, p.Plan)},
+		{"next", runview.RetryNote(r, p.Plan)},
 		{"origin", p.Record.Origin},
 		{"file", definitionNames(r.Definitions)},
 		{"message", r.Message},

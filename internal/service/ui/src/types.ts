@@ -5,7 +5,7 @@ import type { State } from './status';
 /** A run in a list (flowrun/runs.v1). */
 export interface RunRow {
   id: string; tool: string; status: State; started: string; ended?: string; last_sign?: string; duration_ms: number;
-  origin?: string; retry_of?: string; reason?: string; message?: string; notes?: string[];
+  origin?: string; retry_of?: string; retry_at?: string; reason?: string; message?: string; notes?: string[];
   params?: Record<string, string>;
 }
 
@@ -20,7 +20,7 @@ export interface StepDoc {
 
 /** A run (flowrun/run.v1) without what its steps printed. */
 export interface RunDoc {
-  id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; reason?: string; message?: string;
+  id: string; tool: string; status: State; exit_code: number; origin?: string; retry_of?: string; attempt?: number; retry_at?: string; reason?: string; message?: string;
   notes?: string[]; started?: string; ended?: string; last_sign?: string; duration_ms: number; labels?: Record<string, string>; params: Record<string, unknown>; outputs?: Record<string, unknown>; withheld?: string[]; steps: StepDoc[];
   notices?: Notice[];
 }

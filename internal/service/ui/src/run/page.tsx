@@ -158,6 +158,8 @@ function Head({ run, moment, resumes }: { run: RunDoc; moment: Moment; resumes: 
     <dl>
       <div><dt>Run</dt><dd><code>{run.id}</code> <Copy text={run.id} kind="quiet">Copy</Copy></dd></div>
       <div><dt>Trigger</dt><dd>{run.retry_of ? <>retry of <A href={pathOf('runs', run.retry_of)}><code>{run.retry_of}</code></A></> : trigger(run.origin)}</dd></div>
+      {run.attempt && <div><dt>Attempt</dt><dd class="number">{run.attempt}</dd></div>}
+      {run.retry_at && <div><dt>Next attempt</dt><dd><Time at={run.retry_at} absolute /></dd></div>}
       {run.started && <div><dt>Started</dt><dd><Time at={run.started} absolute /> <span class="muted">(<Time at={run.started} />)</span></dd></div>}
       {run.started && <div><dt>Duration</dt><dd class="number">{elapsed(run)}{parts && ',' + parts}</dd></div>}
       {run.last_sign && <div><dt>Last sign of life</dt><dd><Time at={run.last_sign} absolute /></dd></div>}
