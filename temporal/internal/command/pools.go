@@ -55,6 +55,9 @@ func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
 	case p.HasContainers():
 		err = errors.New("it has steps with container, which workers do not start; use security.isolation: container, or run it with flowrun")
 	}
+	if err == nil && p.RunAttempts() > 1 {
+		err = errors.New("it has retry-run, and workers do not retry runs; use error-handling.retry in its steps, or flowrun run")
+	}
 	for _, d := range p.StepDemands() {
 		if err == nil {
 			err = checkRate(d.Name, settings)
