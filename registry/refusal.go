@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
 
@@ -111,7 +112,13 @@ func (t *Tool) expected() json.RawMessage {
 	if err != nil {
 		return example(argparse.Example(t.schema))
 	}
-	return example(argparse.ExampleOf(t.schema, boundRules{rules}))
+	bound := boundRules{rules}
+	text := argparse.ExampleOf(t.schema, bound)
+	var call any
+	if value.DecodeJSON(text, &call) != nil || !bound.Accepts(call) {
+		return nil
+	}
+	return example(text)
 }
 
 // boundRules are the rules for arguments as they are checked: with the defaults of those that are not passed.
