@@ -28,6 +28,9 @@ func (*freely) Decide(context.Context, *registry.Invocation, bool) registry.Deci
 	return registry.Decision{Action: registry.Proceed}
 }
 
+// pending are scenarios that the suite does not run by itself yet.
+var pending = []string{"json-schema-2020-12"}
+
 // TestConformance runs the official conformance suite of the protocol against a Server. The suite
 // needs Node.js 22 and comes from npm, so this is a long test.
 func TestConformance(t *testing.T) {
@@ -58,7 +61,13 @@ func TestConformance(t *testing.T) {
 		Store:      history.NewMemory(),
 	}).Handler(false))
 	defer s.Close()
-	out := run(filepath.Join(suite, "node_modules", ".bin", "conformance"), "server", "--url", s.URL)
+	conformance := filepath.Join(suite, "node_modules", ".bin", "conformance")
+	for _, scenario := range pending {
+		if out := run(conformance, "server", "--url", s.URL, "--scenario", scenario); !strings.Contains(out, ", 0 failed") {
+			t.Errorf("the scenario %s fails:\n%s", scenario, out)
+		}
+	}
+	out := run(conformance, "server", "--url", s.URL)
 	t.Log(out[strings.Index(out, "=== SUMMARY ==="):])
 	for _, m := range regexp.MustCompile(`(?m)^✗ ([a-z0-9-]+):`).FindAllStringSubmatch(out, -1) {
 		t.Errorf("the scenario %s fails", m[1])
