@@ -22,8 +22,8 @@ type GoTool = gostep.GoTool
 type StepFunc = gostep.StepFunc
 
 // StepInput is the input of a step written in Go. Its fields are Params (the bound values by name), Run, Path and Attempt
-// (which step of which run this is), Dir, Workspace, Item (of the loop around the step) and Readable. It is valid only during
-// the call.
+// (which step of which run this is), Dir, Workspace, Item (of the loop around the step) and Readable. Its method Progress
+// reports how far the work is. It is valid only during the call.
 type StepInput = gostep.StepInput
 
 // Command is a command that a step written in Go hands its work to: a StepFunc returns one, and from then on the step
