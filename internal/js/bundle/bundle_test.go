@@ -279,6 +279,24 @@ func TestPageOrNode(t *testing.T) {
 	}
 }
 
+// TestProcess: packages get the process that bundlers for browsers give them, and the tool has none.
+func TestProcess(t *testing.T) {
+	dir := tree(t,
+		"a.tool.js", `exports.execute = () => [require('uses'), require('asks'), require('imports').v, require('own'), require('env'), typeof process].join();`,
+		"node_modules/uses/index.js", `'use strict'; module.exports = String(process.env.HOME) + process.browser`,
+		"node_modules/asks/index.js", `module.exports = typeof process`,
+		"node_modules/imports/index.mjs", `import process from 'node:process'; export const v = process.browser`,
+		"node_modules/imports/package.json", `{"module": "index.mjs"}`,
+		"node_modules/own/index.js", `const process = { env: { A: 'own' } }; module.exports = process.env.A`,
+		"node_modules/env/index.js", `module.exports = process.env.NODE_ENV`,
+	)
+	var b bundle.Bundler
+	code := strings.ReplaceAll(string(bundled(t, &b, request(t, dir, "a.tool.js")).Code), `require("internal/process")`, `({ env: {}, browser: true })`)
+	if got, want := run(t, []byte(code), "module.exports.execute()"), "undefinedtrue,undefined,true,own,production,undefined"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestAbsent lists the modules that packages import and that do not exist here.
 func TestAbsent(t *testing.T) {
 	dir := tree(t,

@@ -55,6 +55,9 @@ func (w *work) setup(build api.PluginBuild) {
 // resolve finds the file or package that an import names.
 func (w *work) resolve(build api.PluginBuild, a api.OnResolveArgs) api.OnResolveResult {
 	builtin, ofNode := nodeModule(a.Path)
+	if a.Path == processModule || builtin == "process" && inPackage(a.Importer) && !w.request.Node {
+		return api.OnResolveResult{Path: processModule, External: true}
+	}
 	forNode := !w.request.Node && w.isForNode(a.Importer)
 	if ofNode && (w.request.Node || forNode || !inPackage(a.Importer)) {
 		return w.builtin(builtin, a)
@@ -208,7 +211,15 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	case !slices.Contains(extensions, kind):
 		return api.OnLoadResult{}, fmt.Errorf("%s: only JavaScript, TypeScript and JSON can be imported", a.Path)
 	case a.Path != w.request.File:
-		return api.OnLoadResult{}, w.addFile(a.Path)
+		text, err := w.addFile(a.Path)
+		if err != nil || w.request.Node || !inPackage(a.Path) || kind == ".json" {
+			return api.OnLoadResult{}, err
+		}
+		if text = withProcess(text); text == nil {
+			return api.OnLoadResult{}, nil
+		}
+		contents := string(text)
+		return api.OnLoadResult{Contents: &contents, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderDefault}, nil
 	}
 	text := string(w.request.Source)
 	answer := api.OnLoadResult{Contents: &text, ResolveDir: filepath.Dir(a.Path), Loader: api.LoaderJS}
@@ -218,30 +229,30 @@ func (w *work) load(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	return answer, nil
 }
 
-// addFile records a file of the bundle and enforces the limits.
-func (w *work) addFile(path string) error {
+// addFile records a file of the bundle, enforces the limits, and returns its text.
+func (w *work) addFile(path string) ([]byte, error) {
 	if real := realPath(path); !w.allowed(real) {
-		return fmt.Errorf("%s is outside %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
+		return nil, fmt.Errorf("%s is outside %s: only files of the tool's repository or folder can be imported", real, w.roots[0])
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case !info.Mode().IsRegular() || info.Size() > maxBytes:
-		return w.tooMuch()
+		return nil, w.tooMuch()
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.bytes += info.Size()
 	w.seen[path] = fileOf(path, text)
 	if len(w.seen) > maxFiles || w.bytes > maxBytes {
-		return w.tooMuch()
+		return nil, w.tooMuch()
 	}
-	return nil
+	return text, nil
 }
 
 func (w *work) tooMuch() error {

@@ -35,6 +35,7 @@ func nativeFunctions(vm *goja.Runtime) map[string]any {
 		"now": func() float64 { return float64(time.Since(began)) / float64(time.Millisecond) },
 
 		"compareText": texts.Compare,
+		"segments":    jsnative.Segments,
 		"zoneName":    jsnative.ZoneName,
 		"zoneAt": func(name string, milliseconds float64) ([]any, error) {
 			offset, abbreviation, err := jsnative.ZoneAt(name, milliseconds)

@@ -63,6 +63,7 @@ var libraries = map[string][]string{
 	"github.com/VictoriaMetrics/easyproto":   {"internal/observe/series", "internal/observe/telemetry"},
 	"github.com/bmatcuk/doublestar/v4":       {"internal/engine/cache"},
 	"github.com/clipperhouse/displaywidth":   {"internal/screen/console"},
+	"github.com/clipperhouse/uax29":          {"internal/js/jsnative"},
 	"github.com/creack/pty":                  {"internal/engine/steps"},
 	"github.com/dop251/goja":                 {"internal/js/jscheck", "internal/js/jsworld"},
 	"github.com/evanw/esbuild":               {"internal/js/bundle", "internal/service/ui/bundle"},

@@ -160,7 +160,6 @@ class Buffer extends Uint8Array {
     return fill === undefined || fill === 0 ? b : b.fill(fill, encoding)
   }
   static allocUnsafe (n) { return Buffer.alloc(n) }
-  static allocUnsafeSlow (n) { return Buffer.alloc(n) }
   static isBuffer (v) { return v instanceof Buffer }
   static isEncoding (v) { return typeof v === 'string' && (aliases[v.toLowerCase()] || v.toLowerCase()) in codes }
   static byteLength (v, encoding) { return typeof v === 'string' ? code(encoding).bytes(v).length : v.byteLength }
@@ -312,6 +311,8 @@ class TextEncoder {
     return { read, written }
   }
 }
+
+Buffer.allocUnsafeSlow = function (n) { return Buffer.alloc(n) } // packages call it with new
 
 // whole replaces each surrogate without its other half by U+FFFD.
 const whole = s => s.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')

@@ -84,7 +84,7 @@ const callable = Type => {
 
 const Intl = { getCanonicalLocales: canonical, Locale }
 Object.defineProperty(Intl, Symbol.toStringTag, { value: 'Intl' })
-const parts = { NumberFormat: 'intl-number', DateTimeFormat: 'intl-date', Collator: 'intl-text', ListFormat: 'intl-text', PluralRules: 'intl-plural' }
+const parts = { NumberFormat: 'intl-number', DateTimeFormat: 'intl-date', Collator: 'intl-text', ListFormat: 'intl-text', PluralRules: 'intl-plural', Segmenter: 'intl-segmenter' }
 for (const name of Object.keys(parts)) {
   const define = value => Object.defineProperty(Intl, name, { value, writable: true, configurable: true })
   Object.defineProperty(Intl, name, { get: () => {
