@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,7 +34,6 @@ func replacedByNothing(found api.ResolveResult) bool {
 
 var (
 	pageUse    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w$])(?:document|window)\s*\.\s*[A-Za-z_$]`) })
-	processUse = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w$])process\s*\.`) })
 	quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']((?:node:)?[a-z0-9_]+(?:/[a-z]+)?)["']`) })
 )
 
@@ -48,7 +46,7 @@ func needsPage(path string) bool {
 // runsHere reports whether a file for Node.js uses neither a page nor what only Node.js has.
 func runsHere(path string) bool {
 	text, err := os.ReadFile(path)
-	if err != nil || pageUse().Match(text) || processUse().Match(bytes.ReplaceAll(text, []byte(nodeEnv), nil)) {
+	if err != nil || pageUse().Match(text) || usesProcess(text) {
 		return false
 	}
 	for _, m := range quotedName().FindAllSubmatch(text, -1) {

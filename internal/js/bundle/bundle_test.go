@@ -254,7 +254,7 @@ func TestPageOrNode(t *testing.T) {
 		"node_modules/main/node.js", `module.exports = 'node' + require('path').sep + process.env.NODE_ENV`,
 		"node_modules/main/web.js", `module.exports = document.title`,
 		"node_modules/map/package.json", `{"main": "node.js", "browser": {"./node.js": "./web.js", "dom": false, "./part": "./part-web.js"}}`,
-		"node_modules/map/node.js", `const o = { process: f => f, document: f => f }; o.document.call; o.process.call; module.exports = 'node ' + require('dom') + require('./part')`,
+		"node_modules/map/node.js", `const o = { document: f => f }; function process () {} process.call(o.document.call); module.exports = 'node ' + require('dom') + require('./part')`,
 		"node_modules/map/part.js", `module.exports = ' part'`,
 		"node_modules/map/part-web.js", `throw 'part-web'`,
 		"node_modules/map/web.js", `module.exports = window.document`,

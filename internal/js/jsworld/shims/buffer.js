@@ -319,6 +319,7 @@ const whole = s => s.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\ud
 
 class TextDecoder {
   #left = []
+  #begun = false // of a text in several parts
   constructor (label = 'utf-8', options = {}) {
     const name = String(label).trim().toLowerCase()
     this.encoding = { 'utf-8': 'utf-8', utf8: 'utf-8', 'utf-16le': 'utf-16le', 'utf-16': 'utf-16le', latin1: 'windows-1252', 'iso-8859-1': 'windows-1252', ascii: 'windows-1252' }[name]
@@ -337,7 +338,9 @@ class TextDecoder {
       if (first >= 0xc2 && n < (first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1)) [bytes, this.#left] = [bytes.slice(0, bytes.length - 1 - n), bytes.slice(bytes.length - 1 - n)]
     }
     const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : this.encoding === 'utf-16le' ? whole(codes.utf16le.text(bytes)) + (bytes.length % 2 ? '\ufffd' : '') : codes.latin1.text(bytes)
-    return !this.ignoreBOM && s.startsWith('\ufeff') ? s.slice(1) : s
+    const first = !this.#begun
+    this.#begun = !!options.stream && (this.#begun || s !== '')
+    return first && !this.ignoreBOM && s.startsWith('\ufeff') ? s.slice(1) : s
   }
 }
 

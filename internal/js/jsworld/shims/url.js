@@ -242,6 +242,8 @@ function written (u) {
 const formSafe = /[A-Za-z0-9*._-]/
 const formText = s => Array.from(bytesOf(s), b => b === 32 ? '+' : formSafe.test(String.fromCharCode(b)) ? String.fromCharCode(b) : hex(b)).join('')
 
+const plain = v => String(v).replace(/[\t\n\r]/g, '') // a URL has no tabs and no line ends
+
 class URLSearchParams {
   #list = []
   #url = null
@@ -316,9 +318,9 @@ class URL {
   get password () { return this.#u.password }
   set password (v) { if (this.#u.host) this.#u.password = encode(String(v), inUser) }
   get host () { return place(this.#u) }
-  set host (v) { this.#change(u => { [u.user, u.password] = ['', '']; authorityOf(u, String(v).split(/[/\\?#@]/)[0], v) }, ['host', 'port'], v) }
+  set host (v) { this.#change(u => { [u.user, u.password] = ['', '']; authorityOf(u, plain(v).split(/[/\\?#@]/)[0], v) }, ['host', 'port'], v) }
   get hostname () { return this.#u.host ?? '' }
-  set hostname (v) { this.#change(u => { u.host = hostOf(String(v).split(/[/\\?#]/)[0], special(u.scheme)) }, ['host'], v) }
+  set hostname (v) { this.#change(u => { u.host = hostOf(plain(v).split(/[/\\?#]/)[0], special(u.scheme)) }, ['host'], v) }
   #change (f, keys, v) {
     if (typeof this.#u.path === 'string' || String(v) === '') return
     const u = { ...this.#u }
@@ -333,11 +335,11 @@ class URL {
   }
   get pathname () { return pathText(this.#u) }
   set pathname (v) {
-    if (typeof this.#u.path !== 'string') this.#u.path = pathOf(String(v).replace(/[?#]/g, c => hex(c.charCodeAt(0))).replace(special(this.#u.scheme) ? /^[/\\]/ : /^\//, ''), this.#u.scheme, [])
+    if (typeof this.#u.path !== 'string') this.#u.path = pathOf(plain(v).replace(/[?#]/g, c => hex(c.charCodeAt(0))).replace(special(this.#u.scheme) ? /^[/\\]/ : /^\//, ''), this.#u.scheme, [])
   }
   get search () { return this.#u.query ? '?' + this.#u.query : '' }
   set search (v) {
-    v = String(v)
+    v = plain(v)
     this.#u.query = v === '' ? null : encode(v.replace(/^\?/, '').replace(/#/g, '%23'), special(this.#u.scheme) ? inSpecialQuery : inQuery)
     this.#params = null
   }
@@ -346,7 +348,7 @@ class URL {
     return this.#params
   }
   get hash () { return this.#u.fragment ? '#' + this.#u.fragment : '' }
-  set hash (v) { this.#u.fragment = String(v) === '' ? null : encode(String(v).replace(/^#/, ''), inFragment) }
+  set hash (v) { this.#u.fragment = plain(v) === '' ? null : encode(plain(v).replace(/^#/, ''), inFragment) }
   toString () { return this.href }
   toJSON () { return this.href }
   get [Symbol.toStringTag] () { return 'URL' }

@@ -11,6 +11,18 @@ const isRegExp = (v) => {
   return match === undefined ? v instanceof Native : Boolean(match)
 }
 
+const nativeExec = proto.exec
+// execWhole is exec of an expression with the flag v. The engine, which does not know the flag, goes on from an empty
+// match at the next code unit: in a surrogate pair that is the same place for its own exec.
+const { exec: execWhole } = {
+  exec (text) {
+    const s = String(text)
+    const at = this.lastIndex
+    if (at > 0 && (s.charCodeAt(at) & 0xfc00) === 0xdc00 && (s.charCodeAt(at - 1) & 0xfc00) === 0xd800) this.lastIndex = at + 1
+    return nativeExec.call(this, s)
+  }
+}
+
 function RegExp (pattern, flags) {
   const like = isRegExp(pattern)
   if (new.target === undefined && like && flags === undefined && pattern.constructor === RegExp) return pattern
@@ -24,7 +36,8 @@ function RegExp (pattern, flags) {
     if (wrong) throw new SyntaxError(wrong)
   }
   const made = Reflect.construct(Native, [translated, native], target)
-  if (translated !== source || native !== all || /[/\n\r\u2028\u2029]/.test(source)) written.set(made, { source, flags: all }) // goja shows a slash in its own way
+  if (all.includes('v')) define(made, 'exec', { writable: true, value: execWhole })
+  if (translated !== source || native !== all || /[/\n\r\u2028\u2029]/.test(source)) written.set(made, { source, flags: all, translated, native }) // goja shows a slash in its own way
   return made
 }
 
@@ -42,7 +55,10 @@ getter('unicode', ({ flags }) => flags.includes('u'))
 getter('unicodeSets', ({ flags }) => flags.includes('v'), false)
 define(proto, 'toString', { writable: true, value: { toString () { return `/${this.source}/${this.flags}` } }.toString })
 const split = proto[Symbol.split]
-define(proto, Symbol.split, { writable: true, value: { [Symbol.split] (text, limit) { return split.call(this, text, limit === undefined ? limit : limit >>> 0) } }[Symbol.split] }) // goja takes -1 for none
+define(proto, Symbol.split, { writable: true, value: { [Symbol.split] (text, limit) { 
+  const own = written.get(this)
+  return split.call(own?.flags.includes('v') ? new Native(own.translated, own.native) : this, text, limit === undefined ? limit : limit >>> 0)
+}  }[Symbol.split] }) // goja takes -1 for none
 define(proto, 'constructor', { writable: true, value: RegExp })
 define(RegExp, 'prototype', { configurable: false, value: proto })
 define(RegExp, Symbol.species, { get () { return this } })
