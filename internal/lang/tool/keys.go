@@ -87,10 +87,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		outputsField("Values that a run gives to whoever started it, by name: what its steps wrote. A tool without steps writes them itself, as a step does. See outputs.md.", func(t *draft) *[]*DeclaredOutput { return &t.Outputs }),
 		outputSchema(),
 		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
-		keytable.Nested("retry-run", "", retryRunObject, "Retries of a whole run of the tool that failed or timed out, as new runs. Runs of other tools that use it ignore it. See retry-run.md.", func(t *draft) *RetryRun {
-			t.RetryRun = &RetryRun{Retry: *defaultRetry(), Reuse: true}
-			return t.RetryRun
-		}),
+		retryRunField(),
 		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
 		keytable.Boolean("interactive", "S1-201", "Whether the steps have a terminal, so that a person can answer their questions.", func(t *draft, v bool) { t.Interactive = v }).WithDefault("false"),
 		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),

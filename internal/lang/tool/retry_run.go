@@ -53,7 +53,15 @@ func neverRetried(reason string) string {
 // RetryRunWords returns what the key on of retry-run can name: statuses and reasons of runs.
 func RetryRunWords() []string { return slices.Concat(retryStatuses, retryReasons) }
 
-var retryRunObject = keytable.NewObject("retry-run", "How often, when and after which failures a whole run is retried.", func() []keytable.Field {
+func retryRunField() keytable.Field {
+	o := keytable.NewObject("retry-run", "How often, when and after which failures a whole run is retried.", retryRunFields).WithCheck(checkRetryRun)
+	return keytable.Nested("retry-run", "", o, "Retries of a whole run of the tool that failed or timed out, as new runs. Runs of other tools that use it ignore it. See retry-run.md.", func(t *draft) *RetryRun {
+		t.RetryRun = &RetryRun{Retry: *defaultRetry(), Reuse: true}
+		return t.RetryRun
+	})
+}
+
+func retryRunFields() []keytable.Field {
 	fields := fieldsOf(retryObject, func(r *RetryRun) *Retry { return &r.Retry }, "attempts", "delay", "backoff", "max-delay", "jitter")
 	for i := range fields {
 		fields[i].Requirement = ""
@@ -65,7 +73,7 @@ var retryRunObject = keytable.NewObject("retry-run", "How often, when and after 
 		retriedAfter(),
 		keytable.Boolean("reuse", "", "Whether steps that succeeded keep their results, as with flowrun retry. With false, every step runs again.", func(r *RetryRun, v bool) { r.Reuse = v }).WithDefault("true"),
 	)
-}).WithCheck(checkRetryRun)
+}
 
 // retriedAfter is the field on.
 func retriedAfter() keytable.Field {
