@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestScreenshots writes a picture of every page in both themes, and at the width of a phone.
+// TestScreenshots writes a picture of every page in both themes, and at the widths of a tablet, half a screen and a phone.
 func TestScreenshots(t *testing.T) {
 	dir := os.Getenv("FLOWRUN_SCREENSHOTS")
 	if dir == "" {
@@ -20,7 +20,7 @@ func TestScreenshots(t *testing.T) {
 	for _, look := range []struct {
 		name, theme   string
 		width, height int64
-	}{{"light", "light", 1400, 900}, {"dark", "dark", 1400, 900}, {"phone", "light", 390, 844}} {
+	}{{"light", "light", 1440, 900}, {"dark", "dark", 1440, 900}, {"tablet", "light", 800, 1000}, {"half", "dark", 1100, 900}, {"phone", "light", 360, 780}} {
 		b := open(t, main)
 		b.expect("404")
 		b.theme(look.theme)

@@ -47,17 +47,17 @@ export function Home() {
       {attention.data.value?.length !== 0 && <Section title="Needs attention" class="wide">
         <Load from={attention}>{(list) => <Attention list={list} />}</Load>
       </Section>}
-      <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>
-        <Load from={active}>{(d) => d.runs.length === 0 ? <Empty>Nothing runs now.</Empty> : <Rows runs={d.runs} detail={(r) => <ParamText params={r.params} />} end={(r) => elapsed(r)} />}</Load>
+      <Section title="Failed since yesterday" aside={<More n={failed.data.value?.runs.length} href="/runs?status=failed,timed-out,interrupted&age=24h" />}>
+        <Load from={failed}>{(d) => d.runs.length === 0 ? <Empty>No run has failed in the last 24 hours.</Empty> : <Failures runs={d.runs} />}</Load>
       </Section>
       <Section title="Waiting for an answer" aside={<More n={questions.data.value?.length} href="/waiting" />}>
         <Load from={questions}>{(list) => list.length === 0 ? <Empty>No run waits for an answer.</Empty>
           : <ul class="rows">{list.slice(0, shown).map((q) => <li key={q.run + q.step}><Glyph state="waiting" /><div><A href={pathOf('runs', q.run)}>{q.tool}</A><div class="detail clip" title={q.prompt}>{q.prompt}</div></div><Time at={q.since} /></li>)}</ul>}</Load>
       </Section>
-      <Section title="Failed since yesterday" aside={<More n={failed.data.value?.runs.length} href="/runs?status=failed,timed-out,interrupted&age=24h" />}>
-        <Load from={failed}>{(d) => d.runs.length === 0 ? <Empty>No run has failed in the last 24 hours.</Empty> : <Failures runs={d.runs} />}</Load>
+      <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>
+        <Load from={active}>{(d) => d.runs.length === 0 ? <Empty>Nothing runs now.</Empty> : <Rows runs={d.runs} detail={(r) => <ParamText params={r.params} />} end={(r) => elapsed(r)} />}</Load>
       </Section>
-      <Section title="Next firings" aside={<A href="/schedules">Schedules</A>}>
+      <Section title="Next runs" aside={<A href="/schedules">Schedules</A>}>
         <Load from={schedules}>{(list) => list === null ? <Empty>No scheduler is running: this service was started without schedules.</Empty> : <Firings list={list} />}</Load>
       </Section>
       <Section title="Recently finished" class="wide" aside={<A href="/runs">All runs</A>}>

@@ -43,7 +43,7 @@ const cellsOf = (line: string) => line.trim().replace(/^\||\|$/g, '').split('|')
 const inline = /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\[([^\]\n]+)\]\(([^)\s]+)\)|\*\*(\S(?:[\s\S]*?\S)?)\*\*|(?<![\w*])\*([^\s*](?:[^*]*[^\s*])?)\*(?![\w*])|(?<!\w)_([^\s_](?:[^_]*[^\s_])?)_(?!\w)|https?:\/\/[^\s<>()]+[^\s<>().,;:!?'"]/;
 
 /** The text of a line with code, links and emphasis. */
-function Inline({ text }: { text: string }): any {
+export function Inline({ text }: { text: string }): any {
   const m = inline.exec(text);
   if (!m) return text;
   const [whole, , code, label, target, bold, starred, underlined] = m;

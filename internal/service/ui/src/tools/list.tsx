@@ -1,5 +1,6 @@
 import { get, mayOperate, useResource } from '../api';
 import { useKeys } from '../keys';
+import { Inline } from '../markdown';
 import { Empty, LinkButton, Load, Page, Time } from '../parts';
 import { A, pathOf, routed, setQuery } from '../router';
 import { clock, count } from '../format';
@@ -78,7 +79,7 @@ function ToolTable({ tools, next }: { tools: ListedTool[]; next?: Map<string, st
     <tbody>{tools.map((t) => <tr key={t.name}>
       <td class="tool-name"><A href={pathOf('tools', t.name)} data-row>{t.name}</A>
         {t.broken && <span class="tag bad">invalid</span>}{t.deprecated && <span class="tag">deprecated</span>}
-        <div class="muted">{t.description.split('\n')[0]}</div></td>
+        <div class="muted"><Inline text={t.description.split('\n')[0]} /></div></td>
       <td class="narrow-hide"><Recent runs={t.recent} /></td>
       <td class="narrow-hide muted">{next?.has(t.name) && <Time at={next.get(t.name)!} />}</td>
       <td><Risk risk={t.risk} /></td>
