@@ -20,7 +20,7 @@ import (
 type keptSession struct {
 	Secret  string    `json:"secret_sha256"`
 	Token   string    `json:"token_sha256,omitempty"` // "" for a sign-in link
-	Started time.Time `json:"started"`
+	Since   time.Time `json:"started"`
 	Used    time.Time `json:"used"`
 }
 
@@ -32,7 +32,7 @@ type keptSessions struct {
 const saveInterval = 10 * time.Minute
 
 // OpenSessions returns the sessions that a service of the state directory has left, and keeps them and new ones there, so
-// that nobody has to sign in again after a restart. report is told when the file cannot be used: then the sessions are in
+// that nobody has to sign in again after a restart. report is called if the file cannot be used: then the sessions are in
 // memory only.
 func OpenSessions(stateDir string, report func(error)) *Sessions {
 	s := NewSessions()
@@ -49,7 +49,7 @@ func OpenSessions(stateDir string, report func(error)) *Sessions {
 		if !ok || !known && k.Token != "" || s.expired(k) {
 			continue
 		}
-		s.open[secret] = s.session(token, k.Started, k.Used)
+		s.open[secret] = s.session(token, k.Since, k.Used)
 	}
 	return s
 }
@@ -98,13 +98,13 @@ func credentialOf(text string) (c Credential, ok bool) {
 
 func (s *Sessions) expired(k keptSession) bool {
 	now := s.now()
-	return now.Sub(k.Used) >= maxIdle || now.Sub(k.Started) >= maxAge
+	return now.Sub(k.Used) >= maxIdle || now.Sub(k.Since) >= maxAge
 }
 
 // session makes a session that began at a time.
 func (s *Sessions) session(c Credential, started, used time.Time) *Session {
 	n := &Session{Credential: c, started: started, used: used}
-	n.Context, n.end = context.WithTimeout(context.Background(), started.Add(maxAge).Sub(s.now()))
+	n.Context, n.end = context.WithTimeout(context.Background(), maxAge-s.now().Sub(started))
 	return n
 }
 
@@ -128,7 +128,7 @@ func (s *Sessions) save() {
 			}
 		}
 		for secret, o := range s.open {
-			k := keptSession{Secret: hashOf(secret), Started: o.started, Used: o.used}
+			k := keptSession{Secret: hashOf(secret), Since: o.started, Used: o.used}
 			if o.Credential != (Credential{}) {
 				k.Token = hashOf(o.Credential)
 			}

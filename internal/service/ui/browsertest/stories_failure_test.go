@@ -25,7 +25,7 @@ func TestWhyItFailed(t *testing.T) {
 	b.has("Retry from test")
 }
 
-// The first view is that of the run's state: the log of a run with one step, the timeline of one that goes on.
+// The first view is that of the run's state: the log of a run with one step, the timeline of one that is running.
 func TestFirstView(t *testing.T) {
 	t.Parallel()
 	b := open(t, main)
@@ -73,6 +73,6 @@ func TestWrongAddresses(t *testing.T) {
 	}
 	b.goTo("/runs/1m80yahhymcge")
 	if eval[bool](b, `document.body.innerText.includes('/api/v1/')`) {
-		t.Error("a person is told about a route of the API")
+		t.Error("a person reads the route of the API")
 	}
 }

@@ -93,7 +93,7 @@ func TestRemovedUser(t *testing.T) {
 }
 
 // A read-only service shows no actions, not even to its owner, and refuses them. A service that
-// stops and starts again is noticed by the page, which goes on: nobody has to sign in again.
+// stops and starts again is noticed by the page, which continues: nobody has to sign in again.
 func TestReadOnlyAndRestart(t *testing.T) {
 	t.Parallel()
 	s, err := startService(filepath.Join(t.TempDir(), "service"), "tools", "--read-only")
