@@ -18,10 +18,10 @@ import (
 
 // keptSession is a session in the file of a state directory, without anything that lets somebody take it over.
 type keptSession struct {
-	Secret  string    `json:"secret_sha256"`
-	Token   string    `json:"token_sha256,omitempty"` // "" for a sign-in link
-	Since   time.Time `json:"started"`
-	Used    time.Time `json:"used"`
+	Secret string    `json:"secret_sha256"`
+	Token  string    `json:"token_sha256,omitempty"` // "" for a sign-in link
+	Since  time.Time `json:"started"`
+	Used   time.Time `json:"used"`
 }
 
 type keptSessions struct {
