@@ -101,7 +101,8 @@ func (c *jsCall) toolVars() map[string]any {
 	for _, dependency := range c.Def.Module.Dependencies {
 		packages = append(packages, dependency.Name)
 	}
-	return map[string]any{"params": c.args.All(), "dependencies": packages, "tool": map[string]any{
+	params := c.args.All()
+	return map[string]any{"params": params, "large": largeNumbers(params), "dependencies": packages, "tool": map[string]any{
 		"id": d.Name, "name": cmp.Or(d.DisplayName, d.Name), "description": d.Description, "version": d.Version, "author": d.Author,
 		"sandbox": c.sandbox(), "sandboxPath": c.sandbox(), "runtime": map[string]any{"name": "builtin", "node": "", "platform": nodePlatform(), "arch": nodeArch()}}}
 }
