@@ -14,6 +14,13 @@
 // and nothing else lies in the folder. Beside kills there are stopped engines, several at
 // once, and disks that are full or cannot be written.
 //
+// # Services
+//
+// TestSchedules kills one of two services that fire the same schedules, TestServiceKills a service with scheduled tools
+// of all kinds: steps that may run twice or not, questions, locks, state, retries, deadlines, files. Each step appends
+// its scheduled time and its run to a file. In the end every time has one run, or a record of why it has none; every run
+// that needs a person is on every channel, from flowrun ps to a webhook; and no process is left.
+//
 // # The power cut
 //
 // What a program has written but not synced lies in the memory of the kernel. The

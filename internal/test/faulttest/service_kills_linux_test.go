@@ -53,6 +53,8 @@ var killedTools = []killedTool{
 		"bash: BEGIN; echo \"N=$(( {state.N} + 1 ))\" >>\"$FLOWRUN_STATE\"; END"},
 	{name: "retries", every: 3, again: true, text: "idempotent: true\nsteps:\n  - name: one\n    bash: BEGIN; exit 1\n" +
 		"    error-handling: {retry: {attempts: 2, delay: 50}, fallback: 'END'}"},
+	{name: "reruns", every: 4, again: true, text: "idempotent: true\nretry-run: {attempts: 2, delay: 300, on: [exit]}\n" + // its first run fails
+		`bash: BEGIN; test "$(grep -c "begin NAME {SLOT} " "$BED/marks")" -ge 2 && END`},
 	{name: "deadline", every: 3, again: true, rule: "must-end-by: 2s", text: "idempotent: true\nbash: BEGIN; sleep 0.5; END"},
 	{name: "files", again: true, text: "idempotent: true\nbash: BEGIN; sleep 0.1; END"},
 }
@@ -229,7 +231,11 @@ func (s *killedService) receive(_ http.ResponseWriter, r *http.Request) {
 }
 
 // judgedRun is a run in the list of runs.
-type judgedRun struct{ ID, Tool, Status, Origin string }
+type judgedRun struct {
+	ID, Tool, Status string
+	RetryOf          string     `json:"retry_of"`
+	RetryAt          *time.Time `json:"retry_at"`
+}
 
 func (s *killedService) runs() map[string]judgedRun {
 	s.Helper()
@@ -267,13 +273,19 @@ func (s *killedService) settle() (list []needed) {
 	var left []string
 	waittest.Until(s, "the end of all runs", func() bool {
 		left, list = nil, nil
-		listed := neededIn(s.get("/api/v1/attention"))
-		for _, r := range s.runs() {
+		listed, runs := neededIn(s.get("/api/v1/attention")), s.runs()
+		retried := map[string]bool{}
+		for _, r := range runs {
+			retried[r.RetryOf] = true
+		}
+		for _, r := range runs {
 			n := needed{r.Status, r.ID, r.Tool}
-			switch r.Status {
-			case "running", "pending":
+			switch {
+			case r.RetryAt != nil && !retried[r.ID]:
+				left = append(left, r.ID+" "+r.Tool+" is to be retried")
+			case r.Status == "running" || r.Status == "pending":
 				left = append(left, r.ID+" "+r.Tool+" "+r.Status)
-			case "waiting", "interrupted":
+			case r.Status == "waiting" || r.Status == "interrupted":
 				if list = append(list, n); !slices.Contains(listed, n) {
 					left = append(left, r.ID+" "+r.Tool+" "+r.Status+" and not reported")
 				}
@@ -359,11 +371,11 @@ func (s *killedService) judgeRuns(runs map[string]judgedRun) {
 			continue
 		}
 		began[m]++
-		slot := mark{tool: m.tool, slot: m.slot}
-		if other := owner[slot]; other != "" && other != m.run {
-			s.Errorf("%v has two runs, %s and %s", slot, other, m.run)
+		slot, first := mark{tool: m.tool, slot: m.slot}, firstOf(runs, m.run)
+		if other := owner[slot]; other != "" && other != first {
+			s.Errorf("%v has two runs, %s and %s", slot, other, first)
 		}
-		owner[slot] = m.run
+		owner[slot] = first
 	}
 	again := map[string]bool{}
 	for _, k := range killedTools {
@@ -379,11 +391,32 @@ func (s *killedService) judgeRuns(runs map[string]judgedRun) {
 			s.Errorf("%v was cut off, and its run is %s", m, status)
 		}
 	}
+	retriedBy := map[string]string{}
 	for _, r := range runs {
 		if r.Status == "succeeded" && !ended[r.ID] {
 			s.Errorf("run %s of %s is %s, and has not reached its end", r.ID, r.Tool, r.Status)
 		}
+		if r.RetryOf == "" {
+			continue
+		}
+		if other := retriedBy[r.RetryOf]; other != "" {
+			s.Errorf("run %s is retried by %s and %s", r.RetryOf, other, r.ID)
+		}
+		retriedBy[r.RetryOf] = r.ID
 	}
+	for _, r := range runs {
+		if r.Tool == "reruns" && r.Status == "failed" && retriedBy[r.ID] == "" {
+			s.Errorf("run %s of %s failed, and was not retried", r.ID, r.Tool)
+		}
+	}
+}
+
+// firstOf returns the run whose retry a run is, directly or not; the run itself if it is none.
+func firstOf(runs map[string]judgedRun, id string) string {
+	for runs[id].RetryOf != "" {
+		id = runs[id].RetryOf
+	}
+	return id
 }
 
 // handled is what the history knows of a scheduled time.
@@ -397,7 +430,7 @@ func (s *killedService) judgeSlots(end time.Time, runs map[string]judgedRun) (sl
 	s.Helper()
 	began := map[mark]string{}
 	for _, m := range s.marks() {
-		began[mark{tool: m.tool, slot: m.slot}] = m.run
+		began[mark{tool: m.tool, slot: m.slot}] = firstOf(runs, m.run)
 	}
 	for _, k := range killedTools {
 		if k.every == 0 {
@@ -563,14 +596,20 @@ func TestServiceKills(t *testing.T) {
 	}
 	waittest.Until(t, "the end of all processes", func() bool { return len(s.left()) == 0 }, func() any { return s.left() })
 	s.integrity(t)
+	retries := 0
+	for _, r := range runs {
+		if r.RetryOf != "" {
+			retries++
+		}
+	}
 	twice := 0
 	for what, n := range s.exact {
 		if twice += n - 1; n > 1 {
 			t.Logf("%d notifications: %s", n, what)
 		}
 	}
-	t.Logf("%d kills, %v each; %d scheduled times, %d skipped, %d missed; %d runs, %d for files; %d need a person, on all channels %v after the last time; %d notifications, %d of them repeated",
-		kills, (cycles / time.Duration(kills)).Round(time.Millisecond), slots, skipped, missed, len(runs), files, len(list), reported.Round(time.Millisecond), len(s.exact), twice)
+	t.Logf("%d kills, %v each; %d scheduled times, %d skipped, %d missed; %d runs, %d for files, %d retries; %d need a person, on all channels %v after the last time; %d notifications, %d of them repeated",
+		kills, (cycles / time.Duration(kills)).Round(time.Millisecond), slots, skipped, missed, len(runs), files, retries, len(list), reported.Round(time.Millisecond), len(s.exact), twice)
 }
 
 // settledInterrupted returns the runs that the service leaves to a person now.
