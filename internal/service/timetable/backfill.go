@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,8 @@ type Backfill struct {
 	// Execute runs the tool, with this id for the run, and returns the status when the run is no longer active. An
 	// error means that the run has not started.
 	Execute func(ctx context.Context, run string, params map[string]any) (status string, err error)
+	// Wanted reports whether the backfill may start another run. It is called before each; nil: it may.
+	Wanted func(ctx context.Context) (bool, error)
 	// Report is called, one call at a time, with each time when its run starts, and when it is no longer active.
 	Report func(service.BackfillTime)
 }
@@ -101,6 +104,9 @@ func (b *Backfill) Run(ctx context.Context, times []service.BackfillTime) error 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if wanted, err := b.wanted(ctx); err != nil || !wanted {
+			return err
+		}
 		if t.Run == "" {
 			run := history.NewID(time.Now())
 			mine, err := b.Firings.ClaimPast(ctx, b.Entry.Name, t.At, run)
@@ -126,6 +132,13 @@ func (b *Backfill) Run(ctx context.Context, times []service.BackfillTime) error 
 		})
 	}
 	return nil
+}
+
+func (b *Backfill) wanted(ctx context.Context) (bool, error) {
+	if b.Wanted == nil {
+		return true, nil
+	}
+	return b.Wanted(ctx)
 }
 
 // Backfill implements service.Schedules.
@@ -166,7 +179,11 @@ func (s *Scheduler) runBackfill(e Entry, times []service.BackfillTime, parallel 
 	}
 	own, cancel := context.WithCancel(s.ctx)
 	s.backfills[e.Name] = cancel
-	b := Backfill{Firings: s.firings, Entry: e, MaxParallel: parallel, Report: func(service.BackfillTime) {},
+	kept := func(ctx context.Context) (bool, error) { // a person may have stopped it in another service
+		list, err := s.store.Schedules().Backfills(ctx)
+		return slices.ContainsFunc(list, func(k sqlite.Backfill) bool { return k.Schedule == e.Name }), err
+	}
+	b := Backfill{Firings: s.firings, Entry: e, MaxParallel: parallel, Wanted: kept, Report: func(service.BackfillTime) {},
 		Execute: func(ctx context.Context, run string, params map[string]any) (string, error) {
 			return s.execute(ctx, e, run, params)
 		}}

@@ -122,7 +122,7 @@ func TestBackfillContinues(t *testing.T) {
 		from := time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC)
 		begin := func(f *Scheduler) {
 			t.Helper()
-			if _, err := f.Backfill(t.Context(), "t", from, from.AddDate(0, 0, 4), 1, false); err != nil {
+			if _, err := f.Backfill(t.Context(), "t", from, from.AddDate(0, 0, 6), 1, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -144,7 +144,20 @@ func TestBackfillContinues(t *testing.T) {
 			t.Errorf("%d runs after the backfill was stopped", n)
 		}
 		begin(f)
-		for len(s.params) < 4 {
+		waittest.Until(s, "the third run", func() bool { return len(s.running()) == 1 })
+		other, stopOther := s.serve() // a service beside it
+		waittest.Until(s, "the fourth run", func() bool { return len(s.running()) == 2 })
+		if stopped, err := other.StopBackfill(t.Context(), "t"); err != nil || !stopped {
+			t.Error(stopped, err)
+		}
+		s.endAll(dag.Succeeded)
+		time.Sleep(time.Minute)
+		if n := len(s.params); n != 4 {
+			t.Errorf("%d runs after another service has stopped the backfill", n)
+		}
+		stopOther()
+		begin(f)
+		for len(s.params) < 6 {
 			s.endAll(dag.Succeeded)
 			time.Sleep(time.Second)
 		}
