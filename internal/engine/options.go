@@ -28,14 +28,12 @@ type runOptions struct {
 	release      releaseChannels
 	around       func(context.Context, *dag.Call, dag.Runner) (dag.Result, error)
 	withoutCache bool
-
-	withoutRetryRun bool
-
-	trace    history.TraceContext
-	mayCall  func([]plan.UsedTool) error
-	askModel func(context.Context, call.ModelRequest) (string, error)
+	trace        history.TraceContext
+	mayCall      func([]plan.UsedTool) error
+	askModel     func(context.Context, call.ModelRequest) (string, error)
 
 	tracePermissions bool
+	withoutRetryRun  bool
 
 	approval func(context.Context, history.Question) (history.Answer, error)
 

@@ -72,6 +72,7 @@ func (r *retrier) begin(ctx context.Context, info history.RunInfo, now time.Time
 		return false
 	default:
 		r.fail(ctx, info, err)
+		return false // if even that cannot be recorded
 	}
 	return true
 }

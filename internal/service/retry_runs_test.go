@@ -249,3 +249,29 @@ func TestCancelRetry(t *testing.T) {
 		t.Errorf("%v, %+v", err, info)
 	}
 }
+
+// TestRetryRunDraining checks that a service that stops leaves an attempt to the next one.
+func TestRetryRunDraining(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"job": failing})
+	res := b.run("job", "api")
+	reached, drains := make(chan struct{}), make(chan struct{})
+	s := b.serve(func(c *service.Config) {
+		c.MayRetry = func(context.Context, string) (bool, error) {
+			close(reached)
+			<-drains
+			return true, nil
+		}
+	})
+	<-reached
+	var stopped sync.WaitGroup
+	stopped.Go(func() { s.Drain(0, nil) })
+	waittest.Until(t, "the service stops", func() bool { return s.Health().Draining })
+	close(drains)
+	stopped.Wait()
+	if list := b.runs(); len(list) != 1 || list[0].RetryAt.IsZero() {
+		t.Fatalf("%+v", list)
+	}
+	b.serve()
+	b.endedRetry(res.ID, dag.ReasonExit)
+}

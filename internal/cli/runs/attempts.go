@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,14 +28,12 @@ func (x *execution) runAttempts() error {
 		}
 		if x.resumed != nil && service.RetriedByServices(x.resumed.Record.Origin) {
 			x.say("%s; a service begins it (flowrun serve)", runview.RetryNote(x.retried, x.plan))
-			return err
+			return cmp.Or(PrintResult(x.env, x.retried, x.flags.output), err)
 		}
 		next, stopped := x.awaitAttempt()
-		if next == nil {
-			if stopped == nil {
-				stopped = err
-			}
-			return stopped
+		if next == nil { // so this was the last one
+			x.retried.RetryAt = time.Time{}
+			return cmp.Or(stopped, PrintResult(x.env, x.retried, x.flags.output), err)
 		}
 		x = next
 	}
@@ -70,21 +69,25 @@ func (x *execution) awaitAttempt() (*execution, error) {
 			return nil, ui.CodeError(signals.Code())
 		case <-check.C:
 			if info, err := x.store.Info(ctx, id); err == nil && info.RetryAt.IsZero() {
-				x.say("run %s was retried, resumed or cancelled elsewhere", id)
-				return nil, nil
+				return nil, x.retriedElsewhere()
 			}
 		case <-due.C:
 			next, err := x.nextAttempt(ctx)
-			if errors.Is(err, history.ErrRetried) {
-				x.say("run %s was retried, resumed or cancelled elsewhere", id)
-				return nil, nil
-			}
-			if err != nil {
+			switch {
+			case errors.Is(err, history.ErrRetried):
+				return nil, x.retriedElsewhere()
+			case err != nil:
 				return nil, x.giveUp(ctx, err)
 			}
 			return next, nil
 		}
 	}
+}
+
+// retriedElsewhere reports that no attempt follows here, which is no error.
+func (x *execution) retriedElsewhere() error {
+	x.say("run %s was retried, resumed or cancelled elsewhere", x.retried.ID)
+	return nil
 }
 
 // nextAttempt returns the next attempt of the run.
