@@ -3,9 +3,7 @@ package bundle
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -32,24 +30,19 @@ func replacedByNothing(found api.ResolveResult) bool {
 	return err != nil || info.IsDir()
 }
 
-var (
-	pageUse    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^.\w$])(?:document|window)\s*\.\s*[A-Za-z_$]`) })
-	quotedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']((?:node:)?[a-z0-9_]+(?:/[a-z]+)?)["']`) })
-)
-
 // needsPage reports whether a file uses the page of a browser.
 func needsPage(path string) bool {
 	text, err := os.ReadFile(path)
-	return err == nil && pageUse().Match(text)
+	return err == nil && compiled().page.Match(text)
 }
 
 // runsHere reports whether a file for Node.js uses neither a page nor what only Node.js has.
 func runsHere(path string) bool {
 	text, err := os.ReadFile(path)
-	if err != nil || pageUse().Match(text) || usesProcess(text) {
+	if err != nil || compiled().page.Match(text) || usesProcess(text) {
 		return false
 	}
-	for _, m := range quotedName().FindAllSubmatch(text, -1) {
+	for _, m := range compiled().quoted.FindAllSubmatch(text, -1) {
 		if name, ofNode := nodeModule(string(m[1])); ofNode && !available(name) {
 			return false
 		}

@@ -1,21 +1,12 @@
 package bundle
 
-import (
-	"regexp"
-	"slices"
-	"sync"
-)
-
-// importxCall matches a call of importx, or of it under an older name, with a constant.
-var importxCall = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("\\b(?:importx|loadModule|importModule)\\s*\\(\\s*['\"`]([^'\"`\\n$]+)['\"`]\\s*\\)")
-})
+import "slices"
 
 // importable returns what importx can load: the packages of the request, and the parts of
 // packages, such as mysql2/promise, that the tool's own file names in a call.
 func (w *work) importable() []string {
 	list := slices.Clone(w.request.Packages)
-	for _, m := range importxCall().FindAllSubmatch(w.request.Source, -1) {
+	for _, m := range compiled().importx.FindAllSubmatch(w.request.Source, -1) {
 		name := string(m[1])
 		_, ofNode := nodeModule(name)
 		if _, isPackage := packageOf(name); isPackage && !ofNode && !slices.Contains(list, name) {
