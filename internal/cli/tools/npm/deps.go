@@ -49,8 +49,11 @@ func Command(env *ui.Env) *cobra.Command {
 			if err := ui.OneOf(c, "output", output, depsOutputs); err != nil {
 				return err
 			}
-			def, _, err := scopes.Find(c, env.Library(), args[0])
+			def, found, err := scopes.Find(c, env.Library(), args[0])
 			if err != nil {
+				return err
+			}
+			if err := found.Err(); err != nil && len(def.Steps) == 0 { // what it depends on is not known
 				return err
 			}
 			d := dependenciesOf(def)
