@@ -33,8 +33,10 @@ func (g generator) patterns(p *program) {
 	p.add(g, 9, parts, "$r.exec($s)", "$r.test($s)", "$s.match($r)", "[...$s.matchAll($g)]", "$s.replace($r, $w)", "$s.replaceAll($g, $w)",
 		"$s.split($r$l)", "$s.search($r)", "[$r.source, $r.flags, String($r)]", "[$r.exec($s), $r.exec($s)]", "(r => { r.lastIndex = 2; return [r.exec($s), r.lastIndex] })($r)",
 		"(r => [r.global, r.sticky, r.unicode, r.ignoreCase, r.multiline, r.dotAll])($r)", "new RegExp($r, 'g')", "RegExp($r) === $r", "$s.match($g)")
-	p.add(g, 2, nil, `"2024-01-15".replace(/(?<y>\d+)-(?<m>\d+)/, "$<m>/$<y>")`, `"aBc".replace(/[A-Z]/g, c => "_" + c.toLowerCase())`, `/(?<=\$)\d+(?!\d|%)/.exec("$42% $7")`, `"a1b22".match(/\p{L}|\p{Nd}+/gu)`,
-		`"x".replace(/(y)?x/, "[$1]")`, `"aaa".lastIndexOf("a", 1)`, `/^(?:a+)+$/.test("aaaa")`, `"\u{1F600}x".split("")`, `"\u{1F600}x".split(/(?:)/u)`, `/[^]/.exec("\n")`, `/\cJ/.test("\n")`, `/a{,2}/.exec("a{,2}")`, `/]/.exec("]")`)
+	p.add(g, 2, nil, `"2024-01-15".replace(/(?<y>\d+)-(?<m>\d+)/, "$<m>/$<y>")`, `"aBc".replace(/[A-Z]/g, c => "_" + c.toLowerCase())`,
+		`/(?<=\$)\d+(?!\d|%)/.exec("$42% $7")`, `"a1b22".match(/\p{L}|\p{Nd}+/gu)`,
+		`"x".replace(/(y)?x/, "[$1]")`, `"aaa".lastIndexOf("a", 1)`, `/^(?:a+)+$/.test("aaaa")`, `"\u{1F600}x".split("")`,
+		`"\u{1F600}x".split(/(?:)/u)`, `/[^]/.exec("\n")`, `/\cJ/.test("\n")`, `/a{,2}/.exec("a{,2}")`, `/]/.exec("]")`)
 }
 
 // pattern returns a pattern. mode is "u" or "v" for patterns with such a flag. A quantifier has none inside: both engines
@@ -82,10 +84,12 @@ func (g generator) quantifier(allowed bool) string {
 }
 
 func (g generator) atom(mode string) string {
-	list := []string{"a", "b", "c", "1", "_", " ", "-", ".", `\d`, `\w`, `\s`, `\D`, `\W`, `\S`, "[abc]", "[^a-c]", `[\w-]`, "[a-z]", `[^\s]`, "foo", `\.`, `\u00e9`, "[\u00e0-\u00fc]", `\x41`, `\t`, "[^]", `[\d.]`}
+	list := []string{"a", "b", "c", "1", "_", " ", "-", ".", `\d`, `\w`, `\s`, `\D`, `\W`, `\S`, "[abc]", "[^a-c]",
+		`[\w-]`, "[a-z]", `[^\s]`, "foo", `\.`, `\u00e9`, "[\u00e0-\u00fc]", `\x41`, `\t`, "[^]", `[\d.]`}
 	switch mode {
 	case "u":
-		list = append(list, `\p{L}`, `\p{Lu}`, `\P{L}`, `\p{Script=Greek}`, `\u{1F600}`, `[\p{L}\d]`, `[^\p{L}]`, `\p{Nd}`, `[\u{1F600}-\u{1F64F}]`, `\p{Emoji_Presentation}`, `\p{ASCII}`)
+		list = append(list, `\p{L}`, `\p{Lu}`, `\P{L}`, `\p{Script=Greek}`, `\u{1F600}`, `[\p{L}\d]`, `[^\p{L}]`, `\p{Nd}`,
+			`[\u{1F600}-\u{1F64F}]`, `\p{Emoji_Presentation}`, `\p{ASCII}`)
 	case "v":
 		list = append(list, `\p{L}`, `[\p{L}--[a-z]]`, `[[a-z]&&[aeiou]]`, `[\w--\d]`, `[\q{ab|c}]`, `[^\d]`, `[\p{Lu}[0-9]]`, `\p{ASCII}`)
 	}
@@ -95,7 +99,8 @@ func (g generator) atom(mode string) string {
 // subject returns a literal of a text in which patterns find something.
 func (g generator) subject() string {
 	return `"` + g.some(1, 9, "", func() string {
-		return g.pick("a", "b", "c", "aa", "ab", "foo", "A", "B", "1", "12", "_", " ", "-", ".", `\n`, "x", g.beyond(`\u00e9`), g.beyond(`\u03b1`), g.beyond(`\ud83d\ude00`))
+		return g.pick("a", "b", "c", "aa", "ab", "foo", "A", "B", "1", "12", "_", " ", "-", ".", `\n`, "x", g.beyond(`\u00e9`),
+			g.beyond(`\u03b1`), g.beyond(`\ud83d\ude00`))
 	}) + `"`
 }
 
@@ -116,17 +121,28 @@ func (g generator) texts(p *program) {
 		"f": func() string { return g.pick(`"NFC"`, `"NFD"`, `"NFKC"`, `"NFKD"`, "") },
 		"n": func() string { return fmt.Sprint(g.IntN(12)) },
 	}
-	p.add(g, 14, parts, "($t).toWellFormed().normalize($f)", "$t.split($t)", "$t.split('')", "[...$t]", "$t.slice($i, $i)", "$t.substring($i, $i)", "$t.substr($i, $i)", "$t.at($i)", "$t.charCodeAt($i)", "$t.codePointAt($i)",
-		"$t.indexOf($t, $i)", "$t.lastIndexOf($t)", "$t.includes($t)", "$t.startsWith($t, $i)", "$t.endsWith($t)", "$t.padStart($n, $t)", "$t.padEnd($n, 'xy')", "$t.repeat($n % 4)", "($t).toWellFormed().toUpperCase()", "($t).toWellFormed().toLowerCase()",
-		"($t).toWellFormed().trim()", "$t.trimStart().length", "$t.trimEnd().length", "$t.isWellFormed()", "$t.toWellFormed()", "encodeURIComponent($t)", "encodeURI($t)", "decodeURIComponent(($t).toWellFormed())", "decodeURI(($t).toWellFormed())", "escape($t)", "unescape(escape($t))", "$t < $t", "$t.concat($t, 1, null)",
-		"[$t, $t, $t, 'B', 'a', 'C'].sort()", "$t.replaceAll('a', '[$$&]')", "$t.replace($t, x => x.length)", "String.raw`a${$n}\\n`", "String.fromCodePoint($n, 0x1f600 + $n)", "String.fromCharCode(65 + $n, 0xd800)", "$t == $t", "$t.localeCompare($t) === 0", "JSON.stringify($t)",
-		"Array.from($t, c => c.codePointAt(0))", "$t.match(/[^]/gu)", "parseInt($t)", "Number($t)", "$t.length", "Object.keys($t)", "btoa(encodeURIComponent($t))", "[...$t].reverse().join('')", "`${$t}|${[$t, [1, null]]}|${{}}`", "$t.split(/(\\W)/)", "$t.search(/\\d/)")
-	p.add(g, 2, nil, "'a'.localeCompare('b')", "['b', 'a', 'B', 'A', '\\u00e4', 'z'].sort((x, y) => x.localeCompare(y))", "['item 10', 'item 9', 'Item 1'].sort(new Intl.Collator('en', { numeric: true }).compare)", "'\\u0130'.toLowerCase().length", "'\\u03a3'.toLowerCase() + '\\u0391\\u03a3'.toLowerCase()", "'\\u00df'.toUpperCase()", "'\\ufb01'.toUpperCase()")
+	p.add(g, 14, parts, "($t).toWellFormed().normalize($f)", "$t.split($t)", "$t.split('')", "[...$t]", "$t.slice($i, $i)",
+		"$t.substring($i, $i)", "$t.substr($i, $i)", "$t.at($i)", "$t.charCodeAt($i)", "$t.codePointAt($i)",
+		"$t.indexOf($t, $i)", "$t.lastIndexOf($t)", "$t.includes($t)", "$t.startsWith($t, $i)", "$t.endsWith($t)", "$t.padStart($n, $t)",
+		"$t.padEnd($n, 'xy')", "$t.repeat($n % 4)", "($t).toWellFormed().toUpperCase()", "($t).toWellFormed().toLowerCase()",
+		"($t).toWellFormed().trim()", "$t.trimStart().length", "$t.trimEnd().length", "$t.isWellFormed()", "$t.toWellFormed()",
+		"encodeURIComponent($t)", "encodeURI($t)", "decodeURIComponent(($t).toWellFormed())", "decodeURI(($t).toWellFormed())",
+		"escape($t)", "unescape(escape($t))", "$t < $t", "$t.concat($t, 1, null)",
+		"[$t, $t, $t, 'B', 'a', 'C'].sort()", "$t.replaceAll('a', '[$$&]')", "$t.replace($t, x => x.length)", "String.raw`a${$n}\\n`",
+		"String.fromCodePoint($n, 0x1f600 + $n)", "String.fromCharCode(65 + $n, 0xd800)", "$t == $t", "$t.localeCompare($t) === 0",
+		"JSON.stringify($t)",
+		"Array.from($t, c => c.codePointAt(0))", "$t.match(/[^]/gu)", "parseInt($t)", "Number($t)", "$t.length", "Object.keys($t)",
+		"btoa(encodeURIComponent($t))", "[...$t].reverse().join('')", "`${$t}|${[$t, [1, null]]}|${{}}`", "$t.split(/(\\W)/)",
+		"$t.search(/\\d/)")
+	p.add(g, 2, nil, "'a'.localeCompare('b')", "['b', 'a', 'B', 'A', '\\u00e4', 'z'].sort((x, y) => x.localeCompare(y))",
+		"['item 10', 'item 9', 'Item 1'].sort(new Intl.Collator('en', { numeric: true }).compare)", "'\\u0130'.toLowerCase().length",
+		"'\\u03a3'.toLowerCase() + '\\u0391\\u03a3'.toLowerCase()", "'\\u00df'.toUpperCase()", "'\\ufb01'.toUpperCase()")
 }
 
 // bytes: Buffer, typed arrays, and encodings.
 func (g generator) bytes(p *program) {
-	p.setup = append(p.setup, "const a = Buffer.from("+g.text()+")", "const b = Buffer.from(["+g.some(0, 9, ", ", func() string { return fmt.Sprint(g.IntN(300) - 20) })+"])", "const z = Buffer.alloc(8)")
+	p.setup = append(p.setup, "const a = Buffer.from("+g.text()+")", "const b = Buffer.from(["+g.some(0, 9, ", ", func() string { return fmt.Sprint(g.IntN(300) - 20) })+"])",
+		"const z = Buffer.alloc(8)")
 	parts := map[string]func() string{
 		"b": func() string { return g.pick("a", "b", "Buffer.from("+g.text()+")", "Buffer.concat([a, b])") },
 		"t": g.text, "i": g.index,
@@ -143,12 +159,23 @@ func (g generator) bytes(p *program) {
 			return g.pick("Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint32Array", "Float32Array", "Float64Array")
 		},
 	}
-	p.add(g, 12, parts, "$b.toString($e)", "Buffer.from($s, $e)", "Buffer.from($t, $c)", "Buffer.byteLength($t)", "$b.slice($i, $i)", "$b.subarray($i).toString($e)", "$b.equals($b)", "Buffer.compare($b, $b)", "$b.indexOf($t)", "$b.indexOf($i)", "$b.includes($b)", "$b.toJSON()",
-		"Buffer.alloc(5, $t)", "Buffer.concat([$b, $b], 6)", "Buffer.from($b).fill($t, 1)", "Buffer.from($b).reverse()", "$b.length", "[...$b.entries()].length", "$b.readUInt8(0)", "$b.readUInt16LE(0)", "$b.readInt32BE(0)", "$b.readDoubleLE(0)",
-		"z.writeInt16BE(-300) + z.toString('hex')", "z.writeDoubleBE($n || 0) + z.toString('hex')", "z.writeFloatLE($n || 0) + z.toString('hex')", "z.writeUIntBE(0x123456, 1, 3) + z.toString('hex')", "z.readUIntLE(1, 3)", "z.writeBigInt64LE(-5n) + z.toString('hex')", "z.readBigUInt64BE()", "$b.swap16()", "z.write($t, 2) + z.toString('hex')",
-		"Buffer.isEncoding($e)", "Buffer.isBuffer($b)", "new TextEncoder().encode($t)", "new TextDecoder().decode($b)", "new TextDecoder('utf-16le').decode($b)", "new TextDecoder('utf-8', { fatal: true }).decode($b)", "new TextDecoder('latin1').decode($b)", "new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from('\\ufeffa'))",
-		"new $l([$w, $w, $w])", "$l.from([$w, '3', null])", "new $l(4).fill($w).map(x => x + 1)", "new $l([3, 1, 2, 10]).sort()", "new $l([1, 2, 3]).subarray($i).join('-')", "new DataView(new ArrayBuffer(8)).getFloat64(0)", "(d => { d.setFloat32(0, $n); return d.getUint32(0) })(new DataView(new ArrayBuffer(4)))", "new Uint8Array(a.buffer, a.byteOffset, Math.min(2, a.length))",
-		"atob(btoa('abc' + a.length))", "atob($s)", "btoa($t)", "structuredClone(new Uint8Array($b))", "a.readUInt8(100)", "Buffer.from([1, 2, 3]).readUIntBE(0, 3)", "Buffer.from('a').compare(Buffer.from('b'))", "$b.at($i)", "Buffer.from(new Uint16Array([1, 256]).buffer)", "Buffer.from({ length: 2, 0: 7, 1: 8 })", "$b.copy(z, 1) + z.toString('hex')", "$b.lastIndexOf(97)", "String(Buffer.from($t).subarray(0, 3))")
+	p.add(g, 12, parts, "$b.toString($e)", "Buffer.from($s, $e)", "Buffer.from($t, $c)", "Buffer.byteLength($t)", "$b.slice($i, $i)",
+		"$b.subarray($i).toString($e)", "$b.equals($b)", "Buffer.compare($b, $b)", "$b.indexOf($t)", "$b.indexOf($i)",
+		"$b.includes($b)", "$b.toJSON()",
+		"Buffer.alloc(5, $t)", "Buffer.concat([$b, $b], 6)", "Buffer.from($b).fill($t, 1)", "Buffer.from($b).reverse()",
+		"$b.length", "[...$b.entries()].length", "$b.readUInt8(0)", "$b.readUInt16LE(0)", "$b.readInt32BE(0)", "$b.readDoubleLE(0)",
+		"z.writeInt16BE(-300) + z.toString('hex')", "z.writeDoubleBE($n || 0) + z.toString('hex')", "z.writeFloatLE($n || 0) + z.toString('hex')",
+		"z.writeUIntBE(0x123456, 1, 3) + z.toString('hex')", "z.readUIntLE(1, 3)", "z.writeBigInt64LE(-5n) + z.toString('hex')",
+		"z.readBigUInt64BE()", "$b.swap16()", "z.write($t, 2) + z.toString('hex')",
+		"Buffer.isEncoding($e)", "Buffer.isBuffer($b)", "new TextEncoder().encode($t)", "new TextDecoder().decode($b)",
+		"new TextDecoder('utf-16le').decode($b)", "new TextDecoder('utf-8', { fatal: true }).decode($b)", "new TextDecoder('latin1').decode($b)",
+		"new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from('\\ufeffa'))",
+		"new $l([$w, $w, $w])", "$l.from([$w, '3', null])", "new $l(4).fill($w).map(x => x + 1)", "new $l([3, 1, 2, 10]).sort()",
+		"new $l([1, 2, 3]).subarray($i).join('-')", "new DataView(new ArrayBuffer(8)).getFloat64(0)", "(d => { d.setFloat32(0, $n); return d.getUint32(0) })(new DataView(new ArrayBuffer(4)))",
+		"new Uint8Array(a.buffer, a.byteOffset, Math.min(2, a.length))",
+		"atob(btoa('abc' + a.length))", "atob($s)", "btoa($t)", "structuredClone(new Uint8Array($b))", "a.readUInt8(100)",
+		"Buffer.from([1, 2, 3]).readUIntBE(0, 3)", "Buffer.from('a').compare(Buffer.from('b'))", "$b.at($i)", "Buffer.from(new Uint16Array([1, 256]).buffer)",
+		"Buffer.from({ length: 2, 0: 7, 1: 8 })", "$b.copy(z, 1) + z.toString('hex')", "$b.lastIndexOf(97)", "String(Buffer.from($t).subarray(0, 3))")
 }
 
 // urls: URL and URLSearchParams.
@@ -156,7 +183,9 @@ func (g generator) urls(p *program) {
 	address := func() string {
 		scheme := g.pick("http:", "https:", "HTTP:", "ftp:", "file:", "data:", "mailto:", "custom:", "")
 		slashes := g.pick("//", "//", "//", "/", "", `\\\\`)
-		host := g.pick("example.com", "EXAMPLE.com", "user:pa%20ss@example.com", "example.com:80", "example.com:443", "example.com:8080", "localhost", "127.0.0.1", "0x7f.1", "[::1]", "[1:2:0:0::3]", "b\u00fccher.example", "xn--bcher-kva.example", "a b", "256.1.1.1", "", "1.2.3", "example.com.")
+		host := g.pick("example.com", "EXAMPLE.com", "user:pa%20ss@example.com", "example.com:80", "example.com:443",
+			"example.com:8080", "localhost", "127.0.0.1", "0x7f.1", "[::1]", "[1:2:0:0::3]", "b\u00fccher.example", "xn--bcher-kva.example",
+			"a b", "256.1.1.1", "", "1.2.3", "example.com.")
 		if scheme == "file:" && strings.Contains(host, "@") {
 			host = ""
 		}
@@ -165,7 +194,8 @@ func (g generator) urls(p *program) {
 		return `"` + strings.ReplaceAll(scheme+slashes+host+path+rest, "`", "") + `"`
 	}
 	relative := func() string {
-		return g.pick(`"../x"`, `"/y"`, `"?q"`, `"#f"`, `""`, `"//h/p"`, `"a/b/../c"`, `"."`, `".."`, `"x:y"`, `"http:z"`, `"  x  "`, `"\t/a\n"`, `"./a:b"`, `"%2e%2E/x"`)
+		return g.pick(`"../x"`, `"/y"`, `"?q"`, `"#f"`, `""`, `"//h/p"`, `"a/b/../c"`, `"."`, `".."`, `"x:y"`, `"http:z"`,
+			`"  x  "`, `"\t/a\n"`, `"./a:b"`, `"%2e%2E/x"`)
 	}
 	value := func() string {
 		return g.pick(g.plain(), `"a b"`, `"x&y=z"`, `"8080"`, `"new.example:81"`, `"/p?q#r"`, `""`)
@@ -173,13 +203,23 @@ func (g generator) urls(p *program) {
 	p.setup = []string{
 		"const make = (...list) => { for (const s of list) if (URL.canParse(s) && /^https?:$/.test(new URL(s).protocol)) return new URL(s); return new URL('http://example.com/a/b?c=d#e') }",
 		"const all = u => [u.href, u.origin, u.protocol, u.username, u.password, u.host, u.hostname, u.port, u.pathname, u.search, u.hash]",
-		"const u0 = make(" + address() + ", " + address() + ")", "const u1 = make(" + address() + ")", "const q = new URLSearchParams(" + g.pick(`"a=1&b=2&a=3"`, `"?x=%20y+z&&=v&w"`, `{ k: "v w", n: 1 }`, `[["a", "b"], ["c", "d"]]`, value()) + ")",
+		"const u0 = make(" + address() + ", " + address() + ")", "const u1 = make(" + address() + ")", "const q = new URLSearchParams(" + g.pick(`"a=1&b=2&a=3"`,
+			`"?x=%20y+z&&=v&w"`, `{ k: "v w", n: 1 }`, `[["a", "b"], ["c", "d"]]`, value()) + ")",
 	}
 	parts := map[string]func() string{
 		"a": address, "r": relative, "v": value, "u": func() string { return g.pick("u0", "u1") },
-		"k": func() string { return g.pick(`"a"`, `"b"`, `"x"`, `"k"`) }, "p": func() string { return g.pick(`"8080"`, `""`, `"80"`, `"443"`, `"12x"`, `99999`) },
+		"k": func() string { return g.pick(`"a"`, `"b"`, `"x"`, `"k"`) }, "p": func() string {
+			return g.pick(`"8080"`,
+				`""`, `"80"`, `"443"`, `"12x"`, `99999`)
+		},
 	}
-	p.add(g, 10, parts, "all(new URL($a))", "all(new URL($r, $a))", "all(new URL($r, $u))", "URL.canParse($r, $a)", "($u.search = $v, all($u))", "($u.hash = $v, $u.href)", "($u.pathname = $v, $u.href)", "($u.port = $p, $u.href)", "($u.host = $v, $u.href)", "($u.hostname = $v, $u.href)", "($u.protocol = 'https', $u.href)", "($u.username = $v, $u.href)",
-		"($u.searchParams.append($k, $v), $u.href)", "JSON.stringify({ u: $u })", "[...$u.searchParams]", "String(q)", "(q.set($k, $v), String(q))", "(q.append($k, $v), [...q])", "(q.delete($k), q.toString())", "q.getAll($k)", "q.get($k)", "q.has($k)", "(q.sort(), String(q))", "[...q.keys()].join()", "q.size",
-		"new URLSearchParams($v).toString()", "Object.fromEntries(q)", "require('querystring').parse($v)", "require('querystring').stringify({ a: $v, b: [1, $v] })", "require('path').join($r, $v)", "require('path').resolve('/r', $r)", "require('path').basename($a)", "require('path').relative('/a/b', '/a/' + $r)", "require('path').parse($a).ext")
+	p.add(g, 10, parts, "all(new URL($a))", "all(new URL($r, $a))", "all(new URL($r, $u))", "URL.canParse($r, $a)",
+		"($u.search = $v, all($u))", "($u.hash = $v, $u.href)", "($u.pathname = $v, $u.href)", "($u.port = $p, $u.href)",
+		"($u.host = $v, $u.href)", "($u.hostname = $v, $u.href)", "($u.protocol = 'https', $u.href)", "($u.username = $v, $u.href)",
+		"($u.searchParams.append($k, $v), $u.href)", "JSON.stringify({ u: $u })", "[...$u.searchParams]", "String(q)",
+		"(q.set($k, $v), String(q))", "(q.append($k, $v), [...q])", "(q.delete($k), q.toString())", "q.getAll($k)", "q.get($k)",
+		"q.has($k)", "(q.sort(), String(q))", "[...q.keys()].join()", "q.size",
+		"new URLSearchParams($v).toString()", "Object.fromEntries(q)", "require('querystring').parse($v)", "require('querystring').stringify({ a: $v, b: [1, $v] })",
+		"require('path').join($r, $v)", "require('path').resolve('/r', $r)", "require('path').basename($a)", "require('path').relative('/a/b', '/a/' + $r)",
+		"require('path').parse($a).ext")
 }
