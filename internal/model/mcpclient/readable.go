@@ -55,18 +55,15 @@ func readableResult(result map[string]json.RawMessage, text json.RawMessage) (ch
 		return slices.ContainsFunc(keys, func(key string) bool { return result[key] != nil })
 	}
 	switch {
-	case has("content", "structuredContent", "isError"):
-		if json.Unmarshal(text, new(mcp.CallToolResult)) == nil {
-			return false
-		}
-		readableAnswer(result)
-		return true
-	case has("tools"):
+	case has("tools") && !has("content", "structuredContent", "isError"):
 		return readableList(result)
 	case has("protocolVersion"):
 		return noteLeftOut(result, leaveOut[mcp.InitializeResult](result))
 	case has("supportedVersions"):
 		return noteLeftOut(result, leaveOut[mcp.DiscoverResult](result))
+	case json.Unmarshal(text, new(mcp.CallToolResult)) != nil:
+		readableAnswer(result)
+		return true
 	}
 	return false
 }
