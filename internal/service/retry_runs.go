@@ -115,6 +115,6 @@ func (c *Control) nextAttempt(ctx context.Context, id string) error {
 	if err := c.executor.AwaitRelease(ctx, id, maxAnswerPoll); err != nil {
 		return err
 	}
-	_, err = c.launchRetry(ctx, past, g, past.Record.Origin, "started: it retries run "+id)
+	_, err = c.launchRetry(ctx, past, g, past.Record.Origin, "started as the next attempt of run "+id)
 	return err
 }

@@ -88,6 +88,7 @@ func TestRefusedPlans(t *testing.T) {
 		{"state: {count: {type: integer, default: 0}}\nrun: echo", "keeps state between its runs, and workers have no history in common"},
 		{"steps: [{name: a, ssh: web1, bash: echo}]", "its steps run over ssh, which workers do not support"},
 		{"steps: [{name: a, container: {image: \"docker.io/library/alpine:3.20\"}, run: echo}]", "it has steps with container, which workers do not start"},
+		{"retry-run: {attempts: 1, on: [exit]}\nsteps: [{name: a, bash: echo}]", "it has retry-run, and workers do not retry runs"},
 		{"steps: [{name: a, run: echo, artifacts: [a.txt]}]", "its steps keep artifacts, which only the machine of the step would have"},
 	} {
 		plan := compilePlan(t, c.definition)
