@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource, type ApiError } from '../api';
 import { asCli, asCurl, type Call } from '../command';
-import { Button, Copy, Dialog, LinkButton, Load, Menu, Problem, toast } from '../parts';
+import { attempt, Button, Copy, Dialog, LinkButton, Load, Menu, Problem, toast } from '../parts';
 import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
@@ -11,11 +11,15 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
   const open = useSignal('');
   const close = () => { open.value = ''; };
   const live = !settled(run.status) || run.steps.some((s) => s.status === 'running');
+  const cancelRetry = async () => {
+    if (await attempt(() => send('POST', `/runs/${encodeURIComponent(run.id)}/cancel`, {}), 'The run is not retried')) reload();
+  };
   return <>
     {mayOperate() && <>
       {live && <Button kind="danger" onClick={() => { open.value = 'cancel'; }}>Cancel</Button>}
       {settled(run.status) && run.status !== 'succeeded' && <Button kind="primary" onClick={() => { open.value = 'resume'; }}>Resume</Button>}
       {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
+      {run.retry_at && <Button onClick={cancelRetry}>Do not retry automatically</Button>}
       {!isPath(run.tool) && <LinkButton href={`${pathOf('tools', run.tool, 'run')}?from=${run.id}`}>Run again …</LinkButton>}
     </>}
     <Menu label="More actions"><Copy text={() => asCli(call(run))}>Copy as CLI</Copy><Copy text={() => asCurl(call(run))}>Copy as curl</Copy></Menu>
