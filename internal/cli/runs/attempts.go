@@ -84,7 +84,7 @@ func (x *execution) awaitAttempt() (*execution, error) {
 	}
 }
 
-// retriedElsewhere reports that no attempt follows here, which is no error.
+// retriedElsewhere reports that no attempt follows here. It returns nil.
 func (x *execution) retriedElsewhere() error {
 	x.say("run %s was retried, resumed or cancelled elsewhere", x.retried.ID)
 	return nil

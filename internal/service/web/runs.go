@@ -44,7 +44,7 @@ func (h *runHandlers) routes() []route {
 			query:   []param{{name: "brief", kind: "string", doc: "With 1, the outputs of the run and its steps are omitted.", enum: []string{"0", "1"}}},
 			answers: []answer{{200, "The run.", "", "run"}}, handle: h.showRun},
 		{method: "POST", path: "/api/v1/runs/{id}/cancel", id: "cancelRun", summary: "Ask a run to stop",
-			doc:  "The steps are stopped and the cleanup runs; the response does not wait for that.",
+			doc:  "The steps are stopped and the cleanup runs; the response does not wait for that. A run that has ended is not retried automatically any more.",
 			body: "nothing", answers: []answer{{202, "The run was asked to stop.", "", "started"}}, handle: h.cancelRun},
 		{method: "GET", path: "/api/v1/runs/{id}/definition", id: "getDefinition", summary: "Show the definitions that a run used",
 			doc:     "These are the texts as they were when the run started, with secrets masked. The first one is that of the run's tool, the others are of the tools that it uses.",
@@ -232,7 +232,7 @@ func (h *runHandlers) cancelRun(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case info.Status.Settled() && info.Status != dag.Interrupted:
+	case info.Status.Settled() && info.Status != dag.Interrupted && info.RetryAt.IsZero():
 		return refuse(409, "ended", fmt.Sprintf("the run has already ended: %s", info.Status.With(info.Notes...)), "")
 	}
 	if err := h.control.Cancel(context.WithoutCancel(r.Context()), id, "cancelled over the API"); err != nil {
