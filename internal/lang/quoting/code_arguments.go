@@ -18,14 +18,23 @@ func FlagLetters(word string) string {
 // CodeOptions returns the letters of the options of a program after which an argument is code, and whether the
 // program reads code.
 func CodeOptions(program string) (letters string, ok bool) {
-	letters, ok = codeOptions[program]
-	return letters, ok
-}
-
-var codeOptions = map[string]string{
-	"bash": "c", "sh": "c", "dash": "c", "ash": "c", "ksh": "c", "zsh": "c", "su": "c",
-	"python": "c", "python2": "c", "python3": "c", "perl": "eE", "ruby": "e", "node": "ep", "lua": "e", "php": "r",
-	"psql": "c", "mysql": "e", "sqlite3": "", "pwsh": "c", "powershell": "C", "osascript": "e", "Rscript": "e",
+	switch program {
+	case "bash", "sh", "dash", "ash", "ksh", "zsh", "su", "python", "python2", "python3", "psql", "pwsh":
+		return "c", true
+	case "ruby", "lua", "mysql", "osascript", "Rscript":
+		return "e", true
+	case "perl":
+		return "eE", true
+	case "node":
+		return "ep", true
+	case "php":
+		return "r", true
+	case "powershell":
+		return "C", true
+	case "sqlite3":
+		return "", true
+	}
+	return "", false
 }
 
 // codeInFirstArgument lists programs whose first argument that is not an option is code.

@@ -204,10 +204,16 @@ func (w *walker) sourceArguments(args []*syntax.Word, c wordContext) {
 	}
 }
 
-// textOptions lists the options of a builtin whose argument is text. The argument of any other
+// textOptions returns the options of a builtin whose argument is text. The argument of any other
 // option, and every other word, is the name of a variable.
-var textOptions = map[string]string{
-	"read": "dinNptu", "mapfile": "dnOsuc", "readarray": "dnOsuc",
+func textOptions(builtin string) string {
+	switch builtin {
+	case "read":
+		return "dinNptu"
+	case "mapfile", "readarray":
+		return "dnOsuc"
+	}
+	return ""
 }
 
 // variableNames walks the arguments of a builtin that takes names of variables.
@@ -218,7 +224,7 @@ func (w *walker) variableNames(builtin string, args []*syntax.Word, c wordContex
 		a := c
 		a.guard = quoting.GuardName
 		switch option := quoting.FlagLetters(before); {
-		case option != "" && strings.IndexByte(textOptions[builtin], option[len(option)-1]) >= 0:
+		case option != "" && strings.IndexByte(textOptions(builtin), option[len(option)-1]) >= 0:
 			a.guard = quoting.GuardNone
 		case option != "" && option[len(option)-1] == 'C' && builtin != "read":
 			a = a.refusing(builtin+" -C runs its argument as code", "write the callback in the script")
@@ -240,7 +246,7 @@ func (w *walker) attachedOption(builtin string, arg *syntax.Word, a *wordContext
 	if len(lead) < 2 || lead[0] != '-' || len(w.markersIn(arg)) == 0 {
 		return
 	}
-	if strings.IndexByte(textOptions[builtin], lead[1]) >= 0 {
+	if strings.IndexByte(textOptions(builtin), lead[1]) >= 0 {
 		a.guard = quoting.GuardNone
 	}
 	if lead[1] == 'C' {

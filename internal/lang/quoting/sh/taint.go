@@ -376,7 +376,7 @@ func (t *taint) warnNames(builtin string, args []*syntax.Word) {
 	before := ""
 	for _, arg := range args {
 		option := quoting.FlagLetters(before)
-		if option == "" || strings.IndexByte(textOptions[builtin], option[len(option)-1]) < 0 {
+		if option == "" || strings.IndexByte(textOptions(builtin), option[len(option)-1]) < 0 {
 			t.warnCopies(arg, builtin)
 		}
 		before = literalWord(arg)

@@ -103,7 +103,7 @@ func TestUnknownTool(t *testing.T) {
 		"<read_file><query>cats</query>":                                                       "truncated",
 		"<read_file>the cats</read_file>":                                                      "not-arguments",
 		"<ul><li>cats</li></ul>":                                                               "not-arguments",
-		"<html><query>cats</query><p>and more</p></html>":                                      "syntax",
+		"<html><query>cats</query><p>and more</p></html>":                                      "ambiguous",
 	} {
 		s := &schema.Schema{Types: []string{"object"}, Properties: []schema.Property{
 			{Name: "query", Schema: schema.Text()}, {Name: "limit", Schema: &schema.Schema{Types: []string{"integer"}}},
