@@ -30,16 +30,27 @@ func replacedByNothing(found api.ResolveResult) bool {
 	return err != nil || info.IsDir()
 }
 
+// peek returns the text of a file before it is part of the bundle, or nil if it cannot be.
+func peek(path string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
 // needsPage reports whether a file uses the page of a browser.
 func needsPage(path string) bool {
-	text, err := os.ReadFile(path)
-	return err == nil && compiled().page.Match(text)
+	return compiled().page.Match(peek(path))
 }
 
 // runsHere reports whether a file for Node.js uses neither a page nor what only Node.js has.
 func runsHere(path string) bool {
-	text, err := os.ReadFile(path)
-	if err != nil || compiled().page.Match(text) || usesProcess(text) {
+	text := peek(path)
+	if text == nil || compiled().page.Match(text) || usesProcess(text) {
 		return false
 	}
 	for _, m := range compiled().quoted.FindAllSubmatch(text, -1) {

@@ -161,7 +161,7 @@ var unsupported = map[string]bool{
 // async generators uses.
 const asyncIterator = `Symbol.asyncIterator??Object.defineProperty(Symbol,"asyncIterator",{value:Symbol.for("Symbol.asyncIterator")});`
 
-// nodeEnv is the only part of process that packages may use: it is replaced by a text.
+// nodeEnv is the variable by which packages decide how much they check; it is replaced by a text.
 const nodeEnv = "process.env.NODE_ENV"
 
 // startModule is the name of the module that is bundled: it imports the tool and the packages for

@@ -40,7 +40,7 @@ func (w *World) addLanguage(l lacks) error {
 	if l.indent {
 		setStringify(w.vm)
 	}
-	if l = (lacks{l.locales, l.regExp, l.rest, false}); l == (lacks{}) {
+	if l.indent = false; l == (lacks{}) {
 		return nil
 	}
 	require, err := w.loader()
