@@ -337,6 +337,7 @@ class TextDecoder {
       const first = bytes[bytes.length - 1 - n]
       if (first >= 0xc2 && n < (first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1)) [bytes, this.#left] = [bytes.slice(0, bytes.length - 1 - n), bytes.slice(bytes.length - 1 - n)]
     }
+    if (options.stream && this.encoding === 'utf-16le' && bytes.length % 2) [bytes, this.#left] = [bytes.slice(0, -1), bytes.slice(-1)]
     const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : this.encoding === 'utf-16le' ? whole(codes.utf16le.text(bytes)) + (bytes.length % 2 ? '\ufffd' : '') : codes.latin1.text(bytes)
     const first = !this.#begun
     this.#begun = !!options.stream && (this.#begun || s !== '')
