@@ -8,7 +8,21 @@ import (
 
 // Needed reports whether a pattern needs Translate.
 func Needed(pattern, flags string) bool {
-	return strings.Contains(flags, "v") || strings.Contains(flags, "u") && (strings.Contains(pattern, `\p`) || strings.Contains(pattern, `\P`))
+	return strings.Contains(flags, "v") || strings.Contains(flags, "u") && (strings.Contains(pattern, `\p`) || strings.Contains(pattern, `\P`) || hasNamedGroup(pattern))
+}
+
+// otherEngine matches nothing, but makes goja use the engine that knows lookaheads. The other one forgets the names of
+// groups with the flag u, if the text is not ASCII.
+const otherEngine = "(?=)"
+
+// hasNamedGroup reports whether a pattern may have a named group.
+func hasNamedGroup(pattern string) bool {
+	for rest, found := pattern, true; found; {
+		if _, rest, found = strings.Cut(rest, "(?<"); found && rest != "" && rest[0] != '=' && rest[0] != '!' {
+			return true
+		}
+	}
+	return false
 }
 
 // Translate returns the pattern and the flags for goja. Other mistakes than those in properties and classes are left to
@@ -23,6 +37,9 @@ func Translate(pattern, flags string) (text, native string, err error) {
 			err = errors.New("Invalid regular expression: /" + pattern + "/" + flags + ": " + string(bad)) //nolint:staticcheck // the wording of Node.js
 		}
 	}()
+	if hasNamedGroup(pattern) {
+		t.out.WriteString(otherEngine)
+	}
 	for t.rest != "" {
 		t.atom()
 	}

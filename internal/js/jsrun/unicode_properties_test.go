@@ -13,6 +13,8 @@ func TestUnicodeProperties(t *testing.T) {
 		`return new RegExp("\\p{L}+", "gu").exec("1ab")[0]`:                                                 `"ab"`,
 		`return RegExp("^\\p{General_Category=Lowercase_Letter}$", "u").test("a")`:                          `true`,
 		`return [1].map(() => "x9".match(/(?<w>\p{L})(?<d>\d)/u).groups.d)[0]`:                              `"9"`,
+		`return "\u00e9 2024-01".match(/(?<y>\d+)-(?<m>\d+)/u).groups.m`:                                    `"01"`,
+		`return "\u00e9 2024".replace(/(?<y>\d+)/u, "<$<y>>")`:                                              `"é <2024>"`,
 		`return "p{L}".match(/\p{L}/).index`:                                                                `0`, // without the flag it is plain text
 		`return [/\p{L}+/u.source, String(/[\p{L}\/]/gu)]`:                                                  `["\\p{L}+","/[\\p{L}\\/]/gu"]`,
 		`const p = "\\p{L}+"; return new RegExp(p, "u").test("abc")`:                                        `true`,

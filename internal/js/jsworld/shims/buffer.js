@@ -315,7 +315,14 @@ class TextEncoder {
 Buffer.allocUnsafeSlow = function (n) { return Buffer.alloc(n) } // packages call it with new
 
 // whole replaces each surrogate without its other half by U+FFFD.
-const whole = s => s.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
+const whole = s => text(utf8(s))
+
+// utf16 decodes UTF-16LE. A byte too many is invalid by itself, or with the half of a pair before it.
+const utf16 = bytes => {
+  const s = codes.utf16le.text(bytes)
+  const half = (s.charCodeAt(s.length - 1) & 0xfc00) === 0xd800
+  return whole(s) + (bytes.length % 2 && !half ? '\ufffd' : '')
+}
 
 class TextDecoder {
   #left = []
@@ -338,7 +345,7 @@ class TextDecoder {
       if (first >= 0xc2 && n < (first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1)) [bytes, this.#left] = [bytes.slice(0, bytes.length - 1 - n), bytes.slice(bytes.length - 1 - n)]
     }
     if (options.stream && this.encoding === 'utf-16le' && bytes.length % 2) [bytes, this.#left] = [bytes.slice(0, -1), bytes.slice(-1)]
-    const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : this.encoding === 'utf-16le' ? whole(codes.utf16le.text(bytes)) + (bytes.length % 2 ? '\ufffd' : '') : codes.latin1.text(bytes)
+    const s = this.encoding === 'utf-8' ? text(bytes, this.fatal) : this.encoding === 'utf-16le' ? utf16(bytes) : codes.latin1.text(bytes)
     const first = !this.#begun
     this.#begun = !!options.stream && (this.#begun || s !== '')
     return first && !this.ignoreBOM && s.startsWith('\ufeff') ? s.slice(1) : s

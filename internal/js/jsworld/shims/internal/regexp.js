@@ -30,7 +30,7 @@ function RegExp (pattern, flags) {
   const all = flags === undefined ? (like ? pattern.flags : '') : String(flags)
   const target = new.target ?? RegExp
   let [translated, native] = [source, all]
-  if (all.includes('v') || (all.includes('u') && /\\p/i.test(source))) {
+  if (all.includes('v') || (all.includes('u') && /\\p|\(\?<[^=!]/i.test(source))) {
     let wrong
     [translated, native, wrong] = translatePattern(source, all)
     if (wrong) throw new SyntaxError(wrong)
