@@ -188,7 +188,7 @@ func (g generator) bytes(p *program) {
 // urls: URL and URLSearchParams.
 func (g generator) urls(p *program) {
 	address := func() string {
-		scheme := g.pick("http:", "https:", "HTTP:", "ftp:", "file:", "data:", "mailto:", "custom:", "")
+		scheme := g.pick("http:", "https:", "HTTP:", "ftp:", "file:", "data:", "custom:", "")
 		slashes := g.pick("//", "//", "//", "/", "", `\\\\`)
 		host := g.pick("example.com", "EXAMPLE.com", "user:pa%20ss@example.com", "example.com:80", "example.com:443",
 			"example.com:8080", "localhost", "127.0.0.1", "0x7f.1", "[::1]", "[1:2:0:0::3]", "b\u00fccher.example", "xn--bcher-kva.example",

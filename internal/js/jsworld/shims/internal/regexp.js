@@ -18,7 +18,7 @@ const { exec: execWhole } = {
   exec (text) {
     const s = String(text)
     const at = this.lastIndex
-    if (at > 0 && (s.charCodeAt(at) & 0xfc00) === 0xdc00 && (s.charCodeAt(at - 1) & 0xfc00) === 0xd800) this.lastIndex = at + 1
+    if (at > 0 && (this.global || this.sticky) && (s.charCodeAt(at) & 0xfc00) === 0xdc00 && (s.charCodeAt(at - 1) & 0xfc00) === 0xd800) this.lastIndex = at + 1
     return nativeExec.call(this, s)
   }
 }
