@@ -22,7 +22,7 @@ func (g generator) numbers(p *program) {
 				`"null"`, `"1n"`, `"0.1e-5x"`)
 		},
 		"m": func() string {
-			return g.pick("abs", "ceil", "floor", "round", "trunc", "sign", "sqrt", "fround", "clz32")
+			return g.pick("abs", "ceil", "floor", "round", "trunc", "sign", "sqrt", "fround")
 		},
 	}
 	p.add(g, 14, parts, "$n.toFixed($d)", "$n.toFixed($h)", "$n.toPrecision($d)", "$n.toPrecision($h)", "$n.toExponential($d)",
@@ -30,7 +30,7 @@ func (g generator) numbers(p *program) {
 		"parseFloat($t)", "Number($t)", "+$t", "$n + $t", "$w | 0", "$w >>> 0", "$w << $d", "$w >> $d", "$w & $w", "~$w",
 		"$n % $n", "$n ** 2",
 		"$n / $n", "$n * $n", "$n - $n", "$n === $n", "$n < $t", "$n == $t", "Number.isInteger($n)", "Number.isSafeInteger($n)",
-		"Math.max($n, $n, $t)", "Math.min()", "Math.hypot($n, 3)", "Math.atan2($n, $n) > 0", "Math.imul($w, $w)", "Math.round(-0.5)",
+		"Math.max($n, $n, $t)", "Math.min()", "Math.hypot($n, 3)", "Math.atan2($n, $n) > 0", "Math.imul($w, $w)", "Math.clz32($w)", "Math.round(-0.5)",
 		"Object.is($n, -0)", "isNaN($t)", "Number.isNaN($t)", "isFinite($n)", "[$n, $n, $n, 10, 9, 1].sort()", "[$n, $n, 5].sort((a, b) => a - b)",
 		"$b + $b", "$b * $b", "$b / $b", "$b % $b", "$b ** 3n", "-$b", "$b << 3n", "$b >> 65n", "$b & $b", "$b | $b",
 		"$b ^ $b", "~$b", "$b.toString($r)", "BigInt($t)", "BigInt($n)", "BigInt.asUintN(64, $b)", "BigInt.asIntN(8, $b)",
