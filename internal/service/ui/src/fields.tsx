@@ -1,7 +1,7 @@
 // The fields of a form, of a run and of an answer alike, and how their texts become values.
 import './fields.css';
-import { useEffect, useRef } from 'preact/hooks';
-import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
+import { signal, useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { Detail } from './api';
 import { Button, Field } from './parts';
 import type { FormField } from './tools/types';
@@ -52,14 +52,17 @@ export function read(fields: FormField[], texts: Texts): { values: Record<string
   return { values, problems };
 }
 
+function keptTexts(key: string): Texts {
+  try {
+    return JSON.parse(sessionStorage.getItem(key) ?? '{}');
+  } catch {
+    return {}; // of another version of this page
+  }
+}
+
 /** The texts of a form, kept while the tab is open: also when its page is left and shown again. Secrets are not kept. */
 export function useTexts(key: string, fields: FormField[]): Signal<Texts> {
-  const texts = useSignal<Texts>({});
-  useEffect(() => {
-    try {
-      texts.value = JSON.parse(sessionStorage.getItem(key) ?? '{}');
-    } catch { /* of another version of this page */ }
-  }, [key]);
+  const texts = useMemo(() => signal(keptTexts(key)), [key]);
   useSignalEffect(() => {
     const kept = Object.entries(texts.value).filter(([name, v]) => v !== '' && fields.some((f) => f.name === name && !f.secret));
     if (kept.length) sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(kept)));
