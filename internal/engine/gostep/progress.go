@@ -28,7 +28,7 @@ type reports struct {
 func (r *reports) send(done, total float64, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.ended {
+	if !r.ended && r.session != nil {
 		r.session.Progress(steps.Progress{Step: r.call.Path, Attempt: r.call.Attempt, Done: done, Total: total, Message: message})
 	}
 }

@@ -39,7 +39,7 @@ type StepInput struct {
 	// they are not enforced.
 	Readable []string
 
-	reports *reports // nil: nobody is shown how far the work is
+	reports *reports // without a session, nobody is shown how far the work is
 }
 
 // ExitError is an error that sets the step's exit code. Err says why, and may be nil.
@@ -127,7 +127,7 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 	}()
 	in := InputOf(a)
 	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
-	in.reports = &reports{session: a.Session(), call: c}
+	in.reports.session, in.reports.call = a.Session(), c
 	defer in.reports.end()
 	v, err := g.Tool.Run(ctx, in)
 	if err != nil {
@@ -166,7 +166,12 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 
 // InputOf returns the input of a step written in Go for a call.
 func InputOf(a *call.Frame) *StepInput {
-	in := &StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace, Readable: a.Readable()}
+	both := &struct { // in one piece of memory
+		StepInput
+		reports reports
+	}{StepInput: StepInput{Params: map[string]any{}, Dir: cmp.Or(a.Dir(), a.RunEnv.Workspace), Workspace: a.RunEnv.Workspace, Readable: a.Readable()}}
+	in := &both.StepInput
+	in.reports = &both.reports
 	for name, v := range a.All() {
 		in.Params[name] = value.Clone(v)
 	}

@@ -123,9 +123,9 @@ func (s *Sessions) Find(secret string) *Session {
 	return found
 }
 
-// Bind lets a session end with the life of its credential's holder (Caller.Life), nil for one without end. Only the first
+// EndWith lets a session end with the life of its credential's holder (Caller.Life), nil for one without end. Only the first
 // call for a session has an effect.
-func (s *Sessions) Bind(o *Session, life context.Context) {
+func (s *Sessions) EndWith(o *Session, life context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !o.bound && life != nil {

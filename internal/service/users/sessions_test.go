@@ -76,7 +76,7 @@ func TestSessions(t *testing.T) {
 	}
 	life, end := context.WithCancel(t.Context())
 	secret = s.Start(one)
-	s.Bind(s.Find(secret), life)
+	s.EndWith(s.Find(secret), life)
 	ended = s.Find(secret).Context
 	end()
 	<-ended.Done()

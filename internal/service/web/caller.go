@@ -200,7 +200,7 @@ func (a *authenticator) signedIn(r *http.Request) caller {
 		a.sessions.End(cookie.Value)
 		return caller{}
 	}
-	a.sessions.Bind(s, c.Life)
+	a.sessions.EndWith(s, c.Life)
 	c.session, c.Life = s, s.Context // which ends with the user, too
 	return c
 }
