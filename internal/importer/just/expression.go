@@ -68,7 +68,7 @@ func (p *parser) operand(s string, params []importer.Parameter) (value string, n
 				return b.String(), i + 1, ""
 			case s[i] == '\\' && i+1 < len(s):
 				i++
-				c, ok := map[byte]string{'n': "\n", 't': "\t", '"': `"`, '\\': `\`}[s[i]]
+				c, ok := map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '\n': ""}[s[i]]
 				if !ok {
 					return "", 0, bad
 				}

@@ -3,6 +3,7 @@
 package just
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -49,8 +50,8 @@ type parser struct {
 }
 
 var patterns = sync.OnceValue(func() (p struct{ assign, header, parameter, stops, mayFail *regexp.Regexp }) {
-	p.assign = regexp.MustCompile(`^(export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*:=\s*(.*)$`)
-	p.header = regexp.MustCompile(`^(@?)([A-Za-z_][A-Za-z0-9_-]*)(\s[^:]*(?:'[^']*'|"[^"]*"|[^:'"])*)?:([^=].*)?$`)
+	p.assign = regexp.MustCompile(`(?s)^(export\s+)?([A-Za-z_][A-Za-z0-9_-]*)\s*:=\s*(.*)$`)
+	p.header = regexp.MustCompile(`(?s)^(@?)([A-Za-z_][A-Za-z0-9_-]*)(\s[^:]*(?:'[^']*'|"[^"]*"|[^:'"])*)?:([^=].*)?$`)
 	p.parameter = regexp.MustCompile(`^([+*]?)(\$?)([A-Za-z_][A-Za-z0-9_-]*)(?:=('[^']*'|"[^"]*"|[A-Za-z_][A-Za-z0-9_-]*))?(?:\s+|$)`)
 	// The functions that stop just: it evaluates all variables of the file before it runs a recipe.
 	p.stops = regexp.MustCompile(`\b(error|assert|require)\s*\(`)
@@ -88,9 +89,12 @@ func (p *parser) parse(src string) {
 			about = strings.TrimSpace(strings.TrimLeft(text, "#"))
 			continue
 		}
-		for strings.HasSuffix(text, `\`) && i+1 < len(lines) { // a header or an assignment of several lines
-			i++
-			text = strings.TrimSuffix(text, `\`) + " " + strings.TrimSpace(lines[i])
+		var ends bool
+		if text, i, ends = statement(lines, i); !ends {
+			p.badAll = fmt.Sprintf("line %d has a text or a bracket without an end", n)
+			p.result.Add("line", n, "", importer.LeftOut, "not understood: %s", short(text))
+			attributes, about = nil, ""
+			continue
 		}
 		if strings.HasPrefix(text, "[") && strings.HasSuffix(withoutComment(text), "]") {
 			text = withoutComment(text)
@@ -104,7 +108,6 @@ func (p *parser) parse(src string) {
 			p.setting(strings.TrimSpace(rest), n)
 		case m != nil && first != "alias":
 			p.assign(m[2], m[3], m[1] != "", n)
-			i = p.skip(lines, i, m[2], text)
 		case first == "unexport":
 			p.result.Add(text, n, "", importer.LeftOut, "flowrun has no counterpart")
 			p.missing = append(p.missing, withoutComment(text))
@@ -123,33 +126,61 @@ func (p *parser) parse(src string) {
 	}
 }
 
-// skip skips the rest of a value of several lines, and returns the number of its last line.
-func (p *parser) skip(lines []string, i int, name, text string) int {
-	end := ""
-	for _, quote := range []string{"'''", `"""`, "```"} {
-		if strings.Count(text, quote)%2 == 1 {
-			end = quote
+// statement returns what begins in a line at the top level, without the line breaks outside of its texts, and the number of
+// its last line. As in just, it goes on in the next line after a backslash, inside of brackets, and inside of a text in quotes
+// or backticks. If one of these has no end, it returns only the line.
+func statement(lines []string, first int) (text string, last int, ends bool) {
+	var b strings.Builder
+	depth, quote := 0, ""
+	for last = first; last < len(lines); last++ {
+		line, more := lines[last], false
+		for line != "" {
+			n := 1
+			switch {
+			case quote != "" && strings.HasPrefix(line, quote):
+				n, quote = len(quote), ""
+			case quote != "":
+				if line[0] == '\\' && quote[0] == '"' {
+					n = min(2, len(line))
+				}
+			case strings.TrimSpace(line) == `\`:
+				line, n, more = "", 0, true
+			case line[0] == '#':
+				if n = len(line); depth > 0 {
+					line, n = "", 0
+				}
+			case strings.ContainsRune("([{", rune(line[0])):
+				depth++
+			case strings.ContainsRune(")]}", rune(line[0])):
+				depth--
+			default:
+				if quote = opening(line); quote != "" {
+					n = len(quote)
+				}
+			}
+			b.WriteString(line[:n])
+			line = line[n:]
+		}
+		switch {
+		case quote != "":
+			b.WriteByte('\n')
+		case depth > 0 || more:
+			b.WriteByte(' ')
+		default:
+			return strings.TrimSpace(b.String()), last, true
 		}
 	}
-	switch {
-	case end != "":
-	case strings.Count(text, "(") > strings.Count(text, ")"):
-		end = ")"
-	case strings.HasSuffix(text, "{"): // of an if
-		end = "}"
-	}
-	if end == "" {
-		return i
-	}
-	p.vars[name] = &variable{bad: "its value has several lines"}
-	for i+1 < len(lines) {
-		i++
-		p.mayStop(name, lines[i])
-		if strings.HasSuffix(strings.TrimSpace(lines[i]), end) {
-			break
+	return strings.TrimSpace(lines[first]), first, false
+}
+
+// opening returns the quotes or backticks at the start of s, or "".
+func opening(s string) string {
+	for _, quote := range []string{"'''", `"""`, "```", "'", `"`, "`"} {
+		if strings.HasPrefix(s, quote) {
+			return quote
 		}
 	}
-	return i
+	return ""
 }
 
 func withoutComment(s string) string {
@@ -353,6 +384,9 @@ func splitAttributes(s string) []string {
 }
 
 func short(s string) string {
+	if first, _, more := strings.Cut(s, "\n"); more {
+		return short(first) + "..."
+	}
 	if r := []rune(s); len(r) > 50 {
 		return string(r[:47]) + "..."
 	}

@@ -145,12 +145,20 @@ func (b *builder) step(r *recipe, params []importer.Parameter) (*importer.Step, 
 	if len(body) == 0 {
 		return nil, ""
 	}
-	text, why := b.interpolate(strings.Join(body, "\n"), params)
-	if why != "" {
-		return nil, why
+	list := []importer.Line{{Text: strings.Join(body, "\n")}}
+	script := strings.HasPrefix(body[0], "#!")
+	if !script {
+		list = commands(list[0].Text)
 	}
-	if why := folderDiffers(text); why != "" {
-		b.change("%s", why)
+	for i, l := range list { // a value can have lines, which are no commands of their own
+		text, why := b.interpolate(l.Text, params)
+		if why != "" {
+			return nil, why
+		}
+		if why := folderDiffers(text); why != "" {
+			b.change("%s", why)
+		}
+		list[i].Text = text
 	}
 	if len(params) > 0 {
 		b.change("a parameter is always one word, or one word for each element, and the shell never reads it as code")
@@ -165,14 +173,14 @@ func (b *builder) step(r *recipe, params []importer.Parameter) (*importer.Step, 
 			s.Environment = append(s.Environment, importer.Variable{Name: p.Name, Value: value})
 		}
 	}
-	if strings.HasPrefix(text, "#!") {
-		first, rest, _ := strings.Cut(text, "\n")
+	if script {
+		first, rest, _ := strings.Cut(list[0].Text, "\n")
+		var why string
 		s.Shell, s.Script, why = shebang(first, rest)
 		return s, why
 	}
 	shell, options, _ := strings.Cut(b.shell, " ")
 	s.Shell = shell
-	list := commands(text)
 	switch {
 	case options == "":
 		s.Script = importer.Script(list)
