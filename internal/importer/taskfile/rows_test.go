@@ -39,6 +39,8 @@ func TestRows(t *testing.T) {
 		{"tasks:\n  a: {cmd: echo x, cmds: [echo y]}\n", "task a", importtest.Left, "it has cmd and cmds", ""},
 		{"tasks:\n  a: {cmds: [{cmd: echo x, task: b}]}\n  b: {cmd: echo b}\n", "task a", importtest.Left, "a command has cmd and task", ""},
 		{"vars: {NAME: '{{.NAME | default \"bob\"}}'}\ntasks:\n  a: {cmd: 'echo x'}\n", "task a", importtest.Exact, "", "bash: echo x"},
+		{"tasks:\n  a: {cmds: [{task: b}]}\n  b: {internal: true, vars: {V: '{{default \"x\" .V}}'}, cmds: ['echo {{.V}}']}\n", "task a", importtest.Changed, "the default of V is written into the commands", "bash: echo x"},
+		{"tasks:\n  a: {cmds: [{task: b, vars: {V: y}}]}\n  b: {internal: true, vars: {V: '{{default \"x\" .V}}'}, cmds: ['echo {{.V}}']}\n", "task a", importtest.Exact, "", "bash: echo y"},
 	})
 }
 

@@ -125,8 +125,11 @@ func (b *builder) action(s string) (text, why string) {
 		return importer.Ref("WORKSPACE"), ""
 	case name == "TASKFILE", name == "TASK_DIR", name == "TASK_EXE", name == "TASK_VERSION", name == "ROOT_TASKFILE":
 		return "", "flowrun has no counterpart for ." + name
-	case !b.top:
+	case !b.top && (fallback == "" || b.names == nil): // without names, the builder is that of the globals
 		return "", "the variable " + name + " has no value"
+	case !b.top:
+		b.change("the default of %s is written into the commands; task %s=... has no counterpart", name, name)
+		return strings.Trim(fallback, "\"'`"), ""
 	}
 	return b.parameter(name, strings.Trim(fallback, "\"'`"), fallback != "")
 }
