@@ -155,7 +155,7 @@ func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting
 	case f.Kind == KindObjectMap:
 		d.eachKey(n, func(key, item *yaml.Node) {
 			keys := append(slices.Clone(keys), key.Value)
-			if f.Of.open && isNull(item) {
+			if f.Of.open && Deref(item).Kind != yaml.MappingNode { // other programs write null, or a comment
 				return
 			}
 			if short := f.Of.Field(f.Short); short != nil && Deref(item).Kind == yaml.ScalarNode {

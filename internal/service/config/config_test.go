@@ -120,7 +120,7 @@ func TestLayers(t *testing.T) {
 func TestServers(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"home/.config/flowrun/config.yaml": "mcpServers:\n  gh: {command: old, args: [x]}\n  own: {url: http://x, headers: {Authorization: secret, Other: $TOKEN}}\n",
-		"project/.flowrun/settings.json":   `{"theme": "dark", /* as elsewhere */ "mcpServers": {"gh": {"command": "new", "args": ["a", "b"], "oauth": {}}}, "tools": {"discoveryCommand": "./find", "sandbox": true}}`,
+		"project/.flowrun/settings.json":   `{"theme": "dark", /* as elsewhere */ "mcpServers": {"_comment": "mine", "gh": {"command": "new", "args": ["a", "b"], "oauth": {}}}, "tools": {"discoveryCommand": "./find", "sandbox": true}}`,
 	})
 	c, err := p.with(config.Options{TrustProject: true})
 	if err != nil {
