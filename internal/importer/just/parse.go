@@ -92,9 +92,8 @@ func (p *parser) parse(src string) {
 		var ends bool
 		if text, i, ends = statement(lines, i); !ends {
 			p.badAll = fmt.Sprintf("line %d has a text or a bracket without an end", n)
-			p.result.Add("line", n, "", importer.LeftOut, "not understood: %s", short(text))
-			attributes, about = nil, ""
-			continue
+			p.result.Add("line", n, "", importer.LeftOut, "a text or a bracket has no end: %s; what follows is not read", short(text))
+			return
 		}
 		if strings.HasPrefix(text, "[") && strings.HasSuffix(withoutComment(text), "]") {
 			text = withoutComment(text)
@@ -127,7 +126,7 @@ func (p *parser) parse(src string) {
 }
 
 // statement returns what begins in a line at the top level, without the line breaks outside of its texts, and the number of
-// its last line. As in just, it goes on in the next line after a backslash, inside of brackets, and inside of a text in quotes
+// its last line. As in just, it continues in the next line after a backslash, inside of brackets, and inside of a text in quotes
 // or backticks. If one of these has no end, it returns only the line.
 func statement(lines []string, first int) (text string, last int, ends bool) {
 	var b strings.Builder

@@ -44,6 +44,7 @@ func TestTextsOfSeveralLines(t *testing.T) {
 		{"export V := 'a\\\nb'\na:\n  echo x\n", "recipe a", importtest.Exact, "", "V: |-\n      a\\\n      b"},
 		{"v := 'a\n@b'\na:\n  echo '{{v}}'\n", "recipe a", importtest.Exact, "", "echo 'a\n      @b'"},
 		{"v := 'a\n@b'\na:\n  -echo '{{v}}'\n  echo c\n", "recipe a", importtest.Exact, "", "echo 'a\n      @b'\n      ) || true\n      echo c"},
-		{"v := 'a\na:\n  echo x\n", "recipe a", importtest.Left, "line 1 has a text or a bracket without an end", ""},
+		{"a:\n  echo x\nv := 'a\n", "recipe a", importtest.Left, "line 3 has a text or a bracket without an end", ""},
+		{"v := trim(\na:\n  echo x\n", "line", importtest.Left, "a text or a bracket has no end: v := trim(; what follows is not read", ""},
 	})
 }
