@@ -263,6 +263,9 @@ func UnusedKeys(c *config.Config, name string) string {
 	if slices.Contains(keys, "alwaysAllow") || slices.Contains(keys, "autoApprove") {
 		text += "; calls are approved with approvals.allow, --auto-approve and trust"
 	}
+	if slices.Contains(keys, "disabledTools") {
+		text += "; tools are left out with excludeTools"
+	}
 	return text
 }
 

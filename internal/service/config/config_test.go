@@ -222,6 +222,18 @@ func TestProblems(t *testing.T) {
 		"project/.flowrun/settings.json:1:50 wrong-type")
 }
 
+// TestKeysOfOtherPrograms holds what config.yaml says of keys with another name in the settings of other programs.
+func TestKeysOfOtherPrograms(t *testing.T) {
+	p := newPlace(t, map[string]string{"project/.flowrun/config.yaml": "servers: {}\nmcpServers: {a: {command: x, disabledTools: [t]}}\n"})
+	_, err := p.load()
+	found, _ := errors.AsType[tool.Diagnostics](err)
+	var hints []string
+	for _, d := range found {
+		hints = append(hints, d.Hint)
+	}
+	same(t, hints, `did you mean "mcpServers"?`, `did you mean "excludeTools"?`)
+}
+
 func TestFiles(t *testing.T) {
 	p := newPlace(t, map[string]string{"home/.config/flowrun/config.yaml": "# nothing\n", "project/.flowrun/config.yaml": ""})
 	c, err := p.load()

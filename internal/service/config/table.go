@@ -87,7 +87,7 @@ var server = keytable.NewObject("a server", "One MCP server: a program to start,
 		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
 		field(keytable.KindText, "description", "", "What the server is for."),
 	}
-})
+}).WithHint("disabledTools", keytable.FixedHint(`did you mean "excludeTools"?`))
 
 var serverOAuth = keytable.NewObject("oauth", "How flowrun signs in to the server, if it cannot register itself there.", func() []keytable.Field {
 	return []keytable.Field{
@@ -240,7 +240,7 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 		section("serve", served, served.Doc),
 		section("refusals", refusals, refusals.Doc),
 	}
-})
+}).WithHint("servers", keytable.FixedHint(`did you mean "mcpServers"?`)) // of editors
 
 // shared describes settings.json, which other programs use too.
 var shared = keytable.NewObject("the settings", "Settings that are shared with other programs.", func() []keytable.Field {
