@@ -204,18 +204,14 @@ func (s *Scheduler) runBackfill(e Entry, times []service.BackfillTime, parallel 
 	return true
 }
 
-// continueBackfills continues the backfills of earlier services, when the schedules are known.
-func (s *Scheduler) continueBackfills(ctx context.Context) {
+// continueBackfills continues backfills of earlier services, when the schedules are known.
+func (s *Scheduler) continueBackfills(ctx context.Context, list []sqlite.Backfill) {
 	for !s.loaded() {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(idleInterval):
 		}
-	}
-	list, err := s.store.Schedules().Backfills(ctx)
-	if err != nil && ctx.Err() == nil {
-		s.log.Error("cannot continue backfills", "error", err.Error())
 	}
 	for _, b := range list {
 		e, known := s.entry(b.Schedule)
@@ -227,8 +223,9 @@ func (s *Scheduler) continueBackfills(ctx context.Context) {
 			s.log.Error("cannot continue a backfill", "schedule", e.Name, "error", err.Error())
 			continue
 		}
-		s.log.Info("continuing a backfill", "schedule", e.Name)
-		s.runBackfill(e, times, b.Parallel)
+		if s.runBackfill(e, times, b.Parallel) {
+			s.log.Info("continuing a backfill", "schedule", e.Name)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Scheduler) advanceQueue(ctx context.Context) {
 }
 
 // startQueued starts the runs that can start, the oldest of each schedule first. With all, it also
-// starts recent claims of other services. waits reports whether runs of this service still wait.
+// starts recent claims of earlier services; those made since may be by a backfill that is about to start them. waits reports whether runs of this service still wait.
 func (s *Scheduler) startQueued(ctx context.Context, all bool) (waits bool, err error) {
 	if !s.loaded() {
 		return true, nil // the set of schedules is not known yet
@@ -88,7 +88,7 @@ func (s *Scheduler) startQueued(ctx context.Context, all bool) (waits bool, err 
 		before[f.Schedule] = true
 		switch {
 		case p.Paused:
-		case turn && (all || mine || time.Since(f.At) > abandonedAfter):
+		case turn && (all && f.At.Before(s.began) || mine || time.Since(f.At) > abandonedAfter):
 			if err := s.startRun(ctx, p.claimed(f), f.Run); err != nil {
 				s.report(schedule.Report{Kind: schedule.Failed, Schedule: f.Schedule, Scheduled: f.Scheduled, Run: f.Run, Err: err})
 			}

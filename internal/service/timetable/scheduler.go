@@ -63,6 +63,7 @@ type Scheduler struct {
 	service Service
 	log     *slog.Logger
 	project string // project of the service, or ""
+	began   time.Time
 	loop    *schedule.Loop
 	observe func(schedule.Report)
 
@@ -91,7 +92,7 @@ var _ schedule.Runs = (*Scheduler)(nil)
 
 // Start starts to fire schedules. stop waits until all runs that are being started have started.
 func Start(ctx context.Context, lib *library.Library, store Store, sv Service, log *slog.Logger, observe func(schedule.Report)) (s *Scheduler, stop func()) {
-	s = &Scheduler{observe: observe, library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(),
+	s = &Scheduler{observe: observe, library: lib, store: store, firings: store.Firings(), service: sv, log: log, project: ProjectHere(), began: time.Now(),
 		tools: map[string]bool{}, reported: map[string]bool{}, queued: map[string]bool{}, wake: make(chan struct{}, 1)}
 	s.loop = schedule.New(schedule.Config{Store: s.firings, Runs: s, Observe: func(r schedule.Report) {
 		s.report(r)
@@ -100,6 +101,10 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 	ctx, cancel := context.WithCancel(ctx)
 	s.alarms = make(chan struct{}, maxAlarms)
 	s.ctx, s.backfills = ctx, map[string]context.CancelFunc{}
+	left, err := store.Schedules().Backfills(ctx) // before anybody can ask for one
+	if err != nil {
+		log.Error("cannot continue backfills", "error", err.Error())
+	}
 	var work sync.WaitGroup
 	s.reload(ctx)                                 // before queued runs are checked, which requires the set of schedules
 	if paused, _ := s.pauseFailing(ctx); paused { // before a missed time is caught up; watchChanges reports an error
@@ -109,7 +114,7 @@ func Start(ctx context.Context, lib *library.Library, store Store, sv Service, l
 	work.Go(func() { s.advanceQueue(ctx) })
 	work.Go(func() { s.loop.Run(ctx) })
 	work.Go(func() { s.startClaimed(ctx) })
-	work.Go(func() { s.continueBackfills(ctx) })
+	work.Go(func() { s.continueBackfills(ctx, left) })
 	work.Go(func() { s.watchTriggers(ctx) })
 	work.Go(func() { s.watchDeadlines(ctx) })
 	return s, func() {
