@@ -157,7 +157,7 @@ func TestBackfillContinues(t *testing.T) {
 		}
 		stopOther()
 		begin(f)
-		for len(s.params) < 6 {
+		for synctest.Wait(); len(s.params) < 6; synctest.Wait() {
 			s.endAll(dag.Succeeded)
 			time.Sleep(time.Second)
 		}
