@@ -216,7 +216,7 @@ func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
 	d.Path.Push(key.Value)
 	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value, value))
 	d.Path.Pop()
-	if foreignKey(key.Value) == "" && o.hints[key.Value] == nil {
+	if foreignKey(key.Value) == "" && o.hint(key.Value) == nil {
 		one.Fix = d.renameFix(key, diagnostic.Near(key.Value, o.Keys()))
 	}
 	d.Report(one)
@@ -233,7 +233,7 @@ func (d *Decoder) renameFix(key *yaml.Node, near []string) []diagnostic.Edit {
 // keyHint returns the hint for an unknown key: the object's own hint, the flowrun key with the same meaning, a similar
 // key, the objects in which the key is valid, or the list of all keys.
 func (d *Decoder) keyHint(o *Object, key string, value *yaml.Node) string {
-	if hint := o.hints[key]; hint != nil {
+	if hint := o.hint(key); hint != nil {
 		return hint(Deref(value))
 	}
 	keys := o.Keys()

@@ -50,8 +50,8 @@ type Object struct {
 	Doc  string
 
 	fields *fields
-	hints  map[string]func(value *yaml.Node) string // of unknown keys, see WithHint
-	open   bool                                     // of settings: unknown keys are allowed, because they belong to other programs
+	hints  []keyHint // of unknown keys, see WithHint
+	open   bool      // of settings: unknown keys are allowed, because they belong to other programs
 	// check checks the mapping as a whole, after its keys were decoded.
 	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
 }
@@ -105,11 +105,24 @@ func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, conten
 
 // WithHint sets what to write instead of a key that the object does not have. The hint can depend on the value.
 func (o *Object) WithHint(key string, hint func(value *yaml.Node) string) *Object {
-	if o.hints == nil {
-		o.hints = map[string]func(*yaml.Node) string{}
-	}
-	o.hints[key] = hint
+	o.hints = append(o.hints, keyHint{key, hint})
 	return o
+}
+
+// keyHint is what to write instead of a key. A list of a few is cheaper to make than a map, before main.
+type keyHint struct {
+	key string
+	of  func(value *yaml.Node) string
+}
+
+// hint returns the hint of a key, nil if it has none.
+func (o *Object) hint(key string) func(value *yaml.Node) string {
+	for _, h := range o.hints {
+		if h.key == key {
+			return h.of
+		}
+	}
+	return nil
 }
 
 // FixedHint returns a hint for WithHint that does not depend on the value.

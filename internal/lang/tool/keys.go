@@ -143,7 +143,7 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		keytable.Choice("on-interrupt", "", interruptions, "What to do with the step if it was running when flowrun was killed. Default: that of the tool.", func(s *Step, v string) { s.OnInterrupt = v }),
 		keytable.Boolean("idempotent", "", "Whether the step can safely run twice. Default: that of the tool.", func(s *Step, v bool) { s.Idempotent = &v }),
 	)
-}).WithCheck(checkStep).WithHint("command", commandHint).WithHint("max-parallel", keytable.FixedHint(`put it into "for-each" or "matrix"`))
+}).WithCheck(checkStep).WithHint("command", commandHint).WithHint("max-parallel", func(*yaml.Node) string { return `put it into "for-each" or "matrix"` })
 
 // A step can contain steps, so these fields refer back to stepObject. They are added here because a reference in its
 // own initializer would be an initialization cycle.
@@ -378,7 +378,7 @@ var approveObject = keytable.NewObject("approve", "A question to a person: the t
 		keytable.Choice("on-timeout", "", []string{"approve", "reject", "fail"}, "What to do if there is no answer in time. The value approve uses the default values of the form.", func(a *approveDraft, v string) { a.OnTimeout = v }).WithDefault("fail"),
 		keytable.Boolean("hold", "", "Keep the locks of the run, and its place among the active runs of the tool, while it waits.", func(a *approveDraft, v bool) { a.Hold = v }),
 	}
-}).WithCheck(checkApprove).WithHint("message", keytable.FixedHint(`did you mean "prompt"?`))
+}).WithCheck(checkApprove).WithHint("message", func(*yaml.Node) string { return `did you mean "prompt"?` })
 
 var waitObject = keytable.NewObject("wait", "What the step waits for: exactly one of for, until, file, http and port.", func() []keytable.Field {
 	return []keytable.Field{
@@ -719,7 +719,9 @@ var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool
 }).WithCheck(checkParameter).WithHint("secret", secretHint).WithHint("sensitive", secretHint)
 
 // secretHint is the hint for a key that would make a parameter secret.
-var secretHint = keytable.FixedHint("to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file")
+var secretHint = func(*yaml.Node) string {
+	return "to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file"
+}
 
 var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.", func() []keytable.Field {
 	return []keytable.Field{
@@ -764,7 +766,7 @@ var expectedObject = keytable.NewObject("expected", "Expectations about the run 
 		keytable.ValueMap("outputs", "", "Expected values of declared outputs of the run.", func(e *Expected, v []Entry) { e.Outputs = v }),
 		keytable.TextMap("steps", "", "Expected states of steps, by the names or paths of the steps.", func(e *Expected, v []Entry) { e.Steps = v }),
 	}
-}).WithCheck(checkExpected).WithHint("output", keytable.FixedHint(`write "output-equals" or "output-contains"`))
+}).WithCheck(checkExpected).WithHint("output", func(*yaml.Node) string { return `write "output-equals" or "output-contains"` })
 
 // add appends v to a list and returns a pointer to it. The pointer is valid until the next append.
 func add[V any](to *[]V, v V) *V {
