@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
+	"github.com/flowrun/flowrun/internal/service"
 )
 
 func cancelCommand(env *ui.Env) *cobra.Command {
@@ -59,7 +60,7 @@ func cancel(ctx context.Context, env *ui.Env, s ui.History, info history.RunInfo
 	case dag.Waiting:
 		return cancelWaiting(ctx, env, s, info)
 	case dag.Interrupted:
-		if dir, err := ui.StateDir(); err == nil && info.Origin != "" && !engine.CalledByModel(info.Origin) && ui.ServiceRunning(dir) {
+		if dir, err := ui.StateDir(); err == nil && service.RetriedByServices(info.Origin) && ui.ServiceRunning(dir) {
 			return fmt.Errorf("run %s is not running, because flowrun was killed; the service resumes it, unless it needs your consent first (flowrun resume %s)", id, id)
 		}
 		return fmt.Errorf("run %s is not running, because flowrun was killed; to continue it: flowrun resume %s", id, id)

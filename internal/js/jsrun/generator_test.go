@@ -52,7 +52,7 @@ const show = (v, outer = []) => {
   if (v instanceof ArrayBuffer) return 'ArrayBuffer(' + [...new Uint8Array(v)].join(' ') + ')';
   if (Array.isArray(v)) {
     const list = [];
-    for (let i = 0; i < v.length; i++) list.push(i in v ? inner(v[i]) : 'hole');
+    for (let i = 0; i < v.length; i++) list.push(i in v ? inner(v[i]) : 'empty');
     const match = 'index' in v ? ' at ' + v.index + ' groups ' + inner(v.groups && { ...v.groups }) : '';
     return '[' + list.join(', ') + ']' + match;
   }

@@ -34,93 +34,116 @@ func compiledOnce(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
+// expansion replaces the variables in the settings of a server.
+type expansion struct {
+	base    string   // the folder of the project
+	secrets []string // values that messages must not show
+	unset   []string // variables that are not set
+	asked   []string // inputs that an editor would ask for
+}
+
+func (x *expansion) hide(v string) {
+	if len(v) >= 6 { // shorter values would hide words by chance
+		x.secrets = append(x.secrets, v, url.QueryEscape(v), url.PathEscape(v))
+	}
+}
+
+func (x *expansion) fill(text string) string { return variable().ReplaceAllStringFunc(text, x.valueOf) }
+
+// valueOf returns the value of one variable as it is written in a text.
+func (x *expansion) valueOf(word string) string {
+	m := variable().FindStringSubmatch(word)
+	name := m[1] + m[2]
+	switch {
+	case word == "$$":
+		return "$"
+	case strings.HasPrefix(word, "${input:"):
+		x.asked = append(x.asked, m[4])
+		return ""
+	case name == "workspaceFolder":
+		return x.base
+	case name == "userHome":
+		home, _ := os.UserHomeDir()
+		return home
+	}
+	v, ok := os.LookupEnv(name)
+	if byDefault := strings.Contains(word, ":-"); byDefault && v == "" {
+		return m[3]
+	} else if !ok {
+		x.unset = append(x.unset, name)
+	}
+	if !slices.Contains(passed, name) { // every server gets those
+		x.hide(v)
+	}
+	return v
+}
+
+// fillAll fills values that are secret.
+func (x *expansion) fillAll(from map[string]string) map[string]string {
+	to := make(map[string]string, len(from))
+	for k, v := range from {
+		to[k] = x.fill(v)
+		x.hide(to[k])
+	}
+	return to
+}
+
+// addEnvFile adds the variables of a file to those that are set.
+func (x *expansion) addEnvFile(env map[string]string, path string) error {
+	more, err := readEnvFile(path, x.base)
+	for name, v := range more {
+		if _, set := env[name]; !set {
+			env[name] = v
+			x.hide(v)
+		}
+	}
+	return err
+}
+
+// problem returns an error for what has no value.
+func (x *expansion) problem() error {
+	switch {
+	case len(x.asked) > 0:
+		slices.Sort(x.asked)
+		return fmt.Errorf("its settings refer to inputs that an editor would ask for: %s; write the value, or $NAME for an environment variable", strings.Join(slices.Compact(x.asked), ", "))
+	case len(x.unset) > 0:
+		slices.Sort(x.unset)
+		return fmt.Errorf("its settings refer to variables that are not set: %s", strings.Join(slices.Compact(x.unset), ", "))
+	}
+	return nil
+}
+
 // expand checks the settings of a server and replaces the variables in them. base is the folder for
 // relative paths. The secrets are values that messages must not show.
 func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, err error) {
 	if err := c.check(); err != nil {
 		return c, nil, err
 	}
-	var unset, asked []string
-	hide := func(v string) {
-		if len(v) >= 6 { // shorter values would hide words by chance
-			secrets = append(secrets, v, url.QueryEscape(v), url.PathEscape(v))
-		}
-	}
-	fill := func(text string) string {
-		return variable().ReplaceAllStringFunc(text, func(word string) string {
-			m := variable().FindStringSubmatch(word)
-			name := m[1] + m[2]
-			switch {
-			case word == "$$":
-				return "$"
-			case strings.HasPrefix(word, "${input:"):
-				asked = append(asked, m[4])
-				return ""
-			case name == "workspaceFolder":
-				return base
-			case name == "userHome":
-				home, _ := os.UserHomeDir()
-				return home
-			}
-			v, ok := os.LookupEnv(name)
-			if byDefault := strings.Contains(word, ":-"); byDefault && v == "" {
-				return m[3]
-			} else if !ok {
-				unset = append(unset, name)
-			}
-			if !slices.Contains(passed, name) { // every server gets those
-				hide(v)
-			}
-			return v
-		})
-	}
-	fillAll := func(from map[string]string) map[string]string {
-		to := make(map[string]string, len(from))
-		for k, v := range from {
-			to[k] = fill(v)
-			hide(to[k])
-		}
-		return to
-	}
+	x := &expansion{base: base}
 	out = c
 	out.Args = make([]string, len(c.Args))
 	for i, arg := range c.Args {
-		out.Args[i] = fill(arg)
+		out.Args[i] = x.fill(arg)
 	}
-	out.Command, out.URL, out.HTTPURL = fill(c.Command), fill(c.URL), fill(c.HTTPURL)
-	out.Env, out.Headers = fillAll(c.Env), fillAll(c.Headers)
-	out.OAuth.ClientID, out.OAuth.ClientSecret = fill(c.OAuth.ClientID), fill(c.OAuth.ClientSecret)
-	hide(out.OAuth.ClientSecret)
-	if out.Dir = fill(c.Dir); !filepath.IsAbs(out.Dir) {
+	out.Command, out.URL, out.HTTPURL = x.fill(c.Command), x.fill(c.URL), x.fill(c.HTTPURL)
+	out.Env, out.Headers = x.fillAll(c.Env), x.fillAll(c.Headers)
+	out.OAuth.ClientID, out.OAuth.ClientSecret = x.fill(c.OAuth.ClientID), x.fill(c.OAuth.ClientSecret)
+	x.hide(out.OAuth.ClientSecret)
+	if out.Dir = x.fill(c.Dir); !filepath.IsAbs(out.Dir) {
 		out.Dir = filepath.Join(base, out.Dir)
 	}
-	if out.EnvFile = fill(c.EnvFile); out.EnvFile != "" {
-		more, err := readEnvFile(out.EnvFile, base)
-		if err != nil {
-			return out, secrets, err
-		}
-		for name, v := range more {
-			if _, set := out.Env[name]; !set {
-				out.Env[name] = v
-				hide(v)
-			}
+	if out.EnvFile = x.fill(c.EnvFile); out.EnvFile != "" {
+		if err := x.addEnvFile(out.Env, out.EnvFile); err != nil {
+			return out, x.secrets, err
 		}
 	}
-	if len(asked) > 0 {
-		slices.Sort(asked)
-		return out, secrets, fmt.Errorf("its settings refer to inputs that an editor would ask for: %s; write the value, or $NAME for an environment variable", strings.Join(slices.Compact(asked), ", "))
-	}
-	secrets = slices.DeleteFunc(secrets, func(s string) bool { // messages say which program was not found, and where
-		return filepath.IsAbs(s) && (strings.HasPrefix(out.Command, s) || strings.HasPrefix(out.Dir, s))
-	})
 	if out.URL != "" && isStreamable(out.Type) {
 		out.URL, out.HTTPURL = "", out.URL
 	}
-	if len(unset) > 0 {
-		slices.Sort(unset)
-		return out, secrets, fmt.Errorf("its settings refer to variables that are not set: %s", strings.Join(slices.Compact(unset), ", "))
-	}
-	return out, secrets, nil
+	secrets = slices.DeleteFunc(x.secrets, func(s string) bool { // messages say which program was not found, and where
+		return filepath.IsAbs(s) && (strings.HasPrefix(out.Command, s) || strings.HasPrefix(out.Dir, s))
+	})
+	return out, secrets, x.problem()
 }
 
 // readEnvFile returns the variables of a file. A relative path is relative to base.
