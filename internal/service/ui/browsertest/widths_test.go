@@ -8,7 +8,7 @@ import (
 )
 
 // layoutProblems is a function that returns what is wrong with the layout of the page: columns that break their texts
-// letter by letter, texts that are cut and whose whole text nothing tells, and elements that stand outside of their box.
+// letter by letter, texts that are cut and do not tell their whole text under the pointer, and elements that stand outside of their box.
 const layoutProblems = `function layoutProblems() {
 	const bad = [], seen = (e) => e.offsetParent !== null && getComputedStyle(e).visibility !== 'hidden';
 	const name = (e) => e.tagName.toLowerCase() + (e.className && typeof e.className === 'string' ? '.' + e.className.split(' ').join('.') : '') + ' "' + e.textContent.trim().slice(0, 40) + '"';
@@ -23,7 +23,10 @@ const layoutProblems = `function layoutProblems() {
 	for (const e of document.querySelectorAll('main *, header *')) {
 		if (!(e instanceof HTMLElement) || !seen(e)) continue;
 		const style = getComputedStyle(e);
-		if (!e.closest('.sr-only') && style.overflow !== 'visible' && style.textOverflow === 'ellipsis' && e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && !e.closest('[title]') && !e.querySelector('[title]')) bad.push('cut without a title: ' + name(e));
+		if (!e.closest('.sr-only') && style.overflow !== 'visible' && style.textOverflow === 'ellipsis' && e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1) {
+			e.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));
+			if (!e.closest('[title]:not([title=""])')) bad.push('cut without a title: ' + name(e));
+		}
 		const box = e.closest('.section, .question, .failure, .panel, dialog');
 		if (!box || box === e || style.position === 'absolute' || style.position === 'fixed') continue;
 		let within = e.parentElement, hidden = false;

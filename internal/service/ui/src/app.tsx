@@ -6,6 +6,7 @@ import './parts.css';
 import './login.css';
 
 import { render } from 'preact';
+import './cut_text';
 import { Editor } from './editor';
 import { Home } from './home';
 import { Locks } from './locks';

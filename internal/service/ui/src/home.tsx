@@ -52,7 +52,7 @@ export function Home() {
       </Section>
       <Section title="Waiting for an answer" aside={<More n={questions.data.value?.length} href="/waiting" />}>
         <Load from={questions}>{(list) => list.length === 0 ? <Empty>No run waits for an answer.</Empty>
-          : <ul class="rows">{list.slice(0, shown).map((q) => <li key={q.run + q.step}><Glyph state="waiting" /><div><A href={pathOf('runs', q.run)}>{q.tool}</A><div class="detail clip" title={q.prompt}>{q.prompt}</div></div><Time at={q.since} /></li>)}</ul>}</Load>
+          : <ul class="rows">{list.slice(0, shown).map((q) => <li key={q.run + q.step}><Glyph state="waiting" /><div><A href={pathOf('runs', q.run)}>{q.tool}</A><div class="detail clip">{q.prompt}</div></div><Time at={q.since} /></li>)}</ul>}</Load>
       </Section>
       <Section title="Running now" aside={<More n={active.data.value?.runs.length} href="/runs?status=running,pending" />}>
         <Load from={active}>{(d) => d.runs.length === 0 ? <Empty>Nothing runs now.</Empty> : <Rows runs={d.runs} detail={(r) => <ParamText params={r.params} />} end={(r) => elapsed(r)} />}</Load>

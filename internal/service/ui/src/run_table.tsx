@@ -45,8 +45,8 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
       {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
       <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
       <td class="what"><div><span class="clip"><A href={pathOf('runs', r.id)} class="tool" title={r.tool}>{r.tool}</A> <code class="id">{r.id}</code></span>
-        <span class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span title={r.message}>{r.message} </span>}{r.retry_at && <span>next attempt <Time at={r.retry_at} absolute /> </span>}<ParamText params={r.params} /></span></div></td>
-      <td class="muted clip trigger" title={r.retry_of ? 'retry' : trigger(r.origin)}>{r.retry_of ? 'retry' : trigger(r.origin)}</td>
+        <span class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span>{r.message} </span>}{r.retry_at && <span>next attempt <Time at={r.retry_at} absolute /> </span>}<ParamText params={r.params} /></span></div></td>
+      <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
       <td class="muted"><Time at={r.started} /></td>
       <td class="number end">{elapsed(r)}</td>
     </tr>)}</tbody>

@@ -40,7 +40,7 @@ export function Events({ events }: RunView) {
           <time class="number" dateTime={e.time} title={clock(e.time)}>+{duration(Date.parse(e.time) - start) || '0 ms'}</time>
           <span class="kind">{e.result ? <Glyph state={e.result.status} size={14} /> : <i class="dot" />}{e.kind}</span>
           <code class="clip">{e.node}</code>
-          <span class="clip muted" title={says(e)}>{says(e)}</span>
+          <span class="clip muted">{says(e)}</span>
         </div>;
       }} />}
     </div>

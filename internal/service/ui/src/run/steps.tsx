@@ -65,7 +65,7 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
     <span class="name clip" style={{ paddingLeft: whole ? '0' : Math.min(depth(s.id), 8) * 18 + 'px' }}>
       <Glyph state={s.status} /> <A href={tabHref(id, 'logs', { step: s.id })} title={s.id}>{whole ? s.id : lastPart(s.id)}</A><span class="sr-only">, {word(s.status)}</span>
       {s.attempts > 1 && <span class="tag">attempt {s.attempts}</span>}{s.fallback && <span class="tag">fallback</span>}</span>
-    <span class="message clip muted" title={explain(s)}>{explain(s)}</span>
+    <span class="message clip muted">{explain(s)}</span>
     <span class="number" title={used(s.usage).slice(2)}>{elapsed(s)}</span>
   </div>;
 }
