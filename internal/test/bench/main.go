@@ -15,7 +15,7 @@
 // ratio to the limit of the same round. Absolute times are not checked.
 //
 // The program starts itself again in three roles: spawn (spawn.go), produce (produce.go) and
-// measure (measure.go).
+// measure (measure.go). A fourth counts page faults (faults.go).
 package main
 
 import (
@@ -41,13 +41,15 @@ How to read it: docs/explanation/performance.md.
   go run ./internal/test/bench                          everything: some ten minutes
   go run ./internal/test/bench -only chain,cold -n 9    two workloads, more rounds
   go run ./internal/test/bench -scale 0.1               a tenth of the steps and bytes
+  go run ./internal/test/bench faults "flowrun version" "make -v"
+                                                        the page faults of commands, and where they fall
 
 Workloads go to a temporary folder (TMPDIR chooses the disk), which is removed at
 the end and after Ctrl-C.
 
 `
 
-var roles = map[string]func([]string) error{"spawn": spawn, "produce": produce, "measure": measure}
+var roles = map[string]func([]string) error{"spawn": spawn, "produce": produce, "measure": measure, "faults": faults}
 
 func main() { os.Exit(realMain(os.Args[1:])) }
 

@@ -1,6 +1,6 @@
 // Package costtest counts what flowrun uses for the work of bench, and compares each count
 // with its bound in testdata/bounds.txt. It counts what repeats on every machine and under any
-// load: system calls, processes, bytes, allocations, page faults. It measures no time; for
+// load: system calls, processes, bytes, allocations, page faults, mapped pages. It measures no time; for
 // that there is bench.
 //
 //	CGO_ENABLED=0 GOFLAGS=-trimpath go test ./internal/test/costtest -v        # prints all counts with their bounds

@@ -1,11 +1,13 @@
 package costtest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/pagefault"
 	"github.com/flowrun/flowrun/internal/test/programtest"
 )
 
@@ -112,7 +115,7 @@ func (p program) prepare(t *testing.T, w workload) {
 
 // use is what a process itself used, without its children.
 type use struct {
-	faults  float64 // page faults that needed no disk
+	pages   float64 // pages of memory that were mapped, by page faults or together
 	written float64 // bytes that it wrote by system calls
 }
 
@@ -134,7 +137,7 @@ func measure(t *testing.T, c *exec.Cmd) use {
 		t.Fatal(err)
 	}
 	_, fields, _ := strings.Cut(string(stat), ") ")
-	u.faults, _ = strconv.ParseFloat(strings.Fields(fields)[7], 64)
+	u.pages, _ = strconv.ParseFloat(strings.Fields(fields)[7], 64)
 	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", c.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +155,7 @@ func measure(t *testing.T, c *exec.Cmd) use {
 func TestProgram(t *testing.T) {
 	p := build(t)
 	t.Run("usage", p.usage)
+	t.Run("faults", p.faults)
 	t.Run("calls", p.systemCalls)
 }
 
@@ -162,12 +166,45 @@ func (p program) usage(t *testing.T) {
 		for range w.rounds() {
 			p.prepare(t, w)
 			u := measure(t, p.command(append([]string{p.path}, w.args...)...))
-			w.add(got, "page faults", u.faults)
+			w.add(got, "pages mapped", u.pages)
 			w.add(got, "bytes written", u.written)
 		}
 	}
 	initWork(t, p, got)
 	check(t, "program", got)
+}
+
+// faults counts the page faults of commands as they are used most, and logs where they fall.
+func (p program) faults(t *testing.T) {
+	script := "module.exports = { name: 'script', description: 'a workload', async execute() { return 'hi' } }\n"
+	if err := os.WriteFile(filepath.Join(p.dir, "script.tool.js"), []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := counts{}
+	for _, w := range append(workloads[slices.IndexFunc(workloads, func(w workload) bool { return w.name == "run of one echo" }):],
+		workload{name: "run of a script", args: []string{"run", "./script.tool.js"}, warm: true},
+		workload{name: "call", args: []string{"call", "--auto-approve", "*", "./one.yaml"}, warm: true},
+		workload{name: "tool list", args: []string{"tool", "list"}, warm: true}) {
+		var lowest pagefault.Faults
+		for range 6 * w.rounds() { // the place of the heap differs, and with it how much of it can be mapped at once
+			var said strings.Builder
+			c := p.command(append([]string{p.path}, w.args...)...)
+			c.Stderr = &said
+			f, err := pagefault.Count(c)
+			if errors.Is(err, pagefault.ErrUnavailable) {
+				needtest.Missing(t, "%v", err)
+			}
+			if err != nil {
+				t.Fatalf("%v: %v\n%s", w.args, err, said.String())
+			}
+			if lowest.Total() == 0 || f.Total() < lowest.Total() {
+				lowest = f
+			}
+		}
+		t.Logf("%s: %+v", w.name, lowest)
+		w.add(got, "page faults", float64(lowest.Total()))
+	}
+	check(t, "faults", got)
 }
 
 // initWork counts what packages do before main starts, as the Go runtime reports it.
