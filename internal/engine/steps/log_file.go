@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,9 +74,9 @@ func (s *Session) takeUnnamed(dir string) *os.File {
 	return unnamed(dir)
 }
 
-// recycle closes a file, or keeps it for reuse.
-func (s *Session) recycle(l *logFile) {
-	if !l.neverNamed || !isOpenOnce(l.File) || !makeEmpty(l.File) || !s.keepUnused(l.File) {
+// recycle closes a file of size bytes that nobody else has open, or keeps it for reuse.
+func (s *Session) recycle(l *logFile, size int64) {
+	if !l.neverNamed || size > 0 && l.Truncate(0) != nil || !s.keepUnused(l.File) {
 		l.Close()
 	}
 }
@@ -104,12 +103,6 @@ func (s *Session) closeUnused() {
 	}
 	spareDescriptors().Release(int64(len(s.unusedFiles)))
 	s.unusedFiles = nil
-}
-
-// makeEmpty truncates a file if necessary and reports whether it is empty.
-func makeEmpty(f *os.File) bool {
-	size, err := f.Seek(0, io.SeekEnd)
-	return err == nil && (size == 0 || f.Truncate(0) == nil)
 }
 
 // keep gives the file its name, if it has none yet.

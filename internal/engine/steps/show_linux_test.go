@@ -106,7 +106,7 @@ func TestShowAndDecide(t *testing.T) {
 		} else {
 			l.drop()
 		}
-		s.recycle(l)
+		s.recycle(l, 1)
 		wg.Wait()
 		if !l.show() {
 			t.Error("a settled file waits for more")

@@ -22,6 +22,8 @@ type stream struct {
 	relay   *follower // nil: it is not streamed
 	toFile  bool      // relay writes to a file
 	held    bool      // a background process keeps the pipe open
+	alone   bool      // the step has ended, and nobody else has the file open
+	size    int64     // of what it printed, then
 }
 
 // outputLimits says how much of a stream to read.
@@ -112,14 +114,23 @@ func (st *stream) release() {
 		st.pipe.release()
 		return
 	}
-	st.session.recycle(st.file)
+	if st.alone {
+		st.session.recycle(st.file, st.size)
+		return
+	}
+	st.file.Close()
 }
 
 // output returns what a Result contains of the stream, nil if nothing was printed. It drops the file if the Result has all of
 // it and nobody prints into it any more. Once a file is shown it stays, because the Result is not recorded yet; see SpareLog.
 func (st *stream) output(w outputLimits) (*dag.Output, error) {
 	defer st.release()
+	st.alone = isOpenOnce(st.file.File) // before the size is read, which is final then
 	out, err := st.read(w)
+	if out != nil {
+		st.size = out.Size
+	}
+	st.alone = st.alone && err == nil
 	if err != nil || out == nil {
 		st.file.drop()
 		return nil, err
@@ -128,7 +139,7 @@ func (st *stream) output(w outputLimits) (*dag.Output, error) {
 	case private && out.Size <= dag.InlineLimit:
 		st.file.drop()
 		return out, nil
-	case st.session.options.Recorded && out.Whole() && !st.held && isOpenOnce(st.file.File) && st.file.dropUnnamed():
+	case st.session.options.Recorded && out.Whole() && !st.held && st.alone && st.file.dropUnnamed():
 		return out, nil
 	}
 	if err := st.file.keep(); err != nil {
