@@ -23,10 +23,12 @@ const (
 func init() {
 	heap := uintptr(unsafe.Pointer(new([16]*byte)))
 	populate(populateWrite, heap, min(hotHeap, heapGrowth-heap%heapGrowth))
-	for _, p := range segments() {
+	list, base := segments()
+	for _, p := range list {
 		if p.kind != loaded {
 			continue
 		}
+		p.address += base
 		switch p.flags {
 		case readable | executable:
 			populate(populateRead, p.address, min(hotText, p.fileSize))
@@ -41,6 +43,7 @@ func init() {
 // The kinds and flags of segments, see elf(5).
 const (
 	loaded                         = 1
+	headersThemselves              = 6
 	executable, writable, readable = 1, 2, 4
 )
 
@@ -51,8 +54,9 @@ type segment struct {
 	fileSize, memorySize, alignment uintptr
 }
 
-// segments returns the program headers, which the kernel has put into memory with the program.
-func segments() []segment {
+// segments returns the program headers, which the kernel has put into memory with the program, and how far from their
+// addresses it has put everything: 0 unless the program was linked to be moved.
+func segments() (list []segment, base uintptr) {
 	const headers, headerSize, headerCount = 3, 4, 5 // AT_PHDR, AT_PHENT, AT_PHNUM, see getauxval(3)
 	var at unsafe.Pointer
 	var count uintptr
@@ -63,13 +67,19 @@ func segments() []segment {
 		case aux[0] == headerCount:
 			count = aux[1]
 		case aux[0] == headerSize && aux[1] != unsafe.Sizeof(segment{}):
-			return nil
+			return nil, 0
 		}
 	}
 	if at == nil {
-		return nil
+		return nil, 0
 	}
-	return unsafe.Slice((*segment)(at), count)
+	list = unsafe.Slice((*segment)(at), count)
+	for _, p := range list {
+		if p.kind == headersThemselves {
+			base = uintptr(at) - p.address
+		}
+	}
+	return list, base
 }
 
 // auxiliary returns what the kernel told the program at its start, in pairs.

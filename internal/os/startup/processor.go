@@ -10,6 +10,6 @@ import (
 // A user's GOMAXPROCS counts. It can be read only now.
 func init() {
 	if n, _ := syscall.Getenv("GOMAXPROCS"); n != "" {
-		runtime.GOMAXPROCS(processor.Before)
+		runtime.GOMAXPROCS(processor.Before())
 	}
 }

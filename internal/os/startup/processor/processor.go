@@ -9,5 +9,7 @@ package processor
 
 import "runtime"
 
-// Before is how many processors there were, which is what GOMAXPROCS says if it is set.
-var Before = runtime.GOMAXPROCS(1)
+var before = runtime.GOMAXPROCS(1)
+
+// Before returns how many processors there were, which is what GOMAXPROCS says if it is set.
+func Before() int { return before }
