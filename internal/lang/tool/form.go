@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -104,7 +105,7 @@ func (f *Form) suggestion(name string) string {
 	for i, x := range f.Fields {
 		names[i] = x.Name
 	}
-	if near := Near(name, names); len(near) > 0 {
+	if near := diagnostic.Near(name, names); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return "the form has " + strings.Join(names, ", ")
@@ -150,7 +151,7 @@ func parseForm(source []byte) (*Form, []jsonschema.Problem) {
 	if len(properties) == 0 && !f.open {
 		return nil, []jsonschema.Problem{{Message: "the form has no properties"}}
 	}
-	f.fields(properties, top["required"])
+	f.fields(top)
 	return f, f.checkDefaults(properties)
 }
 
@@ -161,21 +162,13 @@ func isOpen(top map[string]any) bool {
 }
 
 // fields fills f.Fields from the properties of the schema.
-func (f *Form) fields(properties map[string]any, required any) {
-	must := map[string]bool{}
-	names, _ := required.([]any)
-	for _, name := range names {
-		if s, ok := name.(string); ok {
-			must[s] = true
-		}
-	}
-	for _, name := range propertyOrder(f.source) {
-		p, _ := properties[name].(map[string]any)
-		x := FormField{Name: name, Required: must[name], Default: p["default"]}
-		x.Type, _ = p["type"].(string)
-		x.Title, _ = p["title"].(string)
-		x.Description, _ = p["description"].(string)
-		x.Enum, _ = p["enum"].([]any)
+func (f *Form) fields(top map[string]any) {
+	for _, p := range propertiesOf(f.source, top) {
+		x := FormField{Name: p.Name, Required: p.Required, Default: p.Schema["default"]}
+		x.Type, _ = p.Schema["type"].(string)
+		x.Title, _ = p.Schema["title"].(string)
+		x.Description, _ = p.Schema["description"].(string)
+		x.Enum, _ = p.Schema["enum"].([]any)
 		f.Fields = append(f.Fields, x)
 	}
 }
@@ -191,28 +184,4 @@ func (f *Form) checkDefaults(properties map[string]any) (bad []jsonschema.Proble
 		}
 	}
 	return bad
-}
-
-// propertyOrder returns the names of the properties in the order of the text.
-func propertyOrder(source []byte) []string {
-	var top struct {
-		Properties json.RawMessage `json:"properties"`
-	}
-	if json.Unmarshal(source, &top) != nil || len(top.Properties) == 0 {
-		return nil
-	}
-	var names []string
-	d := json.NewDecoder(bytes.NewReader(top.Properties))
-	d.Token() // the opening brace
-	for d.More() {
-		key, err := d.Token()
-		var skip json.RawMessage
-		if err != nil || d.Decode(&skip) != nil {
-			break
-		}
-		if name, ok := key.(string); ok && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

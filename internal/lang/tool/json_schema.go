@@ -30,6 +30,19 @@ func ParseSchema(source []byte) (*JSONSchema, error) {
 	return &JSONSchema{source: source, doc: doc, compiled: whole}, nil
 }
 
+// ParseOutputSchema is ParseSchema for the schema of an output. It must be that of an object, because the Model Context
+// Protocol has no other structured results.
+func ParseOutputSchema(source []byte) (*JSONSchema, error) {
+	s, err := ParseSchema(source)
+	if err != nil {
+		return nil, err
+	}
+	if top, _ := s.doc.(map[string]any); top["type"] != "object" {
+		return nil, schemaError{jsonschema.Problem{Path: []string{"type"}, Message: "must be object, because structured output is one JSON object"}}
+	}
+	return s, nil
+}
+
 // MarshalJSON returns the schema as it was written.
 func (s *JSONSchema) MarshalJSON() ([]byte, error) { return s.source, nil }
 
@@ -51,6 +64,12 @@ func (s *JSONSchema) Defaults(v any) any { return s.compiled.Defaults(v) }
 
 // Example returns a value that the schema accepts; ok is false if none is found.
 func (s *JSONSchema) Example() (v any, ok bool) { return s.compiled.Example() }
+
+// Properties returns the properties of the schema in the order of its text, nil if it has none.
+func (s *JSONSchema) Properties() []Property {
+	top, _ := s.doc.(map[string]any)
+	return propertiesOf(s.source, top)
+}
 
 // Open reports whether the schema has rules of its own for values that its top-level properties do not name.
 func (s *JSONSchema) Open() bool {

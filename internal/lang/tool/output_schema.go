@@ -3,22 +3,8 @@ package tool
 import (
 	"gopkg.in/yaml.v3"
 
-	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
-
-// ParseOutputSchema is ParseSchema for the schema of an output. It must be that of an object, because the Model Context
-// Protocol has no other structured results.
-func ParseOutputSchema(source []byte) (*JSONSchema, error) {
-	s, err := ParseSchema(source)
-	if err != nil {
-		return nil, err
-	}
-	if top, _ := s.doc.(map[string]any); top["type"] != "object" {
-		return nil, schemaError{jsonschema.Problem{Path: []string{"type"}, Message: "must be object, because structured output is one JSON object"}}
-	}
-	return s, nil
-}
 
 // ResultSchema returns the schema of the object that a model gets: the schema of the output, or else that of the declared
 // outputs. It is nil if the tool has neither.

@@ -11,7 +11,8 @@ import (
 func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
 		Steps: []*Step{{Name: name, Body: &call}}}
-	d.HistoryText, _ = json.Marshal(storedProgram{name, description, schema.source, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
+	parameters, _ := schema.MarshalJSON()                                                                                // cannot fail: it is the text that was parsed
+	d.HistoryText, _ = json.Marshal(storedProgram{name, description, parameters, call.Argv, call.Dir, call.StderrFails}) // cannot fail: all parts came from JSON
 	return d
 }
 

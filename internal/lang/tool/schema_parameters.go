@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"slices"
-
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
@@ -14,15 +12,10 @@ func ParametersOf(s *JSONSchema) []*Parameter {
 	if s == nil {
 		return nil
 	}
-	top, _ := s.doc.(map[string]any)
-	properties, _ := top["properties"].(map[string]any)
-	required, _ := top["required"].([]any)
 	var list []*Parameter
-	for _, name := range propertyOrder(s.source) {
-		p := &Parameter{Name: name, Type: "any", Required: slices.Contains(required, any(name))}
-		if one, ok := properties[name].(map[string]any); ok {
-			p.describe(one)
-		}
+	for _, property := range s.Properties() {
+		p := &Parameter{Name: property.Name, Type: "any", Required: property.Required}
+		p.describe(property.Schema)
 		list = append(list, p)
 	}
 	return list
