@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -20,9 +20,9 @@ type Question struct {
 	Step   string // path of the step that waits
 	Wait   uint64 // number of the event that asked; distinguishes it from a later question of the same step
 	Prompt string
-	Form   *tool.Form // nil: only yes or no
-	Since  time.Time  // when it was asked
-	Until  time.Time  // when it becomes too late to answer; zero: never
+	Form   *dataschema.Form // nil: only yes or no
+	Since  time.Time        // when it was asked
+	Until  time.Time        // when it becomes too late to answer; zero: never
 }
 
 // Answer is a person's reply to a Question.
@@ -87,7 +87,7 @@ func (q *Question) Check(values map[string]any) (map[string]any, error) {
 	return filled, nil
 }
 
-func problemCode(p tool.FormProblem) string {
+func problemCode(p dataschema.Problem) string {
 	switch {
 	case p.Missing:
 		return "missing"
@@ -98,7 +98,7 @@ func problemCode(p tool.FormProblem) string {
 }
 
 // fieldValue converts a text to the type of its field. Other values are returned unchanged.
-func fieldValue(f *tool.FormField, v any) (any, error) {
+func fieldValue(f *dataschema.FormField, v any) (any, error) {
 	text, isText := v.(string)
 	if !isText || f == nil {
 		return v, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/js/jscheck"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/js/jsworld"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -215,16 +216,16 @@ func (r *descriptionReader) schemas() {
 	if bare {
 		all.Parameters, prefix = r.d.Schema, ""
 	}
-	if s := r.schema(all.Parameters, prefix, tool.ParseSchema); s != nil && !(bare && string(r.d.Schema) == "{}") {
+	if s := r.schema(all.Parameters, prefix, dataschema.Parse); s != nil && !(bare && string(r.d.Schema) == "{}") {
 		r.def.Schema = s
 		r.def.Parameters = tool.ParametersOf(s)
 	}
-	r.module.Environment = r.schema(all.Environment, "environment", tool.ParseSchema)
-	r.def.OutputSchema = r.schema(all.Output, "output", tool.ParseOutputSchema)
+	r.module.Environment = r.schema(all.Environment, "environment", dataschema.Parse)
+	r.def.OutputSchema = r.schema(all.Output, "output", dataschema.ParseOutput)
 }
 
 // schema reads one JSON Schema of an object. path is its path in the result of getSchema.
-func (r *descriptionReader) schema(source json.RawMessage, path string, parse func([]byte) (*tool.JSONSchema, error)) *tool.JSONSchema {
+func (r *descriptionReader) schema(source json.RawMessage, path string, parse func([]byte) (*dataschema.Schema, error)) *dataschema.Schema {
 	if len(source) == 0 || string(source) == "null" {
 		return nil
 	}
@@ -233,7 +234,7 @@ func (r *descriptionReader) schema(source json.RawMessage, path string, parse fu
 		r.warnNoProperties(source, path)
 		return s
 	}
-	for _, p := range tool.SchemaProblems(err) {
+	for _, p := range dataschema.Problems(err) {
 		at := strings.Trim(path+"."+p.Field, ".")
 		r.report("bad-schema", tool.Error, "getSchema", at, strings.TrimLeft(at+": ", ": ")+p.Message, "getSchema must return JSON Schema, as in { type: 'object', properties: { NAME: { type: 'string' } }, required: ['NAME'] }")
 	}

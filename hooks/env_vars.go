@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -15,7 +16,7 @@ type envVar struct {
 }
 
 // envVars reads envVars as the schema of the environment; nil if there are none.
-func (r *descriptionReader) envVars() *tool.JSONSchema {
+func (r *descriptionReader) envVars() *dataschema.Schema {
 	var m struct{ EnvVars json.RawMessage }
 	json.Unmarshal(r.d.Metadata, &m) // metadata reports what is not an object
 	if len(m.EnvVars) == 0 || string(m.EnvVars) == "null" {
@@ -43,5 +44,5 @@ func (r *descriptionReader) envVars() *tool.JSONSchema {
 		}
 	}
 	source, _ := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required}) // cannot fail: all of it was JSON
-	return r.schema(source, "environment", tool.ParseSchema)
+	return r.schema(source, "environment", dataschema.Parse)
 }

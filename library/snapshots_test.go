@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
 
-func schema(t *testing.T, source string) *tool.JSONSchema {
+func schema(t *testing.T, source string) *dataschema.Schema {
 	t.Helper()
-	s, err := tool.ParseSchema([]byte(source))
+	s, err := dataschema.Parse([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}

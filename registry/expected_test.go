@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -28,7 +28,7 @@ func TestExpectedFormat(t *testing.T) {
 		{`{"properties": {"v": {"allOf": [{"type": "string"}, {"enum": ["x", 1]}]}}, "required": ["v"]}`, `{"v":"x"}`},
 		{`{"properties": {"v": {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 2}}, "required": ["v"]}`, `{"v":["name@example.com","name@example.com"]}`},
 	} {
-		schema, err := tool.ParseSchema([]byte(`{"type": "object", ` + c.schema[1:]))
+		schema, err := dataschema.Parse([]byte(`{"type": "object", ` + c.schema[1:]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestExpectedFormat(t *testing.T) {
 }
 
 // expectedOf returns the example in a refusal of a tool with this schema, "" if there is none. The tool must accept it.
-func expectedOf(t *testing.T, schema *tool.JSONSchema) string {
+func expectedOf(t *testing.T, schema *dataschema.Schema) string {
 	t.Helper()
 	lib := library.New(library.Config{Home: t.TempDir(), WorkingDirectory: t.TempDir()})
 	if err := lib.Add(flowrun.GoTool{Name: "it", Schema: schema, Run: func(context.Context, *flowrun.StepInput) (any, error) { return nil, nil }}.Definition()); err != nil {
@@ -69,7 +69,7 @@ func expectedOf(t *testing.T, schema *tool.JSONSchema) string {
 func TestExpectedFormatOfAll(t *testing.T) {
 	all, without := 0, 0
 	check := func(doc map[string]any) {
-		schema, _, err := tool.ForeignSchema(doc)
+		schema, _, err := dataschema.Foreign(doc)
 		if err != nil {
 			return // it cannot be the schema of a tool
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/builtin"
 	"github.com/flowrun/flowrun/internal/model/discovery"
@@ -113,7 +114,7 @@ bash: "{RAW:what}"
 			t.Fatal(err)
 		}
 	}
-	schema, err := tool.ParseSchema([]byte(`{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}},"required":["what"]}`))
+	schema, err := dataschema.Parse([]byte(`{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}},"required":["what"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -41,7 +42,7 @@ func (a *Answer) withOutputs(def *tool.Definition) *Answer {
 
 // checkOutput turns the answer to a successful call into an error if the output does not match the schema that the tool
 // declares.
-func (a *Answer) checkOutput(schema *tool.JSONSchema) *Answer {
+func (a *Answer) checkOutput(schema *dataschema.Schema) *Answer {
 	if schema == nil || a.Error != nil {
 		return a
 	}
@@ -63,7 +64,7 @@ func (a *Answer) checkOutput(schema *tool.JSONSchema) *Answer {
 }
 
 // firstProblem returns why an object does not match a schema; "" if it does.
-func firstProblem(schema *tool.JSONSchema, object json.RawMessage) string {
+func firstProblem(schema *dataschema.Schema, object json.RawMessage) string {
 	var v any
 	if err := value.DecodeJSON(object, &v); err != nil {
 		return err.Error()

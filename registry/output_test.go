@@ -7,14 +7,14 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
 )
 
 // TestOutputSchema checks that an output that does not match the declared schema is an error of the call.
 func TestOutputSchema(t *testing.T) {
-	schema, err := tool.ParseOutputSchema([]byte(`{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`))
+	schema, err := dataschema.ParseOutput([]byte(`{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

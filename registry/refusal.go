@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse"
@@ -108,7 +109,7 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 
 // expected returns an example call of the tool, which its schema accepts; nil if none is found.
 func (t *Tool) expected() json.RawMessage {
-	rules, err := tool.ParseSchema(t.Schema())
+	rules, err := dataschema.Parse(t.Schema())
 	if err != nil {
 		return example(argparse.Example(t.schema))
 	}
@@ -122,10 +123,10 @@ func (t *Tool) expected() json.RawMessage {
 }
 
 // boundRules are the rules for arguments as they are checked: with the defaults of those that are not passed.
-type boundRules struct{ *tool.JSONSchema }
+type boundRules struct{ *dataschema.Schema }
 
 // Accepts implements report.Rules.
-func (r boundRules) Accepts(call any) bool { return r.JSONSchema.Accepts(r.Defaults(call)) }
+func (r boundRules) Accepts(call any) bool { return r.Schema.Accepts(r.Defaults(call)) }
 
 // example returns an example call as JSON; a truncated one becomes a text.
 func example(s string) json.RawMessage {

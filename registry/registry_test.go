@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -75,7 +76,7 @@ bash: echo
 // adder is a tool written in Go, with parameters as JSON Schema.
 func adder(t testing.TB) *tool.Definition {
 	t.Helper()
-	schema, err := tool.ParseSchema([]byte(`{"type":"object","properties":{
+	schema, err := dataschema.Parse([]byte(`{"type":"object","properties":{
 		"a":{"type":"integer"},
 		"list":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}},
 		"maybe":{"anyOf":[{"type":"integer"},{"type":"null"}]},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse"
@@ -104,7 +105,7 @@ func data(v tool.Value) any {
 }
 
 // documentOf returns a JSON Schema decoded by encoding/json, with the digits of numbers kept.
-func documentOf(s *tool.JSONSchema) map[string]any {
+func documentOf(s *dataschema.Schema) map[string]any {
 	if s == nil {
 		return nil
 	}

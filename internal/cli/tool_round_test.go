@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/internal/cli"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -96,7 +97,7 @@ func TestGetImport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(was, is, cmpopts.IgnoreTypes(tool.Pos{}), cmpopts.IgnoreUnexported(tool.Text{}, tool.Value{}, tool.DeclaredOutput{}, tool.HTTP{}, tool.JSONSchema{}),
+			if diff := cmp.Diff(was, is, cmpopts.IgnoreTypes(tool.Pos{}), cmpopts.IgnoreUnexported(tool.Text{}, tool.Value{}, tool.DeclaredOutput{}, tool.HTTP{}, dataschema.Schema{}),
 				cmpopts.IgnoreFields(tool.Definition{}, "File", "Source")); diff != "" {
 				t.Errorf("%s as %s: -was +is:\n%s", name, format, diff)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -38,7 +39,7 @@ const dependent = `{"properties":{"action":{"default":"say"},"data":{"properties
 // are. It prints what it is given as JSON.
 func bySchema(t testing.TB, schema string, f tool.Format) *tool.Definition {
 	t.Helper()
-	s, err := tool.ParseSchema([]byte(schema))
+	s, err := dataschema.Parse([]byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestMissingNear(t *testing.T) {
 			def.Format = c.format
 			if c.schema {
 				var err error
-				if def.Schema, err = tool.ParseSchema([]byte(`{"type":"object","properties":{"query":{"type":"string"},"quern":{"type":"string"}},"required":["query"]}`)); err != nil {
+				if def.Schema, err = dataschema.Parse([]byte(`{"type":"object","properties":{"query":{"type":"string"},"quern":{"type":"string"}},"required":["query"]}`)); err != nil {
 					t.Fatal(err)
 				}
 				def.Parameters = tool.ParametersOf(def.Schema)

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -93,7 +93,7 @@ func (f *Form) problems() []value.ParamProblem {
 
 // askField asks for the value of a field until it is valid. An empty line stands for the default, or
 // leaves an optional field out.
-func (f *Form) askField(x *tool.FormField) error {
+func (f *Form) askField(x *dataschema.FormField) error {
 	describeField(f.Out, x)
 	prompt := console.Clean(x.Name)
 	if x.Default != nil {
@@ -121,7 +121,7 @@ func (f *Form) askField(x *tool.FormField) error {
 }
 
 // fieldProblem returns the reason why a value of a field is invalid.
-func (f *Form) fieldProblem(x *tool.FormField, text string) string {
+func (f *Form) fieldProblem(x *dataschema.FormField, text string) string {
 	with := &Form{question: f.question, Values: map[string]any{x.Name: fieldValue(x, text)}}
 	for _, p := range with.problems() {
 		if insideField(p.Name, x.Name) {
@@ -132,7 +132,7 @@ func (f *Form) fieldProblem(x *tool.FormField, text string) string {
 }
 
 // describeField prints the type, description and choices of a field.
-func describeField(out io.Writer, x *tool.FormField) {
+func describeField(out io.Writer, x *dataschema.FormField) {
 	kind := map[string]string{"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list: one value, or JSON", "object": "JSON"}[x.Type]
 	if kind == "" {
 		kind = "text"
@@ -151,7 +151,7 @@ func describeField(out io.Writer, x *tool.FormField) {
 }
 
 // Choices returns the values that a field may have, as people write them.
-func Choices(x tool.FormField) []string {
+func Choices(x dataschema.FormField) []string {
 	list := make([]string, len(x.Enum))
 	for i, v := range x.Enum {
 		list[i] = ui.ParamText(v)
@@ -164,7 +164,7 @@ func Choices(x tool.FormField) []string {
 
 // fieldValue converts an answer to the value of the field. One of several choices may be given by its
 // number, unless that number is a choice itself.
-func fieldValue(x *tool.FormField, text string) any {
+func fieldValue(x *dataschema.FormField, text string) any {
 	choices := Choices(*x)
 	if slices.Contains(choices, text) || x.Type == "boolean" || len(choices) == 0 {
 		return text

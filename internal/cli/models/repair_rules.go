@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -21,7 +21,7 @@ import (
 // tool with exactly these parameters, so that values are validated as in a call.
 type argumentRules struct {
 	schema *argparse.Schema
-	all    *tool.JSONSchema
+	all    *dataschema.Schema
 	tool   *registry.Tool
 }
 
@@ -52,7 +52,7 @@ func readRules(doc []byte) (*argumentRules, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := tool.ParseSchema(text)
+	own, err := dataschema.Parse(text)
 	if err != nil {
 		return nil, err
 	}

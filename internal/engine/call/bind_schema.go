@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -17,7 +18,7 @@ import (
 // bySchema binds the parameters of a tool that describes them with JSON Schema: each value is coerced to its type,
 // missing ones get the schema's default, also inside objects and lists, and then all are checked against the schema
 // together.
-func (b *binder) bySchema(schema *tool.JSONSchema) {
+func (b *binder) bySchema(schema *dataschema.Schema) {
 	values := make(map[string]any, len(b.raw))
 	refused := map[string]bool{}
 	for name, g := range b.raw {
@@ -64,7 +65,7 @@ func (b *binder) initialValue(prm *plan.Param) (v any, given bool, err error) {
 
 // readTexts replaces the texts that typed reads as another type. The schema checks them together with the other values,
 // because the type of one may depend on another.
-func (b *binder) readTexts(schema *tool.JSONSchema, values map[string]any, refused map[string]bool) map[string]any {
+func (b *binder) readTexts(schema *dataschema.Schema, values map[string]any, refused map[string]bool) map[string]any {
 	for range 2 { // the type of a parameter may depend on one that is read after it
 		for _, prm := range b.plan.Params {
 			name := prm.Def.Name
@@ -79,7 +80,7 @@ func (b *binder) readTexts(schema *tool.JSONSchema, values map[string]any, refus
 
 // valueOf is the value of a parameter among the other values.
 type valueOf struct {
-	schema *tool.JSONSchema
+	schema *dataschema.Schema
 	values map[string]any
 	name   string
 }
@@ -166,7 +167,7 @@ func (b *binder) store(name string, v any) {
 }
 
 // reportViolation reports how a value violates the schema.
-func (b *binder) reportViolation(p tool.FormProblem) {
+func (b *binder) reportViolation(p dataschema.Problem) {
 	if len(p.Path) == 0 {
 		b.problem("", "validation", "", "%s", p.Message)
 		return

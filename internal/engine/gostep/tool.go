@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -64,9 +65,9 @@ type GoTool struct {
 	Description string
 	Tags        []string
 	Parameters  []*tool.Parameter
-	Schema      *tool.JSONSchema // describes all parameters, in place of Parameters
+	Schema      *dataschema.Schema // describes all parameters, in place of Parameters
 	// OutputSchema describes the result of Run, which is then one JSON object.
-	OutputSchema *tool.JSONSchema
+	OutputSchema *dataschema.Schema
 	// Outputs are the declared outputs: members of the object that Run returns.
 	Outputs []*tool.DeclaredOutput
 	Timeout time.Duration

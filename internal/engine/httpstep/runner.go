@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -171,7 +172,7 @@ func outputs(answer *call.FetchAnswer) map[string]any {
 }
 
 // mismatch returns why a body does not match a schema, "" if it does.
-func mismatch(s *tool.JSONSchema, body []byte) string {
+func mismatch(s *dataschema.Schema, body []byte) string {
 	var v any
 	if err := value.DecodeJSON(string(body), &v); err != nil {
 		return "it is not JSON"

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/js/jsrun"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -99,7 +100,7 @@ func (p *Plan) Param(name string) *Param {
 func (p *Plan) AcceptsUndeclared(name string) bool {
 	def := p.Definition
 	return def.Format.AllowsUndeclared() && (def.Schema == nil ||
-		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x tool.FormProblem) bool { return x.Unknown && x.Field == name }))
+		!slices.ContainsFunc(def.Schema.Check(map[string]any{name: nil}), func(x dataschema.Problem) bool { return x.Unknown && x.Field == name }))
 }
 
 // Value returns a value that a file has for a parameter: text for a parameter of type string.

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
@@ -33,7 +34,7 @@ type Env struct {
 	file     string // "" if the engine keeps no state
 	outer    map[string]string
 	declared []*tool.Parameter // declared by the schema
-	schema   *tool.JSONSchema
+	schema   *dataschema.Schema
 	mask     *mask.Mask
 
 	mu  sync.Mutex
@@ -179,7 +180,7 @@ func (e *Env) secret(name string) bool {
 }
 
 // secretsOf returns the properties of a schema that are marked as secret.
-func secretsOf(s *tool.JSONSchema) (list []string) {
+func secretsOf(s *dataschema.Schema) (list []string) {
 	source, _ := s.MarshalJSON()
 	var top struct {
 		Properties map[string]struct {

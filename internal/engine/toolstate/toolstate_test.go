@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -29,7 +30,7 @@ func open(t *testing.T, text string, outer map[string]string) (*Env, *mask.Mask)
 			t.Fatal(err)
 		}
 	}
-	schema, err := tool.ParseSchema([]byte(environment))
+	schema, err := dataschema.Parse([]byte(environment))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/steps"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -294,7 +294,7 @@ func questionOf(run, name string, path dag.ID, wait uint64, r *dag.Result) (hist
 	}
 	q := history.Question{Run: run, Tool: name, Step: string(path), Wait: wait, Prompt: r.Wait.Prompt, Since: r.Started, Until: r.Wait.Until}
 	if len(r.Wait.Form) > 0 {
-		form, err := tool.ParseForm(r.Wait.Form)
+		form, err := dataschema.ParseForm(r.Wait.Form)
 		if err != nil { // written by a later version, whose form this one cannot check
 			return history.Question{}, false
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -117,7 +118,7 @@ func TestPause(t *testing.T) {
 
 // TestAnswerResult holds what an answer makes of its step.
 func TestAnswerResult(t *testing.T) {
-	form, err := tool.ParseForm([]byte(`{"type":"object","properties":{"N":{"type":"integer"}},"required":["N"]}`))
+	form, err := dataschema.ParseForm([]byte(`{"type":"object","properties":{"N":{"type":"integer"}},"required":["N"]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
@@ -16,11 +17,11 @@ import (
 // Approve is a step that asks a person whether the run should continue.
 type Approve struct {
 	Pos       Pos
-	Prompt    Text          // the question, a template
-	Form      *Form         // nil: a yes or no is enough
-	Timeout   time.Duration // how long to wait for an answer; 0 = forever
-	OnTimeout string        // what to do if there is no answer in time: "" or fail, reject, approve
-	Hold      bool          // the run keeps its locks and its place among the active runs while it waits
+	Prompt    Text             // the question, a template
+	Form      *dataschema.Form // nil: a yes or no is enough
+	Timeout   time.Duration    // how long to wait for an answer; 0 = forever
+	OnTimeout string           // what to do if there is no answer in time: "" or fail, reject, approve
+	Hold      bool             // the run keeps its locks and its place among the active runs while it waits
 }
 
 // approveDraft is an Approve that is being decoded. It keeps the form as the file has it, until checkApprove compiles
@@ -57,7 +58,7 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	d.Path.Push("form")
 	defer d.Path.Pop()
 	var bad []jsonschema.Problem
-	a.Form, bad = parseForm(jsonOf(Value{Map: a.form}))
+	a.Form, bad = dataschema.CompileForm(jsonOf(Value{Map: a.form}))
 	for _, p := range bad {
 		at, part := positionIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
 		reportAt(d, at, Error, "bad-form", part, p.Message, "write a JSON Schema with properties, such as properties: {NAME: {type: string}}")
@@ -78,7 +79,7 @@ func positionIn(v Value, path []string) (at Pos, part string) {
 		if k < 0 {
 			break
 		}
-		v, at, part = v.Map[k].Value, v.Map[k].Pos, valuePath(path[:i+1])
+		v, at, part = v.Map[k].Value, v.Map[k].Pos, dataschema.FormatPath(path[:i+1])
 	}
 	return at, part
 }

@@ -15,6 +15,7 @@ package tool
 import (
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
@@ -61,10 +62,10 @@ type Definition struct {
 	Single bool
 
 	Handlers   Handlers
-	Parameters []*Parameter // in the order of the file
-	Schema     *JSONSchema  // JSON Schema of all parameters, if the author wrote one; otherwise nil
+	Parameters []*Parameter       // in the order of the file
+	Schema     *dataschema.Schema // JSON Schema of all parameters, if the author wrote one; otherwise nil
 	// OutputSchema describes the output, which is then one JSON object; nil = the author wrote none.
-	OutputSchema *JSONSchema
+	OutputSchema *dataschema.Schema
 
 	Environment        Environment
 	EnvFiles           []EnvFile // read when the run starts
@@ -146,7 +147,7 @@ type Module struct {
 
 	Dependencies []Dependency
 	Errors       []BusinessError
-	Environment  *JSONSchema // schema of the environment variables; nil = none declared
+	Environment  *dataschema.Schema // schema of the environment variables; nil = none declared
 }
 
 // Dependency is an npm package and the range of versions that are acceptable.

@@ -3,22 +3,23 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 )
 
 // definitionDoc is the JSON document of a definition whose file is not YAML or JSON.
 type definitionDoc struct {
-	Name        string         `json:"name"`
-	DisplayName string         `json:"display_name,omitempty"`
-	Format      Format         `json:"format"`
-	Description string         `json:"description"`
-	Version     string         `json:"version,omitempty"`
-	Author      string         `json:"author,omitempty"`
-	Tags        []string       `json:"tags"`
-	Permissions []string       `json:"required_permissions,omitempty"`
-	Parameters  []parameterDoc `json:"parameters"`
-	Schema      *JSONSchema    `json:"schema,omitempty"` // of all parameters, if the author wrote a schema
-	Steps       []string       `json:"steps"`
-	Source      string         `json:"source"`
+	Name        string             `json:"name"`
+	DisplayName string             `json:"display_name,omitempty"`
+	Format      Format             `json:"format"`
+	Description string             `json:"description"`
+	Version     string             `json:"version,omitempty"`
+	Author      string             `json:"author,omitempty"`
+	Tags        []string           `json:"tags"`
+	Permissions []string           `json:"required_permissions,omitempty"`
+	Parameters  []parameterDoc     `json:"parameters"`
+	Schema      *dataschema.Schema `json:"schema,omitempty"` // of all parameters, if the author wrote a schema
+	Steps       []string           `json:"steps"`
+	Source      string             `json:"source"`
 }
 
 type parameterDoc struct {

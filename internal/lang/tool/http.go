@@ -6,6 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
@@ -23,12 +24,12 @@ type HTTP struct {
 	File      *Text // path of a file with the body
 	Bearer    *Text
 	Basic     *HTTPLogin
-	Status    []int       // expected statuses; empty = 200 to 299
-	Schema    *JSONSchema // of the body of the response
-	SaveAs    *Text       // path of a file for the body of the response
-	Redirects *int        // how many are followed; nil = 10
-	Proxy     *Text       // URL; nil = that of the environment
-	CA        *Text       // paths of files in PEM format
+	Status    []int              // expected statuses; empty = 200 to 299
+	Schema    *dataschema.Schema // of the body of the response
+	SaveAs    *Text              // path of a file for the body of the response
+	Redirects *int               // how many are followed; nil = 10
+	Proxy     *Text              // URL; nil = that of the environment
+	CA        *Text              // paths of files in PEM format
 	Cert, Key *Text
 
 	schema []Entry // the value of expect.schema
@@ -123,10 +124,10 @@ func schemaField() keytable.Field {
 		}
 		all := Value{Pos: d.Pos(n), Map: h.schema}
 		var err error
-		if h.Schema, err = ParseSchema(jsonOf(all)); err == nil {
+		if h.Schema, err = dataschema.Parse(jsonOf(all)); err == nil {
 			return
 		}
-		for _, p := range SchemaProblems(err) {
+		for _, p := range dataschema.Problems(err) {
 			at, part := positionIn(all, p.Path)
 			reportAt(d, at, Error, "bad-schema", part, p.Message, "write a JSON Schema, such as {type: object, required: [id]}")
 		}

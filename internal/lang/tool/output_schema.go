@@ -3,12 +3,13 @@ package tool
 import (
 	"gopkg.in/yaml.v3"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // ResultSchema returns the schema of the object that a model gets: the schema of the output, or else that of the declared
 // outputs. It is nil if the tool has neither.
-func (d *Definition) ResultSchema() *JSONSchema {
+func (d *Definition) ResultSchema() *dataschema.Schema {
 	if d.OutputSchema != nil || len(d.Outputs) == 0 {
 		return d.OutputSchema
 	}
@@ -32,7 +33,7 @@ func (d *Definition) ResultSchema() *JSONSchema {
 	if required != nil {
 		all = append(all, Entry{Key: "required", Value: Value{List: required}})
 	}
-	s, err := ParseSchema(jsonOf(Value{Map: all}))
+	s, err := dataschema.Parse(jsonOf(Value{Map: all}))
 	if err != nil {
 		panic(err) // it has nothing but known types
 	}
@@ -52,10 +53,10 @@ func outputSchema() keytable.Field {
 		}
 		all := Value{Pos: d.Pos(n), Map: t.outputSchema}
 		var err error
-		if t.OutputSchema, err = ParseOutputSchema(jsonOf(all)); err == nil {
+		if t.OutputSchema, err = dataschema.ParseOutput(jsonOf(all)); err == nil {
 			return
 		}
-		for _, p := range SchemaProblems(err) {
+		for _, p := range dataschema.Problems(err) {
 			at, part := positionIn(all, p.Path)
 			reportAt(d, at, Error, "bad-schema", part, p.Message, "write a JSON Schema of an object, such as {type: object, properties: {NAME: {type: string}}}")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
@@ -18,7 +19,7 @@ import (
 var sameTool = cmp.Options{
 	cmpopts.IgnoreTypes(Pos{}),
 	cmpopts.IgnoreFields(Definition{}, "File", "Source"),
-	cmpopts.IgnoreUnexported(Text{}, Value{}, DeclaredOutput{}, HTTP{}, JSONSchema{}),
+	cmpopts.IgnoreUnexported(Text{}, Value{}, DeclaredOutput{}, HTTP{}, dataschema.Schema{}),
 }
 
 // everyDefinition is the definitions of the specification and of the examples that

@@ -3,12 +3,13 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 )
 
 // ProgramTool returns the definition of a tool that a discovery command listed and that call runs. History stores it
 // completely, so that runs can be shown and resumed without running the discovery command again. schema describes the
 // parameters and must not be nil.
-func ProgramTool(name, description string, schema *JSONSchema, call ProgramCall) *Definition {
+func ProgramTool(name, description string, schema *dataschema.Schema, call ProgramCall) *Definition {
 	d := &Definition{Name: name, Description: description, Scope: ScopeDiscovered, Schema: schema, Parameters: ParametersOf(schema), Single: true,
 		Steps: []*Step{{Name: name, Body: &call}}}
 	parameters, _ := schema.MarshalJSON()                                                                                // cannot fail: it is the text that was parsed
@@ -30,9 +31,9 @@ type storedProgram struct {
 func ReadProgramTool(text []byte) (*Definition, error) {
 	var k storedProgram
 	err := json.Unmarshal(text, &k)
-	var schema *JSONSchema
+	var schema *dataschema.Schema
 	if err == nil {
-		schema, err = ParseSchema(k.Parameters)
+		schema, err = dataschema.Parse(k.Parameters)
 	}
 	if err == nil && (!ValidName(k.Name) || len(k.Argv) == 0) {
 		err = fmt.Errorf("it has no name or no command")

@@ -1,6 +1,9 @@
 package tool
 
-import "reflect"
+import (
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"reflect"
+)
 
 // Same reports whether two definitions mean the same. Positions and the contents of the files are not compared.
 func (d *Definition) Same(o *Definition) bool {
@@ -9,10 +12,10 @@ func (d *Definition) Same(o *Definition) bool {
 
 // ignoredFields are the fields that are not compared, by type.
 var ignoredFields = map[reflect.Type][]string{
-	reflect.TypeFor[Definition](): {"File", "Source", "Scope"},
-	reflect.TypeFor[Text]():       {"src", "form", "indent"},
-	reflect.TypeFor[Form]():       {"compiled"}, // compiled from source, and cyclic
-	reflect.TypeFor[JSONSchema](): {"compiled", "doc"},
+	reflect.TypeFor[Definition]():        {"File", "Source", "Scope"},
+	reflect.TypeFor[Text]():              {"src", "form", "indent"},
+	reflect.TypeFor[dataschema.Form]():   {"compiled"}, // compiled from source, and cyclic
+	reflect.TypeFor[dataschema.Schema](): {"compiled", "doc"},
 }
 
 func equalValues(a, b reflect.Value) bool {

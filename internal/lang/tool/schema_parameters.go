@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
@@ -8,7 +9,7 @@ import (
 // lists: name, type, description, whether it is required, default, allowed values and examples. A property with no type
 // or with several has the type any. Values are not checked against these parameters but against the schema itself; see
 // Definition.Schema. For a nil schema it returns nil.
-func ParametersOf(s *JSONSchema) []*Parameter {
+func ParametersOf(s *dataschema.Schema) []*Parameter {
 	if s == nil {
 		return nil
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/google/go-cmp/cmp"
 )
 
 // TestParametersOf is what people read of a schema's properties, in their order.
 func TestParametersOf(t *testing.T) {
-	s, err := ParseSchema([]byte(`{"type":"object","required":["z"],"properties":{
+	s, err := dataschema.Parse([]byte(`{"type":"object","required":["z"],"properties":{
 		"z":{"type":"string","description":"last first","enum":["a","b"],"examples":["a"]},
 		"a":{"type":"integer","default":3,"deprecated":true},
 		"m":{"type":["string","null"],"default":null},
@@ -50,13 +51,13 @@ func TestParametersOf(t *testing.T) {
 
 // TestParseSchema tells everything that is wrong with a schema at once.
 func TestParseSchema(t *testing.T) {
-	_, err := ParseSchema([]byte(`{"properties":{"a":{"type":"text"},"list":{"items":[1]}},"required":"a"}`))
+	_, err := dataschema.Parse([]byte(`{"properties":{"a":{"type":"text"},"list":{"items":[1]}},"required":"a"}`))
 	want := `properties.a.type: unknown type "text": use string, number, integer, boolean, array, object or null; ` +
 		"properties.list.items: expected a schema, got a list: use prefixItems for a schema for each element; required: expected a list of text, got text"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if _, err := ParseSchema([]byte(`{} x`)); err == nil {
+	if _, err := dataschema.Parse([]byte(`{} x`)); err == nil {
 		t.Error("text after the schema is taken")
 	}
 }

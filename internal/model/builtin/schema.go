@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 )
 
 // parsed returns the schema of a tool's parameters. It panics if the schema is invalid; the tests of this package
 // load all of them.
-func parsed(source string) *tool.JSONSchema {
-	s, err := tool.ParseSchema([]byte(source))
+func parsed(source string) *dataschema.Schema {
+	s, err := dataschema.Parse([]byte(source))
 	if err != nil {
 		panic(fmt.Sprintf("builtin: %v in %s", err, source))
 	}

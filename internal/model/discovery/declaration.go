@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -16,7 +17,7 @@ import (
 type Declaration struct {
 	Name        string
 	Description string
-	Schema      *tool.JSONSchema // of its parameters; the schema of an object
+	Schema      *dataschema.Schema // of its parameters; the schema of an object
 }
 
 // maxWarned is how many ignored declarations are reported one by one.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -23,8 +23,8 @@ const (
 
 // schemaOf returns the schema of a declaration: the first of the keys that has an object. A
 // declaration without a schema has no parameters. leftOut are the parts that cannot be checked; see
-// tool.ForeignSchema.
-func schemaOf(members map[string]json.RawMessage) (schema *tool.JSONSchema, leftOut []string, err error) {
+// dataschema.Foreign.
+func schemaOf(members map[string]json.RawMessage) (schema *dataschema.Schema, leftOut []string, err error) {
 	text := json.RawMessage(`{"type":"object","properties":{}}`)
 	for _, key := range schemaKeys {
 		if object(members[key]) != nil {
@@ -43,12 +43,12 @@ func schemaOf(members map[string]json.RawMessage) (schema *tool.JSONSchema, left
 	if json.Unmarshal(object(text)["type"], &kind) == nil && kind != "" && kind != "object" {
 		return nil, nil, fmt.Errorf("its schema must have the type object, not %s", beginning([]byte(kind)))
 	}
-	if schema, err = tool.ParseSchema(text); err == nil { // as it is written, with its order
+	if schema, err = dataschema.Parse(text); err == nil { // as it is written, with its order
 		return schema, nil, nil
 	}
 	var doc map[string]any
 	if value.DecodeJSON(string(text), &doc) == nil {
-		schema, leftOut, err = tool.ForeignSchema(doc)
+		schema, leftOut, err = dataschema.Foreign(doc)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("its schema is invalid: %w", err)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -47,7 +48,7 @@ func (m *builder) ownSchema() *Schema {
 }
 
 // output returns the schema of the output, nil if none is declared.
-func output(s *tool.JSONSchema) *Schema {
+func output(s *dataschema.Schema) *Schema {
 	if s == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 	"github.com/flowrun/flowrun/internal/test/readingtest"
@@ -25,7 +26,7 @@ const ownSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","ty
 // TestOwnSchema checks a tool with its own JSON Schema in every dialect: the schema is as written, without secrets and
 // without what the provider does not accept.
 func TestOwnSchema(t *testing.T) {
-	schema, err := tool.ParseSchema([]byte(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"a":{"$ref":"#/$defs/a"}}}}}`))
+	schema, err := dataschema.Parse([]byte(`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"properties":{"a":{"$ref":"#/$defs/a"}}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestOwnSchema(t *testing.T) {
 			`"who":{"type":"object","properties":{"zip":{"type":"string","pattern":"^\\d+$"},"name":{"type":"string","enum":["x"]},"friend":{"type":"string"}}},` +
 			`"list":{"type":"array","default":[],"items":{"type":"string"}},"key":{"type":"string"}}}`,
 	} {
-		s, err := tool.ParseSchema([]byte(ownSchema))
+		s, err := dataschema.Parse([]byte(ownSchema))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestPublished(t *testing.T) {
 	readingtest.Check(t, filepath.Join("testdata", "published.txt"), 20, func(t *testing.T, input string) string {
 		var shown string
 		for _, format := range funcschema.Formats() {
-			s, err := tool.ParseSchema([]byte(input))
+			s, err := dataschema.Parse([]byte(input))
 			if err != nil {
 				t.Fatalf("%s: %v", input, err)
 			}

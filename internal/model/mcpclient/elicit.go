@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 )
 
 // elicit answers a request of the server to ask the user something. A server may do that for the calls of
@@ -50,7 +50,7 @@ func plainValues(values map[string]any) (plain map[string]any, err error) {
 }
 
 // formOf returns the form of a question, nil if it has no fields.
-func formOf(schema any) (*tool.Form, error) {
+func formOf(schema any) (*dataschema.Form, error) {
 	text, err := json.Marshal(schema)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func formOf(schema any) (*tool.Form, error) {
 	if text, err = json.Marshal(top); err != nil {
 		return nil, err
 	}
-	return tool.ParseForm(text)
+	return dataschema.ParseForm(text)
 }
 
 // addChoices lists the values of a field whose choices have titles, as those of other fields are.

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -55,8 +56,8 @@ func titleOf(t *mcp.Tool) string {
 	return t.Title
 }
 
-// schemaOf reads the schema of a tool's parameters; see tool.ForeignSchema.
-func schemaOf(input any) (schema *tool.JSONSchema, leftOut []string, err error) {
+// schemaOf reads the schema of a tool's parameters; see dataschema.Foreign.
+func schemaOf(input any) (schema *dataschema.Schema, leftOut []string, err error) {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its schema cannot be read: %w", err)
@@ -79,7 +80,7 @@ func schemaOf(input any) (schema *tool.JSONSchema, leftOut []string, err error) 
 	if err := cleanSchema(doc, 0); err != nil {
 		return nil, nil, err
 	}
-	schema, leftOut, err = tool.ForeignSchema(doc)
+	schema, leftOut, err = dataschema.Foreign(doc)
 	if err != nil {
 		return nil, nil, fmt.Errorf("its schema is not valid: %s", plainText(err.Error(), maxTitle))
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -63,11 +64,11 @@ var own = []string{"flowrun_validate", "flowrun_preview", "flowrun_graph", "flow
 
 // schema returns the schema of an object with these properties, in JSON. It panics if that is
 // not valid; the tests load every tool.
-func schema(properties string, required ...string) *tool.JSONSchema {
+func schema(properties string, required ...string) *dataschema.Schema {
 	names, err := json.Marshal(append([]string{}, required...))
 	if err == nil {
-		var s *tool.JSONSchema
-		if s, err = tool.ParseSchema([]byte(`{"type": "object", "properties": {` + properties + `}, "required": ` + string(names) + `, "additionalProperties": false}`)); err == nil {
+		var s *dataschema.Schema
+		if s, err = dataschema.Parse([]byte(`{"type": "object", "properties": {` + properties + `}, "required": ` + string(names) + `, "additionalProperties": false}`)); err == nil {
 			return s
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -40,11 +40,11 @@ func (h questionHandlers) routes() []route {
 
 // question is a question of a step as JSON.
 type question struct {
-	Step   string     `json:"step"`
-	Prompt string     `json:"prompt"`
-	Form   *tool.Form `json:"form,omitempty"`
-	Since  time.Time  `json:"since"`
-	Until  time.Time  `json:"until,omitzero"`
+	Step   string           `json:"step"`
+	Prompt string           `json:"prompt"`
+	Form   *dataschema.Form `json:"form,omitempty"`
+	Since  time.Time        `json:"since"`
+	Until  time.Time        `json:"until,omitzero"`
 }
 
 func (h questionHandlers) questions(w http.ResponseWriter, r *http.Request) error {

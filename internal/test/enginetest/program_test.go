@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -21,7 +22,7 @@ func discovered(t *testing.T, script string) *tool.Definition {
 	if runtime.GOOS == "windows" {
 		t.Skip("the program is for sh")
 	}
-	schema, err := tool.ParseSchema([]byte(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"},"m":{"type":"object"}}}`))
+	schema, err := dataschema.Parse([]byte(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"},"m":{"type":"object"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tool_test
+package dataschema_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/dataschema"
 )
 
 const orderForm = `{"properties": {
@@ -30,7 +30,7 @@ func values(t *testing.T, text string) map[string]any {
 }
 
 // said is what problems say, one a line.
-func said(list []tool.FormProblem) string {
+func said(list []dataschema.Problem) string {
 	var b strings.Builder
 	for _, p := range list {
 		fmt.Fprintf(&b, "%s: %s", p.Field, p.Message)
@@ -49,11 +49,11 @@ func said(list []tool.FormProblem) string {
 }
 
 func TestFormFields(t *testing.T) {
-	f, err := tool.ParseForm([]byte(orderForm))
+	f, err := dataschema.ParseForm([]byte(orderForm))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []tool.FormField{
+	want := []dataschema.FormField{
 		{Name: "size", Type: "string", Title: "Size", Description: "How large", Enum: []any{"s", "m"}, Default: "m"},
 		{Name: "count", Type: "integer", Required: true},
 		{Name: "lines", Type: "array"},
@@ -72,11 +72,11 @@ func TestFormFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := tool.ParseForm(text)
+	again, err := dataschema.ParseForm(text)
 	if err != nil || !f.Equal(again) {
 		t.Errorf("a form that was written and read is another: %v", err)
 	}
-	other, err := tool.ParseForm([]byte(`{"properties": {"a": {}}}`))
+	other, err := dataschema.ParseForm([]byte(`{"properties": {"a": {}}}`))
 	if err != nil || f.Equal(other) || f.Equal(nil) {
 		t.Errorf("different forms are equal: %v", err)
 	}
@@ -94,7 +94,7 @@ func TestFormCheck(t *testing.T) {
 		{`{"properties": {"a": {}}, "additionalProperties": true}`, `{"b": 1}`, ""},
 		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"b": 1}`, " unknown\n"},
 	} {
-		f, err := tool.ParseForm([]byte(c.form))
+		f, err := dataschema.ParseForm([]byte(c.form))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestFormsThatAreNone(t *testing.T) {
 		`{"properties": {"a": {"type": "integer", "default": "x"}}}`: "properties.a.default: invalid default: ",
 		`{"properties": {"a": {"type": "nothing"}}}`:                 "properties.a.type: ",
 	} {
-		if _, err := tool.ParseForm([]byte(source)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := dataschema.ParseForm([]byte(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", source, err, want)
 		}
 	}
@@ -123,7 +123,7 @@ func TestFormsThatAreNone(t *testing.T) {
 
 func TestJSONSchema(t *testing.T) {
 	const source = `{"type": "object", "properties": {"n": {"type": "integer", "default": 12345678901234567890}, "in": {"type": "object", "properties": {"x": {"default": [1]}}}}, "required": ["n"]}`
-	s, err := tool.ParseSchema([]byte(source))
+	s, err := dataschema.Parse([]byte(source))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestJSONSchema(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for source, open := range map[string]bool{`{"properties": {"a": {}}}`: false, `{"additionalProperties": false}`: true, `{"$ref": "#/$defs/a", "$defs": {"a": {}}}`: true, `true`: false} {
-		if s, err := tool.ParseSchema([]byte(source)); err != nil || s.Open() != open {
+		if s, err := dataschema.Parse([]byte(source)); err != nil || s.Open() != open {
 			t.Errorf("%s: open %t, %v", source, !open, err)
 		}
 	}
@@ -149,16 +149,16 @@ func TestJSONSchema(t *testing.T) {
 
 // TestSchemaProblems: all that is wrong with a schema is said, each with its place.
 func TestSchemaProblems(t *testing.T) {
-	_, err := tool.ParseSchema([]byte(`{"properties": {"a": {"type": "no"}, "b": {"minimum": "x"}}}`))
+	_, err := dataschema.Parse([]byte(`{"properties": {"a": {"type": "no"}, "b": {"minimum": "x"}}}`))
 	if err == nil || !strings.Contains(err.Error(), "properties.a.type: ") || !strings.Contains(err.Error(), "; properties.b.minimum: ") {
 		t.Errorf("%v", err)
 	}
-	list := tool.SchemaProblems(fmt.Errorf("wrapped: %w", err))
+	list := dataschema.Problems(fmt.Errorf("wrapped: %w", err))
 	if len(list) != 2 || list[0].Field != "properties.a.type" || list[1].Field != "properties.b.minimum" {
 		t.Errorf("%+v", list)
 	}
-	_, err = tool.ParseSchema([]byte(`{`))
-	if list := tool.SchemaProblems(err); len(list) != 1 || list[0].Field != "" || list[0].Message != err.Error() {
+	_, err = dataschema.Parse([]byte(`{`))
+	if list := dataschema.Problems(err); len(list) != 1 || list[0].Field != "" || list[0].Message != err.Error() {
 		t.Errorf("%+v", list)
 	}
 }

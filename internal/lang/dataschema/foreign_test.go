@@ -1,4 +1,4 @@
-package tool
+package dataschema
 
 import (
 	"strings"
@@ -41,7 +41,7 @@ func TestForeignSchema(t *testing.T) {
 		if err := value.DecodeJSON([]byte(c.schema), &doc); err != nil {
 			t.Fatal(err)
 		}
-		s, leftOut, err := ForeignSchema(doc)
+		s, leftOut, err := Foreign(doc)
 		if err != nil || strings.Join(leftOut, " ") != c.leftOut {
 			t.Errorf("%s: left out %q, %v; want %q", c.schema, leftOut, err, c.leftOut)
 			continue

@@ -1,4 +1,4 @@
-package tool
+package dataschema
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/jsonschema"
 )
 
-// ForeignSchema reads a schema that another program made, as value.DecodeJSON decodes it, and changes it. Keywords that are
+// Foreign reads a schema that another program made, as value.DecodeJSON decodes it, and changes it. Keywords that are
 // not valid, or that flowrun cannot check, are put right where their meaning is plain, and left out otherwise: the other
 // program checks its arguments itself. leftOut are the paths of those, such as properties/email/pattern.
-func ForeignSchema(doc map[string]any) (s *JSONSchema, leftOut []string, err error) {
+func Foreign(doc map[string]any) (s *Schema, leftOut []string, err error) {
 	setDialect(doc)
 	leftOut = dropEmptyChoices(doc, "")
 	for range maxRepairs {
@@ -49,7 +49,7 @@ func ForeignSchema(doc map[string]any) (s *JSONSchema, leftOut []string, err err
 	if err := e.Encode(doc); err != nil {
 		return nil, nil, err
 	}
-	s, err = ParseSchema(text.Bytes())
+	s, err = Parse(text.Bytes())
 	return s, leftOut, err
 }
 

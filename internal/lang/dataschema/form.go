@@ -1,4 +1,4 @@
-package tool
+package dataschema
 
 import (
 	"bytes"
@@ -34,8 +34,8 @@ type FormField struct {
 	Required    bool
 }
 
-// FormProblem is a problem with a value of a form.
-type FormProblem struct {
+// Problem is a problem with a value, or with a schema.
+type Problem struct {
 	Field   string   // the field, with the path to the value inside it: list[0].name; "" for the form as a whole
 	Path    []string // the same path, split into its parts
 	Missing bool     // a required value is missing
@@ -46,7 +46,7 @@ type FormProblem struct {
 
 // ParseForm parses a form in the format of MarshalJSON.
 func ParseForm(source []byte) (*Form, error) {
-	f, bad := parseForm(source)
+	f, bad := CompileForm(source)
 	if len(bad) > 0 {
 		return nil, fmt.Errorf("cannot read the form: %s: %s", strings.Join(bad[0].Path, "."), bad[0].Message)
 	}
@@ -82,20 +82,20 @@ func (f *Form) Defaults() map[string]any {
 }
 
 // Check returns all problems with the given values, which are as encoding/json decodes them.
-func (f *Form) Check(values map[string]any) []FormProblem {
-	var list []FormProblem
+func (f *Form) Check(values map[string]any) []Problem {
+	var list []Problem
 	if !f.open {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if f.Field(name) == nil {
-				list = append(list, FormProblem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.suggestion(name)})
+				list = append(list, Problem{Field: name, Path: []string{name}, Unknown: true, Message: "is not in the form", Hint: f.suggestion(name)})
 			}
 		}
 	}
 	for _, p := range f.compiled.Validate(values) {
-		if len(p.Path) > 0 && slices.ContainsFunc(list, func(x FormProblem) bool { return x.Field == p.Path[0] }) {
+		if len(p.Path) > 0 && slices.ContainsFunc(list, func(x Problem) bool { return x.Field == p.Path[0] }) {
 			continue
 		}
-		list = append(list, FormProblem{Field: valuePath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
+		list = append(list, Problem{Field: FormatPath(p.Path), Path: p.Path, Missing: p.Missing, Unknown: p.Unknown, Message: p.Message})
 	}
 	return list
 }
@@ -111,8 +111,8 @@ func (f *Form) suggestion(name string) string {
 	return "the form has " + strings.Join(names, ", ")
 }
 
-// valuePath formats the path to a value for people: list[0].name.
-func valuePath(parts []string) string {
+// FormatPath formats the path to a value for people: list[0].name.
+func FormatPath(parts []string) string {
 	var b strings.Builder
 	for i, part := range parts {
 		switch {
@@ -127,8 +127,8 @@ func valuePath(parts []string) string {
 	return b.String()
 }
 
-// parseForm parses a form, or returns the problems in it.
-func parseForm(source []byte) (*Form, []jsonschema.Problem) {
+// CompileForm parses a form, or returns the problems in it.
+func CompileForm(source []byte) (*Form, []jsonschema.Problem) {
 	var doc any
 	if err := value.DecodeJSON(source, &doc); err != nil {
 		return nil, []jsonschema.Problem{{Message: err.Error()}}
