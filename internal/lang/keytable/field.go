@@ -512,3 +512,19 @@ func stringsOf(ts []diagnostic.Text) []string {
 	}
 	return all
 }
+
+// FieldsOf returns the given fields of another object, for use in T: they set the part of T that has type V. The order
+// is that of the other object.
+func FieldsOf[T, V any](o *Object, part func(*T) *V, keys ...string) []Field {
+	var all []Field
+	for _, f := range o.Fields() {
+		for _, key := range keys {
+			if f.Key == key {
+				set := f.Set
+				f.Set = func(d *Decoder, into any, n *yaml.Node) { set(d, part(into.(*T)), n) }
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}

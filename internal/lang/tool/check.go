@@ -120,14 +120,11 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
 		d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
-	checkVersions(d, t, content)
-	mergeTimeouts(d, t, content)
+	checkShared(d, t, content)
 	checkToolCache(d, t, content)
 	checkToolArtifacts(d, t, content)
-	checkLocks(d, t.Locks)
 	checkToolClaim(d, t, content)
 	checkState(d, t, content)
-	checkResource(d, t, content)
 	if !t.Alias && t.single.Body != nil && len(t.Steps) == 0 {
 		t.Single = true
 		t.single.Name, t.single.Pos = t.Name, t.Pos
@@ -378,12 +375,23 @@ func checkEnvFile(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
+// checkShared checks the keys that tools of every format have.
+func checkShared(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+	checkVersions(d, t, content)
+	mergeTimeouts(d, t, content)
+	checkLocks(d, t.Locks)
+	checkResource(d, t, content)
+	checkAlternatives(d, t.Parameters)
+	checkTestNames(d, t.Tests)
+	checkScheduleNames(d, t)
+	checkTriggerNames(d, t)
+}
+
 // checkDefinition checks the definition as a whole: rules that involve more than one of its parts.
 func checkDefinition(d *keytable.Decoder, t *draft) {
 	lists := t.lists()
 	steps := stepsByName(d, t, lists)
 	checkParameterNames(d, t, steps)
-	checkAlternatives(d, t.Parameters)
 	for _, l := range lists {
 		checkWaitFor(d, l, steps)
 	}
@@ -391,10 +399,7 @@ func checkDefinition(d *keytable.Decoder, t *draft) {
 	checkItemNames(d, t, lists, steps)
 	checkCaches(d, t, lists)
 	checkArtifacts(d, t, lists)
-	checkTestNames(d, t.Tests)
 	checkTestParameters(d, t)
-	checkScheduleNames(d, t)
-	checkTriggerNames(d, t)
 }
 
 // stepsByName returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,

@@ -21,14 +21,16 @@ func MarkdownKeys() []*keytable.Object {
 // pageTable is created when the first Markdown tool is read.
 var pageTable = sync.OnceValue(func() (t struct{ front, single, chain *keytable.Object }) {
 	retry := keytable.NewObject("error-handling of a Markdown tool", "What to do if a step fails.", func() []keytable.Field {
-		return fieldsOf(errorHandlingObject, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")
+		return keytable.FieldsOf(Keys().Field("error-handling").Of, func(e *ErrorHandling) *ErrorHandling { return e }, "retry")
 	}) // without fallback, which is a shell command
 	t.front = frontMatter(retry)
 	t.single = singleBlock(retry)
 	t.chain = keytable.NewObject("the block of a chain", "The steps of a chain. They run one after the other, and the first that fails ends the chain.", func() []keytable.Field {
 		return []keytable.Field{
 			keytable.List("steps", "S0-060", chainStep(retry), "The steps, in the order in which they run.", func(b *callBlock, p Pos) *call {
-				return addPointer(&b.calls, &call{step: &Step{Pos: p}})
+				c := &call{step: &Step{Pos: p}}
+				b.calls = append(b.calls, c)
+				return c
 			}).AsRequired(),
 		}
 	}).WithCheck(func(d *keytable.Decoder, _ any, _ *yaml.Node, content []*yaml.Node) {
@@ -60,22 +62,6 @@ type call struct {
 	pre, post  *Text
 }
 
-// fieldsOf returns the given fields of another object, for use in T: they set the part of T that has type V. The order
-// is that of the other object.
-func fieldsOf[T, V any](o *keytable.Object, part func(*T) *V, keys ...string) []keytable.Field {
-	var all []keytable.Field
-	for _, f := range o.Fields() {
-		for _, key := range keys {
-			if f.Key == key {
-				set := f.Set
-				f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) { set(d, part(into.(*T)), n) }
-				all = append(all, f)
-			}
-		}
-	}
-	return all
-}
-
 func frontMatter(retry *keytable.Object) *keytable.Object {
 	fields := []keytable.Field{
 		keytable.Boolean("tool", "S0-010", "Must be true. flowrun ignores Markdown files without it.", func(*pageDraft, bool) {}).AsRequired(),
@@ -83,10 +69,12 @@ func frontMatter(retry *keytable.Object) *keytable.Object {
 		keytable.Text("name", "S0-011", "Name of the tool. With id, only a title for people.", func(p *pageDraft, v Text) { p.name = &v }),
 		keytable.Choice("type", "S0-012", []string{"single", "chain"}, "Kind of the page: single if it has a block with tool:, chain if it has a block with steps:.", func(p *pageDraft, v string) { p.kind = v }).AsRequired(),
 		keytable.List("parameters", "S0-014", pageParameter(), "Parameters of the tool.", func(p *pageDraft, at Pos) *parameterDraft {
-			return &parameterDraft{addPointer(&p.Parameters, &Parameter{Pos: at, Type: "string", Required: true})}
+			one := &Parameter{Pos: at, Type: "string", Required: true}
+			p.Parameters = append(p.Parameters, one)
+			return &parameterDraft{one}
 		}),
 	}
-	fields = append(fields, fieldsOf(toolObject, func(p *pageDraft) *draft { return p.draft },
+	fields = append(fields, keytable.FieldsOf(Keys(), func(p *pageDraft) *draft { return p.draft },
 		"description", "version", "min-cycod-version", "min-flowrun-version", "changelog", "schedule", "on", "deprecated", "deprecated-message", "prompt", "resource", "output-schema",
 		"timeout", "platforms", "tags", "labels", "retry-run", "max-active-runs", "locks", "on-interrupt", "idempotent", "security", "metadata",
 		"function-calling", "notify", "tests")...)
@@ -112,7 +100,7 @@ var pageEnvironment = keytable.NewObject("environment of a Markdown tool", "Secr
 // pageParameter returns the object for a parameter in a list. Such a parameter is required by default.
 func pageParameter() *keytable.Object {
 	fields := []keytable.Field{keytable.Text("name", "S0-015", "Name of the parameter.", func(p *parameterDraft, v Text) { p.Name, p.Pos = v.S, v.Pos }).AsRequired()}
-	for _, f := range parameterObject.Fields() {
+	for _, f := range Keys().Field("parameters").Of.Fields() {
 		switch f.Key {
 		case "type":
 			f.Requirement, f.Default, f.Required = "S0-016", "", true
@@ -136,7 +124,7 @@ func callFields[T any](retry *keytable.Object, of func(*T) *call) []keytable.Fie
 		keytable.AnyValue("parameters", "S0-040", "Parameters for the tool: values, or references to input, preprocess, prev_step and steps.", func(t *T, v Value) { of(t).parameters = v }),
 		keytable.Nested("error-handling", "S1-037", retry, "Retries of the step.", func(t *T) *ErrorHandling { return &of(t).step.ErrorHandling }),
 	}
-	return append(fields, fieldsOf(stepObject, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
+	return append(fields, keytable.FieldsOf(Keys().Field("steps").Of, func(t *T) *Step { return of(t).step }, "timeout", "on-interrupt", "idempotent")...)
 }
 
 func singleBlock(retry *keytable.Object) *keytable.Object {
@@ -158,7 +146,7 @@ func chainStep(retry *keytable.Object) *keytable.Object {
 	for _, key := range []string{"post_processing", "post-processing"} {
 		fields = append(fields, keytable.Text(key, "S0-061", "JavaScript that returns the output of the step. output contains the output of the tool.", func(c *call, v Text) { c.post = &v }))
 	}
-	fields = append(fields, fieldsOf(stepObject, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
+	fields = append(fields, keytable.FieldsOf(Keys().Field("steps").Of, func(c *call) *Step { return c.step }, "continue-on-error", "run-condition")...)
 	step := keytable.NewObject("a step of a chain", "A step that runs another tool.", func() []keytable.Field { return fields })
 	return step.WithCheck(func(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
 		c := into.(*call)

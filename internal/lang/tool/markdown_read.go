@@ -117,16 +117,9 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
 		d.Warn(n, "no-description", "the tool has no description", "add 'description:'; people and models choose the tool by it")
 	}
-	checkVersions(d, p.draft, content)
-	mergeTimeouts(d, p.draft, content)
-	checkLocks(d, p.draft.Locks)
-	checkTestNames(d, p.Tests)
-	checkScheduleNames(d, p.draft)
-	checkTriggerNames(d, p.draft)
 	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	checkUniqueParameters(d, p.Parameters)
-	checkResource(d, p.draft, content)
-	checkAlternatives(d, p.Parameters)
+	checkShared(d, p.draft, content)
 }
 
 // checkPageParameter checks an entry of parameters.
@@ -137,7 +130,8 @@ func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*
 		return
 	}
 	if keytable.ValueOf(content, "type") == nil {
-		reportAt(d, p.Pos, Error, "no-type", "", "the parameter "+diagnostic.Quote(p.Name)+" has no type", "add 'type:', one of "+strings.Join(typeNames, ", "))
+		d.Report(Diagnostic{Code: "no-type", Severity: Error, Pos: p.Pos, Path: d.Path.String(), Message: "the parameter " + diagnostic.Quote(p.Name) + " has no type",
+			Hint: "add 'type:', one of " + strings.Join(Keys().Field("parameters").Of.Field("type").Enum, ", ")})
 	}
 	checkParameter(d, into, n, content)
 	if p.Default != nil {
@@ -203,7 +197,8 @@ func checkCall(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 		d.Fail(n, "no-body", "the step does not name a tool", "add 'tool:' with the name of a tool")
 	}
 	if v := c.parameters; v.Pos.Line > 0 && v.Map == nil && v.Text == nil {
-		d.Fail(keytable.Deref(keytable.ValueOf(content, "parameters")), "wrong-type", "expected a mapping of names, found "+describeValue(v), keytable.FormHint("a mapping of names"))
+		written := keytable.Deref(keytable.ValueOf(content, "parameters"))
+		d.Fail(written, "wrong-type", "expected a mapping of names, found "+keytable.Describe(written), keytable.FormHint("a mapping of names"))
 	}
 	for _, key := range []string{"pre", "post"} {
 		if second := keytable.KeyOf(content, key+"-processing"); second != nil && keytable.KeyOf(content, key+"_processing") != nil {

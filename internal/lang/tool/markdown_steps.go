@@ -161,7 +161,7 @@ func readBlock(d *keytable.Decoder, f *markdown.Fence, o *keytable.Object, into 
 func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
 		s := scriptStep(stepPre, RolePre, d.Src.Block(f.Body, f.Indent))
-		s.addVar("input", "{{input}}")
+		addVar(s, "input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
 	names, last := callNames(d, p, calls), ""
@@ -172,7 +172,7 @@ func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call
 	if f := found[postBlock]; f != nil {
 		s := scriptStep(stepPost, RolePost, d.Src.Block(f.Body, f.Indent))
 		s.Previous = last
-		s.addOutputVars(last != "")
+		addOutputVars(s, last != "")
 		p.Steps = append(p.Steps, s)
 	}
 }
@@ -287,7 +287,7 @@ func (c *call) toStep(name, previous string) *Step {
 	if c.post != nil {
 		post := scriptStep("post", RolePost, *c.post)
 		post.Previous = stepTool
-		post.addOutputVars(true)
+		addOutputVars(post, true)
 		group.Steps = append(group.Steps, post)
 	}
 	return around
@@ -297,13 +297,13 @@ func (c *call) toStep(name, previous string) *Step {
 func scriptStep(name string, r Role, code Text) *Step {
 	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
-		s.addVar(c, "{{"+c+"}}")
+		addVar(s, c, "{{"+c+"}}")
 	}
 	return s
 }
 
 // addVar adds a variable to the scope of the step's script; its value is a reference.
-func (s *Step) addVar(name, reference string) {
+func addVar(s *Step, name, reference string) {
 	t := textAt(reference, s.Pos)
 	code := s.Script()
 	code.Vars = append(code.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
@@ -311,14 +311,14 @@ func (s *Step) addVar(name, reference string) {
 
 // addOutputVars adds the variables of a postprocess script to its scope: the output of the previous step, as a value
 // and as text. Without a previous step, the output is the input.
-func (s *Step) addOutputVars(previous bool) {
-	s.addVar("input", "{{input}}")
+func addOutputVars(s *Step, previous bool) {
+	addVar(s, "input", "{{input}}")
 	if !previous {
-		s.addVar("output", "{{input}}")
+		addVar(s, "output", "{{input}}")
 		return
 	}
-	s.addVar("output", "prev_step.output")
-	s.addVar("outputText", "prev_step.outputText")
+	addVar(s, "output", "prev_step.output")
+	addVar(s, "outputText", "prev_step.outputText")
 }
 
 // textAt returns a text that flowrun made, with a position in the author's file.

@@ -62,7 +62,7 @@ func retryRunField() keytable.Field {
 }
 
 func retryRunFields() []keytable.Field {
-	fields := fieldsOf(retryObject, func(r *RetryRun) *Retry { return &r.Retry }, "attempts", "delay", "backoff", "max-delay", "jitter")
+	fields := keytable.FieldsOf(retryObject, func(r *RetryRun) *Retry { return &r.Retry }, "attempts", "delay", "backoff", "max-delay", "jitter")
 	for i := range fields {
 		fields[i].Requirement = ""
 		if fields[i].Key == "attempts" {
