@@ -49,7 +49,7 @@ func (r *descriptionReader) policy(keys map[string]json.RawMessage) {
 	if err != nil {
 		return // cannot happen: the values are JSON
 	}
-	def, found := tool.Decode("", text)
+	def, found := tool.File("", text)
 	for _, d := range found {
 		for key, path := range policyKeys {
 			if rest, ok := strings.CutPrefix(d.Path, path); ok {

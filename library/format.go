@@ -59,7 +59,7 @@ func (f *formats) isPath(name string) bool {
 func (f *formats) decode(path string, scope tool.Scope, src []byte) (*tool.Definition, tool.Diagnostics) {
 	load := f.customLoader(path)
 	if load == nil {
-		load = tool.Decode
+		load = tool.File
 	}
 	def, found := load(path, src)
 	if def == nil {

@@ -51,7 +51,7 @@ func definitions(t *testing.T) map[string]string {
 				t.Fatal(err)
 			}
 			for _, around := range []string{"", "description: d\n", "description: d\nrun: 'true'\n"} {
-				if def, found := tool.Decode(file, []byte(around+string(b))); found.Err() == nil {
+				if def, found := tool.File(file, []byte(around+string(b))); found.Err() == nil {
 					all[def.Name] = around + string(b)
 					break
 				}

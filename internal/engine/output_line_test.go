@@ -22,7 +22,7 @@ func TestOutputEndsItsLine(t *testing.T) {
 		"bash: printf '{}'":   "{}",
 		"steps: [{name: a, js: 'return [1]'}, {name: b, run-condition: 'false', bash: echo}]": "[1]\n", // delivered at the end
 	} {
-		def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: Prints.\n"+steps+"\n"))
+		def, found := tool.File("t.yaml", []byte("name: t\ndescription: Prints.\n"+steps+"\n"))
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}

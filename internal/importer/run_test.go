@@ -130,7 +130,7 @@ func TestRuns(t *testing.T) {
 // runDefinition runs a definition and returns what its steps printed, in the order of their ends.
 func runDefinition(t *testing.T, text []byte) (string, bool) {
 	t.Helper()
-	def, found := tool.Decode("imported.yaml", text)
+	def, found := tool.File("imported.yaml", text)
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

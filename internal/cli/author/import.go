@@ -206,7 +206,7 @@ func firstProblem(err error) string {
 }
 
 func validDefinition(env *ui.Env, name string, text []byte) error {
-	def, found := tool.Decode(name+".yaml", text)
+	def, found := tool.File(name+".yaml", text)
 	if err := found.Err(); err != nil {
 		return err
 	}

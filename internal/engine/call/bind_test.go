@@ -16,7 +16,7 @@ import (
 // planOf compiles the definition of a tool.
 func planOf(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	def, found := tool.Decode("t.yaml", []byte("name: t\ndescription: d\n"+text))
+	def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // compiled compiles a definition without its name. It returns the plan, or the problems.
 func compiled(t *testing.T, text string) (*plan.Plan, tool.Diagnostics) {
 	t.Helper()
-	def, ds := tool.Decode("t.yaml", []byte("name: t\ndescription: d\n"+text+"\n"))
+	def, ds := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text+"\n"))
 	if err := ds.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -23,7 +23,7 @@ func compiled(t *testing.T, text string) *plan.Plan {
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	var last *tool.Definition
 	for name, body := range map[string]string{"inner": "steps:\n  - {name: a, bash: echo}\n  - {name: b, bash: echo}\n", "t": text} {
-		def, found := tool.Decode(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body))
+		def, found := tool.File(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body))
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, body)
 		}

@@ -126,7 +126,7 @@ func TestWriteFails(t *testing.T) {
 
 // TestDemo checks that the demo is valid without a warning.
 func TestDemo(t *testing.T) {
-	def, found := tool.Decode("demo.yaml", Demo())
+	def, found := tool.File("demo.yaml", Demo())
 	if found.Err() != nil {
 		t.Fatal(found)
 	}

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -58,7 +57,7 @@ func checkApprove(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	d.Path.Push("form")
 	defer d.Path.Pop()
 	var bad []jsonschema.Problem
-	a.Form, bad = dataschema.CompileForm(jsonOf(Value{Map: a.form}))
+	a.Form, bad = dataschema.CompileForm(Value{Map: a.form}.JSON())
 	for _, p := range bad {
 		at, part := positionIn(Value{Pos: d.Pos(keytable.ValueOf(content, "form")), Map: a.form}, p.Path)
 		reportAt(d, at, Error, "bad-form", part, p.Message, "write a JSON Schema with properties, such as properties: {NAME: {type: string}}")
@@ -82,11 +81,4 @@ func positionIn(v Value, path []string) (at Pos, part string) {
 		v, at, part = v.Map[k].Value, v.Map[k].Pos, dataschema.FormatPath(path[:i+1])
 	}
 	return at, part
-}
-
-// jsonOf writes a value as JSON. Mappings keep their order.
-func jsonOf(v Value) []byte {
-	var b bytes.Buffer
-	writeJSON(&b, v)
-	return b.Bytes()
 }

@@ -25,7 +25,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, found := Decode("big.yaml", src); len(found) > 0 {
+				if _, found := DecodeDocument("big.yaml", src); len(found) > 0 {
 					b.Fatal(found)
 				}
 			}

@@ -7,26 +7,23 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
-// Decode reads a definition from src, the text of the named file: Markdown if the name ends in .md, YAML or JSON
-// otherwise. It returns the definition and all problems in it, sorted by position. The file is not opened. Its name is
-// used in diagnostics, and as the name of the tool if the text has none.
-//
-// The Definition is never nil. If the Diagnostics contain an Error (see Err), it holds only the parts that could be
-// read: enough for a listing, but not for a run.
-func Decode(file string, src []byte) (*Definition, Diagnostics) {
+// Loader reads a definition from the contents of a file, like DecodeDocument. It must be safe for concurrent use.
+type Loader func(file string, src []byte) (*Definition, Diagnostics)
+
+// DecodeDocument reads a definition that is YAML or JSON: see decode.File, which chooses the format by the name of the file.
+func DecodeDocument(file string, src []byte) (*Definition, Diagnostics) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(file, src)}
-	def := &draft{Definition: &Definition{Name: Stem(file), File: file, Source: src}}
-	def.Pos = Pos{File: file, Line: 1, Col: 1}
-	if isPage(file) {
-		readPage(d, def)
-	} else {
-		document(d, def)
-	}
+	def := newDraft(file, src)
+	document(d, def)
 	return def.Definition, d.Found.Sorted()
 }
 
-// Loader reads a definition from the contents of a file, like Decode. It must be safe for concurrent use.
-type Loader func(file string, src []byte) (*Definition, Diagnostics)
+// newDraft returns the draft of a definition in which nothing has been read.
+func newDraft(file string, src []byte) *draft {
+	def := &draft{Definition: &Definition{Name: Stem(file), File: file, Source: src}}
+	def.Pos = Pos{File: file, Line: 1, Col: 1}
+	return def
+}
 
 func document(d *keytable.Decoder, def *draft) {
 	if problem, bad := d.Src.Problem(); bad {

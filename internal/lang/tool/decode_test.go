@@ -15,7 +15,7 @@ import (
 // decodeOK decodes a text that must have no errors.
 func decodeOK(t *testing.T, src string) *Definition {
 	t.Helper()
-	def, found := Decode("t.yaml", []byte(src))
+	def, found := DecodeDocument("t.yaml", []byte(src))
 	if err := found.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, src)
 	}
@@ -183,11 +183,11 @@ func TestJSON(t *testing.T) {
 }
 
 func TestNameFromFile(t *testing.T) {
-	def, found := Decode("some/dir/deploy.yaml", []byte("description: d\nbash: x\n"))
+	def, found := DecodeDocument("some/dir/deploy.yaml", []byte("description: d\nbash: x\n"))
 	if found.Err() != nil || def.Name != "deploy" || len(found) > 0 {
 		t.Errorf("%q: %v", def.Name, found)
 	}
-	if _, found := Decode("", []byte("description: d\nbash: x\n")); found.Err() == nil || found[0].Code != "no-name" {
+	if _, found := DecodeDocument("", []byte("description: d\nbash: x\n")); found.Err() == nil || found[0].Code != "no-name" {
 		t.Errorf("without a file: %v", found)
 	}
 }
@@ -202,7 +202,7 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			began := time.Now()
-			_, found := Decode("t.yaml", []byte(c.src))
+			_, found := DecodeDocument("t.yaml", []byte(c.src))
 			if found.Err() == nil || !strings.Contains(found.Error(), "["+c.code+"]") {
 				t.Errorf("no %s: %.300v", c.code, found)
 			}
@@ -258,7 +258,7 @@ func TestKeys(t *testing.T) {
 		if f.Kind == keytable.KindTextOrObject { // a number is a text
 			bad = "[]"
 		}
-		_, found := Decode("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))
+		_, found := DecodeDocument("t.yaml", []byte(fmt.Sprintf("%s: %s\n", f.Key, bad)))
 		if !strings.Contains(found.Error(), "t.yaml:1:"+fmt.Sprint(len(f.Key)+3)+": error[") {
 			t.Errorf("%s: %s is accepted: %v", f.Key, bad, found)
 		}

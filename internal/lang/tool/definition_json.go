@@ -40,9 +40,7 @@ func marshalDefinitionDoc(def *Definition) ([]byte, error) {
 	for _, p := range def.Parameters {
 		one := parameterDoc{Name: p.Name, Type: p.Type, Description: p.Description, Required: p.Required}
 		if p.Default != nil {
-			var b bytes.Buffer
-			writeJSON(&b, *p.Default)
-			one.Default = b.Bytes()
+			one.Default = p.Default.JSON()
 		}
 		d.Parameters = append(d.Parameters, one)
 	}

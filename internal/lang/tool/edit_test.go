@@ -38,7 +38,7 @@ const startOfText = "name: t\ndescription: d\n"
 
 func textIn(t *testing.T, body string) Text {
 	t.Helper()
-	def, found := Decode("t.yaml", []byte(startOfText+body))
+	def, found := DecodeDocument("t.yaml", []byte(startOfText+body))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -47,7 +47,7 @@ func textIn(t *testing.T, body string) Text {
 
 // TestSame: places do not matter, values do.
 func TestSame(t *testing.T) {
-	read := func(s string) *Definition { d, _ := Decode("t.yaml", []byte(s)); return d }
+	read := func(s string) *Definition { d, _ := DecodeDocument("t.yaml", []byte(s)); return d }
 	const text = "name: t\ndescription: d\nbash: echo {A}\nparameters: {A: {description: a, default: 5, type: number}}\n"
 	a := read(text)
 	if !a.Same(read("# above\n\n" + strings.ReplaceAll(text, "bash: echo {A}", "bash: \"echo {A}\" # x"))) {

@@ -1,13 +1,9 @@
 package tool
 
 import (
-	"bytes"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/internal/lang/markdown"
 )
 
 // extensions are the extensions of definition files. A longer one comes before a shorter one of the same kind.
@@ -35,32 +31,4 @@ func Stem(file string) string {
 		return name
 	}
 	return ""
-}
-
-// Sniff guesses the extension of a definition that has no file name, such as one from standard input: .md if it begins
-// with front matter of a tool, .tool.js if it exports something, and .yaml otherwise.
-func Sniff(text []byte) string {
-	text = bytes.TrimSpace(diagnostic.WithoutMark(text))
-	switch {
-	case bytes.HasPrefix(text, []byte("---")) && marksTool(text) || bytes.HasPrefix(text, []byte("````")):
-		return ".md"
-	case hasExport(text):
-		return ".tool.js"
-	}
-	return ".yaml"
-}
-
-// marksTool reports whether the text begins with front matter that claims to be that of a tool.
-func marksTool(text []byte) bool {
-	s := diagnostic.NewSource("", text)
-	p := markdown.Split(s)
-	why, _ := notToolReason(s, p)
-	return p.Closed && why == ""
-}
-
-// hasExport reports whether the text exports something, as a JavaScript module does.
-func hasExport(text []byte) bool {
-	return slices.ContainsFunc(bytes.Split(text, []byte("\n")), func(line []byte) bool {
-		return bytes.HasPrefix(line, []byte("module.exports")) || bytes.HasPrefix(line, []byte("export default"))
-	})
 }

@@ -124,7 +124,7 @@ func schemaField() keytable.Field {
 		}
 		all := Value{Pos: d.Pos(n), Map: h.schema}
 		var err error
-		if h.Schema, err = dataschema.Parse(jsonOf(all)); err == nil {
+		if h.Schema, err = dataschema.Parse(all.JSON()); err == nil {
 			return
 		}
 		for _, p := range dataschema.Problems(err) {

@@ -19,11 +19,6 @@ import (
 // isPage reports whether a file is Markdown, by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
-// IsNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
-func IsNotTool(found Diagnostics) bool {
-	return slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "not-a-tool" })
-}
-
 // readPage reads a Markdown tool: its front matter, then its blocks.
 func readPage(d *keytable.Decoder, def *draft) {
 	def.Format = Markdown

@@ -28,7 +28,7 @@ func TestSecondFrontMatter(t *testing.T) {
 		{"around a block", "---\n" + block + "\n---\n", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, found := Decode("t.md", []byte("---\ntool: true\nname: t\ndescription: d\ntype: single\n---\n"+c.body))
+			_, found := File("t.md", []byte("---\ntool: true\nname: t\ndescription: d\ntype: single\n---\n"+c.body))
 			line := 0
 			for _, d := range found {
 				if d.Code != "second-front-matter" {

@@ -77,7 +77,7 @@ func TestSpec000(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			src := readFile(t, "testdata/spec000/"+test.name+".md")
-			def, found := Decode(test.name+".md", src)
+			def, found := File(test.name+".md", src)
 			diagnostictest.Check(t, src, found)
 			var got []string
 			for _, d := range found {
@@ -138,7 +138,7 @@ return output;
 
 // TestPagesAlike: however a page is written down, it is the same tool.
 func TestPagesAlike(t *testing.T) {
-	plain, found := Decode("demo.md", []byte(wholePage))
+	plain, found := File("demo.md", []byte(wholePage))
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -171,7 +171,7 @@ func TestPagesAlike(t *testing.T) {
 		"quoted":               wholePage + "\n> ```yaml\n> tool: other\n> ```\n\n<!--\n```yaml\ntool: other\n```\n-->\n\n    ```yaml\n    tool: other\n    ```\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			def, found := Decode("demo.md", []byte(text))
+			def, found := File("demo.md", []byte(text))
 			if len(found) > 0 {
 				t.Errorf("%v", found)
 			}
@@ -230,7 +230,7 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 
 // TestPageParameters is the table of parameters of Markdown tools.
 func TestPageParameters(t *testing.T) {
-	def, _ := Decode("demo.md", []byte(wholePage))
+	def, _ := File("demo.md", []byte(wholePage))
 	var got []string
 	for _, p := range def.Parameters {
 		line := fmt.Sprintf("%s %s %v", p.Name, p.Type, p.Required)
@@ -254,7 +254,7 @@ func TestPageHints(t *testing.T) {
 		"id: a\npreprocess: return input;":   "```javascript block that begins with // @preprocess",
 		"id: a\npostprocess: return output;": "```javascript block that begins with // @postprocess",
 	} {
-		_, found := Decode("demo.md", []byte("---\ntool: true\ntype: single\ndescription: d\n"+front+"\n---\n\n```yaml\ntool: x\n```\n"))
+		_, found := File("demo.md", []byte("---\ntool: true\ntype: single\ndescription: d\n"+front+"\n---\n\n```yaml\ntool: x\n```\n"))
 		if !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Severity == Error && strings.Contains(d.Hint, want) }) {
 			t.Errorf("%s: %v", front, found)
 		}
@@ -265,7 +265,7 @@ func TestPageHints(t *testing.T) {
 func TestChainNames(t *testing.T) {
 	const page = "---\ntool: true\nid: my.chain\nname: Meine Kette\ndescription: d\ntype: chain\n---\n\n```yaml\nsteps:\n" +
 		"  - name: web_search\n  - name: web_search\n  - id: web_search_2\n    tool: x\n  - name: Web Search\n    tool: y\n  - tool: ./tools/save-all.yaml\n  - name: tool\n  - name: 9lives\n  - tool: other.md\n  - name: x\n    tool: z\n    pre-processing: return input;\n    post-processing: return output;\n    parameters: \"{{web_search}}\"\n```\n"
-	def, found := Decode("my.chain.md", []byte(page))
+	def, found := File("my.chain.md", []byte(page))
 	if len(found) > 0 || def.Name != "my.chain" || def.DisplayName != "Meine Kette" {
 		t.Fatalf("%s %s %v", def.Name, def.DisplayName, found)
 	}
@@ -303,7 +303,7 @@ func FuzzPage(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(wholePage, "\n", "\r\n")))
 	f.Add([]byte("---\ntool: true\ntype: chain\n---\n* - 1. ```yml\n        steps:\n      - tool: a\n    \t~~~js\n\t//@preprocess\n\t\treturn\u2028input\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		def, found := Decode("fuzz.md", src)
+		def, found := File("fuzz.md", src)
 		diagnostictest.Check(t, src, found)
 		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
 		inPlace(t, src, def)
@@ -322,13 +322,13 @@ func TestHostilePages(t *testing.T) {
 		"deeper": "- a\n  - b\n    - c\n      > - 1. d\n", "front": "---\n", "brackets": "[", "html": "<div>\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, found := Decode("demo.md", []byte(head+strings.Repeat(unit, (markdown.MaxSize-len(head))/len(unit))))
+			_, found := File("demo.md", []byte(head+strings.Repeat(unit, (markdown.MaxSize-len(head))/len(unit))))
 			if found.Err() == nil {
 				t.Error("no error")
 			}
 		})
 	}
-	if _, found := Decode("demo.md", []byte(head+strings.Repeat("x", markdown.MaxSize))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
+	if _, found := File("demo.md", []byte(head+strings.Repeat("x", markdown.MaxSize))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
 		t.Errorf("%v", found)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
-	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // NormalJSON returns a definition as indented JSON that loads as the same tool. YAML aliases and merge keys are
@@ -20,14 +19,12 @@ func NormalJSON(def *Definition) ([]byte, error) {
 	if def.Format != "" {
 		return marshalDefinitionDoc(def)
 	}
-	doc, err := def.document()
+	doc, err := documentOf(def)
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	writeJSON(&b, normalizeObject(toolObject, Value{Map: withNameFirst(doc, def.Name)}))
 	var out bytes.Buffer
-	if err := json.Indent(&out, b.Bytes(), "", "  "); err != nil {
+	if err := json.Indent(&out, normalizeObject(Keys(), Value{Map: withNameFirst(doc, def.Name)}).JSON(), "", "  "); err != nil {
 		return nil, fmt.Errorf("cannot write a definition as JSON: %w", err)
 	}
 	out.WriteByte('\n')
@@ -39,7 +36,7 @@ func normalizeObject(o *keytable.Object, v Value) Value {
 	if v.Map == nil {
 		return v
 	}
-	typed := o == parameterObject && slices.ContainsFunc(v.Map, func(e Entry) bool {
+	typed := o == Keys().Field("parameters").Of && slices.ContainsFunc(v.Map, func(e Entry) bool {
 		return e.Key == "type" && e.Value.Text != nil && (e.Value.Text.S == "number" || e.Value.Text.S == "boolean")
 	})
 	return mapEntries(v, func(e Entry) Value {
@@ -131,45 +128,4 @@ func keepWritten(v Value, typed bool) Value {
 		return v.AsText()
 	}
 	return v
-}
-
-func writeJSON(b *bytes.Buffer, v Value) {
-	switch {
-	case v.Map != nil:
-		b.WriteByte('{')
-		for i, e := range v.Map {
-			comma(b, i)
-			writeString(b, e.Key)
-			b.WriteByte(':')
-			writeJSON(b, e.Value)
-		}
-		b.WriteByte('}')
-	case v.List != nil:
-		b.WriteByte('[')
-		for i, item := range v.List {
-			comma(b, i)
-			writeJSON(b, item)
-		}
-		b.WriteByte(']')
-	case v.Text != nil:
-		writeString(b, v.Text.S)
-	case v.Scalar == nil:
-		b.WriteString("null")
-	default:
-		b.WriteString(value.Plain(v.Scalar))
-	}
-}
-
-func comma(b *bytes.Buffer, i int) {
-	if i > 0 {
-		b.WriteByte(',')
-	}
-}
-
-// writeString writes a JSON string without HTML escapes.
-func writeString(b *bytes.Buffer, s string) {
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // encoding a string into a buffer cannot fail
-	b.Truncate(b.Len() - 1)
 }

@@ -33,7 +33,7 @@ func (d *Definition) ResultSchema() *dataschema.Schema {
 	if required != nil {
 		all = append(all, Entry{Key: "required", Value: Value{List: required}})
 	}
-	s, err := dataschema.Parse(jsonOf(Value{Map: all}))
+	s, err := dataschema.Parse(Value{Map: all}.JSON())
 	if err != nil {
 		panic(err) // it has nothing but known types
 	}
@@ -53,7 +53,7 @@ func outputSchema() keytable.Field {
 		}
 		all := Value{Pos: d.Pos(n), Map: t.outputSchema}
 		var err error
-		if t.OutputSchema, err = dataschema.ParseOutput(jsonOf(all)); err == nil {
+		if t.OutputSchema, err = dataschema.ParseOutput(all.JSON()); err == nil {
 			return
 		}
 		for _, p := range dataschema.Problems(err) {

@@ -65,7 +65,7 @@ func portablePage(def *Definition, name string) ([]byte, error) {
 // applyRename applies the edit that sets the tool's name. It fails if the result does not have that name.
 func applyRename(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
-	if again, _ := Decode("-"+Extension(def.File), out); again.Name != name {
+	if again, _ := File("-"+Extension(def.File), out); again.Name != name {
 		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", diagnostic.Quote(def.File), name)
 	}
 	return out, nil
@@ -73,7 +73,7 @@ func applyRename(def *Definition, text []byte, e Edit, name string) ([]byte, err
 
 // jsonToYAML returns a JSON definition as YAML.
 func jsonToYAML(def *Definition, name string) ([]byte, error) {
-	doc, err := def.document()
+	doc, err := documentOf(def)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func withNameFirst(doc []Entry, name string) []Entry {
 	return append([]Entry{{Key: "name", Value: v}}, doc...)
 }
 
-// document parses a definition's file into a tree. The error is Diagnostics.
-func (def *Definition) document() ([]Entry, error) {
+// documentOf parses a definition's file into a tree. The error is Diagnostics.
+func documentOf(def *Definition) ([]Entry, error) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
 	if problem, bad := d.Src.Problem(); bad {
 		return nil, Diagnostics{problem}

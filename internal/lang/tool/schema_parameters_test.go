@@ -28,7 +28,7 @@ func TestParametersOf(t *testing.T) {
 		}
 		text := string(line)
 		if p.Default != nil {
-			text += " default " + string(jsonOf(*p.Default))
+			text += " default " + string(p.Default.JSON())
 		}
 		for _, v := range append(p.Validation.Enum, p.Examples...) {
 			text += " " + v.Text.S

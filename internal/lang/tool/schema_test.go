@@ -79,7 +79,7 @@ func TestSchemaGood(t *testing.T) {
 	s := compileSchema(t)
 	good := 0
 	for name, src := range definitions(t) {
-		_, found := Decode(name, src)
+		_, found := DecodeDocument(name, src)
 		if slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code != "name-differs" }) {
 			continue
 		}
@@ -210,7 +210,7 @@ func TestSchemaValues(t *testing.T) {
 			t.Errorf("%q is not a document", c.line)
 			continue
 		}
-		_, found := Decode("t.yaml", src)
+		_, found := DecodeDocument("t.yaml", src)
 		if loads := found.Err() == nil; loads != c.valid {
 			t.Errorf("%q: loads %v, want %v: %v", c.line, loads, c.valid, found)
 		}

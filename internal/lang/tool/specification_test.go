@@ -99,7 +99,7 @@ func TestSpec001(t *testing.T) {
 					t.Fatal("the block has parameters of its own")
 				}
 			}
-			def, found := Decode(file, []byte(before+text))
+			def, found := DecodeDocument(file, []byte(before+text))
 			var got []string
 			for _, d := range found {
 				got = append(got, fmt.Sprintf("%s[%s] %d", d.Severity, d.Code, d.Pos.Line-strings.Count(before, "\n")))
@@ -126,7 +126,7 @@ func TestSpec001Alternatives(t *testing.T) {
 		t.Fatalf("%d parts", len(parts))
 	}
 	for i, kind := range []Kind{Bash, Cmd, Pwsh} {
-		def, found := Decode("t.yaml", []byte(fmt.Sprintf(heading, "t")+parts[i]))
+		def, found := DecodeDocument("t.yaml", []byte(fmt.Sprintf(heading, "t")+parts[i]))
 		if len(found) > 0 || len(def.Steps) != 1 || def.Steps[0].Kind() != kind {
 			t.Errorf("%s: %v", kind, found)
 		}
@@ -135,7 +135,7 @@ func TestSpec001Alternatives(t *testing.T) {
 
 // TestSpec001Duplicate: the message names the key and both its lines.
 func TestSpec001Duplicate(t *testing.T) {
-	_, found := Decode("0029.yaml", readFile(t, "testdata/spec001/0029.yaml"))
+	_, found := DecodeDocument("0029.yaml", readFile(t, "testdata/spec001/0029.yaml"))
 	want := `key "function-calling" is given twice: on line 89 and on line 185`
 	if !strings.Contains(found.Error(), want) {
 		t.Errorf("no %q in:\n%v", want, found)

@@ -79,7 +79,7 @@ steps:
     bash: *a
   - {name: flow, bash: 'x {A}', input: "é {A}"}
 `, "\n", "\r\n")
-	def, found := Decode("t.yaml", []byte(src))
+	def, found := DecodeDocument("t.yaml", []byte(src))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func checkText(t *testing.T, s *diagnostic.Source, text Text) {
 // TestRepairedTextAt: a value that was repaired still leads to its own file.
 func TestRepairedTextAt(t *testing.T) {
 	src := "name: t\ndescription: d\nbash: echo 'it''s': {A} é {B}\n"
-	def, found := Decode("t.yaml", []byte(src))
+	def, found := DecodeDocument("t.yaml", []byte(src))
 	if err := found.Err(); err != nil || len(def.Steps) != 1 {
 		t.Fatal(found)
 	}
@@ -138,7 +138,7 @@ func TestRepairedTextAt(t *testing.T) {
 
 func ExampleText_At() {
 	src := "name: greet\ndescription: Greets\nbash: |\n  echo hello\n  echo {WHO}\n"
-	def, _ := Decode("greet.yaml", []byte(src))
+	def, _ := DecodeDocument("greet.yaml", []byte(src))
 	command := def.Steps[0].Command()
 	fmt.Println(command.At(strings.Index(command.S, "{WHO}")))
 	// Output: greet.yaml:5:8

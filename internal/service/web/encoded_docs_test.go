@@ -19,7 +19,7 @@ func TestEncodedDocs(t *testing.T) {
 		for i := range steps {
 			fmt.Fprintf(&text, "  - {name: s%d, bash: 'true'}\n", i)
 		}
-		def, _ := tool.Decode("many.yaml", []byte(text.String()))
+		def, _ := tool.File("many.yaml", []byte(text.String()))
 		p, err := engine.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@
 package diagnostictest
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -49,6 +50,29 @@ func Files(t *testing.T, folder, pattern string, least int, update bool, decode 
 		}
 	} else if len(want) > 0 {
 		t.Errorf("the list has files that do not exist: %v", slices.Sorted(maps.Keys(want)))
+	}
+}
+
+// Pictures draws the diagnostics of the files in a folder that have a picture beside them, NAME.golden: together they show
+// each form of a line, a caret and a note. There are at least so many.
+func Pictures(t *testing.T, folder, extension string, least int, update bool, decode func(file string, src []byte) diagnostic.Diagnostics) {
+	pictures, err := filepath.Glob(filepath.Join(folder, "*.golden"))
+	if err != nil || len(pictures) < least {
+		t.Fatalf("found %d pictures: %v", len(pictures), err)
+	}
+	for _, golden := range pictures {
+		file := strings.TrimSuffix(golden, ".golden") + extension
+		src := read(t, file)
+		var picture bytes.Buffer
+		diagnostic.Render(&picture, decode(file, src), func(string) []byte { return src }, diagnostic.Style{})
+		if update {
+			if err := os.WriteFile(golden, picture.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(string(read(t, golden)), picture.String()); diff != "" {
+			t.Errorf("%s changed (-want +got):\n%s", golden, diff)
+		}
 	}
 }
 

@@ -181,7 +181,7 @@ func TestDocuments(t *testing.T) {
 
 func TestDiagnosticsDocument(t *testing.T) {
 	t.Parallel()
-	_, found := tool.Decode("t.yaml", []byte("name: t\nbash: x\nbsh: y\nsteps: []\n"))
+	_, found := tool.File("t.yaml", []byte("name: t\nbash: x\nbsh: y\nsteps: []\n"))
 	if len(found) == 0 {
 		t.Fatal("no problems")
 	}

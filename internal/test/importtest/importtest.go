@@ -38,7 +38,7 @@ func Definitions(t testing.TB, r *importer.Result) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def, found := tool.Decode(one.Name+".yaml", text)
+		def, found := tool.File(one.Name+".yaml", text)
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

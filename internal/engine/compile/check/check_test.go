@@ -17,7 +17,7 @@ import (
 // found compiles a definition and returns the line and the code of each problem, warnings included. Other tools are in dir.
 func found(t *testing.T, dir, text string) (list []string) {
 	t.Helper()
-	def, ds := tool.Decode(filepath.Join(dir, "t.yaml"), []byte("name: t\ndescription: d\n"+text+"\n"))
+	def, ds := tool.File(filepath.Join(dir, "t.yaml"), []byte("name: t\ndescription: d\n"+text+"\n"))
 	if err := ds.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

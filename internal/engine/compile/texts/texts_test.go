@@ -34,7 +34,7 @@ steps:
 
 func sampleNames(t *testing.T) (Names, *tool.Definition) {
 	t.Helper()
-	def, ds := tool.Decode("t.yaml", []byte(sample))
+	def, ds := tool.File("t.yaml", []byte(sample))
 	if err := ds.Err(); err != nil {
 		t.Fatal(err)
 	}
