@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/buildinfo"
@@ -87,7 +88,7 @@ func keptSources(a *call.Frame) []tool.Source {
 	list := slices.Clone(a.Plan.Sources)
 	for i := range list {
 		s := &list[i]
-		if text := tool.Redact(s.Text, a.Session().Mask().String); !bytes.Equal(text, s.Text) {
+		if text := rewrite.Redact(s.Text, a.Session().Mask().String); !bytes.Equal(text, s.Text) {
 			s.Original, s.Text, s.Digest = s.Digest, text, tool.DigestOf(text)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -20,7 +21,7 @@ func Render(t *Tool) ([]byte, error) {
 	for _, list := range [][]*Step{t.Steps, t.OnSuccess, t.OnFailure, t.Finally} {
 		w.addNames(list)
 	}
-	text, err := tool.WriteYAML(w.tool(t))
+	text, err := rewrite.WriteYAML(w.tool(t))
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the definition %s: %w", diagnostic.Quote(t.Name), err)
 	}

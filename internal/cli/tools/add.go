@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 )
@@ -151,7 +152,7 @@ func (p *toolWriter) setText(env *ui.Env, add *addition.Addition) (err error) {
 			return err
 		}
 		p.extension = storedExtension(def.File, def.Source)
-		p.text, err = tool.Portable(def, add.Name)
+		p.text, err = rewrite.Portable(def, add.Name)
 	case len(add.Tool) == 0 && add.Editor:
 		p.text = fmt.Appendf(nil, emptyTool, add.Name)
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -91,14 +92,14 @@ func printDefinition(env *ui.Env, def *tool.Definition, format string) error {
 
 func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	if format == "json" {
-		text, err := tool.NormalJSON(def)
+		text, err := rewrite.NormalJSON(def)
 		var ds tool.Diagnostics
 		if errors.As(err, &ds) { // findForOutput has reported them
 			err = ui.CodeError(outcome.ExitInvalid)
 		}
 		return text, err
 	}
-	text, err := tool.Portable(def, "")
+	text, err := rewrite.Portable(def, "")
 	if n := len(text); err == nil && n > 0 && text[n-1] != '\n' {
 		text = append(text, '\n')
 	}

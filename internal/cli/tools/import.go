@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -77,7 +78,7 @@ func importTool(env *ui.Env, file string, p toolWriter) error {
 		}
 	}
 	p.name, p.extension = def.Name, storedExtension(def.File, def.Source)
-	if p.text, err = tool.Portable(def, ""); err != nil {
+	if p.text, err = rewrite.Portable(def, ""); err != nil {
 		return err
 	}
 	if err := p.resolvePath(); err != nil {

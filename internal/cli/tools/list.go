@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/addition"
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
@@ -261,7 +262,7 @@ func listYAML(env *ui.Env, docs []listedJSON) error {
 		}
 		list = append(list, m.Value())
 	}
-	text, err := tool.WriteYAML([]tool.Entry{{Key: "tools", Value: tool.Value{List: list}}})
+	text, err := rewrite.WriteYAML([]tool.Entry{{Key: "tools", Value: tool.Value{List: list}}})
 	if err == nil {
 		_, err = env.Stdout.Write(text)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -80,7 +81,7 @@ var keyOrder = []string{
 var authorKeyed = []string{"parameters", "variables"}
 
 // YAML returns the text of a definition file, with its keys in keyOrder.
-func (d Draft) YAML() ([]byte, error) { return tool.WriteYAML(sorted(d)) }
+func (d Draft) YAML() ([]byte, error) { return rewrite.WriteYAML(sorted(d)) }
 
 func sorted(entries []tool.Entry) []tool.Entry {
 	entries = slices.Clone(entries)

@@ -1,4 +1,7 @@
-package tool
+// Package rewrite writes definitions as text: [Portable] under another name and otherwise as their author wrote them,
+// [NormalJSON] with every short form spelled out, [WriteYAML] from keys and values, as people would. [Redact] hides parts of a
+// text. What is written reads as the same tool.
+package rewrite
 
 import (
 	"bytes"
@@ -13,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // Portable returns a definition as the text of a file that contains its own name. The text is that of its file with
@@ -22,11 +26,11 @@ import (
 //
 // If name is not empty, it becomes the name of the tool. Portable fails if the name is written in a form that it cannot
 // change. The name of a JavaScript tool is computed by its code and is never changed.
-func Portable(def *Definition, name string) ([]byte, error) {
+func Portable(def *tool.Definition, name string) ([]byte, error) {
 	switch def.Format {
-	case JavaScript:
+	case tool.JavaScript:
 		return def.Source, nil
-	case Markdown:
+	case tool.Markdown:
 		return portablePage(def, name)
 	}
 	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
@@ -48,7 +52,7 @@ func Portable(def *Definition, name string) ([]byte, error) {
 }
 
 // portablePage is Portable for a Markdown tool.
-func portablePage(def *Definition, name string) ([]byte, error) {
+func portablePage(def *tool.Definition, name string) ([]byte, error) {
 	s := diagnostic.NewSource(def.File, def.Source)
 	front := s.Only(markdown.Split(s).Front)
 	root, err := keytable.ParseOne(front.Text)
@@ -63,16 +67,16 @@ func portablePage(def *Definition, name string) ([]byte, error) {
 }
 
 // applyRename applies the edit that sets the tool's name. It fails if the result does not have that name.
-func applyRename(def *Definition, text []byte, e Edit, name string) ([]byte, error) {
+func applyRename(def *tool.Definition, text []byte, e diagnostic.Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
-	if again, _ := File("-"+Extension(def.File), out); again.Name != name {
+	if again, _ := tool.File("-"+tool.Extension(def.File), out); again.Name != name {
 		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", diagnostic.Quote(def.File), name)
 	}
 	return out, nil
 }
 
 // jsonToYAML returns a JSON definition as YAML.
-func jsonToYAML(def *Definition, name string) ([]byte, error) {
+func jsonToYAML(def *tool.Definition, name string) ([]byte, error) {
 	doc, err := documentOf(def)
 	if err != nil {
 		return nil, err
@@ -81,21 +85,21 @@ func jsonToYAML(def *Definition, name string) ([]byte, error) {
 }
 
 // withNameFirst sets the name of a document. If it has none, the name becomes its first key.
-func withNameFirst(doc []Entry, name string) []Entry {
-	text := Plain(name)
-	v := Value{Scalar: name, Text: &text}
-	if i := slices.IndexFunc(doc, func(e Entry) bool { return e.Key == "name" }); i >= 0 {
+func withNameFirst(doc []keytable.Entry, name string) []keytable.Entry {
+	text := diagnostic.Plain(name)
+	v := keytable.Value{Scalar: name, Text: &text}
+	if i := slices.IndexFunc(doc, func(e keytable.Entry) bool { return e.Key == "name" }); i >= 0 {
 		doc[i].Value = v
 		return doc
 	}
-	return append([]Entry{{Key: "name", Value: v}}, doc...)
+	return append([]keytable.Entry{{Key: "name", Value: v}}, doc...)
 }
 
 // documentOf parses a definition's file into a tree. The error is Diagnostics.
-func documentOf(def *Definition) ([]Entry, error) {
+func documentOf(def *tool.Definition) ([]keytable.Entry, error) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(def.File, def.Source)}
 	if problem, bad := d.Src.Problem(); bad {
-		return nil, Diagnostics{problem}
+		return nil, diagnostic.Diagnostics{problem}
 	}
 	root := d.Parse()
 	if root == nil || !d.Shape(root) {
@@ -110,22 +114,22 @@ func documentOf(def *Definition) ([]Entry, error) {
 
 // nameEdit returns the edit that sets a top-level key to name. Nothing else changes; if the key already has that value,
 // the edit is empty.
-func nameEdit(s *diagnostic.Source, root *yaml.Node, key, name string) Edit {
+func nameEdit(s *diagnostic.Source, root *yaml.Node, key, name string) diagnostic.Edit {
 	line := key + ": " + name
 	value := keytable.ValueOf(root.Content, key)
 	switch {
 	case value == nil && root.Style&yaml.FlowStyle != 0:
 		at := s.Offset(root.Line, root.Column) + 1
-		return Edit{From: at, To: at, Text: line + ", "}
+		return diagnostic.Edit{From: at, To: at, Text: line + ", "}
 	case value == nil:
 		at := s.Offset(root.Line, 1)
-		return Edit{From: at, To: at, Text: strings.Repeat(" ", root.Column-1) + line + s.Newline()}
+		return diagnostic.Edit{From: at, To: at, Text: strings.Repeat(" ", root.Column-1) + line + s.Newline()}
 	case value.Value == name:
-		return Edit{}
+		return diagnostic.Edit{}
 	}
 	at := s.Offset(value.Line, value.Column)
 	rest := s.Text[at : s.Offset(value.Line, 1)+len(s.Line(value.Line))]
-	return Edit{From: at, To: at + scalarLen(value, rest), Text: name}
+	return diagnostic.Edit{From: at, To: at + scalarLen(value, rest), Text: name}
 }
 
 // scalarLen returns the length of a scalar on a single line.

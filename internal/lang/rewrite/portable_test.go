@@ -1,7 +1,8 @@
-package tool
+package rewrite
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,20 +13,24 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
+
+var update = flag.Bool("update", false, "write golden files")
 
 // sameTool compares what definitions say, not where or in which form they say it.
 var sameTool = cmp.Options{
-	cmpopts.IgnoreTypes(Pos{}),
-	cmpopts.IgnoreFields(Definition{}, "File", "Source"),
-	cmpopts.IgnoreUnexported(Text{}, Value{}, DeclaredOutput{}, HTTP{}, dataschema.Schema{}),
+	cmpopts.IgnoreTypes(diagnostic.Pos{}),
+	cmpopts.IgnoreFields(tool.Definition{}, "File", "Source"),
+	cmpopts.IgnoreUnexported(diagnostic.Text{}, keytable.Value{}, tool.DeclaredOutput{}, tool.HTTP{}, dataschema.Schema{}),
 }
 
 // everyDefinition is the definitions of the specification and of the examples that
 // load.
-func everyDefinition(t *testing.T) map[string]*Definition {
-	all := map[string]*Definition{}
-	for _, pattern := range []string{"testdata/spec001/*.yaml", "../../../examples/*.yaml"} {
+func everyDefinition(t *testing.T) map[string]*tool.Definition {
+	all := map[string]*tool.Definition{}
+	for _, pattern := range []string{"../tool/testdata/spec001/*.yaml", "../../../examples/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no files %s: %v", pattern, err)
@@ -36,8 +41,8 @@ func everyDefinition(t *testing.T) map[string]*Definition {
 				t.Fatal(err)
 			}
 			for _, head := range []string{"", "name: a\ndescription: d\n", "name: a\ndescription: d\nbash: echo\n"} { // the specification shows some sections alone
-				if def, found := File(file, append([]byte(head), text...)); found.Err() == nil {
-					all[Stem(file)] = def
+				if def, found := tool.File(file, append([]byte(head), text...)); found.Err() == nil {
+					all[tool.Stem(file)] = def
 					break
 				}
 			}
@@ -73,11 +78,11 @@ func TestPortable(t *testing.T) {
 	}
 }
 
-func same(t *testing.T, what string, def *Definition, file string, text []byte) *Definition {
+func same(t *testing.T, what string, def *tool.Definition, file string, text []byte) *tool.Definition {
 	t.Helper()
-	again, found := File(file, text)
+	again, found := tool.File(file, text)
 	for _, d := range found {
-		if d.Severity == Error || d.Code == "repaired-scalar" {
+		if d.Severity == diagnostic.Error || d.Code == "repaired-scalar" {
 			t.Errorf("%s: %s", what, d)
 		}
 	}
@@ -104,14 +109,14 @@ func TestPortableText(t *testing.T) {
 		{"no YAML", "a.yaml", "name: [\n", "b", "name: [\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			def, _ := File(c.file, []byte(c.text))
+			def, _ := tool.File(c.file, []byte(c.text))
 			got, err := Portable(def, c.as)
 			if err != nil || string(got) != c.want {
 				t.Errorf("%v\n got %q\nwant %q", err, got, c.want)
 			}
 		})
 	}
-	def, _ := File("a.yaml", []byte("name: >-\n  a\nbash: echo\n"))
+	def, _ := tool.File("a.yaml", []byte("name: >-\n  a\nbash: echo\n"))
 	if _, err := Portable(def, "b"); err == nil || !strings.Contains(err.Error(), "name: b") {
 		t.Errorf("a name in a block: %v", err)
 	}
@@ -133,7 +138,7 @@ parameters:
   O: {type: object, description: o, default: {k: [1, yes]}}
 tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
 `
-	def, found := File("normal.yaml", []byte(text))
+	def, found := tool.File("normal.yaml", []byte(text))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -147,14 +152,18 @@ tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(string(readFile(t, golden)), string(got)); diff != "" {
+	before, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(before), string(got)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if _, found := File("normal.json", got); found.Err() != nil {
+	if _, found := tool.File("normal.json", got); found.Err() != nil {
 		t.Error(found)
 	}
 
-	broken, _ := File("broken.yaml", []byte("bash: [\n"))
+	broken, _ := tool.File("broken.yaml", []byte("bash: [\n"))
 	if _, err := NormalJSON(broken); err == nil {
 		t.Error("broken YAML became JSON")
 	}
@@ -174,18 +183,18 @@ func FuzzWriteYAML(f *testing.F) {
 		if bad(s) || bad(u) {
 			return
 		}
-		text := func(s string) Value { t := Plain(s); return Value{Scalar: s, Text: &t} }
-		doc := []Entry{
+		text := func(s string) keytable.Value { t := diagnostic.Plain(s); return keytable.Value{Scalar: s, Text: &t} }
+		doc := []keytable.Entry{
 			{Key: "description", Value: text(s)},
-			{Key: "x-list", Value: Value{List: []Value{text(s), text(u)}}},
-			{Key: "x-map", Value: Value{Map: []Entry{{Key: "k", Value: text(u)}, {Key: "n", Value: Value{List: []Value{{Map: []Entry{{Key: "d", Value: text(s)}}}}}}}}},
+			{Key: "x-list", Value: keytable.Value{List: []keytable.Value{text(s), text(u)}}},
+			{Key: "x-map", Value: keytable.Value{Map: []keytable.Entry{{Key: "k", Value: text(u)}, {Key: "n", Value: keytable.Value{List: []keytable.Value{{Map: []keytable.Entry{{Key: "d", Value: text(s)}}}}}}}}},
 			{Key: "bash", Value: text(u)},
 		}
 		out, err := WriteYAML(doc)
 		if err != nil {
 			t.Fatalf("%v: %q %q", err, s, u)
 		}
-		again, _ := File("again.yaml", out)
+		again, _ := tool.File("again.yaml", out)
 		back, err := documentOf(again)
 		if err != nil {
 			t.Fatalf("%v: %q %q\n%s", err, s, u, out)
@@ -208,14 +217,14 @@ func TestPortablePage(t *testing.T) {
 		"by id":    {"tool: true\nid: a\nname: The A\ntype: single\n", "b", "tool: true\nid: b\nname: The A\ntype: single\n"},
 		"flow":     {"{tool: true, name: a, type: single}\n", "b", "{tool: true, name: b, type: single}\n"},
 	} {
-		def, _ := File("a.md", []byte(page(c.front)))
+		def, _ := tool.File("a.md", []byte(page(c.front)))
 		got, err := Portable(def, c.as)
 		if want := page(c.want); err != nil || string(got) != want {
 			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(want, string(got)))
 		}
 	}
 	whole := "\ufeff````markdown\r\n---\r\ntool: true\r\nname: a\r\ntype: single\r\n---\r\n````\r\n"
-	def, _ := File("a.md", []byte(whole))
+	def, _ := tool.File("a.md", []byte(whole))
 	if got, err := Portable(def, "b"); err != nil || !strings.Contains(string(got), "\r\nname: b\r\n") || !strings.HasPrefix(string(got), "````markdown") {
 		t.Errorf("in a fence: %v %q", err, got)
 	}
@@ -223,13 +232,13 @@ func TestPortablePage(t *testing.T) {
 
 // TestDescribedJSON: what programs learn of a tool that is not YAML.
 func TestDescribedJSON(t *testing.T) {
-	def, _ := File("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
+	def, _ := tool.File("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
 	got, err := NormalJSON(def)
 	var d definitionDoc
 	if err == nil {
 		err = json.Unmarshal(got, &d)
 	}
-	if err != nil || d.Name != "a" || d.Format != Markdown || len(d.Parameters) != 1 || string(d.Parameters[0].Default) != "1.5" || d.Source != string(def.Source) {
+	if err != nil || d.Name != "a" || d.Format != tool.Markdown || len(d.Parameters) != 1 || string(d.Parameters[0].Default) != "1.5" || d.Source != string(def.Source) {
 		t.Errorf("%v %s", err, got)
 	}
 }

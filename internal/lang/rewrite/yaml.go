@@ -1,4 +1,4 @@
-package tool
+package rewrite
 
 import (
 	"bytes"
@@ -9,12 +9,13 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
 
 // WriteYAML writes a definition as people would: keys in the order of doc, texts of several lines as blocks, short
 // lists on one line, and a blank line around entries of more than one line. Reading the result gives the same keys and
 // values.
-func WriteYAML(doc []Entry) ([]byte, error) {
+func WriteYAML(doc []keytable.Entry) ([]byte, error) {
 	var out bytes.Buffer
 	tall := false // the previous entry has several lines
 	for i, e := range doc {
@@ -32,8 +33,8 @@ func WriteYAML(doc []Entry) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func encodeEntry(e Entry) ([]byte, error) {
-	n := mappingNode([]Entry{e})
+func encodeEntry(e keytable.Entry) ([]byte, error) {
+	n := mappingNode([]keytable.Entry{e})
 	restore := hideEmoji(n)
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
@@ -45,7 +46,7 @@ func encodeEntry(e Entry) ([]byte, error) {
 	return restore(b.Bytes()), err
 }
 
-func mappingNode(entries []Entry) *yaml.Node {
+func mappingNode(entries []keytable.Entry) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, e := range entries {
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.Key}, valueNode(e.Value))
@@ -53,7 +54,7 @@ func mappingNode(entries []Entry) *yaml.Node {
 	return n
 }
 
-func valueNode(v Value) *yaml.Node {
+func valueNode(v keytable.Value) *yaml.Node {
 	switch {
 	case v.Map != nil:
 		return mappingNode(v.Map)
@@ -91,7 +92,7 @@ const maxOnOneLine = 60
 
 var bareWord = diagnostic.Pattern(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
-func fitsOneLine(list []Value) bool {
+func fitsOneLine(list []keytable.Value) bool {
 	total := 0
 	for _, v := range list {
 		n := valueNode(v)

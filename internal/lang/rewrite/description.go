@@ -1,16 +1,18 @@
-package tool
+package rewrite
 
 import (
 	"bytes"
 	"encoding/json"
+
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // definitionDoc is the JSON document of a definition whose file is not YAML or JSON.
 type definitionDoc struct {
 	Name        string             `json:"name"`
 	DisplayName string             `json:"display_name,omitempty"`
-	Format      Format             `json:"format"`
+	Format      tool.Format        `json:"format"`
 	Description string             `json:"description"`
 	Version     string             `json:"version,omitempty"`
 	Author      string             `json:"author,omitempty"`
@@ -31,7 +33,7 @@ type parameterDoc struct {
 }
 
 // marshalDefinitionDoc writes the JSON document of a definition, with its source text.
-func marshalDefinitionDoc(def *Definition) ([]byte, error) {
+func marshalDefinitionDoc(def *tool.Definition) ([]byte, error) {
 	d := definitionDoc{Name: def.Name, DisplayName: def.DisplayName, Format: def.Format, Description: def.Description, Version: def.Version, Author: def.Author,
 		Tags: append([]string{}, def.Tags...), Parameters: []parameterDoc{}, Schema: def.Schema, Steps: []string{}, Source: string(def.Source)}
 	for _, p := range def.Security.RequiredPermissions {
