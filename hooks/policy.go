@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -49,7 +50,7 @@ func (r *descriptionReader) policy(keys map[string]json.RawMessage) {
 	if err != nil {
 		return // cannot happen: the values are JSON
 	}
-	def, found := tool.File("", text)
+	def, found := decode.File("", text)
 	for _, d := range found {
 		for key, path := range policyKeys {
 			if rest, ok := strings.CutPrefix(d.Path, path); ok {

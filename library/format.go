@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -59,7 +60,7 @@ func (f *formats) isPath(name string) bool {
 func (f *formats) decode(path string, scope tool.Scope, src []byte) (*tool.Definition, tool.Diagnostics) {
 	load := f.customLoader(path)
 	if load == nil {
-		load = tool.File
+		load = decode.File
 	}
 	def, found := load(path, src)
 	if def == nil {

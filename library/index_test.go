@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -388,7 +389,7 @@ func FuzzMayHold(f *testing.F) {
 		f.Add([]byte(src))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		def, _ := tool.File("another.yaml", src)
+		def, _ := decode.File("another.yaml", src)
 		if tool.ValidName(def.Name) && def.Name != "another" && !mayContain(src, def.Name) {
 			t.Errorf("nobody finds %q in %q", def.Name, src)
 		}
@@ -397,7 +398,7 @@ func FuzzMayHold(f *testing.F) {
 
 // FuzzIndex: no bytes can make reading an index fail otherwise than by giving nothing.
 func FuzzIndex(f *testing.F) {
-	e := &indexed{fileStamp{1, 2, 3, 4, 5}, listed(tool.File("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
+	e := &indexed{fileStamp{1, 2, 3, 4, 5}, listed(decode.File("/dir/a.yaml", []byte("name: a\ntags: [x, y]\nbahs: x\n")))}
 	f.Add(packIndex("/dir", index{"a.yaml": e, "b.yaml": {}}))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -423,7 +424,7 @@ func TestIndexHoldsEverything(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join("/dir", filepath.Base(file))
-			ix[filepath.Base(file)] = &indexed{fileStamp{1, 2, -3, 4, 1 << 63}, listed(tool.File(path, bytes.TrimSpace(src)))}
+			ix[filepath.Base(file)] = &indexed{fileStamp{1, 2, -3, 4, 1 << 63}, listed(decode.File(path, bytes.TrimSpace(src)))}
 		}
 	}
 	if diff := cmp.Diff(ix, unpackIndex("/dir", packIndex("/dir", ix)), cmp.AllowUnexported(indexed{}, fileStamp{})); diff != "" {

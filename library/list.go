@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -134,7 +135,7 @@ func (d *finder) readListed(file string, scope tool.Scope) *indexed {
 		return nil
 	case err != nil:
 		return &indexed{tool: unreadable(file, err)}
-	case tool.IsNotTool(c.found):
+	case decode.IsNotTool(c.found):
 		return nil
 	case d.customLoader(file) != nil && !c.def.Cacheable || !c.stamp.settled(c.read): // a loader may read further files
 		return &indexed{tool: listed(c.def, c.found)}

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -114,7 +115,7 @@ func (r *reader) declares(file, name string) bool {
 		}
 	}
 	def, found, err := r.load(file, tool.ScopeFile)
-	return err == nil && def.Name == name && !tool.IsNotTool(found)
+	return err == nil && def.Name == name && !decode.IsNotTool(found)
 }
 
 // isNotTool reports whether a file is Markdown that is not a tool. Folders of tools can contain such files.
@@ -123,7 +124,7 @@ func (r *reader) isNotTool(file string) bool {
 		return false
 	}
 	_, found, err := r.load(file, tool.ScopeFile)
-	return err == nil && tool.IsNotTool(found)
+	return err == nil && decode.IsNotTool(found)
 }
 
 // mayContain reports whether YAML text can contain the name as a value: it contains the name itself, or an escape

@@ -10,6 +10,7 @@
 package tool
 
 import (
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -20,7 +21,7 @@ import (
 //
 // The Definition is never nil. If the Diagnostics contain an Error (see Err), it holds only the parts that could be
 // read: enough for a listing, but not for a run.
-func Decode(file string, src []byte) (*Definition, Diagnostics) { return tool.File(file, src) }
+func Decode(file string, src []byte) (*Definition, Diagnostics) { return decode.File(file, src) }
 
 // Definition is one tool, from whatever format it was read.
 type Definition = tool.Definition

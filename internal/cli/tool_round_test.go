@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -51,7 +52,7 @@ func definitions(t *testing.T) map[string]string {
 				t.Fatal(err)
 			}
 			for _, around := range []string{"", "description: d\n", "description: d\nrun: 'true'\n"} {
-				if def, found := tool.File(file, []byte(around+string(b))); found.Err() == nil {
+				if def, found := decode.File(file, []byte(around+string(b))); found.Err() == nil {
 					all[def.Name] = around + string(b)
 					break
 				}

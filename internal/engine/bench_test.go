@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -44,7 +44,7 @@ func BenchmarkCompile(b *testing.B) {
 
 // BenchmarkRun runs 200 process steps.
 func BenchmarkRun(b *testing.B) {
-	def, _ := tool.File("many.yaml", []byte(manySteps(200)))
+	def, _ := decode.File("many.yaml", []byte(manySteps(200)))
 	p, err := engine.CompileDefinition(library.New(library.Config{WorkingDirectory: b.TempDir()}), def)
 	if err != nil {
 		b.Fatal(err)
@@ -69,7 +69,7 @@ func BenchmarkResume(b *testing.B) {
 	}
 	text.WriteString("  - {name: end, bash: exit 1}\n")
 	lib := library.New(library.Config{WorkingDirectory: b.TempDir()})
-	def, _ := tool.File("many.yaml", []byte(text.String()))
+	def, _ := decode.File("many.yaml", []byte(text.String()))
 	plan, err := engine.CompileDefinition(lib, def)
 	if err != nil {
 		b.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -22,7 +22,7 @@ func TestOutputEndsItsLine(t *testing.T) {
 		"bash: printf '{}'":   "{}",
 		"steps: [{name: a, js: 'return [1]'}, {name: b, run-condition: 'false', bash: echo}]": "[1]\n", // delivered at the end
 	} {
-		def, found := tool.File("t.yaml", []byte("name: t\ndescription: Prints.\n"+steps+"\n"))
+		def, found := decode.File("t.yaml", []byte("name: t\ndescription: Prints.\n"+steps+"\n"))
 		if err := found.Err(); err != nil {
 			t.Fatal(err)
 		}

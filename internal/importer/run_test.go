@@ -17,7 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -130,7 +130,7 @@ func TestRuns(t *testing.T) {
 // runDefinition runs a definition and returns what its steps printed, in the order of their ends.
 func runDefinition(t *testing.T, text []byte) (string, bool) {
 	t.Helper()
-	def, found := tool.File("imported.yaml", text)
+	def, found := decode.File("imported.yaml", text)
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/importer/just"
 	"github.com/flowrun/flowrun/internal/importer/makefile"
 	"github.com/flowrun/flowrun/internal/importer/taskfile"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
@@ -206,7 +207,7 @@ func firstProblem(err error) string {
 }
 
 func validDefinition(env *ui.Env, name string, text []byte) error {
-	def, found := tool.File(name+".yaml", text)
+	def, found := decode.File(name+".yaml", text)
 	if err := found.Err(); err != nil {
 		return err
 	}

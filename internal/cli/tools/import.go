@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/tools/page"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -116,7 +117,7 @@ func definitionIn(env *ui.Env, lib *library.Library, file string) (*tool.Definit
 // standardInput returns the name of standard input in messages: a dash, and the extension that
 // determines the format.
 func standardInput(text []byte) string {
-	if ext := tool.Sniff(text); ext != ".yaml" {
+	if ext := decode.Sniff(text); ext != ".yaml" {
 		return "-" + ext
 	}
 	return "-"
@@ -125,7 +126,7 @@ func standardInput(text []byte) string {
 // storedExtension returns the extension under which a definition is stored in a scope. JSON is
 // converted to YAML; other formats are kept.
 func storedExtension(file string, text []byte) string {
-	switch ext := cmp.Or(tool.Extension(file), tool.Sniff(text)); ext {
+	switch ext := cmp.Or(tool.Extension(file), decode.Sniff(text)); ext {
 	case ".yml", ".json":
 		return ".yaml"
 	default:

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/lang/plural"
@@ -388,7 +389,7 @@ func isDefinition(path string) bool {
 		return true
 	case ".md":
 		text, err := os.ReadFile(path)
-		return err == nil && tool.Sniff(text) == ".md"
+		return err == nil && decode.Sniff(text) == ".md"
 	case ".json":
 		abs, err := filepath.Abs(path)
 		tools := filepath.Dir(abs)

@@ -8,7 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
 )
@@ -16,7 +16,7 @@ import (
 // planOf compiles the definition of a tool.
 func planOf(t *testing.T, text string) *plan.Plan {
 	t.Helper()
-	def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
+	def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

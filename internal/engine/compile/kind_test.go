@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -49,7 +50,7 @@ func TestBodies(t *testing.T) {
 	written := map[string]string{"wait": "{for: 1s}", "commands": "{default: x}", "steps": "[{name: inner, bash: x}]"}
 	for _, key := range tool.Keys().Field("steps").Of.BodyKeys() {
 		value := cmp.Or(written[key], "x")
-		def, _ := tool.File("t.yaml", fmt.Appendf(nil, "name: t\ndescription: d\nsteps:\n  - {name: a, %s: %s}\n", key, value))
+		def, _ := decode.File("t.yaml", fmt.Appendf(nil, "name: t\ndescription: d\nsteps:\n  - {name: a, %s: %s}\n", key, value))
 		if got := string(def.Steps[0].Kind()); got != key {
 			t.Errorf("a step with %s is of kind %q", key, got)
 		}

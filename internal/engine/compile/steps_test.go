@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -20,7 +21,7 @@ import (
 // compiled compiles a definition without its name. It returns the plan, or the problems.
 func compiled(t *testing.T, text string) (*plan.Plan, tool.Diagnostics) {
 	t.Helper()
-	def, ds := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text+"\n"))
+	def, ds := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+text+"\n"))
 	if err := ds.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -27,7 +28,7 @@ func compiled(t *testing.T, text string) *plan.Plan {
 	defs := map[string]*tool.Definition{}
 	for name, body := range map[string]string{"t": text, "inner": "parameters: {N: {description: n, type: number}, M: {description: m, default: x}}\noutput: '{i.output}-{N}-{M}'\n" +
 		"outputs: {n: '{N}'}\nsteps:\n  - {name: h, bash: echo, wait-for: []}\n  - {name: i, bash: echo, wait-for: []}\nresources: {cleanup: [{final-command: c1}, {final-command: c2}]}\n"} {
-		def, found := tool.File(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body+"\n"))
+		def, found := decode.File(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body+"\n"))
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, body)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/httpstep"
 	"github.com/flowrun/flowrun/internal/engine/steps"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -22,7 +22,7 @@ type fetch func(context.Context, call.FetchRequest) (*call.FetchAnswer, error)
 // ask runs a tool with one step, and returns the step's last result.
 func ask(t *testing.T, text string, answer fetch) (res *dag.Result) {
 	t.Helper()
-	def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
+	def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -23,7 +24,7 @@ func compiled(t *testing.T, text string) *plan.Plan {
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	var last *tool.Definition
 	for name, body := range map[string]string{"inner": "steps:\n  - {name: a, bash: echo}\n  - {name: b, bash: echo}\n", "t": text} {
-		def, found := tool.File(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body))
+		def, found := decode.File(name+".yaml", []byte("name: "+name+"\ndescription: d\n"+body))
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, body)
 		}

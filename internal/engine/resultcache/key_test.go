@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/resultcache"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -46,7 +46,7 @@ func (c *cachedCall) file(name, text string) {
 // key returns the key under which the result of the step is stored, and what it depends on.
 func (c *cachedCall) key(store *cache.Store) (string, []cache.Component) {
 	c.Helper()
-	def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+c.text))
+	def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+c.text))
 	if err := found.Err(); err != nil {
 		c.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -34,7 +34,7 @@ func session(t *testing.T) *steps.Session {
 // firstWait runs one step up to its end, or until it waits, and returns its result.
 func firstWait(t *testing.T, step string, answerable bool, params map[string]any) (res *dag.Result) {
 	t.Helper()
-	def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\nparameters: {P: {description: p, default: it}}\nsteps: [{name: a, "+step+"}]\n"))
+	def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\nparameters: {P: {description: p, default: it}}\nsteps: [{name: a, "+step+"}]\n"))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -39,7 +40,7 @@ func TestSARIF(t *testing.T) {
 		}
 		return nil
 	}
-	_, ds := tool.File("t.yaml", []byte(text))
+	_, ds := decode.File("t.yaml", []byte(text))
 	ds = append(ds,
 		tool.Diagnostic{Code: "duplicate-step", Severity: tool.Warning, Pos: tool.Pos{File: "t.yaml", Line: 3, Col: 8}, Len: 3, Message: "m", Hint: "a hint",
 			Related: []tool.Place{{Pos: tool.Pos{File: "t.yaml", Line: 1, Col: 1}, Len: 4, Message: "first"}}},

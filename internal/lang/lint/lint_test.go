@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -48,7 +49,7 @@ func read(t *testing.T, block, around string) (*tool.Definition, string) {
 	if around != "" || !strings.Contains(text, "description:") || !strings.HasPrefix(text, "name:") {
 		text = "name: spec\ndescription: A block of the specification.\n" + around + text
 	}
-	def, found := tool.File("spec.yaml", []byte(text))
+	def, found := decode.File("spec.yaml", []byte(text))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -110,7 +111,7 @@ func TestWholeExamples(t *testing.T) {
 
 // TestGood: a tool that does all that is asked for gets no note at all.
 func TestGood(t *testing.T) {
-	def, found := tool.File("fetch-data.yaml", []byte(`
+	def, found := decode.File("fetch-data.yaml", []byte(`
 name: fetch-data
 description: Fetches a page of data and keeps it.
 version: 1.1.0
@@ -161,7 +162,7 @@ func TestNames(t *testing.T) {
 		for _, n := range strings.Split(names, ",") {
 			text += "  " + n + ": {description: d}\n"
 		}
-		def, found := tool.File("t.yaml", []byte(text))
+		def, found := decode.File("t.yaml", []byte(text))
 		if found.Err() != nil {
 			t.Fatal(found)
 		}
@@ -201,7 +202,7 @@ func TestCommands(t *testing.T) {
 		"journalctl -u x":                    "stream-output",
 		"journalctl -u x > log":              "",
 	} {
-		def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\ntags: [read]\ntests: [{name: a, expected: {exit-code: 0}}]\nbash: |\n  "+strings.ReplaceAll(script, "\n", "\n  ")+"\n"))
+		def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\ntags: [read]\ntests: [{name: a, expected: {exit-code: 0}}]\nbash: |\n  "+strings.ReplaceAll(script, "\n", "\n  ")+"\n"))
 		if found.Err() != nil {
 			t.Fatal(found)
 		}
@@ -262,7 +263,7 @@ func definition(t *testing.T, version, parameters string) *tool.Definition {
 	if version != "" {
 		text += "version: " + version + "\n"
 	}
-	def, found := tool.File("t.yaml", []byte(text))
+	def, found := decode.File("t.yaml", []byte(text))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -295,7 +296,7 @@ func TestForModels(t *testing.T) {
 		"bash: echo x > out.txt\nsecurity: {required-permissions: ['filesystem:write:.']}": "",
 		"bash: curl x\nsecurity: {required-permissions: [network]}":                        "",
 	} {
-		def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+tools+"\n"))
+		def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+tools+"\n"))
 		if found.Err() != nil {
 			t.Fatal(found)
 		}
@@ -325,7 +326,7 @@ func TestLostFailures(t *testing.T) {
 		"steps: [{name: f, bash: echo, on-failure: [{name: h, bash: a | b}]}]\n":                 "3:60 step h does not notice if a fails: a pipeline has the exit code of its end, here of b; add strict: true, which sets -e and pipefail",
 		"steps: [{name: g, for-each: {items: [1]}, steps: [{name: h, bash: 'a {item} | b'}]}]\n": "3:68 step h does not notice if a fails: a pipeline has the exit code of its end, here of b; add strict: true, which sets -e and pipefail",
 	} {
-		def, found := tool.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
+		def, found := decode.File("t.yaml", []byte("name: t\ndescription: d\n"+text))
 		if found.Err() != nil {
 			t.Fatal(found)
 		}

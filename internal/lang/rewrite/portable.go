@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
@@ -69,7 +70,7 @@ func portablePage(def *tool.Definition, name string) ([]byte, error) {
 // applyRename applies the edit that sets the tool's name. It fails if the result does not have that name.
 func applyRename(def *tool.Definition, text []byte, e diagnostic.Edit, name string) ([]byte, error) {
 	out := splice(text, e.From, e.To, e.Text)
-	if again, _ := tool.File("-"+tool.Extension(def.File), out); again.Name != name {
+	if again, _ := decode.File("-"+tool.Extension(def.File), out); again.Name != name {
 		return nil, fmt.Errorf("cannot change the name in %s: write it on one line, as name: %s", diagnostic.Quote(def.File), name)
 	}
 	return out, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -41,7 +42,7 @@ func everyDefinition(t *testing.T) map[string]*tool.Definition {
 				t.Fatal(err)
 			}
 			for _, head := range []string{"", "name: a\ndescription: d\n", "name: a\ndescription: d\nbash: echo\n"} { // the specification shows some sections alone
-				if def, found := tool.File(file, append([]byte(head), text...)); found.Err() == nil {
+				if def, found := decode.File(file, append([]byte(head), text...)); found.Err() == nil {
 					all[tool.Stem(file)] = def
 					break
 				}
@@ -80,7 +81,7 @@ func TestPortable(t *testing.T) {
 
 func same(t *testing.T, what string, def *tool.Definition, file string, text []byte) *tool.Definition {
 	t.Helper()
-	again, found := tool.File(file, text)
+	again, found := decode.File(file, text)
 	for _, d := range found {
 		if d.Severity == diagnostic.Error || d.Code == "repaired-scalar" {
 			t.Errorf("%s: %s", what, d)
@@ -109,14 +110,14 @@ func TestPortableText(t *testing.T) {
 		{"no YAML", "a.yaml", "name: [\n", "b", "name: [\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			def, _ := tool.File(c.file, []byte(c.text))
+			def, _ := decode.File(c.file, []byte(c.text))
 			got, err := Portable(def, c.as)
 			if err != nil || string(got) != c.want {
 				t.Errorf("%v\n got %q\nwant %q", err, got, c.want)
 			}
 		})
 	}
-	def, _ := tool.File("a.yaml", []byte("name: >-\n  a\nbash: echo\n"))
+	def, _ := decode.File("a.yaml", []byte("name: >-\n  a\nbash: echo\n"))
 	if _, err := Portable(def, "b"); err == nil || !strings.Contains(err.Error(), "name: b") {
 		t.Errorf("a name in a block: %v", err)
 	}
@@ -138,7 +139,7 @@ parameters:
   O: {type: object, description: o, default: {k: [1, yes]}}
 tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
 `
-	def, found := tool.File("normal.yaml", []byte(text))
+	def, found := decode.File("normal.yaml", []byte(text))
 	if found.Err() != nil {
 		t.Fatal(found)
 	}
@@ -159,11 +160,11 @@ tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
 	if diff := cmp.Diff(string(before), string(got)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if _, found := tool.File("normal.json", got); found.Err() != nil {
+	if _, found := decode.File("normal.json", got); found.Err() != nil {
 		t.Error(found)
 	}
 
-	broken, _ := tool.File("broken.yaml", []byte("bash: [\n"))
+	broken, _ := decode.File("broken.yaml", []byte("bash: [\n"))
 	if _, err := NormalJSON(broken); err == nil {
 		t.Error("broken YAML became JSON")
 	}
@@ -194,7 +195,7 @@ func FuzzWriteYAML(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v: %q %q", err, s, u)
 		}
-		again, _ := tool.File("again.yaml", out)
+		again, _ := decode.File("again.yaml", out)
 		back, err := documentOf(again)
 		if err != nil {
 			t.Fatalf("%v: %q %q\n%s", err, s, u, out)
@@ -217,14 +218,14 @@ func TestPortablePage(t *testing.T) {
 		"by id":    {"tool: true\nid: a\nname: The A\ntype: single\n", "b", "tool: true\nid: b\nname: The A\ntype: single\n"},
 		"flow":     {"{tool: true, name: a, type: single}\n", "b", "{tool: true, name: b, type: single}\n"},
 	} {
-		def, _ := tool.File("a.md", []byte(page(c.front)))
+		def, _ := decode.File("a.md", []byte(page(c.front)))
 		got, err := Portable(def, c.as)
 		if want := page(c.want); err != nil || string(got) != want {
 			t.Errorf("%s: %v\n%s", name, err, cmp.Diff(want, string(got)))
 		}
 	}
 	whole := "\ufeff````markdown\r\n---\r\ntool: true\r\nname: a\r\ntype: single\r\n---\r\n````\r\n"
-	def, _ := tool.File("a.md", []byte(whole))
+	def, _ := decode.File("a.md", []byte(whole))
 	if got, err := Portable(def, "b"); err != nil || !strings.Contains(string(got), "\r\nname: b\r\n") || !strings.HasPrefix(string(got), "````markdown") {
 		t.Errorf("in a fence: %v %q", err, got)
 	}
@@ -232,7 +233,7 @@ func TestPortablePage(t *testing.T) {
 
 // TestDescribedJSON: what programs learn of a tool that is not YAML.
 func TestDescribedJSON(t *testing.T) {
-	def, _ := tool.File("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
+	def, _ := decode.File("a.md", []byte("---\ntool: true\nname: a\ntype: single\nparameters:\n  - {name: n, type: number, default: 1.5}\n---\n"))
 	got, err := NormalJSON(def)
 	var d definitionDoc
 	if err == nil {

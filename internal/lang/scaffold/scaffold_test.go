@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -126,7 +126,7 @@ func TestWriteFails(t *testing.T) {
 
 // TestDemo checks that the demo is valid without a warning.
 func TestDemo(t *testing.T) {
-	def, found := tool.File("demo.yaml", Demo())
+	def, found := decode.File("demo.yaml", Demo())
 	if found.Err() != nil {
 		t.Fatal(found)
 	}

@@ -57,7 +57,7 @@ func validArtifact(name string) bool {
 }
 
 // checkArtifacts names the artifacts of all steps, and reports those without a path or with a bad name.
-func checkArtifacts(d *keytable.Decoder, t *draft, lists []stepList) {
+func checkArtifacts(d *keytable.Decoder, t *Draft, lists []stepList) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			at := fmt.Sprintf("%s[%d].artifacts", l.path, i)
@@ -98,7 +98,7 @@ func nameArtifacts(d *keytable.Decoder, s *Step, at string) {
 }
 
 // checkToolArtifacts reports artifacts at the top of a tool that has no command of its own.
-func checkToolArtifacts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkToolArtifacts(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	if key := keytable.KeyOf(content, "artifacts"); key != nil && !t.Alias && len(t.Steps) > 0 {
 		d.FailKey(key, "bad-artifact", "a tool that has steps cannot have artifacts: they belong to a command", "add artifacts to the steps whose files flowrun should keep")
 	}

@@ -33,7 +33,7 @@ func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 }
 
 // checkToolCache reports a cache at the top of a tool that has no command of its own.
-func checkToolCache(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkToolCache(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	key := keytable.KeyOf(content, "cache")
 	switch {
 	case key == nil || t.Alias: // an alias cannot have a cache; checkAlias reports it
@@ -43,7 +43,7 @@ func checkToolCache(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 }
 
 // checkCaches reports each cache of a step whose result cannot be stored.
-func checkCaches(d *keytable.Decoder, t *draft, lists []stepList) {
+func checkCaches(d *keytable.Decoder, t *Draft, lists []stepList) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			at := fmt.Sprintf("%s[%d].cache", l.path, i)
@@ -57,7 +57,7 @@ func checkCaches(d *keytable.Decoder, t *draft, lists []stepList) {
 	}
 }
 
-func checkCacheable(d *keytable.Decoder, t *draft, s *Step, at string) {
+func checkCacheable(d *keytable.Decoder, t *Draft, s *Step, at string) {
 	one := Diagnostic{Code: "cannot-cache", Severity: Error, Pos: s.Cache.Pos, Len: 1, Path: at}
 	if s.Body != nil {
 		one.Message, one.Hint = s.Body.uncacheable()

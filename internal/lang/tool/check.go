@@ -21,7 +21,9 @@ var (
 	levelForm     = diagnostic.Pattern(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
-// reserved are the roots of references that have a fixed meaning. They cannot be names of parameters or steps.
+// Reserved returns the roots of references that have a fixed meaning. They cannot be names of parameters or steps.
+func Reserved() []string { return slices.Clone(reserved) }
+
 var reserved = []string{"env", "RAW", "last", "item", "index", "matrix", "run"}
 
 // predefined are the variables that every tool has. A parameter with such a name hides the variable.
@@ -35,6 +37,9 @@ func ValidName(name string) bool {
 	return name != "" && len(name) <= 128 && name[0] != '.' && name[0] != '-' &&
 		!strings.ContainsFunc(name, notInName) && !isWindowsDevice(name)
 }
+
+// ValidStepName reports whether name has the form of the name of a step.
+func ValidStepName(name string) bool { return len(name) <= 128 && stepName().MatchString(name) }
 
 func notInName(r rune) bool {
 	return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
@@ -102,8 +107,8 @@ func checkShell(d *keytable.Decoder, content []*yaml.Node) {
 // checkTool checks the top of a file as a whole. Like the other checks, it gets the key table from d.Root: naming
 // toolObject here would be an initialization cycle, because the table refers to the checks.
 func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	t := into.(*draft)
-	checkToolName(d, t, n, "name", content)
+	t := into.(*Draft)
+	CheckToolName(d, t, n, "name", content)
 	if t.Alias {
 		checkAlias(d, content)
 	} else {
@@ -120,7 +125,7 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if steps := keytable.ValueOf(content, "steps"); steps != nil && keytable.Deref(steps).Kind == yaml.SequenceNode && len(keytable.Deref(steps).Content) == 0 {
 		d.Fail(steps, "no-steps", "the list of steps is empty", "add a step: - name: ... with a command such as bash:")
 	}
-	checkShared(d, t, content)
+	CheckShared(d, t, content)
 	checkToolCache(d, t, content)
 	checkToolArtifacts(d, t, content)
 	checkToolClaim(d, t, content)
@@ -134,7 +139,7 @@ func checkTool(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	checkOutputs(d, t.Outputs, !t.Single)
 }
 
-func checkToolName(d *keytable.Decoder, t *draft, n *yaml.Node, key string, content []*yaml.Node) {
+func CheckToolName(d *keytable.Decoder, t *Draft, n *yaml.Node, key string, content []*yaml.Node) {
 	written := keytable.ValueOf(content, key)
 	if written != nil {
 		n = keytable.Deref(written)
@@ -193,7 +198,7 @@ func checkAlias(d *keytable.Decoder, content []*yaml.Node) {
 }
 
 // mergeTimeouts combines timeout and resources.timeout: the smaller one applies.
-func mergeTimeouts(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func mergeTimeouts(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	bounds := []time.Duration{}
 	for _, b := range []*time.Duration{t.timeout, t.resTimeout} {
 		if b != nil {
@@ -375,8 +380,8 @@ func checkEnvFile(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 	}
 }
 
-// checkShared checks the keys that tools of every format have.
-func checkShared(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+// CheckShared checks the keys that tools of every format have.
+func CheckShared(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	checkVersions(d, t, content)
 	mergeTimeouts(d, t, content)
 	checkLocks(d, t.Locks)
@@ -388,10 +393,10 @@ func checkShared(d *keytable.Decoder, t *draft, content []*yaml.Node) {
 }
 
 // checkDefinition checks the definition as a whole: rules that involve more than one of its parts.
-func checkDefinition(d *keytable.Decoder, t *draft) {
+func checkDefinition(d *keytable.Decoder, t *Draft) {
 	lists := t.lists()
 	steps := stepsByName(d, t, lists)
-	checkParameterNames(d, t, steps)
+	CheckParameterNames(d, t, steps)
 	for _, l := range lists {
 		checkWaitFor(d, l, steps)
 	}
@@ -404,7 +409,7 @@ func checkDefinition(d *keytable.Decoder, t *draft) {
 
 // stepsByName returns the steps by name and reports duplicate names. Names that differ only in case count as duplicates,
 // because names become file names.
-func stepsByName(d *keytable.Decoder, t *draft, lists []stepList) map[string]*Step {
+func stepsByName(d *keytable.Decoder, t *Draft, lists []stepList) map[string]*Step {
 	names := make(map[string]*Step, len(t.Steps))
 	lower := make(map[string]*Step, len(t.Steps))
 	for _, l := range lists {
@@ -440,8 +445,8 @@ func firstUse(s *Step) Place {
 	return Place{Pos: s.Pos, Len: len([]rune(s.Name)), Message: "first used here"}
 }
 
-// checkParameterNames reports names of parameters that are invalid or already used.
-func checkParameterNames(d *keytable.Decoder, t *draft, steps map[string]*Step) {
+// CheckParameterNames reports names of parameters that are invalid or already used.
+func CheckParameterNames(d *keytable.Decoder, t *Draft, steps map[string]*Step) {
 	for _, p := range t.Parameters {
 		one := Diagnostic{Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: "parameters." + diagnostic.Printable(p.Name)}
 		switch {
@@ -537,7 +542,7 @@ func hintOrList(suggestion, title string, names []string) string {
 
 // checkTestParameters reports parameters of tests that the tool does not have. An alias is not checked: its parameters
 // are those of its base tool, which is not known here.
-func checkTestParameters(d *keytable.Decoder, t *draft) {
+func checkTestParameters(d *keytable.Decoder, t *Draft) {
 	if t.Alias {
 		return
 	}

@@ -85,7 +85,7 @@ type stepList struct {
 }
 
 // lists returns all lists of steps in the definition, outer ones first.
-func (t *draft) lists() []stepList {
+func (t *Draft) lists() []stepList {
 	var all []stepList
 	var visit func(path string, steps []*Step)
 	visit = func(path string, steps []*Step) {
@@ -129,7 +129,7 @@ func (h *Handlers) each(visit func(key string, steps []*Step)) {
 }
 
 // checkHandlers reports handlers of handlers: such a chain would never end.
-func checkHandlers(d *keytable.Decoder, t *draft, lists []stepList) {
+func checkHandlers(d *keytable.Decoder, t *Draft, lists []stepList) {
 	refuse := func(key string, steps []*Step) {
 		for _, s := range steps {
 			s.Handlers.each(func(inner string, list []*Step) {
@@ -151,7 +151,7 @@ func checkHandlers(d *keytable.Decoder, t *draft, lists []stepList) {
 }
 
 // checkItemNames reports names of loop items that are invalid or already used.
-func checkItemNames(d *keytable.Decoder, t *draft, lists []stepList, steps map[string]*Step) {
+func checkItemNames(d *keytable.Decoder, t *Draft, lists []stepList, steps map[string]*Step) {
 	for _, l := range lists {
 		for i, s := range l.steps {
 			if s.Loop == nil || s.Loop.As == nil || s.Loop.As.S == "item" {

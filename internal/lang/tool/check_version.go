@@ -10,7 +10,7 @@ import (
 )
 
 // checkVersions checks the version of the definition, those in its changelog, and the minimum versions that it requires.
-func checkVersions(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkVersions(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	if at := keytable.ValueOf(content, "version"); at != nil && t.Version != "" {
 		d.Path.Push("version")
 		checkVersionText(d, keytable.Deref(at), t.Version)

@@ -13,24 +13,24 @@ type Loader func(file string, src []byte) (*Definition, Diagnostics)
 // DecodeDocument reads a definition that is YAML or JSON: see decode.File, which chooses the format by the name of the file.
 func DecodeDocument(file string, src []byte) (*Definition, Diagnostics) {
 	d := &keytable.Decoder{Src: diagnostic.NewSource(file, src)}
-	def := newDraft(file, src)
+	def := NewDraft(file, src)
 	document(d, def)
 	return def.Definition, d.Found.Sorted()
 }
 
-// newDraft returns the draft of a definition in which nothing has been read.
-func newDraft(file string, src []byte) *draft {
-	def := &draft{Definition: &Definition{Name: Stem(file), File: file, Source: src}}
+// NewDraft returns the draft of a definition in which nothing has been read.
+func NewDraft(file string, src []byte) *Draft {
+	def := &Draft{Definition: &Definition{Name: Stem(file), File: file, Source: src}}
 	def.Pos = Pos{File: file, Line: 1, Col: 1}
 	return def
 }
 
-func document(d *keytable.Decoder, def *draft) {
+func document(d *keytable.Decoder, def *Draft) {
 	if problem, bad := d.Src.Problem(); bad {
 		d.Report(problem)
 		return
 	}
-	root := topMapping(d, "the file")
+	root := TopMapping(d, "the file")
 	if root == nil {
 		return
 	}
@@ -40,8 +40,8 @@ func document(d *keytable.Decoder, def *draft) {
 	checkDefinition(d, def)
 }
 
-// topMapping parses the source and returns its top node, or nil if it is not a mapping. what names the source.
-func topMapping(d *keytable.Decoder, what string) *yaml.Node {
+// TopMapping parses the source and returns its top node, or nil if it is not a mapping. what names the source.
+func TopMapping(d *keytable.Decoder, what string) *yaml.Node {
 	root := d.Parse()
 	if root == nil || !d.Shape(root) {
 		return nil

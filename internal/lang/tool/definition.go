@@ -1,6 +1,7 @@
-// Package tool reads definition files. It turns a file into a Definition, or into a list of all problems in it.
+// Package tool has the definition of a tool, and reads it from YAML and JSON. It turns a document into a Definition, or into a
+// list of all problems in it. Package decode reads the other formats.
 //
-// A file is read in three stages. The loader parses the bytes into YAML nodes. The decoder walks the nodes against one
+// A document is read in three stages. The loader parses the bytes into YAML nodes. The decoder walks the nodes against one
 // table of keys (keys.go) and fills a Definition. Then checks look at the definition as a whole. No stage stops at the
 // first problem. Each adds a Diagnostic with file, line, column and a hint, and the caller gets all of them, sorted.
 //

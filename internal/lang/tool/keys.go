@@ -30,11 +30,11 @@ var (
 	catchUps      = []string{"none", "once", "all"}
 )
 
-// draft is a Definition that is being decoded, with values that are needed only until it is complete.
-type draft struct {
+// Draft is a Definition that is being decoded, with values that are needed only until it is complete.
+type Draft struct {
 	*Definition
 	single     Step           // the command of a tool without steps
-	namePos    Pos            // of name, if it was written
+	NamePos    Pos            // of name, if it was written
 	timeout    *time.Duration // timeout and resources.timeout: the smaller one applies
 	resTimeout *time.Duration
 
@@ -43,66 +43,66 @@ type draft struct {
 }
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
-	return append(bodyFields(func(t *draft) *Step { return &t.single }),
-		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *draft, v Text) { t.Name, t.namePos = v.S, v.Pos }),
-		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *draft, v string) { t.Description = v }).AsRequired(),
-		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *draft, v string) { t.Version = v }),
-		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *draft, v Text) { t.MinVersion = &v }),
-		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *draft, v Text) { t.MinFlowrun = &v }),
-		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
+	return append(bodyFields(func(t *Draft) *Step { return &t.single }),
+		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *Draft, v Text) { t.Name, t.NamePos = v.S, v.Pos }),
+		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *Draft, v string) { t.Description = v }).AsRequired(),
+		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *Draft, v string) { t.Version = v }),
+		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *Draft, v Text) { t.MinVersion = &v }),
+		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *Draft, v Text) { t.MinFlowrun = &v }),
+		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *Draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
 		keytable.Mixed("schedule", "", scheduleObject, "When flowrun serve starts the tool: cron expressions, or mappings with more keys. See schedules.md.",
-			func(t *draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
+			func(t *Draft) *Schedule { return addPointer(&t.Schedules, &Schedule{}) }, func(s *Schedule, v Text) { s.Cron, s.Pos = &v, v.Pos }),
 		triggersField(),
-		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *draft, v bool) { t.Deprecated = v }).WithDefault("false"),
-		keytable.String("deprecated-message", "S1-016", "What to use instead.", func(t *draft, v string) { t.DeprecatedMessage = v }),
+		keytable.Boolean("deprecated", "S1-015", "Whether the tool is deprecated. Using it then prints a warning.", func(t *Draft, v bool) { t.Deprecated = v }).WithDefault("false"),
+		keytable.String("deprecated-message", "S1-016", "What to use instead.", func(t *Draft, v string) { t.DeprecatedMessage = v }),
 
-		keytable.Boolean("prompt", "", "Whether flowrun mcp also offers the tool as a prompt: its output is the message. See mcp.md.", func(t *draft, v bool) { t.Prompt = v }).WithDefault("false"),
+		keytable.Boolean("prompt", "", "Whether flowrun mcp also offers the tool as a prompt: its output is the message. See mcp.md.", func(t *Draft, v bool) { t.Prompt = v }).WithDefault("false"),
 
 		resourceField(),
 
-		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *draft, _ string) { t.Alias = true }),
-		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *draft, v Text) { t.BaseTool = v }),
-		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *draft, v []Entry) { t.DefaultParameters = v }),
+		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *Draft, _ string) { t.Alias = true }),
+		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *Draft, v Text) { t.BaseTool = v }),
+		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *Draft, v []Entry) { t.DefaultParameters = v }),
 
 		stepsField(),
-		handler("on-success", "Steps that run after all others, if the run succeeded so far.", func(t *draft) *[]*Step { return &t.Handlers.OnSuccess }),
-		handler("on-failure", "Steps that run after all others, if one of them failed.", func(t *draft) *[]*Step { return &t.Handlers.OnFailure }),
-		handler("finally", "Steps that run last, whether the others succeeded or not.", func(t *draft) *[]*Step { return &t.Handlers.Finally }),
-		withSchema(keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *draft, name string, p Pos) *parameterDraft {
-			return &parameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
+		handler("on-success", "Steps that run after all others, if the run succeeded so far.", func(t *Draft) *[]*Step { return &t.Handlers.OnSuccess }),
+		handler("on-failure", "Steps that run after all others, if one of them failed.", func(t *Draft) *[]*Step { return &t.Handlers.OnFailure }),
+		handler("finally", "Steps that run last, whether the others succeeded or not.", func(t *Draft) *[]*Step { return &t.Handlers.Finally }),
+		withSchema(keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *Draft, name string, p Pos) *ParameterDraft {
+			return &ParameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
 		})),
-		environment("environment", func(t *draft) *Environment { return &t.Environment }),
-		envFiles(func(t *draft) *[]EnvFile { return &t.EnvFiles }),
-		keytable.Text("working-directory", "S1-186", "Working directory of the steps.", func(t *draft, v Text) { t.WorkingDirectory = &v }),
-		keytable.Nested("file-paths", "S1-180", filePathsObject, "How paths in parameters are rewritten, and where temporary files are created.", func(t *draft) *FilePaths { return &t.FilePaths }),
-		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *draft, v time.Duration) { t.timeout = &v }),
-		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *draft, v []string) { t.Platforms = v }),
-		keytable.Strings("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *draft, v []string) { t.Tags = v }),
+		environment("environment", func(t *Draft) *Environment { return &t.Environment }),
+		envFiles(func(t *Draft) *[]EnvFile { return &t.EnvFiles }),
+		keytable.Text("working-directory", "S1-186", "Working directory of the steps.", func(t *Draft, v Text) { t.WorkingDirectory = &v }),
+		keytable.Nested("file-paths", "S1-180", filePathsObject, "How paths in parameters are rewritten, and where temporary files are created.", func(t *Draft) *FilePaths { return &t.FilePaths }),
+		keytable.Duration("timeout", "S1-190", "Time limit of the whole run.", func(t *Draft, v time.Duration) { t.timeout = &v }),
+		keytable.Choices("platforms", "S1-225", platformNames, "Platforms that the tool supports. Default: all.", func(t *Draft, v []string) { t.Platforms = v }),
+		keytable.Strings("tags", "S1-224", "Categories of the tool. The tags read, write and run also say what the tool may do, for approvals.", func(t *Draft, v []string) { t.Tags = v }),
 		labelsField("Labels of each run of the tool, by name, such as team: ops, to find its runs. They are stored and shown as they are written, without placeholders. See labels.md.",
-			func(t *draft) *map[string]string { return &t.Labels }),
-		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
-		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *draft, v bool) { t.FailFast = v }).WithDefault("false"),
-		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *draft, v Text) { t.Input = &v }),
-		keytable.Text("output", "S1-087", "Output of the run, a text that may refer to steps, such as {build.output}.", func(t *draft, v Text) { t.Output = &v }),
-		outputsField("Values that a run gives to whoever started it, by name: what its steps wrote. A tool without steps writes them itself, as a step does. See outputs.md.", func(t *draft) *[]*DeclaredOutput { return &t.Outputs }),
+			func(t *Draft) *map[string]string { return &t.Labels }),
+		keytable.Boolean("ignore-errors", "S1-070", "Sets continue-on-error on every step.", func(t *Draft, v bool) { t.IgnoreErrors = v }).WithDefault("false"),
+		keytable.Boolean("fail-fast", "S1-067", "At the first failure, stops the running steps and starts no others.", func(t *Draft, v bool) { t.FailFast = v }).WithDefault("false"),
+		keytable.Text("input", "S1-200", "Standard input of the steps.", func(t *Draft, v Text) { t.Input = &v }),
+		keytable.Text("output", "S1-087", "Output of the run, a text that may refer to steps, such as {build.output}.", func(t *Draft, v Text) { t.Output = &v }),
+		outputsField("Values that a run gives to whoever started it, by name: what its steps wrote. A tool without steps writes them itself, as a step does. See outputs.md.", func(t *Draft) *[]*DeclaredOutput { return &t.Outputs }),
 		outputSchema(),
-		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *draft) *ErrorHandling { return &t.ErrorHandling }),
+		keytable.Nested("error-handling", "S1-078", errorHandlingObject, "Retry and fallback for every step that has none of its own.", func(t *Draft) *ErrorHandling { return &t.ErrorHandling }),
 		retryRunField(),
-		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *draft, v bool) { t.Strict = v }).WithDefault("false"),
-		keytable.Boolean("interactive", "S1-201", "Whether the steps have a terminal, so that a person can answer their questions.", func(t *draft, v bool) { t.Interactive = v }).WithDefault("false"),
-		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *draft) *InteractiveOptions { return &t.InteractiveOptions }),
-		keytable.Integer("max-active-runs", "", 1, 1<<20, "Maximum number of active runs of the tool. Further runs wait in a queue.", func(t *draft, v int) { t.MaxActiveRuns = v }),
+		keytable.Boolean("strict", "S1-077", "Stops shell scripts at the first command that fails.", func(t *Draft, v bool) { t.Strict = v }).WithDefault("false"),
+		keytable.Boolean("interactive", "S1-201", "Whether the steps have a terminal, so that a person can answer their questions.", func(t *Draft, v bool) { t.Interactive = v }).WithDefault("false"),
+		interactiveOptions("How long an interactive step waits for input, and the default response.", func(t *Draft) *InteractiveOptions { return &t.InteractiveOptions }),
+		keytable.Integer("max-active-runs", "", 1, 1<<20, "Maximum number of active runs of the tool. Further runs wait in a queue.", func(t *Draft, v int) { t.MaxActiveRuns = v }),
 		locksField(),
 		stateField(),
-		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again (retry), ask a person (ask) or treat it as failed (fail). Default: retry for tools with the tag read and for idempotent steps, ask for all others.", func(t *draft, v string) { t.OnInterrupt = v }),
-		keytable.Boolean("idempotent", "", "Whether every step can safely run twice.", func(t *draft, v bool) { t.Idempotent = v }).WithDefault("false"),
-		keytable.Nested("resources", "S1-191", resourcesObject, "Limits on time and memory, and cleanup after the run.", func(t *draft) *draft { return t }),
-		keytable.Nested("security", "S1-210", securityObject, "Privileges, isolation and permissions of the tool.", func(t *draft) *Security { return &t.Security }),
-		keytable.Nested("metadata", "S1-220", metadataObject, "Category and search terms of the tool.", func(t *draft) *Metadata { return &t.Metadata }),
-		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *draft) *FunctionCalling { return &t.FunctionCalling }),
-		keytable.List("notify", "", notifyObject, "Commands, webhooks and e-mails for when runs of the tool end.", func(t *draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
-		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *draft, v []string) { t.TextInBraces = v }),
-		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
+		keytable.Choice("on-interrupt", "", interruptions, "What to do with a step that was running when flowrun was killed: run it again (retry), ask a person (ask) or treat it as failed (fail). Default: retry for tools with the tag read and for idempotent steps, ask for all others.", func(t *Draft, v string) { t.OnInterrupt = v }),
+		keytable.Boolean("idempotent", "", "Whether every step can safely run twice.", func(t *Draft, v bool) { t.Idempotent = v }).WithDefault("false"),
+		keytable.Nested("resources", "S1-191", resourcesObject, "Limits on time and memory, and cleanup after the run.", func(t *Draft) *Draft { return t }),
+		keytable.Nested("security", "S1-210", securityObject, "Privileges, isolation and permissions of the tool.", func(t *Draft) *Security { return &t.Security }),
+		keytable.Nested("metadata", "S1-220", metadataObject, "Category and search terms of the tool.", func(t *Draft) *Metadata { return &t.Metadata }),
+		keytable.Nested("function-calling", "S1-230", functionCallingObject, "How the tool is described to models.", func(t *Draft) *FunctionCalling { return &t.FunctionCalling }),
+		keytable.List("notify", "", notifyObject, "Commands, webhooks and e-mails for when runs of the tool end.", func(t *Draft, p Pos) *Notify { return add(&t.Notify, Notify{Pos: p}) }),
+		keytable.Strings("x-allow", "", "Names in braces that are text, although they look like a misspelled reference: with x-allow: [TARGT], {TARGT} is text. See substitution.md.", func(t *Draft, v []string) { t.TextInBraces = v }),
+		keytable.List("tests", "S1-240", testObject, "Tests of the tool.", func(t *Draft, p Pos) *Test { return add(&t.Tests, Test{Pos: p}) }),
 	)
 }).WithCheck(checkTool).WithHint("arguments", argumentsHint).WithHint("command", commandHint)
 
@@ -276,7 +276,7 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 
 // stepsField returns the field steps of a tool. A list with more than MaxSteps steps is rejected without being decoded.
 func stepsField() keytable.Field {
-	f := keytable.List("steps", "S1-030", stepObject, "The steps. They run in this order, unless parallel, wait-for or a reference changes it.", func(t *draft, p Pos) *Step {
+	f := keytable.List("steps", "S1-030", stepObject, "The steps. They run in this order, unless parallel, wait-for or a reference changes it.", func(t *Draft, p Pos) *Step {
 		return addPointer(&t.Steps, &Step{Pos: p})
 	}).AsBody()
 	each := f.Set
@@ -580,15 +580,15 @@ var crossPlatformObject = keytable.NewObject("cross-platform", "Conversion of pa
 
 var resourcesObject = keytable.NewObject("resources", "Limits of what steps may use, and cleanup after the run.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *draft, v time.Duration) { t.resTimeout = &v }),
-		keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *draft, v int64) { t.Resources.MaxMemory = v }),
-		keytable.Integer("max-processes", "", 1, 1<<22, "Limit of the processes and threads of each step.", func(t *draft, v int) { t.Resources.MaxProcesses = v }),
-		keytable.Duration("max-cpu", "", "Limit of the CPU time of each step.", func(t *draft, v time.Duration) { t.Resources.MaxCPU = v }),
-		keytable.Amount("cpu", "", 0.01, "How many processors each step may use: 0.5 is half of the time of one.", func(t *draft, v float64) { t.Resources.CPU = v }),
-		keytable.Size("max-file-size", "", "Limit of the size of each file that a step writes.", func(t *draft, v int64) { t.Resources.MaxFileSize = v }),
-		keytable.Integer("max-open-files", "", 8, 1<<20, "Limit of the open files of each process of a step.", func(t *draft, v int) { t.Resources.MaxOpenFiles = v }),
-		keytable.Size("max-output", "", "Limit of what each step prints. A step that prints more is stopped.", func(t *draft, v int64) { t.Resources.MaxOutput = v }),
-		keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *draft, _ Pos) *Resources { return &t.Resources }),
+		keytable.Duration("timeout", "S1-191", "Time limit of the whole run. If the tool also has timeout, the smaller one applies.", func(t *Draft, v time.Duration) { t.resTimeout = &v }),
+		keytable.Size("max-memory", "S1-193", "Memory limit of each step. See isolation.md.", func(t *Draft, v int64) { t.Resources.MaxMemory = v }),
+		keytable.Integer("max-processes", "", 1, 1<<22, "Limit of the processes and threads of each step.", func(t *Draft, v int) { t.Resources.MaxProcesses = v }),
+		keytable.Duration("max-cpu", "", "Limit of the CPU time of each step.", func(t *Draft, v time.Duration) { t.Resources.MaxCPU = v }),
+		keytable.Amount("cpu", "", 0.01, "How many processors each step may use: 0.5 is half of the time of one.", func(t *Draft, v float64) { t.Resources.CPU = v }),
+		keytable.Size("max-file-size", "", "Limit of the size of each file that a step writes.", func(t *Draft, v int64) { t.Resources.MaxFileSize = v }),
+		keytable.Integer("max-open-files", "", 8, 1<<20, "Limit of the open files of each process of a step.", func(t *Draft, v int) { t.Resources.MaxOpenFiles = v }),
+		keytable.Size("max-output", "", "Limit of what each step prints. A step that prints more is stopped.", func(t *Draft, v int64) { t.Resources.MaxOutput = v }),
+		keytable.List("cleanup", "S1-194", cleanupObject, "What to clean up after the run, whether it succeeded or not.", func(t *Draft, _ Pos) *Resources { return &t.Resources }),
 	}
 })
 
@@ -694,38 +694,38 @@ var changeObject = keytable.NewObject("a change", "Changes in one version.", fun
 	}
 })
 
-// parameterDraft is a Parameter that is being decoded. It is a type of its own so that a parameter's security section
+// ParameterDraft is a Parameter that is being decoded. It is a type of its own so that a parameter's security section
 // cannot be mistaken for the tool's.
-type parameterDraft struct{ *Parameter }
+type ParameterDraft struct{ *Parameter }
 
 var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *parameterDraft, v string) { p.Type = v }).WithDefault("string"),
-		keytable.String("description", "S1-092", "What the parameter is for.", func(p *parameterDraft, v string) { p.Description = v }).AsRequired(),
-		keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *parameterDraft, v bool) { p.Required = v }).WithDefault("false"),
-		keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *parameterDraft, v Value) { p.Default = &v }),
-		keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *parameterDraft) *Validation { return &p.Validation }),
-		keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *parameterDraft, v Text) { p.Transform = &v }),
-		keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *parameterDraft, v Text) { p.Format = &v }),
-		keytable.Text("delimiter", "S1-133", "Separator that joins the elements of an array into one word, also outside quotes. Without it, only quotes join them, with a space.", func(p *parameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
-		keytable.AnyValues("examples", "S1-103", "Example values.", func(p *parameterDraft, v []Value) { p.Examples = v }),
-		keytable.String("detailed-help", "S1-104", "A longer description.", func(p *parameterDraft, v string) { p.DetailedHelp = v }),
-		keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *parameterDraft) *parameterDraft { return p }),
-		keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *parameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
-		keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *parameterDraft, v bool) { p.Path = v }).WithDefault("false"),
-		keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *parameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
-		keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *parameterDraft, v Text) { p.DeprecatedAlternative = v }),
+		keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *ParameterDraft, v string) { p.Type = v }).WithDefault("string"),
+		keytable.String("description", "S1-092", "What the parameter is for.", func(p *ParameterDraft, v string) { p.Description = v }).AsRequired(),
+		keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *ParameterDraft, v bool) { p.Required = v }).WithDefault("false"),
+		keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *ParameterDraft, v Value) { p.Default = &v }),
+		keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *ParameterDraft) *Validation { return &p.Validation }),
+		keytable.Text("transform", "S1-101", "Changes the value before it is used: predefined transforms, or a JavaScript expression with value.", func(p *ParameterDraft, v Text) { p.Transform = &v }),
+		keytable.Text("format", "S1-102", "How the value is written into a command, such as --count={value}.", func(p *ParameterDraft, v Text) { p.Format = &v }),
+		keytable.Text("delimiter", "S1-133", "Separator that joins the elements of an array into one word, also outside quotes. Without it, only quotes join them, with a space.", func(p *ParameterDraft, v Text) { p.Delimiter = &v }).WithDefault(" "),
+		keytable.AnyValues("examples", "S1-103", "Example values.", func(p *ParameterDraft, v []Value) { p.Examples = v }),
+		keytable.String("detailed-help", "S1-104", "A longer description.", func(p *ParameterDraft, v string) { p.DetailedHelp = v }),
+		keytable.Nested("security", "S1-105", parameterSecurityObject, "How the value is inserted into shell commands.", func(p *ParameterDraft) *ParameterDraft { return p }),
+		keytable.Boolean("allow-dash", "", "Allows values that begin with '-', even where a program may read them as an option.", func(p *ParameterDraft, v bool) { p.AllowDash = v }).WithDefault("false"),
+		keytable.Boolean("path", "S1-180", "Whether the value, or each element of an array, is a path. file-paths rewrites only paths.", func(p *ParameterDraft, v bool) { p.Path = v }).WithDefault("false"),
+		keytable.Boolean("deprecated", "S1-017", "Whether the parameter is deprecated. Using it then prints a warning.", func(p *ParameterDraft, v bool) { p.Deprecated = v }).WithDefault("false"),
+		keytable.Text("deprecated-alternative", "S1-018", "The parameter to use instead.", func(p *ParameterDraft, v Text) { p.DeprecatedAlternative = v }),
 	}
-}).WithCheck(checkParameter).WithHint("secret", secretHint).WithHint("sensitive", secretHint)
+}).WithCheck(CheckParameter).WithHint("secret", SecretHint).WithHint("sensitive", SecretHint)
 
-// secretHint is the hint for a key that would make a parameter secret.
-var secretHint = func(*yaml.Node) string {
+// SecretHint is the hint for a key that would make a parameter secret.
+func SecretHint(*yaml.Node) string {
 	return "to mask the value, add the name of the parameter to environment.secrets; to keep the value off the command line, write NAME=@file"
 }
 
 var parameterSecurityObject = keytable.NewObject("a parameter's security", "How the value is inserted into shell commands.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *parameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
+		keytable.Boolean("escape-shell", "S1-105", "Whether the value is quoted for the shell. If false, the shell runs it as code.", func(p *ParameterDraft, v bool) { p.EscapeShell = &v }).WithDefault("true"),
 	}
 })
 

@@ -66,7 +66,7 @@ func stepLocksField() keytable.Field {
 }
 
 // checkToolClaim checks pool and priority of a tool: only one with a single command has them.
-func checkToolClaim(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkToolClaim(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	if t.Alias { // checkAlias reports them
 		return
 	}
@@ -115,7 +115,7 @@ var lockObject = keytable.NewObject("a lock", "A lock that a limited number of r
 // locksField returns the field for a list of locks. A bare name is a lock with one slot.
 func locksField() keytable.Field {
 	return keytable.Mixed("locks", "", lockObject, "Locks that a run acquires when it starts, all at once, and holds until it ends.",
-		func(t *draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
+		func(t *Draft) *Lock { return add(&t.Locks, Lock{Slots: 1}) }, func(l *Lock, v Text) { l.Name = v })
 }
 
 // checkLocks reports invalid names of locks, and locks that are listed twice.

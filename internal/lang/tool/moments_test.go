@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -42,7 +43,7 @@ func TestValidScheduleName(t *testing.T) {
 
 // TestScheduleTitles: schedules without a name are counted, so that each has one.
 func TestScheduleTitles(t *testing.T) {
-	def, found := tool.File("a.yaml", []byte("name: a\ndescription: d\nbash: 'true'\nschedule:\n  - every: 1h\n  - every: 2h\n  - {name: late, every: 3h}\n"))
+	def, found := decode.File("a.yaml", []byte("name: a\ndescription: d\nbash: 'true'\nschedule:\n  - every: 1h\n  - every: 2h\n  - {name: late, every: 3h}\n"))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestScheduleTitles(t *testing.T) {
 // TestRename: a word is replaced where it stands, and nowhere else.
 func TestRename(t *testing.T) {
 	src := "\ufeffname: a\r\ndescription: d\r\nbsh: echo {NMAE}\r\nparameters:\r\n  NAME: {type: string}\r\n"
-	def, _ := tool.File("a.yaml", []byte(src))
+	def, _ := decode.File("a.yaml", []byte(src))
 	at := func(word string) tool.Pos {
 		return tool.PosAt("a.yaml", []byte(src), strings.Index(src, word))
 	}

@@ -43,11 +43,11 @@ func (d *Definition) ResultSchema() *dataschema.Schema {
 // outputSchema returns the field output-schema.
 func outputSchema() keytable.Field {
 	f := keytable.ValueMap("output-schema", "", "JSON Schema of the output, which is one JSON object. What a model gets is checked against it. See calls.md.",
-		func(t *draft, v []Entry) { t.outputSchema = v })
+		func(t *Draft, v []Entry) { t.outputSchema = v })
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		read(d, into, n)
-		t := into.(*draft)
+		t := into.(*Draft)
 		if t.outputSchema == nil {
 			return
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
-// checkParameter checks one parameter as a whole: whether its rules are consistent, and whether its own default and
+// CheckParameter checks one parameter as a whole: whether its rules are consistent, and whether its own default and
 // examples follow them.
-func checkParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	p := into.(*parameterDraft).Parameter
+func CheckParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
+	p := into.(*ParameterDraft).Parameter
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
 		reportAt(d, p.Pos, Warning, "no-description", "", "the parameter "+diagnostic.Quote(p.Name)+" has no description", "add 'description:'; people and models need it to choose a value")
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // ProgramTool returns the definition of a tool that a discovery command listed and that call runs. History stores it
@@ -30,7 +31,7 @@ type storedProgram struct {
 // ReadProgramTool restores a ProgramTool from history.
 func ReadProgramTool(text []byte) (*Definition, error) {
 	var k storedProgram
-	err := json.Unmarshal(text, &k)
+	err := value.DecodeJSON(text, &k)
 	var schema *dataschema.Schema
 	if err == nil {
 		schema, err = dataschema.Parse(k.Parameters)

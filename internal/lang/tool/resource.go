@@ -52,14 +52,14 @@ func mediaType() keytable.Field {
 
 // resourceField returns the field resource.
 func resourceField() keytable.Field {
-	return textOr("resource", "", resourceObject, "Address under which clients of flowrun mcp can read the output of the tool. A text is the address. See mcp.md.", func(t *draft) *Resource {
+	return textOr("resource", "", resourceObject, "Address under which clients of flowrun mcp can read the output of the tool. A text is the address. See mcp.md.", func(t *Draft) *Resource {
 		t.Resource = &Resource{}
 		return t.Resource
 	}, func(r *Resource, v Text) { r.URI = v })
 }
 
 // checkResource checks the address of a resource.
-func checkResource(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkResource(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	if keytable.KeyOf(content, "resource") == nil || t.Resource == nil || t.Resource.URI.S == "" {
 		return
 	}
@@ -83,7 +83,7 @@ func validAddress(address string) bool {
 
 // checkAddressParameters checks that the address has all parameters that are required, because a client gives nothing
 // else.
-func checkAddressParameters(t *draft, report func(hint, format string, values ...any)) {
+func checkAddressParameters(t *Draft, report func(hint, format string, values ...any)) {
 	names := t.Resource.Parameters()
 	for _, name := range names {
 		if !slices.ContainsFunc(t.Parameters, func(p *Parameter) bool { return p.Name == name }) {

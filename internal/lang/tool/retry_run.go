@@ -55,7 +55,7 @@ func RetryRunWords() []string { return slices.Concat(retryStatuses, retryReasons
 
 func retryRunField() keytable.Field {
 	o := keytable.NewObject("retry-run", "How often, when and after which failures a whole run is retried.", retryRunFields).WithCheck(checkRetryRun)
-	return keytable.Nested("retry-run", "", o, "Retries of a whole run of the tool that failed or timed out, as new runs. Runs of other tools that use it ignore it. See retry-run.md.", func(t *draft) *RetryRun {
+	return keytable.Nested("retry-run", "", o, "Retries of a whole run of the tool that failed or timed out, as new runs. Runs of other tools that use it ignore it. See retry-run.md.", func(t *Draft) *RetryRun {
 		t.RetryRun = &RetryRun{Retry: *defaultRetry(), Reuse: true}
 		return t.RetryRun
 	})

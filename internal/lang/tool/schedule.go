@@ -137,7 +137,7 @@ func checkExcept(d *keytable.Decoder, into any, n *yaml.Node, _ []*yaml.Node) {
 }
 
 // checkScheduleNames reports schedules with the same name.
-func checkScheduleNames(d *keytable.Decoder, t *draft) {
+func checkScheduleNames(d *keytable.Decoder, t *Draft) {
 	first := map[string]*Schedule{}
 	for i, s := range t.Schedules {
 		title := t.ScheduleName(i)

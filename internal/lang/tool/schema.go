@@ -12,7 +12,7 @@ import (
 
 // Schema returns the JSON Schema of definition files, generated from the table of keys. It uses draft-07, because that
 // is what editors support. The schema checks each key by itself: names, types, choices, ranges, exactly one body. Rules
-// between parts of a definition (references, conditions, wait-for) are checked only by Decode and the compiler, so a
+// between parts of a definition (references, conditions, wait-for) are checked only by package decode and the compiler, so a
 // file that is valid by the schema may still have errors.
 //
 // Each call creates a new value of maps, slices and scalars. Its JSON encoding is always the same.

@@ -45,7 +45,7 @@ var stateObject = keytable.NewObject("a value of the state", "A value that the t
 // stateField returns the field for the values that a tool keeps.
 func stateField() keytable.Field {
 	return keytable.NamedOrText("state", "", stateObject, "Values that the tool keeps between its runs, by name. {state.NAME} reads what the last successful run left; a step sets it in the file in $FLOWRUN_STATE. See state.md.",
-		func(t *draft, name string, p Pos) *stateDraft {
+		func(t *Draft, name string, p Pos) *stateDraft {
 			k := addPointer(&t.State, &StateKey{Name: name, Pos: p, Type: "string"})
 			return addPointer(&t.state, &stateDraft{StateKey: k})
 		}, func(k *stateDraft, v Text) { k.Type, k.short = v.S, v })
@@ -101,7 +101,7 @@ func emptyValue(typ string) string {
 }
 
 // checkState checks the state of a tool as a whole.
-func checkState(d *keytable.Decoder, t *draft, content []*yaml.Node) {
+func checkState(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 	key := keytable.KeyOf(content, "state")
 	if key == nil {
 		return

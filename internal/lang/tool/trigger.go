@@ -84,7 +84,7 @@ func triggersField() keytable.Field {
 		}
 	}).WithCheck(checkTrigger).WithHint("webhook", keytable.FixedHint("a webhook has a secret and is therefore a setting: add webhooks: {NAME: {tool: TOOL, secret-env: VARIABLE}} to the configuration file, see flowrun docs triggers"))
 	return keytable.List("on", "", entry, "Events for which flowrun serve starts the tool: files that arrive or change, and runs of other tools. See triggers.md.",
-		func(t *draft, p Pos) *Trigger { return addPointer(&t.Triggers, &Trigger{Pos: p}) })
+		func(t *Draft, p Pos) *Trigger { return addPointer(&t.Triggers, &Trigger{Pos: p}) })
 }
 
 func afterStatuses() []string { return []string{"succeeded", "failed", "any"} }
@@ -218,7 +218,7 @@ func checkAfterTrigger(d *keytable.Decoder, into any, n *yaml.Node, content []*y
 }
 
 // checkTriggerNames reports entries of on that have the name of another one or of a schedule.
-func checkTriggerNames(d *keytable.Decoder, t *draft) {
+func checkTriggerNames(d *keytable.Decoder, t *Draft) {
 	first := map[string]Pos{}
 	for i, s := range t.Schedules {
 		first[t.ScheduleName(i)] = s.Pos

@@ -265,7 +265,7 @@ func none(string) bool { return false }
 
 func decode(t *testing.T, src string) *tool.Definition {
 	t.Helper()
-	def, found := tool.File("", []byte(src))
+	def, found := decode.File("", []byte(src))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func (p *pages) run(t *testing.T, name string, params map[string]any, o ...engin
 
 func specification(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile("internal/lang/tool/testdata/spec000/" + name + ".md")
+	b, err := os.ReadFile("internal/lang/decode/testdata/spec000/" + name + ".md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -181,7 +182,7 @@ func TestDocuments(t *testing.T) {
 
 func TestDiagnosticsDocument(t *testing.T) {
 	t.Parallel()
-	_, found := tool.File("t.yaml", []byte("name: t\nbash: x\nbsh: y\nsteps: []\n"))
+	_, found := decode.File("t.yaml", []byte("name: t\nbash: x\nbsh: y\nsteps: []\n"))
 	if len(found) == 0 {
 		t.Fatal("no problems")
 	}

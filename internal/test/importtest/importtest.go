@@ -15,7 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/importer"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -38,7 +38,7 @@ func Definitions(t testing.TB, r *importer.Result) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		def, found := tool.File(one.Name+".yaml", text)
+		def, found := decode.File(one.Name+".yaml", text)
 		if err := found.Err(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

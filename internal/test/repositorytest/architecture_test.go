@@ -83,7 +83,7 @@ var libraries = map[string][]string{
 	"golang.org/x/oauth2":                    {"internal/model/mcpclient"},
 	"golang.org/x/sys":                       {"internal/observe/series"},
 	"google.golang.org/protobuf":             {"metrics"},
-	"gopkg.in/yaml.v3":                       {"internal/lang/keytable", "internal/lang/rewrite", "internal/lang/schemaparams", "internal/lang/tool"},
+	"gopkg.in/yaml.v3":                       {"internal/lang/decode", "internal/lang/keytable", "internal/lang/rewrite", "internal/lang/schemaparams", "internal/lang/tool"},
 	"modernc.org/sqlite":                     {"internal/store/sqlite"},
 	"mvdan.cc/sh/v3":                         {"internal/lang/lostfailure", "internal/lang/quoting/sh"},
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -50,7 +51,7 @@ out of date. Other keys that begin with ` + "`x-`" + ` are yours. Any other unkn
 - Sizes are bytes or text: ` + "`10MB`" + ` is 10 000 000, ` + "`10MiB`" + ` is 10 485 760.
 
 `)
-	queue, seen := append([]*keytable.Object{tool.Keys()}, tool.MarkdownKeys()...), map[*keytable.Object]bool{tool.Keys(): true}
+	queue, seen := append([]*keytable.Object{tool.Keys()}, decode.MarkdownKeys()...), map[*keytable.Object]bool{tool.Keys(): true}
 	for len(queue) > 0 {
 		o := queue[0]
 		queue = queue[1:]

@@ -137,7 +137,7 @@ func requirements(t *testing.T) map[string]requirement {
 func usedRequirements(t *testing.T) map[string][]string {
 	used := map[string][]string{}
 	id := regexp.MustCompile(`(?:[({]"([\w-]+)", )?"(S\d-\d+)"`)
-	for _, file := range []string{"internal/lang/tool/keys.go", "internal/lang/tool/markdown_keys.go", "internal/lang/lint/lint.go"} {
+	for _, file := range []string{"internal/lang/tool/keys.go", "internal/lang/decode/page_keys.go", "internal/lang/lint/lint.go"} {
 		for _, m := range id.FindAllStringSubmatch(readText(t, file), -1) {
 			used[m[2]] = append(used[m[2]], m[1])
 		}

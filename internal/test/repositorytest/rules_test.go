@@ -112,7 +112,7 @@ func TestJSONReaders(t *testing.T) {
 		"internal/service/mcp": lenient, "internal/cli/models": lenient, "registry": lenient,
 		"internal/lang/value":      "the two readers",
 		"internal/lang/expr":       "one key in quotes",
-		"internal/lang/tool":       "the order of keys in what was read before",
+		"internal/lang/dataschema": "the order of keys in what was read before",
 		"internal/engine":          "Result.Decode, into a type of the caller",
 		"internal/engine/stepfile": "an object in a line that other lines follow, checked by the reader of the file",
 		"internal/js/bundle":       "package.json of npm packages, and what esbuild wrote",

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
 // found compiles a definition and returns the line and the code of each problem, warnings included. Other tools are in dir.
 func found(t *testing.T, dir, text string) (list []string) {
 	t.Helper()
-	def, ds := tool.File(filepath.Join(dir, "t.yaml"), []byte("name: t\ndescription: d\n"+text+"\n"))
+	def, ds := decode.File(filepath.Join(dir, "t.yaml"), []byte("name: t\ndescription: d\n"+text+"\n"))
 	if err := ds.Err(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

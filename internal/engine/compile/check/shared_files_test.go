@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine/compile"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -60,7 +60,7 @@ func TestSharedFiles(t *testing.T) {
 
 func checkShared(t *testing.T, steps string, want bool) {
 	t.Helper()
-	def, ds := tool.File("t.yaml", []byte("name: t\ndescription: d\nparameters: {P: {description: p}}\nsteps:\n"+steps))
+	def, ds := decode.File("t.yaml", []byte("name: t\ndescription: d\nparameters: {P: {description: p}}\nsteps:\n"+steps))
 	if err := ds.Err(); err != nil {
 		t.Fatal(err, steps)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/shellsign"
@@ -34,7 +35,7 @@ steps:
 
 func sampleNames(t *testing.T) (Names, *tool.Definition) {
 	t.Helper()
-	def, ds := tool.File("t.yaml", []byte(sample))
+	def, ds := decode.File("t.yaml", []byte(sample))
 	if err := ds.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package tool
+package decode
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func checkOneFrontMatter(d *keytable.Decoder, body diagnostic.Span, blocks []mar
 			continue
 		}
 		if open >= 0 && isFrontMatter(d.Src.Between(diagnostic.Span{From: d.Src.LineAfter(open), To: at})) {
-			d.Report(Diagnostic{Code: "second-front-matter", Severity: Error, Pos: d.Src.Pos(open), Len: len("---"),
+			d.Report(diagnostic.Diagnostic{Code: "second-front-matter", Severity: diagnostic.Error, Pos: d.Src.Pos(open), Len: len("---"),
 				Message: "the page has a second front matter here, which has no effect", Hint: "merge it into the first one; another tool needs a page of its own"})
 			return
 		}

@@ -1,4 +1,4 @@
-package tool
+package decode
 
 import (
 	"errors"
@@ -14,20 +14,21 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // isPage reports whether a file is Markdown, by its name.
 func isPage(file string) bool { return strings.EqualFold(filepath.Ext(file), ".md") }
 
 // readPage reads a Markdown tool: its front matter, then its blocks.
-func readPage(d *keytable.Decoder, def *draft) {
-	def.Format = Markdown
+func readPage(d *keytable.Decoder, def *tool.Draft) {
+	def.Format = tool.Markdown
 	p := markdown.Split(d.Src)
 	if why, hint := notToolReason(d.Src, p); why != "" {
 		if why == unreadableFront {
 			d.Within(p.Front, func() { d.Parse() }) // reports where it is wrong
 		}
-		d.Report(Diagnostic{Code: "not-a-tool", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
+		d.Report(diagnostic.Diagnostic{Code: "not-a-tool", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1}, Message: "this Markdown file is not a tool: " + why, Hint: hint})
 		return
 	}
 	if problem, bad := d.Src.Problem(); bad {
@@ -35,18 +36,18 @@ func readPage(d *keytable.Decoder, def *draft) {
 		return
 	}
 	if len(d.Src.Text) > markdown.MaxSize {
-		d.Report(Diagnostic{Code: "file-too-large", Severity: Error, Pos: Pos{File: d.Src.File, Line: 1, Col: 1},
+		d.Report(diagnostic.Diagnostic{Code: "file-too-large", Severity: diagnostic.Error, Pos: diagnostic.Pos{File: d.Src.File, Line: 1, Col: 1},
 			Message: fmt.Sprintf("cannot read the definition: a Markdown tool can have at most %d KiB", markdown.MaxSize>>10), Hint: "move long scripts or data into other tools or files"})
 		return
 	}
 	if !p.Closed {
-		d.Report(Diagnostic{Code: "unclosed-front-matter", Severity: Error, Pos: d.Src.Pos(p.Front.From), Len: 1,
+		d.Report(diagnostic.Diagnostic{Code: "unclosed-front-matter", Severity: diagnostic.Error, Pos: d.Src.Pos(p.Front.From), Len: 1,
 			Message: "the front matter is not closed", Hint: "add a line with --- after its last line"})
 		return
 	}
-	top := &pageDraft{draft: def}
+	top := &pageDraft{Draft: def}
 	d.Within(p.Front, func() {
-		if root := topMapping(d, "the front matter"); root != nil {
+		if root := tool.TopMapping(d, "the front matter"); root != nil {
 			d.Root, def.Pos = pageTable().front, d.Pos(root)
 			d.Object(d.Root, top, root)
 		}
@@ -94,17 +95,17 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	key := "name"
 	switch {
 	case p.id != nil:
-		key, p.Name, p.namePos = "id", p.id.S, p.id.Pos
+		key, p.Name, p.NamePos = "id", p.id.S, p.id.Pos
 		if p.name != nil {
 			p.DisplayName = p.name.S
 		}
 	case p.name != nil:
-		p.Name, p.namePos = p.name.S, p.name.Pos
+		p.Name, p.NamePos = p.name.S, p.name.Pos
 	default:
 		d.Fail(n, "no-name", "the tool has no name", "add 'name:'")
 	}
 	if p.id != nil || p.name != nil {
-		checkToolName(d, p.draft, n, key, content)
+		tool.CheckToolName(d, p.Draft, n, key, content)
 	}
 	if keytable.ValueOf(content, "type") == nil {
 		d.Fail(n, "no-type", "the tool has no type", "add 'type: single' to run one tool, or 'type: chain' for steps")
@@ -112,23 +113,23 @@ func checkPage(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node
 	if p.Description == "" && keytable.ValueOf(content, "description") == nil {
 		d.Warn(n, "no-description", "the tool has no description", "add 'description:'; people and models choose the tool by it")
 	}
-	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
+	p.Parameters = slices.DeleteFunc(p.Parameters, func(prm *tool.Parameter) bool { return prm.Name == "" }) // the field has already reported a missing name
 	checkUniqueParameters(d, p.Parameters)
-	checkShared(d, p.draft, content)
+	tool.CheckShared(d, p.Draft, content)
 }
 
 // checkPageParameter checks an entry of parameters.
 func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Node) {
-	p := into.(*parameterDraft)
+	p := into.(*tool.ParameterDraft)
 	if keytable.ValueOf(content, "name") == nil {
 		d.Fail(n, "no-name", "the parameter has no name", "add 'name:'")
 		return
 	}
 	if keytable.ValueOf(content, "type") == nil {
-		d.Report(Diagnostic{Code: "no-type", Severity: Error, Pos: p.Pos, Path: d.Path.String(), Message: "the parameter " + diagnostic.Quote(p.Name) + " has no type",
-			Hint: "add 'type:', one of " + strings.Join(Keys().Field("parameters").Of.Field("type").Enum, ", ")})
+		d.Report(diagnostic.Diagnostic{Code: "no-type", Severity: diagnostic.Error, Pos: p.Pos, Path: d.Path.String(), Message: "the parameter " + diagnostic.Quote(p.Name) + " has no type",
+			Hint: "add 'type:', one of " + strings.Join(tool.Keys().Field("parameters").Of.Field("type").Enum, ", ")})
 	}
-	checkParameter(d, into, n, content)
+	tool.CheckParameter(d, into, n, content)
 	if p.Default != nil {
 		warnDefaultPlaceholders(d, *p.Default)
 		data := asLiteral(*p.Default)
@@ -139,11 +140,11 @@ func checkPageParameter(d *keytable.Decoder, into any, n *yaml.Node, content []*
 var pagePlaceholder = diagnostic.Pattern(`\{\{[ \t]*[A-Za-z_][^\s{}]*[ \t]*\}\}`)
 
 // warnDefaultPlaceholders warns about placeholders in a default: they are not replaced there.
-func warnDefaultPlaceholders(d *keytable.Decoder, v Value) {
+func warnDefaultPlaceholders(d *keytable.Decoder, v keytable.Value) {
 	if v.Text != nil {
 		for _, at := range pagePlaceholder().FindAllStringIndex(v.Text.S, -1) {
 			found := v.Text.S[at[0]:at[1]]
-			d.Report(Diagnostic{Code: "default-placeholder", Severity: Warning, Pos: v.Text.At(at[0]), Len: len([]rune(found)),
+			d.Report(diagnostic.Diagnostic{Code: "default-placeholder", Severity: diagnostic.Warning, Pos: v.Text.At(at[0]), Len: len([]rune(found)),
 				Message: found + " is only text in a default: flowrun does not replace placeholders there",
 				Hint:    "leave the parameter without a default, and set the value in pre-processing"})
 		}
@@ -157,7 +158,7 @@ func warnDefaultPlaceholders(d *keytable.Decoder, v Value) {
 }
 
 // asLiteral returns a copy of a value whose texts contain no references.
-func asLiteral(v Value) Value {
+func asLiteral(v keytable.Value) keytable.Value {
 	v.Text = nil
 	v.List = slices.Clone(v.List)
 	for i := range v.List {
@@ -171,13 +172,13 @@ func asLiteral(v Value) Value {
 }
 
 // checkUniqueParameters reports parameters with the same name.
-func checkUniqueParameters(d *keytable.Decoder, list []*Parameter) {
-	first := map[string]*Parameter{}
+func checkUniqueParameters(d *keytable.Decoder, list []*tool.Parameter) {
+	first := map[string]*tool.Parameter{}
 	for i, p := range list {
 		if before := first[p.Name]; before != nil {
-			d.Report(Diagnostic{Code: "duplicate-parameter", Severity: Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
+			d.Report(diagnostic.Diagnostic{Code: "duplicate-parameter", Severity: diagnostic.Error, Pos: p.Pos, Len: len([]rune(p.Name)), Path: fmt.Sprintf("parameters[%d].name", i),
 				Message: fmt.Sprintf("the parameter %s is given twice: on line %d and on line %d", diagnostic.Quote(p.Name), before.Pos.Line, p.Pos.Line),
-				Hint:    "keep one of the two", Related: []Place{{Pos: before.Pos, Len: len([]rune(p.Name)), Message: "first given here"}}})
+				Hint:    "keep one of the two", Related: []diagnostic.Place{{Pos: before.Pos, Len: len([]rune(p.Name)), Message: "first given here"}}})
 			continue
 		}
 		first[p.Name] = p

@@ -1,4 +1,4 @@
-package tool
+package decode
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // The names of the steps of a Markdown tool. They are part of the history and of what flowrun shows of a run.
@@ -32,7 +33,7 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []markdown.Fence) {
 		f := &all[i]
 		if !f.Closed {
 			open = true
-			d.Report(Diagnostic{Code: "unclosed-fence", Severity: Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks),
+			d.Report(diagnostic.Diagnostic{Code: "unclosed-fence", Severity: diagnostic.Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks),
 				Message: "the block that begins here is not closed", Hint: "add a line with " + f.Marks + " after its last line"})
 		}
 		r := roleOf(d, f)
@@ -43,9 +44,9 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []markdown.Fence) {
 		switch {
 		case r == unknownRole:
 		case before != nil:
-			d.Report(Diagnostic{Code: "two-blocks", Severity: Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks), Message: fmt.Sprintf("there is a second block with %s", r),
+			d.Report(diagnostic.Diagnostic{Code: "two-blocks", Severity: diagnostic.Error, Pos: d.Src.Pos(f.Offset), Len: len(f.Marks), Message: fmt.Sprintf("there is a second block with %s", r),
 				Hint:    "keep one of the two; for text that is only shown, use another language such as ```text",
-				Related: []Place{{Pos: d.Src.Pos(before.Offset), Len: len(before.Marks), Message: "the first is here"}}})
+				Related: []diagnostic.Place{{Pos: d.Src.Pos(before.Offset), Len: len(before.Marks), Message: "the first is here"}}})
 		default:
 			found[r] = f
 			if r == singleRole || r == chainRole {
@@ -56,13 +57,13 @@ func readBlocks(d *keytable.Decoder, p *pageDraft, all []markdown.Fence) {
 	warnIgnoredScripts(d, found, all)
 	calls := readCalls(d, p, found, open)
 	addSteps(d, p, found, calls)
-	names := map[string]*Step{}
+	names := map[string]*tool.Step{}
 	if p.kind == "chain" {
 		for _, s := range p.Steps {
 			names[s.Name] = s
 		}
 	}
-	checkParameterNames(d, p.draft, names)
+	tool.CheckParameterNames(d, p.Draft, names)
 }
 
 // roleOf returns the role of a block. A marker in a script that is similar to a valid one is reported; scripts with
@@ -82,14 +83,14 @@ func roleOf(d *keytable.Decoder, f *markdown.Fence) role {
 		return role("@" + word)
 	}
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", "ing", "").Replace(word))
-	near := Near(word, known)
+	near := diagnostic.Near(word, known)
 	for _, k := range known {
 		if plain == k || plain == strings.TrimSuffix(k, "process") {
 			near = []string{k}
 		}
 	}
 	if len(near) > 0 {
-		one := Diagnostic{Code: "unknown-marker", Severity: Error, Pos: code.At(at), Len: 1 + len(word), Message: fmt.Sprintf("unknown marker @%s", diagnostic.Printable(word)),
+		one := diagnostic.Diagnostic{Code: "unknown-marker", Severity: diagnostic.Error, Pos: code.At(at), Len: 1 + len(word), Message: fmt.Sprintf("unknown marker @%s", diagnostic.Printable(word)),
 			Hint: fmt.Sprintf("did you mean @%s?", near[0])}
 		one.Fix = code.Rename(at, "@"+word, "@"+near[0])
 		d.Report(one)
@@ -107,7 +108,7 @@ func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []markdown.Fe
 		code := d.Src.Block(f.Body, f.Indent)
 		word, at := marker(code.S)
 		if r := role("@" + word); (r == preBlock || r == postBlock) && found[r] == nil {
-			d.Report(Diagnostic{Code: "unknown-marker", Severity: Warning, Pos: code.At(at), Len: 1 + len(word),
+			d.Report(diagnostic.Diagnostic{Code: "unknown-marker", Severity: diagnostic.Warning, Pos: code.At(at), Len: 1 + len(word),
 				Message: fmt.Sprintf("the script with %s does not run: its block is not marked as JavaScript", r), Hint: "start the block with " + f.Marks + "javascript"})
 		}
 	}
@@ -117,21 +118,21 @@ func warnIgnoredScripts(d *keytable.Decoder, found pageBlocks, all []markdown.Fe
 // is set, an unclosed block may have hidden it, so that a missing block is not reported.
 func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) []*call {
 	single, chain := found[singleRole], found[chainRole]
-	at := func(f *markdown.Fence) Pos { return d.Src.Pos(f.Offset) }
+	at := func(f *markdown.Fence) diagnostic.Pos { return d.Src.Pos(f.Offset) }
 	switch {
 	case p.kind == "single" && chain != nil:
-		d.Report(Diagnostic{Code: "single-with-steps", Severity: Error, Pos: at(chain), Len: len(chain.Marks),
+		d.Report(diagnostic.Diagnostic{Code: "single-with-steps", Severity: diagnostic.Error, Pos: at(chain), Len: len(chain.Marks),
 			Message: "a tool of type single cannot have steps", Hint: "write type: chain, or replace the block with one that has tool: and parameters:"})
 	case p.kind == "chain" && single != nil:
-		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: at(single), Len: len(single.Marks),
+		d.Report(diagnostic.Diagnostic{Code: "chain-without-steps", Severity: diagnostic.Error, Pos: at(single), Len: len(single.Marks),
 			Message: "a tool of type chain needs a block with steps:", Hint: "write type: single, or make the block a list of steps: steps:, and below it - tool:"})
 	case p.kind == "chain" && chain == nil && !open:
-		d.Report(Diagnostic{Code: "chain-without-steps", Severity: Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
+		d.Report(diagnostic.Diagnostic{Code: "chain-without-steps", Severity: diagnostic.Error, Pos: p.Pos, Message: "a tool of type chain needs a block with steps:",
 			Hint: "add a ```yaml block with steps:, and below it - tool: for each step"})
 	case p.kind == "single" && single == nil && !open && found[preBlock] == nil && found[postBlock] == nil:
-		d.Report(Diagnostic{Code: "no-body", Severity: Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a ```yaml block with tool: and parameters:"})
+		d.Report(diagnostic.Diagnostic{Code: "no-body", Severity: diagnostic.Error, Pos: p.Pos, Message: "the tool has nothing to run", Hint: "add a ```yaml block with tool: and parameters:"})
 	case p.kind == "single" && single == nil && !open:
-		d.Report(Diagnostic{Code: "no-tool-block", Severity: Warning, Pos: p.Pos, Message: "the page runs no tool: its output is the result of pre-processing, or its input",
+		d.Report(diagnostic.Diagnostic{Code: "no-tool-block", Severity: diagnostic.Warning, Pos: p.Pos, Message: "the page runs no tool: its output is the result of pre-processing, or its input",
 			Hint: "to run a tool, add a ```yaml block with tool: and parameters:"})
 	}
 	b := &callBlock{}
@@ -139,7 +140,7 @@ func readCalls(d *keytable.Decoder, p *pageDraft, found pageBlocks, open bool) [
 	case chain != nil:
 		readBlock(d, chain, pageTable().chain, b)
 	case single != nil:
-		b.calls = []*call{{step: &Step{}}}
+		b.calls = []*call{{step: &tool.Step{}}}
 		readBlock(d, single, pageTable().single, b)
 	}
 	return b.calls
@@ -160,7 +161,7 @@ func readBlock(d *keytable.Decoder, f *markdown.Fence, o *keytable.Object, into 
 // addSteps creates the steps: preprocess, those that use tools, postprocess.
 func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call) {
 	if f := found[preBlock]; f != nil {
-		s := scriptStep(stepPre, RolePre, d.Src.Block(f.Body, f.Indent))
+		s := scriptStep(stepPre, tool.RolePre, d.Src.Block(f.Body, f.Indent))
 		addVar(s, "input", "{{input}}")
 		p.Steps = append(p.Steps, s)
 	}
@@ -170,7 +171,7 @@ func addSteps(d *keytable.Decoder, p *pageDraft, found pageBlocks, calls []*call
 		p.Steps, last = append(p.Steps, s), s.Name
 	}
 	if f := found[postBlock]; f != nil {
-		s := scriptStep(stepPost, RolePost, d.Src.Block(f.Body, f.Indent))
+		s := scriptStep(stepPost, tool.RolePost, d.Src.Block(f.Body, f.Indent))
 		s.Previous = last
 		addOutputVars(s, last != "")
 		p.Steps = append(p.Steps, s)
@@ -190,17 +191,17 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 			continue
 		}
 		names[i] = c.id.S
-		one := Diagnostic{Severity: Error, Pos: c.id.Pos, Len: len([]rune(c.id.S)), Path: fmt.Sprintf("steps[%d].id", i)}
+		one := diagnostic.Diagnostic{Severity: diagnostic.Error, Pos: c.id.Pos, Len: len([]rune(c.id.S)), Path: fmt.Sprintf("steps[%d].id", i)}
 		switch first := lower[strings.ToLower(c.id.S)]; {
-		case !stepName().MatchString(c.id.S) || len(c.id.S) > 128:
+		case !tool.ValidStepName(c.id.S):
 			one.Code, one.Message = "bad-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step"
 			one.Hint = "use letters, digits, '_', '.' and '-', beginning with a letter or '_', at most 128 characters"
-		case slices.Contains(reservedPageNames, c.id.S), slices.Contains(reserved, c.id.S):
+		case slices.Contains(reservedPageNames, c.id.S), slices.Contains(tool.Reserved(), c.id.S):
 			one.Code, one.Message = "reserved-name", diagnostic.Quote(c.id.S)+" cannot be the name of a step: it is reserved"
-			one.Hint = "reserved: " + strings.Join(append(slices.Clone(reservedPageNames), reserved...), ", ")
+			one.Hint = "reserved: " + strings.Join(append(slices.Clone(reservedPageNames), tool.Reserved()...), ", ")
 		case first != nil:
 			one.Code, one.Message = "duplicate-step", fmt.Sprintf("step name %s is used twice: at %s and at %s", diagnostic.Quote(c.id.S), diagnostic.LineCol(first.id.Pos), diagnostic.LineCol(c.id.Pos))
-			one.Hint, one.Related = "change the id of one of the steps", []Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first used here"}}
+			one.Hint, one.Related = "change the id of one of the steps", []diagnostic.Place{{Pos: first.id.Pos, Len: len([]rune(first.id.S)), Message: "first used here"}}
 		default:
 			lower[strings.ToLower(c.id.S)] = c
 			continue
@@ -213,7 +214,7 @@ func callNames(d *keytable.Decoder, p *pageDraft, calls []*call) []string {
 			if n > 1 {
 				name = fmt.Sprintf("%s_%d", name, n)
 			}
-			if lower[strings.ToLower(name)] == nil && !slices.Contains(reservedPageNames, name) && !slices.Contains(reserved, name) {
+			if lower[strings.ToLower(name)] == nil && !slices.Contains(reservedPageNames, name) && !slices.Contains(tool.Reserved(), name) {
 				names[i], lower[strings.ToLower(name)] = name, c
 			}
 		}
@@ -242,7 +243,7 @@ func (c *call) derivedName() string {
 	if len(name) > 120 {
 		name = name[:120]
 	}
-	if !stepName().Match(name) {
+	if !tool.ValidStepName(string(name)) {
 		return "_" + string(name)
 	}
 	return string(name)
@@ -250,8 +251,8 @@ func (c *call) derivedName() string {
 
 // toStep returns the step that uses the tool. If the call has scripts, the step is a group of the scripts and the
 // tool.
-func (c *call) toStep(name, previous string) *Step {
-	s, use := c.step, &ToolUse{With: c.parameters.Map, WithAll: c.parameters.Text}
+func (c *call) toStep(name, previous string) *tool.Step {
+	s, use := c.step, &tool.ToolUse{With: c.parameters.Map, WithAll: c.parameters.Text}
 	s.Name, s.Body, s.Previous, s.Pos = name, use, previous, c.at
 	switch {
 	case c.tool != nil:
@@ -268,16 +269,16 @@ func (c *call) toStep(name, previous string) *Step {
 	if c.pre == nil && c.post == nil {
 		return s
 	}
-	group := &StepGroup{}
-	around := &Step{Name: name, Pos: s.Pos, Body: group, ContinueOnError: s.ContinueOnError, RunCondition: s.RunCondition}
+	group := &tool.StepGroup{}
+	around := &tool.Step{Name: name, Pos: s.Pos, Body: group, ContinueOnError: s.ContinueOnError, RunCondition: s.RunCondition}
 	s.Name, s.ContinueOnError, s.RunCondition = stepTool, false, nil
 	if c.pre != nil {
-		pre := scriptStep("pre", RolePre, *c.pre)
+		pre := scriptStep("pre", tool.RolePre, *c.pre)
 		pre.Previous = previous
 		code := pre.Script()
-		code.Vars = append([]Entry{{Key: "input", Pos: c.parameters.Pos, Value: c.parameters}}, code.Vars...)
+		code.Vars = append([]keytable.Entry{{Key: "input", Pos: c.parameters.Pos, Value: c.parameters}}, code.Vars...)
 		if c.parameters.Pos.Line == 0 {
-			code.Vars[0].Value = Value{Map: []Entry{}}
+			code.Vars[0].Value = keytable.Value{Map: []keytable.Entry{}}
 		}
 		all := textAt("prev_step.output", s.Pos)
 		s.Previous, use.With, use.WithAll = pre.Name, nil, &all
@@ -285,7 +286,7 @@ func (c *call) toStep(name, previous string) *Step {
 	}
 	group.Steps = append(group.Steps, s)
 	if c.post != nil {
-		post := scriptStep("post", RolePost, *c.post)
+		post := scriptStep("post", tool.RolePost, *c.post)
 		post.Previous = stepTool
 		addOutputVars(post, true)
 		group.Steps = append(group.Steps, post)
@@ -294,8 +295,8 @@ func (c *call) toStep(name, previous string) *Step {
 }
 
 // scriptStep returns a step that runs a script and can refer to the constants date, time and random_id.
-func scriptStep(name string, r Role, code Text) *Step {
-	s := &Step{Name: name, Pos: code.Pos, Body: &JSCode{Role: r, Code: code}}
+func scriptStep(name string, r tool.Role, code diagnostic.Text) *tool.Step {
+	s := &tool.Step{Name: name, Pos: code.Pos, Body: &tool.JSCode{Role: r, Code: code}}
 	for _, c := range []string{"date", "time", "random_id"} {
 		addVar(s, c, "{{"+c+"}}")
 	}
@@ -303,15 +304,15 @@ func scriptStep(name string, r Role, code Text) *Step {
 }
 
 // addVar adds a variable to the scope of the step's script; its value is a reference.
-func addVar(s *Step, name, reference string) {
+func addVar(s *tool.Step, name, reference string) {
 	t := textAt(reference, s.Pos)
 	code := s.Script()
-	code.Vars = append(code.Vars, Entry{Key: name, Pos: s.Pos, Value: Value{Pos: s.Pos, Scalar: reference, Text: &t}})
+	code.Vars = append(code.Vars, keytable.Entry{Key: name, Pos: s.Pos, Value: keytable.Value{Pos: s.Pos, Scalar: reference, Text: &t}})
 }
 
 // addOutputVars adds the variables of a postprocess script to its scope: the output of the previous step, as a value
 // and as text. Without a previous step, the output is the input.
-func addOutputVars(s *Step, previous bool) {
+func addOutputVars(s *tool.Step, previous bool) {
 	addVar(s, "input", "{{input}}")
 	if !previous {
 		addVar(s, "output", "{{input}}")
@@ -322,4 +323,4 @@ func addOutputVars(s *Step, previous bool) {
 }
 
 // textAt returns a text that flowrun made, with a position in the author's file.
-func textAt(s string, p Pos) Text { return Text{S: s, Pos: p} }
+func textAt(s string, p diagnostic.Pos) diagnostic.Text { return diagnostic.Text{S: s, Pos: p} }

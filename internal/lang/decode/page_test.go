@@ -1,4 +1,4 @@
-package tool
+package decode
 
 import (
 	"bytes"
@@ -11,18 +11,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/markdown"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/diagnostictest"
 )
 
 // outline is the steps of a definition in words, with what of them the page says.
-func outline(def *Definition) []string {
+func outline(def *tool.Definition) []string {
 	var lines []string
-	var add func(list []*Step, blanks string)
-	add = func(list []*Step, blanks string) {
+	var add func(list []*tool.Step, blanks string)
+	add = func(list []*tool.Step, blanks string) {
 		for _, s := range list {
 			line := blanks + s.Name + " " + string(s.Kind())
-			if use, ok := s.Body.(*ToolUse); ok {
+			if use, ok := s.Body.(*tool.ToolUse); ok {
 				line += " " + use.Tool.S
 				for _, w := range use.With {
 					line += fmt.Sprintf(" %s=%v", w.Key, w.Value.Data())
@@ -89,7 +91,7 @@ func TestSpec000(t *testing.T) {
 			if diff := cmp.Diff(test.steps, outline(def)); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
 			}
-			if def.Format != Markdown || !def.Format.AllowsUndeclared() {
+			if def.Format != tool.Markdown || !def.Format.AllowsUndeclared() {
 				t.Errorf("format %q", def.Format)
 			}
 		})
@@ -185,10 +187,10 @@ func TestPagesAlike(t *testing.T) {
 
 // inPlace demands that every character of every script and reference is in the file
 // where the definition says.
-func inPlace(t testing.TB, src []byte, def *Definition) {
+func inPlace(t testing.TB, src []byte, def *tool.Definition) {
 	t.Helper()
 	s := diagnostic.NewSource("", src)
-	check := func(text Text, step int) {
+	check := func(text diagnostic.Text, step int) {
 		for off := 0; off < len(text.S); off += step {
 			if c := text.S[off]; c == '\n' || c >= 0x80 || c == 0xC2 {
 				continue
@@ -199,9 +201,9 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 			}
 		}
 	}
-	var steps func(list []*Step)
-	var value func(v Value)
-	value = func(v Value) {
+	var steps func(list []*tool.Step)
+	var value func(v keytable.Value)
+	value = func(v keytable.Value) {
 		if v.Text != nil && s.Text[s.Offset(v.Text.Pos.Line, v.Text.Pos.Col)-1] != '"' { // an escape is another character in the file
 			check(*v.Text, 1+len(v.Text.S)/50)
 		}
@@ -212,12 +214,12 @@ func inPlace(t testing.TB, src []byte, def *Definition) {
 			value(e.Value)
 		}
 	}
-	steps = func(list []*Step) {
+	steps = func(list []*tool.Step) {
 		for _, step := range list {
 			if code := step.Script(); code != nil {
 				check(code.Code, 1+len(code.Code.S)/50)
 			}
-			if use, ok := step.Body.(*ToolUse); ok {
+			if use, ok := step.Body.(*tool.ToolUse); ok {
 				for _, w := range use.With {
 					value(w.Value)
 				}
@@ -255,7 +257,9 @@ func TestPageHints(t *testing.T) {
 		"id: a\npostprocess: return output;": "```javascript block that begins with // @postprocess",
 	} {
 		_, found := File("demo.md", []byte("---\ntool: true\ntype: single\ndescription: d\n"+front+"\n---\n\n```yaml\ntool: x\n```\n"))
-		if !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Severity == Error && strings.Contains(d.Hint, want) }) {
+		if !slices.ContainsFunc(found, func(d diagnostic.Diagnostic) bool {
+			return d.Severity == diagnostic.Error && strings.Contains(d.Hint, want)
+		}) {
 			t.Errorf("%s: %v", front, found)
 		}
 	}
@@ -305,7 +309,7 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		def, found := File("fuzz.md", src)
 		diagnostictest.Check(t, src, found)
-		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
+		diagnostic.Render(&bytes.Buffer{}, found, func(string) []byte { return src }, diagnostic.Style{Color: true})
 		inPlace(t, src, def)
 		if IsNotTool(found) && len(def.Steps) > 0 {
 			t.Error("what is not a tool has steps")
@@ -328,7 +332,7 @@ func TestHostilePages(t *testing.T) {
 			}
 		})
 	}
-	if _, found := File("demo.md", []byte(head+strings.Repeat("x", markdown.MaxSize))); !slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "file-too-large" }) {
+	if _, found := File("demo.md", []byte(head+strings.Repeat("x", markdown.MaxSize))); !slices.ContainsFunc(found, func(d diagnostic.Diagnostic) bool { return d.Code == "file-too-large" }) {
 		t.Errorf("%v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package tool
+package decode
 
 import (
 	"bytes"
@@ -37,6 +37,6 @@ func hasExport(text []byte) bool {
 }
 
 // IsNotTool reports whether a file turned out to be Markdown that is not a tool. Listings and lookups by name ignore it.
-func IsNotTool(found Diagnostics) bool {
-	return slices.ContainsFunc(found, func(d Diagnostic) bool { return d.Code == "not-a-tool" })
+func IsNotTool(found diagnostic.Diagnostics) bool {
+	return slices.ContainsFunc(found, func(d diagnostic.Diagnostic) bool { return d.Code == "not-a-tool" })
 }
