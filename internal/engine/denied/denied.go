@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/permission"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // maxMissing is how many missing permissions the message of a step names.
@@ -273,7 +274,7 @@ func NamesVariable(script, name string) bool {
 		}
 		before, after := rest[:i], rest[i+len(name):]
 		rest = after
-		if after != "" && permission.IsVariableName("x"+after[:1]) {
+		if after != "" && value.IsVariableName("x"+after[:1]) {
 			continue
 		}
 		for _, sign := range []string{"$", "${", "${#", "%", `'`, `"`, "env.", "$env:"} {

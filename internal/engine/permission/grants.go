@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/codeenv"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
@@ -174,7 +175,7 @@ func (g Grants) Execute(program, written string) error {
 // that it may start.
 func (g Grants) Environment(name string) error {
 	switch {
-	case !IsVariableName(name):
+	case !value.IsVariableName(name):
 		return fmt.Errorf("%q cannot be the name of an environment variable", name)
 	case !codeenv.RunsCode(name) || slices.Contains(g, EnvironmentPrefix+name):
 		return nil

@@ -5,11 +5,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Permission is one entry of a tool's required-permissions, for one call.
@@ -50,7 +49,7 @@ func Problem(s string) string {
 		}
 		return ""
 	case EnvironmentPrefix == kind+":":
-		if !IsVariableName(rest) {
+		if !value.IsVariableName(rest) {
 			return fmt.Sprintf("the permission %q has no valid name of an environment variable", s)
 		}
 		return ""
@@ -106,8 +105,3 @@ func RealPath(path string) string {
 	}
 	return at
 }
-
-// IsVariableName reports whether s is a valid name of an environment variable.
-func IsVariableName(s string) bool { return variableName().MatchString(s) }
-
-var variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })

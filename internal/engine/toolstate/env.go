@@ -13,7 +13,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/mask"
-	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -121,7 +120,7 @@ func (e *Env) All() map[string]string {
 // Set writes variables to the tool's file. Values of secret variables are masked from then on.
 func (e *Env) Set(values map[string]string) error {
 	for name, v := range values {
-		if !permission.IsVariableName(name) {
+		if !value.IsVariableName(name) {
 			return fmt.Errorf("%q cannot be the name of an environment variable", name)
 		}
 		if strings.ContainsRune(v, 0) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Cache specifies when the stored result of a step may be used instead of running the step. Even an empty Cache depends
@@ -25,7 +26,7 @@ func checkCache(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.Nod
 	c := into.(*Cache)
 	c.Pos = d.Pos(n)
 	for _, name := range c.Env {
-		if !variableName().MatchString(name.S) {
+		if !value.IsVariableName(name.S) {
 			d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: name.Pos, Len: max(1, len([]rune(name.S))), Path: d.Path.String(),
 				Message: fmt.Sprintf("%s cannot be the name of an environment variable", diagnostic.Quote(name.S)), Hint: "use letters, digits and '_', not beginning with a digit"})
 		}

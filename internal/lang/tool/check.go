@@ -11,13 +11,13 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 var (
 	toolName      = diagnostic.Pattern(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 	stepName      = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	parameterName = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-	variableName  = diagnostic.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	levelForm     = diagnostic.Pattern(`^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
@@ -328,7 +328,7 @@ func checkRepeat(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 // checkVariableNames reports names that cannot be environment variables.
 func checkVariableNames(d *keytable.Decoder, vars []Entry) {
 	for _, e := range vars {
-		if !variableName().MatchString(e.Key) {
+		if !value.IsVariableName(e.Key) {
 			d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: d.Path.String(),
 				Message: fmt.Sprintf("%s cannot be the name of an environment variable", diagnostic.Quote(e.Key)), Hint: "use letters, digits and '_', not beginning with a digit"})
 		}
@@ -356,7 +356,7 @@ func checkSecret(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 		d.Fail(n, "no-name", "the secret has no name", "add 'name:' with the variable to set")
 	}
 	for _, name := range []*Text{&s.Name, s.Env} {
-		if name != nil && name.Pos.Line > 0 && !variableName().MatchString(name.S) {
+		if name != nil && name.Pos.Line > 0 && !value.IsVariableName(name.S) {
 			reportAt(d, name.Pos, Error, "bad-name", "", diagnostic.Quote(name.S)+" cannot be the name of an environment variable", "use letters, digits and '_', not beginning with a digit")
 		}
 	}

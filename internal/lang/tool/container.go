@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Container is the container in which the command of a step runs, and the services beside it.
@@ -184,7 +185,7 @@ func checkService(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.N
 // checkVariables checks the names of variables of a service.
 func checkVariables(d *keytable.Decoder, list []Entry) {
 	for _, e := range list {
-		if !variableName().MatchString(e.Key) || strings.HasPrefix(e.Key, "FLOWRUN_") {
+		if !value.IsVariableName(e.Key) || strings.HasPrefix(e.Key, "FLOWRUN_") {
 			d.Report(Diagnostic{Code: "bad-name", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: d.Path.String() + ".env", Message: "invalid name of a variable: " + diagnostic.Quote(e.Key),
 				Hint: "use letters, digits and '_'; names that begin with FLOWRUN_ are flowrun's own"})
 		}

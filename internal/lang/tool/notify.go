@@ -1,8 +1,6 @@
 package tool
 
 import (
-	"errors"
-	"net/url"
 	"strings"
 	"time"
 
@@ -10,22 +8,6 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 )
-
-// NotifyEvents returns the values that a notification's on may have.
-func NotifyEvents() []string {
-	return []string{"failure", "recovery", "success", "waiting", "interrupted", "attention", "cancelled", "late", "paused", "always"}
-}
-
-// NotifyFormats returns the values of a webhook's format.
-func NotifyFormats() []string { return []string{"flowrun", "slack"} }
-
-// NotifyFields returns what {run.NAME} can name in the text and the subject of a notification.
-func NotifyFields() []string {
-	return []string{"id", "tool", "status", "event", "exit-code", "message", "summary", "host", "started", "duration"}
-}
-
-// MinDigest is the shortest digest of a notification.
-const MinDigest = time.Minute
 
 // Notify is one entry of notify: a command, a webhook or an e-mail for when a run ends or waits. One of Command, Webhook
 // and Email is set.
@@ -94,19 +76,4 @@ func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 			d.Fail(at, p.code(), p.Message, p.Hint)
 		}
 	}
-}
-
-// CheckWebhook checks the URL of a webhook. A URL with variables, ${NAME}, is incomplete and passes. The error contains
-// no part of the URL, which may be secret.
-func CheckWebhook(address string) error {
-	if strings.Contains(address, "${") {
-		return nil
-	}
-	switch u, err := url.Parse(address); {
-	case err != nil: // err contains the whole URL
-		return errors.New("the URL of the webhook is invalid")
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return errors.New("the URL of the webhook must begin with http:// or https:// and a host")
-	}
-	return nil
 }

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // NotifyRule is a notification as plain values, from a definition or from settings.
@@ -42,7 +44,7 @@ func (p NotifyProblem) code() string {
 // Problems returns everything that is wrong with the rule.
 func (r NotifyRule) Problems() (list []NotifyProblem) {
 	add := func(p NotifyProblem) { list = append(list, p) }
-	value := func(key string, err error, hint string) {
+	check := func(key string, err error, hint string) {
 		if err != nil {
 			add(NotifyProblem{Key: key, Message: err.Error(), Hint: hint})
 		}
@@ -70,12 +72,12 @@ func (r NotifyRule) Problems() (list []NotifyProblem) {
 			}
 		}
 	} else {
-		value("webhook", CheckWebhook(r.Webhook), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
+		check("webhook", CheckWebhook(r.Webhook), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
 	}
 	if r.SecretEnv != "" && r.SecretFile != "" {
 		add(NotifyProblem{Key: "secret-file", AtKey: true, Message: "the secret has more than one source", Hint: "keep one of secret-env, secret-file"})
 	}
-	if r.SecretEnv != "" && !variableName().MatchString(r.SecretEnv) {
+	if r.SecretEnv != "" && !value.IsVariableName(r.SecretEnv) {
 		add(NotifyProblem{Key: "secret-env", Message: diagnostic.Quote(r.SecretEnv) + " cannot be the name of an environment variable", Hint: "use letters, digits and '_', not beginning with a digit", name: true})
 	}
 	for _, word := range r.On {
@@ -90,16 +92,16 @@ func (r NotifyRule) Problems() (list []NotifyProblem) {
 		add(NotifyProblem{Key: "email", AtKey: true, Message: "the e-mail has no receiver", Hint: "add to: [name@example.com]"})
 	}
 	for _, to := range r.To {
-		value("email.to", CheckAddress(to), addressHint)
+		check("email.to", CheckAddress(to), addressHint)
 	}
 	if r.From != "" {
-		value("email.from", CheckAddress(r.From), addressHint)
+		check("email.from", CheckAddress(r.From), addressHint)
 	}
 	if strings.ContainsAny(r.Subject, "\r\n") {
-		value("email.subject", errors.New("the subject has more than one line"), "write it on one line; message can have more")
+		check("email.subject", errors.New("the subject has more than one line"), "write it on one line; message can have more")
 	}
-	value("email.subject", checkMessage(r.Subject), messageHint())
-	value("message", checkMessage(r.Message), messageHint())
+	check("email.subject", checkMessage(r.Subject), messageHint())
+	check("message", checkMessage(r.Message), messageHint())
 	switch {
 	case r.Digest == 0:
 	case r.Command != "":
@@ -141,4 +143,35 @@ func checkMessage(s string) error {
 		}
 		rest = tail
 	}
+}
+
+// NotifyEvents returns the values that a notification's on may have.
+func NotifyEvents() []string {
+	return []string{"failure", "recovery", "success", "waiting", "interrupted", "attention", "cancelled", "late", "paused", "always"}
+}
+
+// NotifyFormats returns the values of a webhook's format.
+func NotifyFormats() []string { return []string{"flowrun", "slack"} }
+
+// NotifyFields returns what {run.NAME} can name in the text and the subject of a notification.
+func NotifyFields() []string {
+	return []string{"id", "tool", "status", "event", "exit-code", "message", "summary", "host", "started", "duration"}
+}
+
+// MinDigest is the shortest digest of a notification.
+const MinDigest = time.Minute
+
+// CheckWebhook checks the URL of a webhook. A URL with variables, ${NAME}, is incomplete and passes. The error contains
+// no part of the URL, which may be secret.
+func CheckWebhook(address string) error {
+	if strings.Contains(address, "${") {
+		return nil
+	}
+	switch u, err := url.Parse(address); {
+	case err != nil: // err contains the whole URL
+		return errors.New("the URL of the webhook is invalid")
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return errors.New("the URL of the webhook must begin with http:// or https:// and a host")
+	}
+	return nil
 }

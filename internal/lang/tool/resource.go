@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Resource says under which address clients of the Model Context Protocol can read the output of a tool.
@@ -88,7 +89,7 @@ func checkAddressParameters(t *Draft, report func(hint, format string, values ..
 	for _, name := range names {
 		if !slices.ContainsFunc(t.Parameters, func(p *Parameter) bool { return p.Name == name }) {
 			report("declare it under parameters, or remove it", "the address contains %s, which is not a parameter of the tool", diagnostic.Quote("{"+name+"}"))
-		} else if !variableName().MatchString(name) {
+		} else if !value.IsVariableName(name) {
 			report("use a name of letters, digits and '_'", "the parameter %s cannot be part of an address", diagnostic.Quote(name))
 		}
 	}

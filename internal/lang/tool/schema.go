@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Schema returns the JSON Schema of definition files, generated from the table of keys. It uses draft-07, because that
@@ -215,7 +216,7 @@ func valueSchema(f keytable.Field) map[string]any {
 	case keytable.KindEnvironment:
 		flat := mapOf(textSchema())
 		flat["propertyNames"] = map[string]any{
-			"pattern": variableName().String(),
+			"pattern": value.VariablePattern,
 			"not":     map[string]any{"enum": slices.Clone(f.Of.Keys())},
 		}
 		return anyOf(reference(f.Of), flat)
