@@ -10,7 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -41,13 +41,13 @@ func NotificationRules(p *engine.Plan, c *config.Config, enforced bool) (list []
 	}
 	for _, n := range c.Notifications() {
 		if !n.Ignored {
-			list = append(list, ruleOf(n.NotifyRule))
+			list = append(list, ruleOf(n.Rule))
 		}
 	}
 	return list
 }
 
-func ruleOf(r tool.NotifyRule) notify.Rule {
+func ruleOf(r notifyrule.Rule) notify.Rule {
 	to := notify.Rule{Command: r.Command, Webhook: r.Webhook, To: r.To, From: r.From, Subject: r.Subject, Slack: r.Format == "slack",
 		Message: r.Message, Digest: r.Digest, SecretEnv: r.SecretEnv, SecretFile: r.SecretFile}
 	for _, w := range r.On {

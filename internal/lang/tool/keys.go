@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 )
 
 // This file is the table of keys. It has every key of a definition file, its values, its meaning, its id in
@@ -662,7 +663,7 @@ func mapped(typ string) keytable.Field {
 
 var notifyObject = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Choices("on", "", NotifyEvents(), "Events to report. Default: failure, recovery, waiting, attention, late and paused.", func(n *Notify, v []string) { n.On = v }),
+		keytable.Choices("on", "", notifyrule.Events(), "Events to report. Default: failure, recovery, waiting, attention, late and paused.", func(n *Notify, v []string) { n.On = v }),
 		keytable.Text("command", "", "Program and its arguments, started without a shell. Its standard input is the run as JSON.", func(n *Notify, v Text) { n.Command = &v }).AsBody(),
 		keytable.Text("webhook", "", "URL that gets a POST request with the run as JSON. ${NAME} in it is an environment variable.", func(n *Notify, v Text) { n.Webhook = &v }).AsBody(),
 		keytable.Nested("email", "", emailObject, "E-mail that is sent through the server in the settings (smtp).", func(n *Notify) *Email {
@@ -671,7 +672,7 @@ var notifyObject = keytable.NewObject("a notification", "A command, a webhook or
 			}
 			return n.Email
 		}).AsBody(),
-		keytable.Choice("format", "", NotifyFormats(), "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same.", func(n *Notify, v string) { n.Format = v }).WithDefault("flowrun"),
+		keytable.Choice("format", "", notifyrule.Formats(), "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same.", func(n *Notify, v string) { n.Format = v }).WithDefault("flowrun"),
 		keytable.Text("message", "", "The message. {run.status} and other fields of the run are replaced. See notifications.md.", func(n *Notify, v Text) { n.Message = &v }),
 		keytable.Duration("digest", "", "Sends at most one message in this time, about all runs since the last one. Not for commands.", func(n *Notify, v time.Duration) { n.Digest = v }),
 		keytable.Text("secret-env", "", "Environment variable that contains the secret for signing requests.", func(n *Notify, v Text) { n.SecretEnv = &v }),

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 )
 
 // Notify is one entry of notify: a command, a webhook or an e-mail for when a run ends or waits. One of Command, Webhook
@@ -30,8 +31,8 @@ type Email struct {
 }
 
 // Rule returns the values of the notification without their positions.
-func (n *Notify) Rule() NotifyRule {
-	r := NotifyRule{On: n.On, Command: textOf(n.Command), Webhook: textOf(n.Webhook), Format: n.Format, Message: textOf(n.Message), Digest: n.Digest,
+func (n *Notify) Rule() notifyrule.Rule {
+	r := notifyrule.Rule{On: n.On, Command: textOf(n.Command), Webhook: textOf(n.Webhook), Format: n.Format, Message: textOf(n.Message), Digest: n.Digest,
 		SecretEnv: textOf(n.SecretEnv), SecretFile: textOf(n.SecretFile)}
 	if n.Email != nil {
 		r.Email, r.From, r.Subject = true, textOf(n.Email.From), textOf(n.Email.Subject)
@@ -73,7 +74,7 @@ func checkNotify(d *keytable.Decoder, into any, n *yaml.Node, content []*yaml.No
 		case p.AtKey:
 			d.FailKey(keytable.KeyOf(in, key), "bad-notification", p.Message, p.Hint)
 		default:
-			d.Fail(at, p.code(), p.Message, p.Hint)
+			d.Fail(at, p.Code(), p.Message, p.Hint)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/duration"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/ownership"
@@ -245,7 +246,7 @@ func (l *loader) checkSMTP() {
 				report(v, fmt.Sprintf("the host %q contains a port", v.Text()), fmt.Sprintf("write host: %s and port: %s", host, port))
 			}
 		case "smtp.from":
-			if err := tool.CheckAddress(v.Text()); err != nil {
+			if err := notifyrule.CheckAddress(v.Text()); err != nil {
 				report(v, "the sender "+err.Error(), "write name@example.com, or 'Name <name@example.com>'")
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 )
 
 // Notification is an entry of the section notifications.
@@ -16,7 +16,7 @@ type Notification struct {
 	// Ignored reports that it comes from a project that is not trusted.
 	Ignored bool
 
-	tool.NotifyRule
+	notifyrule.Rule
 }
 
 // Notifications returns the notifications of all layers, the weakest layer first. A layer

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -142,11 +143,11 @@ var spellings = map[string]string{
 
 var notification = keytable.NewObject("a notification", "A command, a webhook or an e-mail for when runs end or wait.", func() []keytable.Field {
 	return []keytable.Field{
-		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(tool.NotifyEvents(), ", ")+". Default: failure, recovery, waiting, attention, late and paused."),
+		field(keytable.KindTexts, "on", "", "The events to report: "+strings.Join(notifyrule.Events(), ", ")+". Default: failure, recovery, waiting, attention, late and paused."),
 		field(keytable.KindText, "command", "", "Program and arguments, started without a shell. It gets the run as JSON on its standard input."),
 		field(keytable.KindText, "webhook", "", "URL that the run is posted to. ${NAME} in it is replaced by an environment variable."),
 		section("email", email, email.Doc),
-		keytable.Field{Kind: keytable.KindChoice, Key: "format", Enum: tool.NotifyFormats(), Default: "flowrun", Doc: "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same."},
+		keytable.Field{Kind: keytable.KindChoice, Key: "format", Enum: notifyrule.Formats(), Default: "flowrun", Doc: "Form of the webhook's request: the run as JSON, or a message for Slack and programs that accept the same."},
 		field(keytable.KindText, "message", "", "The message. {run.status} and other fields of the run are replaced."),
 		field(keytable.KindDuration, "digest", "", "Sends at most one message in this time, about all runs since the last one. Not for commands."),
 		field(keytable.KindText, "secret-env", "", "Environment variable with the secret that signs the requests."),

@@ -22,7 +22,7 @@ func (r Rule) subject(o Outcome) string {
 }
 
 // fill replaces each {run.NAME} in a text by its value. Values are not read again, so that a
-// brace in one of them stays a brace. The names are those of tool.NotifyFields.
+// brace in one of them stays a brace. The names are those of notifyrule.Fields.
 func (o Outcome) fill(text string) string {
 	if !strings.Contains(text, "{run.") {
 		return text

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/docs"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 )
 
 // TestEventsOfSchemas checks that the documents with events know all of them.
@@ -17,7 +17,7 @@ func TestEventsOfSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events := slices.DeleteFunc(tool.NotifyEvents(), func(e string) bool { return e == lacks })
+		events := slices.DeleteFunc(notifyrule.Events(), func(e string) bool { return e == lacks })
 		list, err := json.Marshal(events)
 		if err != nil {
 			t.Fatal(err)

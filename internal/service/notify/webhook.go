@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 )
 
 // The headers of a post.
@@ -144,7 +144,7 @@ func (s Settings) address(written string) (string, error) {
 	if missing != nil {
 		return "", missing
 	}
-	return full, tool.CheckWebhook(full)
+	return full, notifyrule.CheckWebhook(full)
 }
 
 // hostOf returns the only part of a URL that is shown.

@@ -1,4 +1,7 @@
-package tool
+// Package notifyrule says what a notification may be: a command, a webhook or an e-mail for when runs end, as plain values.
+// Definitions and settings both have such rules; each finds their problems with [Rule.Problems] and says itself where they are.
+// Package notify sends what a rule asks for.
+package notifyrule
 
 import (
 	"errors"
@@ -13,9 +16,9 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
-// NotifyRule is a notification as plain values, from a definition or from settings.
-type NotifyRule struct {
-	On                    []string // of NotifyEvents
+// Rule is a notification as plain values, from a definition or from settings.
+type Rule struct {
+	On                    []string // of Events
 	Command, Webhook      string
 	Email                 bool     // it is an e-mail
 	To                    []string // of an e-mail
@@ -26,15 +29,16 @@ type NotifyRule struct {
 	SecretEnv, SecretFile string // of a webhook
 }
 
-// NotifyProblem is something wrong with a NotifyRule.
-type NotifyProblem struct {
+// Problem is something wrong with a Rule.
+type Problem struct {
 	Key           string // such as webhook or email.to
 	AtKey         bool   // the key should not be there; otherwise its value is wrong, or it is missing
 	Message, Hint string
 	name          bool
 }
 
-func (p NotifyProblem) code() string {
+// Code returns the code of the problem as a diagnostic of a definition.
+func (p Problem) Code() string {
 	if p.name {
 		return "bad-name"
 	}
@@ -42,11 +46,11 @@ func (p NotifyProblem) code() string {
 }
 
 // Problems returns everything that is wrong with the rule.
-func (r NotifyRule) Problems() (list []NotifyProblem) {
-	add := func(p NotifyProblem) { list = append(list, p) }
+func (r Rule) Problems() (list []Problem) {
+	add := func(p Problem) { list = append(list, p) }
 	check := func(key string, err error, hint string) {
 		if err != nil {
-			add(NotifyProblem{Key: key, Message: err.Error(), Hint: hint})
+			add(Problem{Key: key, Message: err.Error(), Hint: hint})
 		}
 	}
 	var ways, keys []string
@@ -60,36 +64,36 @@ func (r NotifyRule) Problems() (list []NotifyProblem) {
 	}
 	switch len(ways) {
 	case 0:
-		add(NotifyProblem{Key: "command", Message: "the notification has no command, no webhook and no e-mail", Hint: "add one of: command, webhook, email"})
+		add(Problem{Key: "command", Message: "the notification has no command, no webhook and no e-mail", Hint: "add one of: command, webhook, email"})
 	case 1:
 	default:
-		add(NotifyProblem{Key: keys[1], AtKey: true, Message: "the notification has " + strings.Join(ways, " and "), Hint: "write a notification for each"})
+		add(Problem{Key: keys[1], AtKey: true, Message: "the notification has " + strings.Join(ways, " and "), Hint: "write a notification for each"})
 	}
 	if r.Webhook == "" {
 		for _, k := range [][2]string{{"secret-env", r.SecretEnv}, {"secret-file", r.SecretFile}, {"format", r.Format}} {
 			if k[1] != "" {
-				add(NotifyProblem{Key: k[0], AtKey: true, Message: k[0] + " has no effect without a webhook", Hint: "remove it"})
+				add(Problem{Key: k[0], AtKey: true, Message: k[0] + " has no effect without a webhook", Hint: "remove it"})
 			}
 		}
 	} else {
 		check("webhook", CheckWebhook(r.Webhook), "write https://HOST/PATH; for secret parts, use environment variables: ${NAME}")
 	}
 	if r.SecretEnv != "" && r.SecretFile != "" {
-		add(NotifyProblem{Key: "secret-file", AtKey: true, Message: "the secret has more than one source", Hint: "keep one of secret-env, secret-file"})
+		add(Problem{Key: "secret-file", AtKey: true, Message: "the secret has more than one source", Hint: "keep one of secret-env, secret-file"})
 	}
 	if r.SecretEnv != "" && !value.IsVariableName(r.SecretEnv) {
-		add(NotifyProblem{Key: "secret-env", Message: diagnostic.Quote(r.SecretEnv) + " cannot be the name of an environment variable", Hint: "use letters, digits and '_', not beginning with a digit", name: true})
+		add(Problem{Key: "secret-env", Message: diagnostic.Quote(r.SecretEnv) + " cannot be the name of an environment variable", Hint: "use letters, digits and '_', not beginning with a digit", name: true})
 	}
 	for _, word := range r.On {
-		if !slices.Contains(NotifyEvents(), word) {
-			add(NotifyProblem{Key: "on", Message: fmt.Sprintf("unknown event %q", word), Hint: "use one of: " + strings.Join(NotifyEvents(), ", ")})
+		if !slices.Contains(Events(), word) {
+			add(Problem{Key: "on", Message: fmt.Sprintf("unknown event %q", word), Hint: "use one of: " + strings.Join(Events(), ", ")})
 		}
 	}
-	if r.Format != "" && !slices.Contains(NotifyFormats(), r.Format) {
-		add(NotifyProblem{Key: "format", Message: fmt.Sprintf("unknown format %q", r.Format), Hint: "use one of: " + strings.Join(NotifyFormats(), ", ")})
+	if r.Format != "" && !slices.Contains(Formats(), r.Format) {
+		add(Problem{Key: "format", Message: fmt.Sprintf("unknown format %q", r.Format), Hint: "use one of: " + strings.Join(Formats(), ", ")})
 	}
 	if r.Email && len(r.To) == 0 {
-		add(NotifyProblem{Key: "email", AtKey: true, Message: "the e-mail has no receiver", Hint: "add to: [name@example.com]"})
+		add(Problem{Key: "email", AtKey: true, Message: "the e-mail has no receiver", Hint: "add to: [name@example.com]"})
 	}
 	for _, to := range r.To {
 		check("email.to", CheckAddress(to), addressHint)
@@ -105,9 +109,9 @@ func (r NotifyRule) Problems() (list []NotifyProblem) {
 	switch {
 	case r.Digest == 0:
 	case r.Command != "":
-		add(NotifyProblem{Key: "digest", AtKey: true, Message: "digest has no effect on a command", Hint: "remove it"})
+		add(Problem{Key: "digest", AtKey: true, Message: "digest has no effect on a command", Hint: "remove it"})
 	case r.Digest < MinDigest:
-		add(NotifyProblem{Key: "digest", Message: "a digest is at least a minute", Hint: "write a longer time, such as 1h"})
+		add(Problem{Key: "digest", Message: "a digest is at least a minute", Hint: "write a longer time, such as 1h"})
 	}
 	return list
 }
@@ -125,7 +129,7 @@ func CheckAddress(s string) error {
 	return nil
 }
 
-func messageHint() string { return "{run.NAME} can be: " + strings.Join(NotifyFields(), ", ") }
+func messageHint() string { return "{run.NAME} can be: " + strings.Join(Fields(), ", ") }
 
 // checkMessage checks the text of a notification. Braces that do not begin with {run. are text.
 func checkMessage(s string) error {
@@ -138,23 +142,23 @@ func checkMessage(s string) error {
 		if !closed {
 			return errors.New("a reference {run.NAME} has no closing brace")
 		}
-		if !slices.Contains(NotifyFields(), name) {
+		if !slices.Contains(Fields(), name) {
 			return fmt.Errorf("{run.%s} does not exist", name)
 		}
 		rest = tail
 	}
 }
 
-// NotifyEvents returns the values that a notification's on may have.
-func NotifyEvents() []string {
+// Events returns the values that a notification's on may have.
+func Events() []string {
 	return []string{"failure", "recovery", "success", "waiting", "interrupted", "attention", "cancelled", "late", "paused", "always"}
 }
 
-// NotifyFormats returns the values of a webhook's format.
-func NotifyFormats() []string { return []string{"flowrun", "slack"} }
+// Formats returns the values of a webhook's format.
+func Formats() []string { return []string{"flowrun", "slack"} }
 
-// NotifyFields returns what {run.NAME} can name in the text and the subject of a notification.
-func NotifyFields() []string {
+// Fields returns what {run.NAME} can name in the text and the subject of a notification.
+func Fields() []string {
 	return []string{"id", "tool", "status", "event", "exit-code", "message", "summary", "host", "started", "duration"}
 }
 

@@ -1,4 +1,4 @@
-package tool
+package notifyrule
 
 import (
 	"os"
@@ -15,15 +15,15 @@ func TestNotifyTable(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(page), "| key | meaning | command | webhook | email |\n|---|---|---|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	set := map[string]func(*NotifyRule){
-		"on":          func(r *NotifyRule) { r.On = []string{"failure"} },
-		"message":     func(r *NotifyRule) { r.Message = "{run.id}" },
-		"digest":      func(r *NotifyRule) { r.Digest = time.Hour },
-		"format":      func(r *NotifyRule) { r.Format = "slack" },
-		"secret-env":  func(r *NotifyRule) { r.SecretEnv = "X" },
-		"secret-file": func(r *NotifyRule) { r.SecretFile = "x" },
+	set := map[string]func(*Rule){
+		"on":          func(r *Rule) { r.On = []string{"failure"} },
+		"message":     func(r *Rule) { r.Message = "{run.id}" },
+		"digest":      func(r *Rule) { r.Digest = time.Hour },
+		"format":      func(r *Rule) { r.Format = "slack" },
+		"secret-env":  func(r *Rule) { r.SecretEnv = "X" },
+		"secret-file": func(r *Rule) { r.SecretFile = "x" },
 	}
-	forms := []NotifyRule{{Command: "x"}, {Webhook: "http://x"}, {Email: true, To: []string{"a@example.com"}}}
+	forms := []Rule{{Command: "x"}, {Webhook: "http://x"}, {Email: true, To: []string{"a@example.com"}}}
 	rows := strings.Split(table, "\n")
 	if len(rows) != len(set) {
 		t.Errorf("%d rows, want %d", len(rows), len(set))
@@ -50,7 +50,7 @@ func TestNotifyFieldsOnPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range NotifyFields() {
+	for _, f := range Fields() {
 		if !strings.Contains(string(page), "`{run."+f+"}`") {
 			t.Errorf("no {run.%s} in docs/reference/notifications.md", f)
 		}
