@@ -3,6 +3,7 @@ package keytable
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -72,6 +73,10 @@ type Field struct {
 	Required    bool
 	Command     bool   // of texts: a command or a script, which is not empty
 	Short       string // of object maps in settings: the key of Of that a scalar stands for; "" = none
+
+	// Only for the JSON Schema: the decoder leaves both to the check of the object.
+	Form  func() *regexp.Regexp // of texts: what they match; of object maps: what the names match; nil = anything
+	Needs []string              // keys of which one must be there too; nil = none
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
@@ -252,6 +257,12 @@ func (o *Object) all() iter.Seq[*Object] {
 
 // WithDefault returns the field with a default, as it would be written in the file.
 func (f Field) WithDefault(value string) Field { f.Default = value; return f }
+
+// WithForm returns the field with a form of its text, or of the names in its mapping.
+func (f Field) WithForm(form func() *regexp.Regexp) Field { f.Form = form; return f }
+
+// WithNeeds returns the field as one that has no effect without one of other keys.
+func (f Field) WithNeeds(keys ...string) Field { f.Needs = keys; return f }
 
 // AsBody returns the field as one of those of which an object must have exactly one.
 func (f Field) AsBody() Field { f.Body = true; return f }

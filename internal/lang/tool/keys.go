@@ -45,7 +45,7 @@ type Draft struct {
 
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
 	return append(bodyFields(func(t *Draft) *Step { return &t.single }),
-		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *Draft, v Text) { t.Name, t.NamePos = v.S, v.Pos }),
+		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *Draft, v Text) { t.Name, t.NamePos = v.S, v.Pos }).WithForm(toolName),
 		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *Draft, v string) { t.Description = v }).AsRequired(),
 		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *Draft, v string) { t.Version = v }),
 		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *Draft, v Text) { t.MinVersion = &v }),
@@ -61,9 +61,9 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 
 		resourceField(),
 
-		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *Draft, _ string) { t.Alias = true }),
-		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *Draft, v Text) { t.BaseTool = v }),
-		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *Draft, v []Entry) { t.DefaultParameters = v }),
+		keytable.Choice("type", "S1-165", []string{"alias"}, "With the value alias, the tool is an alias of the tool in base-tool.", func(t *Draft, _ string) { t.Alias = true }).WithNeeds("base-tool"),
+		keytable.Text("base-tool", "S1-166", "The tool that an alias runs, by name or path.", func(t *Draft, v Text) { t.BaseTool = v }).WithNeeds("type"),
+		keytable.ValueMap("default-parameters", "S1-167", "Values that an alias sets for parameters of its base tool.", func(t *Draft, v []Entry) { t.DefaultParameters = v }).WithNeeds("type"),
 
 		stepsField(),
 		handler("on-success", "Steps that run after all others, if the run succeeded so far.", func(t *Draft) *[]*Step { return &t.Handlers.OnSuccess }),
@@ -71,7 +71,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 		handler("finally", "Steps that run last, whether the others succeeded or not.", func(t *Draft) *[]*Step { return &t.Handlers.Finally }),
 		withSchema(keytable.Named("parameters", "S1-090", parameterObject, "Parameters of the tool, by name.", func(t *Draft, name string, p Pos) *ParameterDraft {
 			return &ParameterDraft{addPointer(&t.Parameters, &Parameter{Name: name, Pos: p, Type: "string"})}
-		})),
+		}).WithForm(parameterName)),
 		environment("environment", func(t *Draft) *Environment { return &t.Environment }),
 		envFiles(func(t *Draft) *[]EnvFile { return &t.EnvFiles }),
 		keytable.Text("working-directory", "S1-186", "Working directory of the steps.", func(t *Draft, v Text) { t.WorkingDirectory = &v }),
@@ -109,7 +109,7 @@ var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters 
 
 var stepObject = keytable.NewObject("a step", "A step: a command, a script, a request, a wait, a question, a group of steps, or the use of another tool.", func() []keytable.Field {
 	return append(bodyFields(func(s *Step) *Step { return s }),
-		keytable.Text("name", "S1-030", "Name of the step. It must be unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired(),
+		keytable.Text("name", "S1-030", "Name of the step. It must be unique in the tool.", func(s *Step, v Text) { s.Name, s.Pos = v.S, v.Pos }).AsRequired().WithForm(stepName),
 		keytable.Text("use-tool", "S1-040", "Tool that the step runs, by name or path.", func(s *Step, v Text) { bodyOf[ToolUse](s).Tool = v }).AsBody(),
 		keytable.Nested("wait", "", waitObject, "Waits for a time, a file, an address or a port.", bodyOf[Wait]).AsBody(),
 		httpField(),
@@ -117,8 +117,8 @@ var stepObject = keytable.NewObject("a step", "A step: a command, a script, a re
 		textOr("approve", "", approveObject, "Asks a person for approval before the run continues. A text is the question.", func(s *Step) *approveDraft {
 			return &approveDraft{Approve: bodyOf[Approve](s)}
 		}, func(a *approveDraft, v Text) { a.Pos, a.Prompt = v.Pos, v }).AsBody(),
-		keytable.ValueMap("with", "S1-041", "Parameters for the tool in use-tool.", setArguments),
-		keytable.ValueMap("arguments", "S1-029", "Same as `with`.", setArguments),
+		keytable.ValueMap("with", "S1-041", "Parameters for the tool in use-tool.", setArguments).WithNeeds("use-tool"),
+		keytable.ValueMap("arguments", "S1-029", "Same as `with`.", setArguments).WithNeeds("use-tool"),
 		keytable.Boolean("continue-on-error", "S1-033", "Tolerates a failure of the step: the run can still succeed, and later steps run.", func(s *Step, v bool) { s.ContinueOnError = v }).WithDefault("false"),
 		keytable.Text("run-condition", "S1-034", "Condition for the step, such as {build.exit-code} == 0. If it is false, the step is skipped.", func(s *Step, v Text) { s.RunCondition = &v }),
 		keytable.Boolean("parallel", "S1-035", "Starts the step at the same time as the step before it.", func(s *Step, v bool) { s.Parallel = v }).WithDefault("false"),
@@ -260,7 +260,7 @@ func bodyFields[T any](step func(*T) *Step) []keytable.Field {
 			if v.S != "default" {
 				step(t).Shell = &v
 			}
-		}).WithDefault("default"),
+		}).WithDefault("default").WithNeeds("script", "commands"),
 		keytable.Nested("commands", "S1-026", commandsObject, "One command for each platform.", func(t *T) *Commands {
 			c := &Commands{Platforms: map[string]Text{}}
 			step(t).Body = c
@@ -332,7 +332,7 @@ func withPos[T any](f keytable.Field, pos func(*T) *Pos) keytable.Field {
 // imageField returns the field for a container image. Names that begin with a dash are rejected: the program that
 // starts the container would read them as an option.
 func imageField() keytable.Field {
-	f := keytable.String("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage)
+	f := keytable.String("image", "S1-211", "Container image for isolation: container.", func(s *Security, v string) { s.Image = v }).WithDefault(DefaultImage).WithForm(imageName)
 	read := f.Set
 	f.Set = func(d *keytable.Decoder, into any, n *yaml.Node) {
 		if v := keytable.Deref(n); v.Kind == yaml.ScalarNode && !imageName().MatchString(v.Value) {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/keyschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/notifyrule"
-	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 func field(kind keytable.ValueKind, key, def, doc string) keytable.Field {
@@ -341,6 +341,6 @@ func Schema() ([]byte, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err := enc.Encode(tool.SettingsSchema(file, "flowrun configuration"))
+	err := enc.Encode(keyschema.Of(file, "flowrun configuration"))
 	return b.Bytes(), err
 }
