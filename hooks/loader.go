@@ -72,8 +72,8 @@ func (l *loader) load(file string, src []byte) (*tool.Definition, tool.Diagnosti
 
 func (l *loader) definition(file string, src []byte) (*tool.Definition, tool.Diagnostics) {
 	name := toolStem(file)
-	if len(src) > tool.MaxFileSize {
-		return unreadable(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", tool.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
+	if len(src) > diagnostic.MaxFileSize {
+		return unreadable(file, name, tool.Diagnostic{Code: "file-too-large", Message: fmt.Sprintf("the file is larger than %d bytes", diagnostic.MaxFileSize), Hint: "move large data to another file, and read it in execute"})
 	}
 	src = diagnostic.WithoutMark(src)
 	key := descriptionKey(file, src)

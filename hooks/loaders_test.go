@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/hooks"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -68,7 +69,7 @@ func TestLoaderAnswers(t *testing.T) {
 		"a class":                      {"module.exports = class { execute () {} getMetadata () { return { description: 'd' } } }\n", "", ""},
 		"a file that throws":           {"\nthrow new Error('x')\n", "error tool-threw", "2:7"},
 		"no JavaScript":                {"module.exports = {\n  execute( {\n", "error js-syntax", ""},
-		"a file that is too large":     {strings.Repeat(" ", tool.MaxFileSize+1), "error file-too-large", "1:1"},
+		"a file that is too large":     {strings.Repeat(" ", diagnostic.MaxFileSize+1), "error file-too-large", "1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			def, found := load("mine.tool.js", []byte(c.src))

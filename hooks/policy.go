@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/decode"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -91,7 +92,7 @@ func kebabKeys(key string, v json.RawMessage) json.RawMessage {
 func (r *descriptionReader) warnSimilarKeys(keys map[string]json.RawMessage) {
 	known := slices.Concat(otherKeys, slices.Sorted(maps.Keys(policyKeys)))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if near := tool.Near(key, known); len(near) > 0 && !slices.Contains(known, key) {
+		if near := diagnostic.Near(key, known); len(near) > 0 && !slices.Contains(known, key) {
 			r.report("unknown-key", tool.Warning, "getMetadata", key, fmt.Sprintf("unknown key %s in the result of getMetadata", key), "did you mean "+near[0]+"?")
 		}
 	}

@@ -41,8 +41,8 @@ func readRegularFile(path string) ([]byte, fs.FileInfo, error) {
 	}
 	defer f.Close()
 	var src bytes.Buffer
-	src.Grow(int(min(info.Size(), tool.MaxFileSize)) + bytes.MinRead)
-	if _, err := src.ReadFrom(io.LimitReader(f, tool.MaxFileSize+1+int64(len("\ufeff")))); err != nil {
+	src.Grow(int(min(info.Size(), diagnostic.MaxFileSize)) + bytes.MinRead)
+	if _, err := src.ReadFrom(io.LimitReader(f, diagnostic.MaxFileSize+1+int64(len("\ufeff")))); err != nil {
 		return nil, nil, readError(path, err)
 	}
 	return src.Bytes(), info, nil

@@ -148,7 +148,7 @@ func (l *Library) notFoundIn(name string, places folders) *NotFoundError {
 			names = append(names, e.Name)
 		}
 	}
-	e.Near = tool.Near(name, names)
+	e.Near = diagnostic.Near(name, names)
 	return e
 }
 
@@ -161,7 +161,7 @@ func (l *Library) notFound(name string, places folders) *NotFoundError {
 			names = append(names, def.Name)
 		}
 	}
-	e.Near = tool.Near(name, names)
+	e.Near = diagnostic.Near(name, names)
 	if name == toolx {
 		e.Reason, e.Near = toolxReason, nil
 	}

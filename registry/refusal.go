@@ -11,7 +11,7 @@ import (
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/model/argparse"
 )
@@ -100,7 +100,7 @@ func (r *Refusal) suggest(t *Tool, p flowrun.ParamProblem) {
 	for _, d := range t.plan.Definition.Parameters {
 		known = append(known, d.Name)
 	}
-	for _, name := range tool.Near(p.Name, known) {
+	for _, name := range diagnostic.Near(p.Name, known) {
 		if !slices.Contains(r.Suggestions, name) {
 			r.Suggestions = append(r.Suggestions, name)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -57,7 +58,7 @@ func TestContentIsMasked(t *testing.T) {
 		secret := in.Params["TOKEN"].(string)
 		return &gostep.Confirmation{Title: "Use " + secret, Text: secret, Diff: &gostep.FileDiff{FileName: "f", New: secret, Original: &secret}}, nil
 	}}.Definition()
-	def.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN")}}
+	def.Environment.Secrets = []tool.Secret{{Name: diagnostic.Plain("TOKEN")}}
 	plan, err := engine.CompileDefinition(library.New(library.Config{}), def)
 	if err != nil {
 		t.Fatal(err)

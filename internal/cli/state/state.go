@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -268,7 +269,7 @@ func (t *keeper) checkKeys(keys []string) error {
 	for _, key := range keys {
 		if !slices.Contains(t.names(), key) {
 			msg := fmt.Sprintf("the state of tool %s has no value %q", t.id.Tool, key)
-			if near := tool.Near(key, t.names()); len(near) > 0 {
+			if near := diagnostic.Near(key, t.names()); len(near) > 0 {
 				return fmt.Errorf("%s; did you mean %q?", msg, near[0])
 			}
 			return fmt.Errorf("%s; it has %s", msg, strings.Join(t.names(), ", "))

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/lang/decode"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/rewrite"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -106,7 +107,7 @@ func definitionIn(env *ui.Env, lib *library.Library, file string) (*tool.Definit
 		}
 		return def, found, nil
 	}
-	text, err := io.ReadAll(io.LimitReader(env.Stdin, tool.MaxFileSize+1))
+	text, err := io.ReadAll(io.LimitReader(env.Stdin, diagnostic.MaxFileSize+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the definition from standard input: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/lang/decode"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/findings"
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/lang/plural"
@@ -44,7 +45,7 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 		return findings.SARIF(env.Stdout, ui.RelativePaths(ds), buildinfo.Stamped().Version, source)
 	}
 	shown, left := ui.LimitDiagnostics(ds, f.limit)
-	tool.Render(env.Stdout, ui.RelativePaths(shown), source, env.Style(env.Stdout))
+	diagnostic.Render(env.Stdout, ui.RelativePaths(shown), source, env.Style(env.Stdout))
 	if left > 0 {
 		fmt.Fprintf(env.Stdout, "\n+%d more; to show all: --limit 0\n", left)
 	}

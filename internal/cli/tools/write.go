@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -141,5 +142,5 @@ func renderText(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
 		}
 		return ui.ReadSource(file)
 	}
-	tool.Render(env.Stderr, ui.AppliedFixes(env.Library(), ds, source), source, env.Style(env.Stderr))
+	diagnostic.Render(env.Stderr, ui.AppliedFixes(env.Library(), ds, source), source, env.Style(env.Stderr))
 }

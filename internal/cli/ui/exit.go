@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -157,7 +158,7 @@ func HintSuffix(h string) string {
 func (env *Env) Diagnose(ds tool.Diagnostics) {
 	shown, left := LimitDiagnostics(ds, MaxDiagnostics)
 	shown = AppliedFixes(env.Library(), shown, ReadSource)
-	tool.Render(env.Stderr, RelativePaths(shown), ReadSource, env.Style(env.Stderr))
+	diagnostic.Render(env.Stderr, RelativePaths(shown), ReadSource, env.Style(env.Stderr))
 	if left > 0 {
 		env.Notef("+%d more; flowrun validate --limit 0 shows every one", left)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -63,7 +64,7 @@ func meantFile(path, otherwise string) string {
 	for _, file := range definitionsIn(folder) {
 		stems = append(stems, strings.TrimSuffix(file, tool.Extension(file)))
 	}
-	for _, near := range append([]string{stem}, tool.Near(stem, stems)...) {
+	for _, near := range append([]string{stem}, diagnostic.Near(stem, stems)...) {
 		if files := filesOfStem(folder, near); len(files) > 0 {
 			return fmt.Sprintf("did you mean %q?", folder+files[0])
 		}

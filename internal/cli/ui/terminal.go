@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -149,8 +149,8 @@ func SameTerminal(v, w io.Writer) bool {
 
 // Style returns how to print diagnostics on w: with colours if they are on, with links only on a
 // terminal.
-func (t *Terminal) Style(w io.Writer) tool.Style {
-	return tool.Style{Color: t.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
+func (t *Terminal) Style(w io.Writer) diagnostic.Style {
+	return diagnostic.Style{Color: t.Colored(w), Links: IsTerminal(w) && os.Getenv("TERM") != "dumb"}
 }
 
 // Table writes a table on stdout, as wide as its terminal. The color is that of console.TableOptions.

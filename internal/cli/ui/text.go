@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -46,7 +46,7 @@ func Nearest(word string, names []string) string { return NearestAs("%q", word, 
 
 // NearestAs is Nearest with a format for the name.
 func NearestAs(format, word string, names []string) string {
-	if near := tool.Near(word, names); len(near) > 0 {
+	if near := diagnostic.Near(word, names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean "+format+"?", near[0])
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/js/jsrun"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -161,7 +162,7 @@ func (b *binder) unknownParameter(name string) {
 		slices.Sort(known)
 		hint = "known parameters: " + strings.Join(known, ", ")
 	}
-	if near := tool.Near(name, known); len(near) > 0 {
+	if near := diagnostic.Near(name, known); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %q?", near[0])
 	}
 	b.problem(name, "unknown", hint, "tool %s has no such parameter", b.plan.Name())
@@ -257,7 +258,7 @@ func (b *binder) missingHint(def *tool.Parameter) string {
 		}
 	}
 	slices.Sort(others)
-	if near := tool.Near(def.Name, others); len(near) > 0 {
+	if near := diagnostic.Near(def.Name, others); len(near) > 0 {
 		return fmt.Sprintf("%q is not a parameter: did you mean %s?", near[0], def.Name)
 	}
 	return Example(def)

@@ -10,8 +10,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -211,7 +211,7 @@ func (a *Frame) warnUndeclared() {
 			continue
 		}
 		hint := "declare it, or do not pass it"
-		if near := tool.Near(name, known); len(near) > 0 {
+		if near := diagnostic.Near(name, known); len(near) > 0 {
 			hint = "did you mean " + strings.Join(near, " or ") + "?"
 		}
 		a.session.Notify(notice.Notice{Code: notice.Undeclared, Step: a.Path,

@@ -16,8 +16,8 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
-	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -243,7 +243,7 @@ func (a *Frame) warnUnknownSecrets() {
 			continue
 		}
 		all := slices.Concat(names, slices.Sorted(maps.Keys(a.vars.overrides)), slices.Sorted(maps.Keys(a.RunEnv.Vars)))
-		if near := tool.Near(s.S, all); len(near) > 0 {
+		if near := diagnostic.Near(s.S, all); len(near) > 0 {
 			a.session.Notify(notice.Notice{Code: notice.Unset, Message: fmt.Sprintf("the secret %s of tool %s masks nothing: no parameter or variable has this name; did you mean %s?",
 				s.S, a.Plan.Name(), near[0])})
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -93,7 +94,7 @@ func (c *compiler) aliasDefaults(def, base *tool.Definition) []*tool.Parameter {
 		e := &def.DefaultParameters[i]
 		at := slices.Index(known, e.Key)
 		if at < 0 {
-			c.Report(check.UnknownParameter(def, e, base, known, tool.Error, len(c.Problems) < tool.MaxDiagnostics))
+			c.Report(check.UnknownParameter(def, e, base, known, tool.Error, len(c.Problems) < diagnostic.MaxDiagnostics))
 			continue
 		}
 		p := *list[at]

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -57,7 +57,7 @@ func Problem(s string) string {
 		return fmt.Sprintf("the permission %q has an unknown kind", s)
 	case rest == "" && kind == "network":
 		return ""
-	case len(tool.Near(verb, verbs)) > 0 || !strings.Contains(" "+strings.Join(verbs, " ")+" ", " "+verb+" "):
+	case len(diagnostic.Near(verb, verbs)) > 0 || !strings.Contains(" "+strings.Join(verbs, " ")+" ", " "+verb+" "):
 		return fmt.Sprintf("the permission %q has the unknown verb %q; verbs of %s: %s", s, verb, kind, strings.Join(verbs, ", "))
 	case target == "" && kind == "filesystem":
 		return fmt.Sprintf("the permission %q has no path", s)

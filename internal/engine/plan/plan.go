@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -153,7 +154,7 @@ func (e *StepError) Error() string {
 // NoStep returns a *StepError that there is no step of that path.
 func (p *Plan) NoStep(step string) error {
 	paths := p.paths("")
-	return &StepError{Tool: p.Name(), Step: step, Near: tool.Near(string(dag.ID(step).WithoutKeys()), paths), Steps: paths}
+	return &StepError{Tool: p.Name(), Step: step, Near: diagnostic.Near(string(dag.ID(step).WithoutKeys()), paths), Steps: paths}
 }
 
 // paths returns the paths of all steps, nested ones included.

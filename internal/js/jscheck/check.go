@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -96,7 +97,7 @@ func (c *checker) reportUndeclared(id *ast.Identifier, name string) {
 	if len(c.vars) > 0 {
 		hint += " and " + strings.Join(c.vars, ", ")
 	}
-	if near := tool.Near(name, slices.Concat(c.vars, c.globals)); slices.Contains(requirable, name) {
+	if near := diagnostic.Near(name, slices.Concat(c.vars, c.globals)); slices.Contains(requirable, name) {
 		hint = "load the module: const " + name + " = require('" + name + "')"
 	} else if len(near) > 0 {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"

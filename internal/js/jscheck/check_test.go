@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/js/jscheck"
 	"github.com/flowrun/flowrun/internal/js/jsworld"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
@@ -127,7 +128,7 @@ func TestCheck(t *testing.T) {
 
 // For a misspelled name, the hint suggests the right one.
 func TestNear(t *testing.T) {
-	_, ds := check(tool.Plain("return inptu.url"), jscheck.Body, "input")
+	_, ds := check(diagnostic.Plain("return inptu.url"), jscheck.Body, "input")
 	if len(ds) != 1 || !strings.Contains(ds[0].Hint, "input") || ds[0].Severity != tool.Warning {
 		t.Error(ds)
 	}
@@ -160,7 +161,7 @@ func TestMentions(t *testing.T) {
 		"steps.a.output = 1":                               "a[output]",
 		"return steps.map(x => x)":                         "whole 7",
 	} {
-		s, ds := check(tool.Plain(code), jscheck.Step, "steps", "input")
+		s, ds := check(diagnostic.Plain(code), jscheck.Step, "steps", "input")
 		if s == nil {
 			t.Fatal(code, ds)
 		}
@@ -189,7 +190,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, code string) {
 		for _, form := range []jscheck.Form{jscheck.Body, jscheck.Expression, jscheck.Step} {
-			s, ds := check(tool.Plain(code), form, "input")
+			s, ds := check(diagnostic.Plain(code), form, "input")
 			if (s == nil) != (ds.Err() != nil) {
 				t.Fatalf("%q: %v", code, ds)
 			}
@@ -206,7 +207,7 @@ func TestDeep(t *testing.T) {
 		text := strings.Repeat(unit, jscheck.MaxScript/sizetest.Of(16, 8, 8)/len(unit))
 		for _, code := range []string{text, text + "1", "return " + text + "1"}[sizetest.Of(1, 0, 0):] {
 			for _, form := range []jscheck.Form{jscheck.Body, jscheck.Expression} {
-				check(tool.Plain(code), form)
+				check(diagnostic.Plain(code), form)
 			}
 		}
 	}

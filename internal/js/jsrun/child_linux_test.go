@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/js/jsworld"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -34,7 +34,7 @@ func runProgram(how string) {
 		}
 	}
 	r := New(Config{Timeout: time.Hour})
-	s, _ := Compile(tool.Plain(script), Body)
+	s, _ := Compile(diagnostic.Plain(script), Body)
 	call := func() error {
 		_, err := r.Call(context.Background(), Call{Script: s})
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/lint"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -127,7 +128,7 @@ func (m *fixer) try(src []byte, before state, fixed tool.Diagnostics) ([]byte, b
 	if len(edits) == 0 {
 		return nil, false
 	}
-	next, ok := tool.Apply(src, edits)
+	next, ok := diagnostic.Apply(src, edits)
 	return next, ok && helps(before, fixed, m.check(next))
 }
 
@@ -138,7 +139,7 @@ func helps(before state, fixed tool.Diagnostics, after state) bool {
 		return false
 	}
 	known, left := countsOf(before.found), countsOf(after.found)
-	cut := len(before.found) >= tool.MaxDiagnostics // there may be more problems that were not reported
+	cut := len(before.found) >= diagnostic.MaxDiagnostics // there may be more problems that were not reported
 	for problem, n := range left {
 		if n > known[problem] && !before.unread() && !(cut && knownCode(before.found, problem)) {
 			return false

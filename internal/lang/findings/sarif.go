@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/explain"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -161,7 +162,7 @@ func (s *sarif) fix(d tool.Diagnostic) fix {
 	text := s.text(d.Pos.File)
 	c := change{ArtifactLocation: artifact{uri(d.Pos.File)}}
 	for _, e := range d.Fix {
-		from, to := tool.PosAt(d.Pos.File, text, e.From), tool.PosAt(d.Pos.File, text, e.To)
+		from, to := diagnostic.PosAt(d.Pos.File, text, e.From), diagnostic.PosAt(d.Pos.File, text, e.To)
 		r := replacement{DeletedRegion: region{StartLine: from.Line, StartColumn: from.Units(text), EndLine: to.Line, EndColumn: to.Units(text)}}
 		if e.Text != "" {
 			r.InsertedContent = &message{e.Text}

@@ -501,7 +501,7 @@ func checkWaitFor(d *keytable.Decoder, l stepList, all map[string]*Step) {
 				}
 				others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == s.Name })
 				one.Hint = hintOrList(diagnostic.DidYouMean(w.S, others), "steps: ", others)
-				near := Near(w.S, others)
+				near := diagnostic.Near(w.S, others)
 				if !slices.ContainsFunc(s.WaitFor, func(w Text) bool { return slices.Contains(near, w.S) }) { // probably another step is missing
 					one.Fix = renameTo(w, near)
 				}
@@ -557,7 +557,7 @@ func checkTestParameters(d *keytable.Decoder, t *Draft) {
 			if !known[e.Key] && !d.Full() {
 				one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, diagnostic.Printable(e.Key)),
 					Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key)), Hint: hintOrList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
-				if near := Near(e.Key, names); len(near) == 1 {
+				if near := diagnostic.Near(e.Key, names); len(near) == 1 {
 					one.Fix = d.Src.Rename(e.Pos, e.Key, near[0])
 				}
 				d.Report(one)

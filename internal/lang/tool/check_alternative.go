@@ -29,7 +29,7 @@ func checkAlternatives(d *keytable.Decoder, list []*Parameter) {
 			Path:    "parameters." + diagnostic.Printable(p.Name) + ".deprecated-alternative",
 			Message: fmt.Sprintf("%s, the alternative to %s, is not another parameter of the tool", diagnostic.Quote(use.S), diagnostic.Quote(p.Name)),
 			Hint:    hintOrList(diagnostic.DidYouMean(use.S, others), "parameters: ", others)}
-		if near := Near(use.S, others); len(near) == 1 && !d.Full() {
+		if near := diagnostic.Near(use.S, others); len(near) == 1 && !d.Full() {
 			one.Fix = d.Src.Rename(use.Pos, use.S, near[0])
 		}
 		d.Report(one)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 )
 
 // TestRename: the word must be in the file as it is said.
@@ -23,13 +25,13 @@ func TestRename(t *testing.T) {
 			t.Errorf("%q at %d: %v", text.S, c.off, edits)
 		}
 		if c.want {
-			out, _ := Apply([]byte(startOfText+c.body), edits)
+			out, _ := diagnostic.Apply([]byte(startOfText+c.body), edits)
 			if !bytes.Contains(out, []byte("{fetch.output}")) {
 				t.Errorf("got %s", out)
 			}
 		}
 	}
-	if edits := Plain("{fecth}").Rename(1, "fecth", "fetch"); edits != nil {
+	if edits := diagnostic.Plain("{fecth}").Rename(1, "fecth", "fetch"); edits != nil {
 		t.Errorf("a text made in Go: %v", edits)
 	}
 }

@@ -27,7 +27,7 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("took %v for %d bytes", took, len(src))
 		}
 		diagnostictest.Check(t, src, found)
-		Render(&bytes.Buffer{}, found, func(string) []byte { return src }, Style{Color: true})
+		diagnostic.Render(&bytes.Buffer{}, found, func(string) []byte { return src }, diagnostic.Style{Color: true})
 		lines := len(diagnostic.NewSource("", src).Lines)
 		for _, s := range def.Steps {
 			for off := range min(len(s.Command().S), 100) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/decode"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -59,10 +60,10 @@ func TestRename(t *testing.T) {
 	src := "\ufeffname: a\r\ndescription: d\r\nbsh: echo {NMAE}\r\nparameters:\r\n  NAME: {type: string}\r\n"
 	def, _ := decode.File("a.yaml", []byte(src))
 	at := func(word string) tool.Pos {
-		return tool.PosAt("a.yaml", []byte(src), strings.Index(src, word))
+		return diagnostic.PosAt("a.yaml", []byte(src), strings.Index(src, word))
 	}
 	edits := def.Rename(at("bsh"), "bsh", "bash")
-	got, ok := tool.Apply([]byte(src), edits)
+	got, ok := diagnostic.Apply([]byte(src), edits)
 	if want := strings.Replace(src, "bsh", "bash", 1); !ok || string(got) != want {
 		t.Errorf("%v: %q", edits, got)
 	}
@@ -78,10 +79,10 @@ func TestRename(t *testing.T) {
 			t.Errorf("%s: %v", name, edits)
 		}
 	}
-	if _, ok := tool.Apply([]byte("abc"), []tool.Edit{{From: 0, To: 2}, {From: 1, To: 3}}); ok {
+	if _, ok := diagnostic.Apply([]byte("abc"), []tool.Edit{{From: 0, To: 2}, {From: 1, To: 3}}); ok {
 		t.Error("edits that overlap were made")
 	}
-	if _, ok := tool.Apply([]byte("abc"), []tool.Edit{{From: 2, To: 4}}); ok {
+	if _, ok := diagnostic.Apply([]byte("abc"), []tool.Edit{{From: 2, To: 4}}); ok {
 		t.Error("an edit beyond the end was made")
 	}
 }

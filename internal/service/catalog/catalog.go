@@ -24,6 +24,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -184,7 +185,7 @@ func (c *Catalog) plan(name string, unlisted bool) (*engine.Plan, error) {
 	defer c.mu.Unlock()
 	e := c.entries[name]
 	if e == nil && !unlisted && !slices.ContainsFunc(c.provided(), func(t Tool) bool { return t.Name == name }) {
-		return nil, &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: tool.Near(name, c.names())}
+		return nil, &library.NotFoundError{Name: name, Searched: []string{"the tools that the service offers"}, Near: diagnostic.Near(name, c.names())}
 	}
 	if e == nil || e.plan == nil && len(e.sources) == 0 {
 		return engine.Compile(c.lib, name) // returns the error of the broken definition

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/duration"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/notifyrule"
@@ -202,7 +203,7 @@ func read(path string) ([]byte, error) {
 		return nil, errors.Unwrap(err)
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, tool.MaxFileSize+1))
+	return io.ReadAll(io.LimitReader(f, diagnostic.MaxFileSize+1))
 }
 
 func (l *loader) report(at tool.Pos, code, message, hint string) {

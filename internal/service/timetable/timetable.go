@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -361,7 +362,7 @@ func (p AddedSchedule) Rule() *tool.Schedule {
 		if s == "" {
 			return nil
 		}
-		t := tool.Plain(s)
+		t := diagnostic.Plain(s)
 		return &t
 	}
 	span := func(s string) time.Duration { d, _ := time.ParseDuration(s); return d }

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
 
 func text(s string) tool.Value {
-	t := tool.Plain(s)
+	t := diagnostic.Plain(s)
 	return tool.Value{Scalar: s, Text: &t}
 }
 

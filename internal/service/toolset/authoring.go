@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
@@ -62,7 +63,7 @@ func (d *draft) check() (report string, valid bool) {
 		found[i].Fix = nil // validate --fix cannot fix a text that is not saved
 	}
 	var b bytes.Buffer
-	tool.Render(&b, found, func(string) []byte { return d.text }, tool.Style{})
+	diagnostic.Render(&b, found, func(string) []byte { return d.text }, diagnostic.Style{})
 	return b.String(), found.Err() == nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -131,7 +132,7 @@ func stepHint(name string, res *engine.Result) string {
 	for _, s := range res.Steps {
 		names = append(names, s.ID)
 	}
-	if near := tool.Near(name, names); len(near) > 0 {
+	if near := diagnostic.Near(name, names); len(near) > 0 {
 		return fmt.Sprintf("did you mean %s?", near[0])
 	}
 	return "its steps are " + strings.Join(names[:min(len(names), 8)], ", ")

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -89,7 +89,7 @@ func (br *bodyReader) readFields(w http.ResponseWriter, r *http.Request, fields 
 	for name := range o {
 		if !slices.Contains(known, name) {
 			return refuse(400, "unknown-field", fmt.Sprintf("unknown field %q", clip(name)),
-				didYouMean(tool.Near(name, known), "the fields are "+strings.Join(known, ", ")))
+				didYouMean(diagnostic.Near(name, known), "the fields are "+strings.Join(known, ", ")))
 		}
 	}
 	for _, f := range fields {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/decode"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -19,7 +19,7 @@ func TestEncodedDocs(t *testing.T) {
 		for i := range steps {
 			fmt.Fprintf(&text, "  - {name: s%d, bash: 'true'}\n", i)
 		}
-		def, _ := decode.File("many.yaml", []byte(text.String()))
+		def, _ := tool.DecodeDocument("many.yaml", []byte(text.String()))
 		p, err := engine.CompileDefinition(library.New(library.Config{}), def)
 		if err != nil {
 			t.Fatal(err)

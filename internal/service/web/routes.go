@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -133,14 +133,14 @@ func (rt route) checkQuery(r *http.Request) error {
 		case i < 0 && len(known) == 0:
 			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), "remove it")
 		case i < 0:
-			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), didYouMean(tool.Near(name, known), "the parameters are "+strings.Join(known, ", ")))
+			return refuse(400, "unknown-query", fmt.Sprintf("unknown query parameter %q", clip(name)), didYouMean(diagnostic.Near(name, known), "the parameters are "+strings.Join(known, ", ")))
 		case len(values) > 1 && !rt.query[i].many:
 			return refuse(400, "repeated-query", fmt.Sprintf("the query parameter %s is given twice", name), "")
 		}
 		if e := rt.query[i].enum; e != nil && rt.query[i].kind == "string" {
 			for _, v := range values {
 				if !slices.Contains(e, v) {
-					return refuse(400, "wrong-query", fmt.Sprintf("the query parameter %s cannot be %q", name, clip(v)), didYouMean(tool.Near(v, e), "use one of: "+strings.Join(e, ", ")))
+					return refuse(400, "wrong-query", fmt.Sprintf("the query parameter %s cannot be %q", name, clip(v)), didYouMean(diagnostic.Near(v, e), "use one of: "+strings.Join(e, ", ")))
 				}
 			}
 		}

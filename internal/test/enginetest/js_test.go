@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -76,7 +77,7 @@ func TestScriptRoles(t *testing.T) {
 	} {
 		t.Run(string(test.role)+" "+test.code, func(t *testing.T) {
 			def := &tool.Definition{Name: "under-test", Single: true, Format: tool.Markdown, Steps: []*tool.Step{{Name: "under-test",
-				Body: &tool.JSCode{Role: test.role, Code: tool.Plain(test.code), Vars: test.vars}}}}
+				Body: &tool.JSCode{Role: test.role, Code: diagnostic.Plain(test.code), Vars: test.vars}}}}
 			b := newBed(t)
 			plan, err := engine.CompileDefinition(b.lib, def)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -188,7 +189,7 @@ func TestOutputsOfGo(t *testing.T) {
 	} {
 		step := gostep.GoStep("a", func(context.Context, *gostep.StepInput) (any, error) { return map[string]any{"n": v, "more": 1}, nil })
 		step.Outputs = []*tool.DeclaredOutput{{Name: "n", Type: "integer"}}
-		step.Environment.Secrets = []tool.Secret{{Name: tool.Plain("TOKEN"), Command: new(tool.Plain("echo of-the-run"))}}
+		step.Environment.Secrets = []tool.Secret{{Name: diagnostic.Plain("TOKEN"), Command: new(diagnostic.Plain("echo of-the-run"))}}
 		p, err := engine.CompileDefinition(b.lib, &tool.Definition{Name: "of-go", Steps: []*tool.Step{step}})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -217,6 +218,6 @@ func jsonValue(s string) (tool.Value, bool) {
 
 // TextValue returns a text as a value of a definition.
 func TextValue(s string) tool.Value {
-	t := tool.Plain(s)
+	t := diagnostic.Plain(s)
 	return tool.Value{Scalar: s, Text: &t}
 }

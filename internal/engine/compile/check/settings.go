@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -85,7 +86,7 @@ func secrets(p *plan.Plan) (ds tool.Diagnostics) {
 		return nil
 	}
 	for _, s := range p.Secrets {
-		near := tool.Near(s.S, names)
+		near := diagnostic.Near(s.S, names)
 		if slices.Contains(names, s.S) || len(near) == 0 {
 			continue
 		}

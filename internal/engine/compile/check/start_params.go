@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -52,7 +53,7 @@ func startParams(p *plan.Plan, s start) (ds tool.Diagnostics) {
 		e := given[problem.Parameter()]
 		switch {
 		case problem.Code == "unknown":
-			ds = append(ds, UnknownParameter(p.Definition, e, p.Definition, known, tool.Error, s.before+len(ds) < tool.MaxDiagnostics))
+			ds = append(ds, UnknownParameter(p.Definition, e, p.Definition, known, tool.Error, s.before+len(ds) < diagnostic.MaxDiagnostics))
 		case problem.Code == "missing":
 			ds = append(ds, tool.Diagnostic{Code: "missing-parameter", Severity: tool.Error, Pos: s.at, Len: 1, Path: s.path,
 				Message: fmt.Sprintf("%s does not set the required parameter %s", s.name, problem.Name), Hint: fmt.Sprintf("add %s under params:", problem.Name)})

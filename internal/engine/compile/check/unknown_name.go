@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -41,7 +42,7 @@ func UnknownParameter(user *tool.Definition, e *tool.Entry, used *tool.Definitio
 	if len(known) > 0 {
 		d.Hint = "known parameters: " + strings.Join(known, ", ") + replace
 	}
-	near := tool.Near(e.Key, known)
+	near := diagnostic.Near(e.Key, known)
 	if len(near) > 0 {
 		d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -39,7 +40,7 @@ func with(user *tool.Definition, use *tool.ToolUse, p *plan.Plan, before int) (d
 		if p.AcceptsUndeclared(w.Key) {
 			severity = tool.Warning
 		}
-		ds = append(ds, UnknownParameter(user, w, p.Definition, known, severity, before+len(ds) < tool.MaxDiagnostics))
+		ds = append(ds, UnknownParameter(user, w, p.Definition, known, severity, before+len(ds) < diagnostic.MaxDiagnostics))
 	}
 	for _, prm := range p.Params {
 		if prm.Def.Required && prm.Def.Default == nil && !given[prm.Def.Name] && use.WithAll == nil {

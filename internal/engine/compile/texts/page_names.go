@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -55,7 +56,7 @@ func (n markdownNames) Property(name string, alone bool) bool {
 	case n.processed == nil || n.Symbol(name).Class != expr.Unknown:
 		return false
 	}
-	return declared || ScriptMentions(n.processed, name) || len(tool.Near(name, n.Steps())) == 0
+	return declared || ScriptMentions(n.processed, name) || len(diagnostic.Near(name, n.Steps())) == 0
 }
 
 // ScriptMentions reports whether a script contains a name, so that it may set a property with that name.

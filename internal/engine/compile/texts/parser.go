@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/compile/check"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -52,7 +53,7 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if isUnknown(p.Code, root, n) && !explainUnavailable(&d, ref, n) {
-			near := tool.Near(root, n.ids())
+			near := diagnostic.Near(root, n.ids())
 			if len(near) > 0 {
 				d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
@@ -109,7 +110,7 @@ func RootOf(ref string) string {
 
 // DidYouMean returns a hint with the known name most similar to a word, or otherwise if no name is similar.
 func DidYouMean(word string, known []string, otherwise string) string {
-	if near := tool.Near(word, known); len(near) > 0 {
+	if near := diagnostic.Near(word, known); len(near) > 0 {
 		return fmt.Sprintf("did you mean %q?", near[0])
 	}
 	return otherwise
@@ -120,7 +121,7 @@ func nearestCall(name, rest string) string {
 	if !strings.HasPrefix(strings.TrimSpace(rest), "(") {
 		return ""
 	}
-	if near := tool.Near(name, expr.Functions()); len(near) > 0 {
+	if near := diagnostic.Near(name, expr.Functions()); len(near) > 0 {
 		return near[0]
 	}
 	return ""
