@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"context"
+	"crypto/rand"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func init() { lastAnswers = 200 * time.Millisecond }
@@ -32,6 +36,18 @@ func CheckExpiry(t *testing.T) {
 // Hasten shortens the time for which calls go on without a connection to their client.
 func Hasten(h http.Handler, grace time.Duration) { h.(*sessions).grace = grace }
 
+// HangUp has a Server close the connection of each call of a tool as it begins, and ask the client to come back.
+func HangUp(s *Server, tool string) {
+	s.sdk.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			if call, ok := r.(*mcp.CallToolRequest); ok && call.Params.Name == tool {
+				call.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 100 * time.Millisecond})
+			}
+			return next(ctx, method, r)
+		}
+	})
+}
+
 // MaxSessions is the limit of sessions over HTTP.
 const MaxSessions = maxSessions
 
@@ -41,4 +57,48 @@ func Sessions(s *Server) (n int) {
 		n++
 	}
 	return n
+}
+
+// CheckReplay checks what is kept of the streams of calls.
+func CheckReplay(t *testing.T) {
+	r := &replay{streams: map[streamKey][][]byte{}}
+	ctx := t.Context()
+	kept := func(session, stream string, after int) (n int, err error) {
+		for _, e := range r.After(ctx, session, stream, after) {
+			if n++; e != nil {
+				return 0, e
+			}
+		}
+		return n, nil
+	}
+	part := make([]byte, maxReplayBytes/4)
+	for _, stream := range []string{"a", "b"} {
+		r.Open(ctx, "s", stream)
+		for range 2 {
+			r.Append(ctx, "s", stream, part)
+		}
+	}
+	if n, err := kept("s", "a", 0); n != 1 || err != nil {
+		t.Errorf("after the first of two: %d, %v", n, err)
+	}
+	r.Append(ctx, "s", "b", part)
+	if _, err := kept("s", "a", 1); err == nil {
+		t.Error("the oldest stream is kept beyond the limit")
+	}
+	if n, err := kept("s", "b", -1); n != 3 || err != nil {
+		t.Errorf("of the newest stream: %d, %v", n, err)
+	}
+	if n, err := kept("s", "", -1); n != 0 || err != nil {
+		t.Errorf("of the stream of no call: %d, %v", n, err)
+	}
+	for range 2 * maxReplayStreams {
+		r.Open(ctx, "many", rand.Text())
+	}
+	if len(r.streams) != maxReplayStreams || len(r.order) != maxReplayStreams {
+		t.Errorf("%d streams are kept", len(r.streams))
+	}
+	r.SessionClosed(ctx, "many")
+	if len(r.streams) != 0 || r.bytes != 0 {
+		t.Errorf("of sessions that have ended, %d streams with %d bytes are kept", len(r.streams), r.bytes)
+	}
 }

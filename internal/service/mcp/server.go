@@ -121,9 +121,12 @@ func (s *Server) Close(now <-chan struct{}) { s.active.close(now) }
 // context of a request says who sent it (users.WithCaller). With stateless, every request stands
 // alone and the server can ask clients nothing during a call.
 func (s *Server) Handler(stateless bool) http.Handler {
-	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk },
-		&mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
-			MaxRequestBodyBytes: maxLine, PropagateRequestCancellation: true})
+	options := &mcp.StreamableHTTPOptions{Stateless: stateless, Logger: s.config.Log, SessionTimeout: sessionTimeout,
+		MaxRequestBodyBytes: maxLine, PropagateRequestCancellation: true}
+	if !stateless {
+		options.EventStore = &replay{streams: map[streamKey][][]byte{}}
+	}
+	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, options)
 	l := &sessions{Handler: h, server: s.sdk, stateless: stateless, grace: endGrace, open: map[string]*session{}}
 	s.sdk.AddReceivingMiddleware(l.opening)
 	return l

@@ -17,8 +17,9 @@ const (
 	sessionTimeout = 30 * time.Minute
 	// maxSessions limits the memory that clients can fill with sessions. One needs about 10 KB.
 	maxSessions = 1000
-	// sessionHeader is the header with the id of a session.
-	sessionHeader = "Mcp-Session-Id"
+	// sessionHeader is the header with the id of a session, versionHeader that with the version of the protocol.
+	// unsaidVersion is the version of requests without that header, which some clients send always.
+	sessionHeader, versionHeader, unsaidVersion = "Mcp-Session-Id", "Mcp-Protocol-Version", "2025-03-26"
 )
 
 // errClientGone is the cause with which the calls of a client end that cannot receive their results.
@@ -40,6 +41,7 @@ type sessions struct {
 // session is the session of an HTTP client.
 type session struct {
 	owner  users.Caller
+	speaks string      // the version of the protocol, "" until it is agreed on
 	ended  func() bool // stops waiting for the end of the owner
 	last   time.Time   // when it was used
 	active int         // requests in progress that can receive something
@@ -74,17 +76,37 @@ func (l *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		l.forget(id)
 	default:
 		defer l.enter(r.Context(), s)()
-		l.Handler.ServeHTTP(w, r)
+		l.Handler.ServeHTTP(w, l.inVersion(r, s))
 	}
+}
+
+// inVersion returns a request in the version that its session has agreed on, if it says no other. The library would take it
+// for one of a client that cannot continue a stream.
+func (l *sessions) inVersion(r *http.Request, s *session) *http.Request {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if said := r.Header.Get(versionHeader); s.speaks != "" && (said == "" || said == unsaidVersion) {
+		r = r.Clone(r.Context())
+		r.Header.Set(versionHeader, s.speaks)
+	}
+	return r
 }
 
 // opening is middleware of the server that records a new session before its client gets to know the id.
 func (l *sessions) opening(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
-		if s, ok := ctx.Value(sessionKey{}).(*session); ok && method == "initialize" {
-			l.add(r.GetSession().ID(), s)
+		s, ok := ctx.Value(sessionKey{}).(*session)
+		if !ok || method != "initialize" {
+			return next(ctx, method, r)
 		}
-		return next(ctx, method, r)
+		l.add(r.GetSession().ID(), s)
+		result, err := next(ctx, method, r)
+		if agreed, ok := result.(*mcp.InitializeResult); ok && err == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			s.speaks = agreed.ProtocolVersion
+		}
+		return result, err
 	}
 }
 
@@ -125,8 +147,8 @@ func (l *sessions) enter(ctx context.Context, s *session) (leave func()) {
 	}
 }
 
-// leave notes that one connection of a client has ended. Results cannot be received later, so the calls are cancelled
-// if the client does not come back: without another connection, it is more likely gone.
+// leave notes that one connection of a client has ended. The calls are cancelled if the client does not come back:
+// without another connection, it is more likely gone.
 func (l *sessions) leave(s *session) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -37,6 +37,12 @@ func (s *served) overHTTP(t testing.TB, stateless bool, lives map[string]context
 // send sends a message in a session, and returns the response, whose body is open.
 func (p peer) send(ctx context.Context, method, session, body string) *http.Response {
 	p.Helper()
+	return p.request(ctx, method, body, map[string]string{"Mcp-Session-Id": session})
+}
+
+// request sends a message with these headers, as far as they have values. The body of the response is open.
+func (p peer) request(ctx context.Context, method, body string, headers map[string]string) *http.Response {
+	p.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, p.url, strings.NewReader(body))
 	if err != nil {
 		p.Fatal(err)
@@ -44,8 +50,10 @@ func (p peer) send(ctx context.Context, method, session, body string) *http.Resp
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("Who", p.who)
-	if session != "" {
-		req.Header.Set("Mcp-Session-Id", session)
+	for name, value := range headers {
+		if value != "" {
+			req.Header.Set(name, value)
+		}
 	}
 	r, err := http.DefaultClient.Do(req)
 	if err != nil {
