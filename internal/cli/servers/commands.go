@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/servername"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
 
@@ -27,6 +28,9 @@ func missing(c *config.Config, name string) error {
 	}
 	var names []string
 	for _, s := range ui.ServerConfigs(c) {
+		if s.Name == servername.Of(name) {
+			return ui.Missing(fmt.Errorf("there is no MCP server %q; the server with this name in the settings is %s", name, s.Name))
+		}
 		names = append(names, s.Name)
 	}
 	return ui.Missing(fmt.Errorf("there is no MCP server %q%s; to list them: flowrun mcp list", name, ui.NearestAs("; did you mean %q?", name, names)))

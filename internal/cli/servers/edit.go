@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/model/mcpclient"
+	"github.com/flowrun/flowrun/internal/model/servername"
 	"github.com/flowrun/flowrun/internal/os/editedfile"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -85,7 +85,7 @@ func (f addFlags) keys(c *cobra.Command, args []string) (keys []config.ServerKey
 	case !program && (len(f.env) > 0 || f.cwd != ""):
 		return nil, ui.Usagef(c, "--env and --cwd are for a command")
 	}
-	if err := mcpclient.CheckServerName(args[0]); err != nil {
+	if err := servername.Check(args[0]); err != nil {
 		return nil, ui.Usagef(c, "%q cannot be the name of a server: %v", args[0], err)
 	}
 	set := func(key string, value any) { keys = append(keys, config.ServerKey{Key: key, Value: value}) }

@@ -261,8 +261,11 @@ func report(env *ui.Env, c *config.Config, list []mcpclient.Status, all bool, ou
 			} else {
 				printTest(env, list[i], doc)
 			}
-			if unused := ui.UnusedKeys(c, doc.Name); unused != "" && i < len(list) {
-				fmt.Fprintf(env.Stdout, "  its settings have %s\n", unused)
+			if i >= len(list) {
+				continue
+			}
+			for _, note := range ui.ServerNotes(c, doc.Name) {
+				fmt.Fprintf(env.Stdout, "  %s\n", note)
 			}
 		}
 	}

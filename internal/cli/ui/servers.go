@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/mcpclient"
 	"github.com/flowrun/flowrun/internal/model/sampling"
+	"github.com/flowrun/flowrun/internal/model/servername"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
 
@@ -185,7 +187,7 @@ func withCommand(c *config.Config, list []mcpclient.ServerConfig) []mcpclient.Se
 func excluded(c *config.Config, server string) bool {
 	names := func(key string) (list []string) {
 		for _, v := range c.Get(key) {
-			list = append(list, v.Text())
+			list = append(list, servername.Of(v.Text()))
 		}
 		return list
 	}
@@ -234,39 +236,72 @@ func unusable(c *config.Config, used []mcpclient.ServerConfig, ignored []Ignored
 	for _, s := range c.DeclaredServers() {
 		known := slices.ContainsFunc(used, func(u mcpclient.ServerConfig) bool { return u.Name == s.Name }) ||
 			slices.ContainsFunc(append(ignored, list...), func(i IgnoredServer) bool { return i.Name == s.Name })
-		if known {
-			continue
+		if !known {
+			list = append(list, IgnoredServer{s.Name, whyUnusable(s), true})
 		}
-		why := "its settings have none of command, url and httpUrl"
-		if err := mcpclient.CheckServerName(s.Name); err != nil {
-			why = "its name is not valid: " + err.Error()
-		} else if len(s.Unknown) > 0 {
-			why += "; flowrun does not use " + strings.Join(s.Unknown, ", ")
-		}
-		list = append(list, IgnoredServer{s.Name, why, true})
 	}
 	return list
 }
 
-// UnusedKeys returns the keys in the settings of a server that flowrun does not have, in words; "" for none.
-func UnusedKeys(c *config.Config, name string) string {
-	var keys []string
-	for _, s := range c.DeclaredServers() {
-		if s.Name == name {
-			keys = append(keys, s.Unknown...)
+// whyUnusable says why flowrun can use nothing of a server.
+func whyUnusable(s config.DeclaredServer) string {
+	if err := servername.Check(s.Name); err != nil {
+		return "its name is not valid: " + err.Error()
+	}
+	if one := unreadable(s); one != nil {
+		return "its settings cannot be read: " + leftOut(*one)
+	}
+	why := "its settings have none of command, url and httpUrl"
+	if len(s.Unknown) > 0 {
+		why += "; flowrun does not use " + strings.Join(s.Unknown, ", ")
+	}
+	return why
+}
+
+// unreadable returns the first value without which a server is not used, nil if there is none.
+func unreadable(s config.DeclaredServer) *tool.Diagnostic {
+	for i, one := range s.LeftOut {
+		if one.Severity == tool.Error {
+			return &s.LeftOut[i]
 		}
 	}
-	if len(keys) == 0 {
-		return ""
+	return nil
+}
+
+// leftOut returns the key of a value that cannot be read, and why.
+func leftOut(one tool.Diagnostic) string {
+	if one.Path == "" {
+		return one.Message
 	}
-	text := "keys that flowrun does not use: " + strings.Join(keys, ", ")
-	if slices.Contains(keys, "alwaysAllow") || slices.Contains(keys, "autoApprove") {
-		text += "; calls are approved with approvals.allow, --auto-approve and trust"
+	return one.Path + ": " + one.Message
+}
+
+// ServerNotes returns what to know about the settings of a server that flowrun uses, in sentences without a full stop: what it
+// does not use of them, and how they name the server.
+func ServerNotes(c *config.Config, name string) (notes []string) {
+	for _, s := range c.DeclaredServers() {
+		if s.Name != name {
+			continue
+		}
+		if one := unreadable(s); one != nil {
+			notes = append(notes, fmt.Sprintf("the settings of %q are not used: %s", s.Written, leftOut(*one)))
+			continue
+		}
+		if s.Written != name {
+			notes = append(notes, fmt.Sprintf("its name in the settings is %q", s.Written))
+		}
+		if keys := s.Unknown; len(keys) > 0 {
+			text := "its settings have keys that flowrun does not use: " + strings.Join(keys, ", ")
+			if slices.Contains(keys, "alwaysAllow") || slices.Contains(keys, "autoApprove") {
+				text += "; calls are approved with approvals.allow, --auto-approve and trust"
+			}
+			notes = append(notes, text)
+		}
+		for _, one := range s.LeftOut {
+			notes = append(notes, "its settings are used without "+leftOut(one))
+		}
 	}
-	if slices.Contains(keys, "disabledTools") {
-		text += "; tools are left out with excludeTools"
-	}
-	return text
+	return notes
 }
 
 // notTrusted is why the servers of a project are not used.
@@ -295,20 +330,10 @@ func setServer(s *mcpclient.ServerConfig, v config.Value, keys []string) {
 	case key == "oauth" && len(keys) == 2:
 		setOAuth(&s.OAuth, v, keys[1])
 	case key == "timeout", key == "timeout_ms":
-		s.Timeout = callLimit(v, key)
+		s.Timeout, _ = v.Value.(time.Duration)
 	case key == "trust":
 		s.Trust, _ = v.Value.(bool)
 	}
-}
-
-// callLimit returns the time limit of calls. Some programs write seconds where others write milliseconds, and no server
-// answers within milliseconds.
-func callLimit(v config.Value, key string) time.Duration {
-	limit, _ := v.Value.(time.Duration)
-	if key == "timeout" && limit < time.Second {
-		limit *= time.Second / time.Millisecond
-	}
-	return limit
 }
 
 // setOAuth sets one value of how flowrun signs in to a server.

@@ -31,7 +31,7 @@ func TestForeignServers(t *testing.T) {
 		}
 		var words []string
 		for _, s := range ServerConfigs(c) {
-			words = append(words, serverReading(s)+unusedReading(c, s.Name))
+			words = append(words, serverReading(s)+notesReading(c, s.Name))
 		}
 		for _, s := range IgnoredServers(c) {
 			words = append(words, fmt.Sprintf("%s is not used: %s", s.Name, s.Why))
@@ -40,9 +40,9 @@ func TestForeignServers(t *testing.T) {
 	})
 }
 
-func unusedReading(c *config.Config, name string) string {
-	if unused := UnusedKeys(c, name); unused != "" {
-		return " (" + unused + ")"
+func notesReading(c *config.Config, name string) string {
+	if notes := ServerNotes(c, name); len(notes) > 0 {
+		return " (" + strings.Join(notes, "; ") + ")"
 	}
 	return ""
 }

@@ -22,6 +22,8 @@ type Decoder struct {
 	Found            diagnostic.Diagnostics
 	errors, warnings int
 
+	objects []NamedObject // of a settings file
+
 	Literals bool // !literal before a text is allowed: such a text contains no references
 
 	// The last position whose offset was requested. Positions are requested in order, so this avoids counting from the

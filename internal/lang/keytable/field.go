@@ -71,8 +71,11 @@ type Field struct {
 	Least       float64  // of numbers: the minimum; 0 = none
 	Body        bool     // one of the keys of which a step or tool has exactly one
 	Required    bool
-	Command     bool   // of texts: a command or a script, which is not empty
-	Short       string // of object maps in settings: the key of Of that a scalar stands for; "" = none
+	Command     bool     // of texts: a command or a script, which is not empty
+	Short       string   // of object maps in settings: the key of Of that a scalar stands for; "" = none
+	Foreign     *Foreign // of settings: how other programs write it; nil = as flowrun does
+
+	InSeconds bool // of durations in settings: a number below 1000 is in seconds, and not in milliseconds
 
 	// Only for the JSON Schema: the decoder leaves both to the check of the object.
 	Form  func() *regexp.Regexp // of texts: what they match; of object maps: what the names match; nil = anything
@@ -82,14 +85,14 @@ type Field struct {
 }
 
 // NewObject describes a mapping with the fields that list returns. list is called when the first field is requested: a
-// program has many objects and reads few of them. For settings files, only the data of a field is used: Key, Kind, Enum,
-// Default, Doc, Of, Min and Max. Their kinds are text, texts, choice, boolean, integer, duration, size, text map, object
+// program has many objects and reads few of them. For settings files, only the data of a field is used, not Set. Their kinds are text, texts, choice, boolean, integer, duration, size, text map, object
 // and object map.
 func NewObject(name, doc string, list func() []Field) *Object {
 	return &Object{Name: name, Doc: doc, fields: &fields{list: list}}
 }
 
-// Open returns a copy of the object that allows unknown keys. It is for files that flowrun shares with other programs.
+// Open returns a copy of the object for files that flowrun shares with other programs: it allows unknown keys, and values as
+// these programs write them (see Foreign).
 func (o *Object) Open() *Object {
 	open := *o
 	open.open = true

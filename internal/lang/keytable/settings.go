@@ -27,11 +27,22 @@ type Setting struct {
 // Path returns the keys joined by dots, such as history.keep.
 func (s Setting) Path() string { return strings.Join(s.Keys, ".") }
 
+// NamedObject is one of the objects that a settings file has by name, such as a server of mcpServers.
+type NamedObject struct {
+	Map     string   // the key of the objects
+	Name    string   // as in Setting.Keys
+	Written string   // in the file
+	Unknown []string // keys that flowrun does not have
+	// LeftOut are the values of a file of other programs that are not among the settings, each with the keys below the
+	// object as its path. If one of them is an error, none of the object is.
+	LeftOut diagnostic.Diagnostics
+}
+
 // DecodeSettings reads a settings file with the keys of o. It returns all problems, sorted by position, and the
-// settings that could be read even if there are errors. An empty file has no settings.
-func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.Diagnostics) {
+// settings and objects that could be read even if there are errors. An empty file has no settings.
+func DecodeSettings(o *Object, file string, src []byte) ([]Setting, []NamedObject, diagnostic.Diagnostics) {
 	if len(strings.TrimSpace(string(src))) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	d := &Decoder{Src: diagnostic.NewSource(file, src), Root: o}
 	var list []Setting
@@ -48,51 +59,7 @@ func DecodeSettings(o *Object, file string, src []byte) ([]Setting, diagnostic.D
 		}
 	}
 	found := slices.DeleteFunc(d.Found.Sorted(), func(one diagnostic.Diagnostic) bool { return one.Code == "empty-file" }) // the file contains only comments
-	return list, found
-}
-
-// NamedObject is one of the objects that a settings file has by name, as it is written there.
-type NamedObject struct {
-	Name string
-	Pos  diagnostic.Pos
-	Keys []string // in the order of the file
-}
-
-// NamedObjects returns the objects under a key, such as the servers of mcpServers, with all their keys: also those without a
-// value that DecodeSettings returns. It is empty if the file cannot be read.
-func NamedObjects(key, file string, src []byte) (list []NamedObject) {
-	d := &Decoder{Src: diagnostic.NewSource(file, src), Root: NewObject(file, "", func() []Field { return nil })}
-	if _, bad := d.Src.Problem(); bad {
-		return nil
-	}
-	root := d.Parse()
-	if root == nil || !d.Shape(root) {
-		return nil
-	}
-	d.eachMember(root, func(name, objects *yaml.Node) {
-		if name.Value != key {
-			return
-		}
-		d.eachMember(objects, func(name, object *yaml.Node) {
-			e := NamedObject{Name: name.Value, Pos: d.Pos(name)}
-			d.eachMember(object, func(name, _ *yaml.Node) { e.Keys = append(e.Keys, name.Value) })
-			list = append(list, e)
-		})
-	})
-	return list
-}
-
-// eachMember calls f for the members of a mapping. Another node has none.
-func (d *Decoder) eachMember(n *yaml.Node, f func(key, value *yaml.Node)) {
-	if n = Deref(n); n.Kind != yaml.MappingNode {
-		return
-	}
-	content := d.Merged(n)
-	for i := 0; i+1 < len(content); i += 2 {
-		if content[i].Kind == yaml.ScalarNode {
-			f(content[i], content[i+1])
-		}
-	}
+	return list, d.objects, found
 }
 
 // ParseSetting reads one value that is not in a file, such as that of an environment variable. Diagnostics name from
@@ -124,7 +91,7 @@ func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setti
 		if key.Kind != yaml.ScalarNode || strings.HasPrefix(key.Value, "x-") {
 			continue
 		}
-		f := o.Field(key.Value)
+		f := o.fieldFor(key.Value, value)
 		if f == nil {
 			if !o.open {
 				d.unknownKey(o, key, value)
@@ -139,7 +106,11 @@ func (d *Decoder) settings(o *Object, keys []string, n *yaml.Node, into *[]Setti
 			inside.Of, f = f.Of.Open(), &inside
 		}
 		d.Path.Push(key.Value)
-		d.setting(f, append(slices.Clone(keys), f.Key), value, into)
+		if o.open {
+			d.foreignSetting(o, f, append(slices.Clone(keys), f.Key), value, into)
+		} else {
+			d.setting(f, append(slices.Clone(keys), f.Key), value, into)
+		}
 		d.Path.Pop()
 	}
 }
@@ -154,10 +125,8 @@ func (d *Decoder) setting(f *Field, keys []string, n *yaml.Node, into *[]Setting
 		d.settings(f.Of, keys, n, into)
 	case f.Kind == KindObjectMap:
 		d.eachKey(n, func(key, item *yaml.Node) {
+			d.objects = append(d.objects, NamedObject{Map: f.Key, Name: key.Value, Written: key.Value, Unknown: d.unknownTo(f.Of, item)})
 			keys := append(slices.Clone(keys), key.Value)
-			if f.Of.open && Deref(item).Kind != yaml.MappingNode { // other programs write null, or a comment
-				return
-			}
 			if short := f.Of.Field(f.Short); short != nil && Deref(item).Kind == yaml.ScalarNode {
 				d.setting(short, append(keys, short.Key), item, into)
 				return
@@ -195,7 +164,9 @@ func (d *Decoder) settingValue(f *Field, n *yaml.Node) (v any, ok bool) {
 		return int64(i), ok
 	case KindDuration:
 		var t time.Duration
-		t, ok = d.duration(n)
+		if t, ok = d.duration(n); f.InSeconds && n.ShortTag() == "!!int" && t < time.Second {
+			t *= time.Second / time.Millisecond
+		}
 		return t, ok
 	case KindSize:
 		return d.size(n)

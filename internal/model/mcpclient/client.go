@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/sampling"
+	"github.com/flowrun/flowrun/internal/model/servername"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -31,7 +32,7 @@ type ServerConfig struct {
 	OAuth   OAuth         // for streamable HTTP
 	Timeout time.Duration // of one call
 	Trust   bool          // its tools need no approval, as long as they do not change
-	Include []string      // names of tools; none = all
+	Include []string      // names of tools, or * for all; none = all
 	Exclude []string      // names of tools; overrides Include
 
 	Description string
@@ -81,7 +82,7 @@ func New(c Config) *Client {
 // separator stands between the name of a server and the name of its tool. callerPrefix may come
 // before both, because other programs name tools so.
 const (
-	separator    = "__"
+	separator    = servername.Separator
 	callerPrefix = "mcp" + separator
 )
 

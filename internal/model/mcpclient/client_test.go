@@ -118,6 +118,8 @@ func transports(t *testing.T) map[string]mcpclient.ServerConfig {
 		"streamable": {Name: "s", HTTPURL: streamable.URL, Headers: headers, Timeout: time.Minute},
 		"url":        {Name: "s", URL: streamable.URL, Headers: headers, Timeout: time.Minute},
 		"http":       {Name: "s", URL: streamable.URL, Type: "http", Headers: headers, Timeout: time.Minute},
+		"spelled":    {Name: "s", URL: streamable.URL, Type: "Streamable HTTP", Headers: headers, Timeout: time.Minute, Include: []string{"*"}},
+		"remote":     {Name: "s", URL: streamable.URL, Type: "remote", Headers: headers, Timeout: time.Minute},
 		"events":     {Name: "s", URL: events.URL, Headers: headers, Timeout: time.Minute},
 		"sse":        {Name: "s", URL: events.URL, Type: "sse", Headers: headers, Timeout: time.Minute},
 	}
@@ -320,7 +322,7 @@ func TestMissingProgram(t *testing.T) {
 	t.Setenv("TEST_VENV", "/opt/no-such-venv")
 	for _, command := range []string{"/opt/no-such-venv/bin/python3", "$TEST_VENV/bin/python3"} {
 		u := use(t, "", mcpclient.ServerConfig{Name: "s", Command: command, Env: map[string]string{"VIRTUAL_ENV": "/opt/no-such-venv"}})
-		if u.Tools(); !strings.Contains(strings.Join(u.problems, ""), "/opt/no-such-venv/bin/python3") {
+		if u.Tools(); strings.Count(strings.Join(u.problems, ""), `cannot start "/opt/no-such-venv/bin/python3"`) != 1 || strings.Count(strings.Join(u.problems, ""), "cannot start") != 1 {
 			t.Errorf("%q", u.problems)
 		}
 	}

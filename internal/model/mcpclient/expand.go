@@ -12,21 +12,10 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
+	"github.com/flowrun/flowrun/internal/model/servername"
 )
 
-// CheckServerName returns an error if a server cannot have a name: it is the beginning of the names of
-// its tools.
-func CheckServerName(name string) error {
-	if !validServer().MatchString(name) || strings.Contains(name, separator) {
-		return errors.New("names of servers have at most 60 characters: letters, digits, - and single _")
-	}
-	return nil
-}
-
-var (
-	validServer = compiledOnce(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9-])?$`)
-	variable    = compiledOnce(`\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\{input:([^}]*)\})`)
-)
+var variable = compiledOnce(`\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\{input:([^}]*)\})`)
 
 // compiledOnce returns a function that compiles an expression when it is needed: most commands use no
 // servers.
@@ -137,8 +126,11 @@ func (c ServerConfig) expand(base string) (out ServerConfig, secrets []string, e
 			return out, x.secrets, err
 		}
 	}
-	if out.URL != "" && isStreamable(out.Type) {
+	switch {
+	case out.URL != "" && isStreamable(out.Type):
 		out.URL, out.HTTPURL = "", out.URL
+	case isAnyURL(out.Type):
+		out.Type = ""
 	}
 	secrets = slices.DeleteFunc(x.secrets, func(s string) bool { // messages say which program was not found, and where
 		return filepath.IsAbs(s) && (strings.HasPrefix(out.Command, s) || strings.HasPrefix(out.Dir, s))
@@ -168,7 +160,7 @@ func readEnvFile(path, base string) (map[string]string, error) {
 
 // check returns an error if a server cannot be used with its settings.
 func (c ServerConfig) check() error {
-	if err := CheckServerName(c.Name); err != nil {
+	if err := servername.Check(c.Name); err != nil {
 		return fmt.Errorf("its name is not valid: %w", err)
 	}
 	given := 0
@@ -182,13 +174,20 @@ func (c ServerConfig) check() error {
 		return errors.New("its settings must have one of command, url and httpUrl")
 	case slices.Contains(chain(), c.Name):
 		return errors.New("it is not started again by itself")
-	case c.Type == "", c.Type == TypeProgram && c.Command != "", c.Command == "" && isStreamable(c.Type), c.Type == TypeSSE && c.URL != "":
+	case c.Type == "", c.Command != "" && isProgram(c.Type), c.Command == "" && isStreamable(c.Type), c.URL != "" && isSSE(c.Type), c.Command == "" && isAnyURL(c.Type):
 		return nil
 	}
 	return fmt.Errorf("its type %q does not fit its settings; the types are %s with command, and %s and %s with url", c.Type, TypeProgram, TypeHTTP, TypeSSE)
 }
 
-// isStreamable reports whether a type means streamable HTTP, in one of the spellings that programs use.
-func isStreamable(kind string) bool {
-	return slices.Contains([]string{TypeHTTP, "streamable-http", "streamableHttp", "streamable_http"}, kind)
+// isStreamable reports whether a type means streamable HTTP, isSSE server-sent events, isAnyURL one of both and isProgram a
+// program, in one of the spellings that programs use.
+func isStreamable(kind string) bool { return isType(kind, TypeHTTP, "streamablehttp") }
+func isSSE(kind string) bool        { return isType(kind, TypeSSE) }
+func isAnyURL(kind string) bool     { return isType(kind, "remote") }
+func isProgram(kind string) bool    { return isType(kind, TypeProgram, "local") }
+
+// isType reports whether a type is one of these words, whatever its case and what is between its words.
+func isType(kind string, words ...string) bool {
+	return slices.Contains(words, strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(kind)))
 }

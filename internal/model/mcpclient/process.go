@@ -77,7 +77,7 @@ func startProcess(c ServerConfig, stateDir string) (*process, error) {
 	if err != nil {
 		closeAll(own[:])
 		_, _ = p.host.Close(context.Background(), 0) // nothing was started
-		return nil, fmt.Errorf("cannot start %s: %w", strconv.Quote(c.Command), err)
+		return nil, err
 	}
 	p.in, p.out = own[0], own[1]
 	p.pipes = newPipes(p.out, p.in)

@@ -268,6 +268,6 @@ func (l *link) withoutTools(err error) bool {
 
 // selects reports whether the settings select a tool.
 func (r *remote) selects(name string) bool {
-	c := r.config
-	return !slices.Contains(c.Exclude, name) && (len(c.Include) == 0 || slices.Contains(c.Include, name))
+	in := func(list []string) bool { return slices.Contains(list, name) || slices.Contains(list, "*") }
+	return !in(r.config.Exclude) && (len(r.config.Include) == 0 || in(r.config.Include))
 }

@@ -187,7 +187,7 @@ func TestProblems(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"etc/config.yaml":                  "- a\n",
 		"home/.config/flowrun/config.yaml": "grcae: 1s\ngrace: soon\nhistory:\n  keep: 0\n  older-than: never\n  max-size: lots\nlimits: 3\nlimits: {}\nroots: {a: b}\n",
-		"project/.flowrun/settings.json":   `{"mcpServers": {"a": {"command": ["x"], "trust": "yes"}}}`,
+		"project/.flowrun/settings.json":   `{"mcpServers": {"a": {"command": ["x"], "trust": "yes"}}, "tools": {"discoveryCommand": ["x"]}}`,
 		"project/.flowrun/config.yaml":     "grace: [1\n",
 	})
 	p.env["FLOWRUN_HISTORY_KEEP"] = "many"
@@ -218,8 +218,7 @@ func TestProblems(t *testing.T) {
 		"home/.config/flowrun/config.yaml:8:1 duplicate-key",
 		"home/.config/flowrun/config.yaml:9:8 wrong-type",
 		"project/.flowrun/config.yaml:1:8 unclosed-bracket",
-		"project/.flowrun/settings.json:1:34 wrong-type",
-		"project/.flowrun/settings.json:1:50 wrong-type")
+		"project/.flowrun/settings.json:1:89 wrong-type")
 }
 
 // TestKeysOfOtherPrograms holds what config.yaml says of keys with another name in the settings of other programs.
@@ -373,7 +372,7 @@ func TestSchema(t *testing.T) {
 		if err := json.Unmarshal([]byte(src), &v); err != nil {
 			t.Fatal(err)
 		}
-		_, found := keytable.DecodeSettings(config.Table, "config.yaml", []byte(src))
+		_, _, found := keytable.DecodeSettings(config.Table, "config.yaml", []byte(src))
 		if bySchema, byCode := schema.Validate(v) == nil, found.Err() == nil; bySchema != valid || byCode != valid {
 			t.Errorf("%s: the schema says %v, the reader %v (%v)", src, bySchema, byCode, found)
 		}
@@ -385,7 +384,7 @@ func FuzzSettings(f *testing.F) {
 	f.Add([]byte("a: &a [*a]\n"))
 	f.Add([]byte("history: {<<: {keep: 1}}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		list, found := keytable.DecodeSettings(config.Table, "config.yaml", src)
+		list, _, found := keytable.DecodeSettings(config.Table, "config.yaml", src)
 		for _, s := range list {
 			if s.Path() == "" || s.Pos.Line < 1 {
 				t.Errorf("%+v", s)

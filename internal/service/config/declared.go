@@ -1,18 +1,19 @@
 package config
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // DeclaredServer is a server of mcpServers as a file has it, also if flowrun can use nothing of it: settings.json is shared
-// with other programs, which know other keys and other names.
+// with other programs, which know other keys, forms and names.
 type DeclaredServer struct {
 	Name    string
-	Known   []string // keys that flowrun has
-	Unknown []string // keys that it does not have
+	Written string   // the name in the file
+	Unknown []string // keys that flowrun does not have
+	// LeftOut are the values that flowrun cannot read, by their key as the path. If one of them is an error, the server
+	// cannot be used.
+	LeftOut tool.Diagnostics
 }
 
 // DeclaredServers returns the servers of all files.
@@ -23,18 +24,11 @@ func (c *Config) DeclaredServers() []DeclaredServer {
 	return c.servers
 }
 
-func declaredServers(path string, src []byte) (list []DeclaredServer) {
-	for _, e := range keytable.NamedObjects(servers.Key, path, src) {
-		s := DeclaredServer{Name: e.Name}
-		for _, key := range e.Keys {
-			switch {
-			case server.Field(key) != nil:
-				s.Known = append(s.Known, key)
-			case !strings.HasPrefix(key, "x-") && !slices.Contains(s.Unknown, key):
-				s.Unknown = append(s.Unknown, key)
-			}
+func declaredServers(objects []keytable.NamedObject) (list []DeclaredServer) {
+	for _, o := range objects {
+		if o.Map == servers.Key {
+			list = append(list, DeclaredServer{o.Name, o.Written, o.Unknown, o.LeftOut})
 		}
-		list = append(list, s)
 	}
 	return list
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -177,11 +176,9 @@ func (l *loader) file(layer Layer, path string, o *keytable.Object) {
 	if o == shared {
 		src = withoutComments(src)
 	}
-	list, found := keytable.DecodeSettings(o, path, src)
+	list, objects, found := keytable.DecodeSettings(o, path, src)
 	l.found = append(l.found, found...)
-	if bytes.Contains(src, []byte(servers.Key)) {
-		l.c.servers = append(l.c.servers, declaredServers(path, src)...)
-	}
+	l.c.servers = append(l.c.servers, declaredServers(objects)...)
 	for _, s := range l.normalizeSpellings(list) {
 		l.values = append(l.values, Value{Key: s.Path(), Value: s.Value, List: s.List, Origin: Origin{Layer: layer, Pos: s.Pos}})
 	}

@@ -95,7 +95,7 @@ type others struct {
 }
 
 func othersOf(path string, src []byte, name string) (o others, err error) {
-	list, found := keytable.DecodeSettings(file, path, src)
+	list, _, found := keytable.DecodeSettings(file, path, src)
 	if found.Err() != nil {
 		return o, found.Err()
 	}

@@ -10,11 +10,25 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/keyschema"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/notifyrule"
+	"github.com/flowrun/flowrun/internal/model/servername"
 )
 
 func field(kind keytable.ValueKind, key, def, doc string) keytable.Field {
 	return keytable.Field{Kind: kind, Key: key, Default: def, Doc: doc}
 }
+
+// foreign is field for a key that other programs write too.
+func foreign(kind keytable.ValueKind, key, def, doc string, theirs keytable.Foreign) keytable.Field {
+	f := field(kind, key, def, doc)
+	f.Foreign = &theirs
+	return f
+}
+
+// minor says that a server is used without a value that cannot be read.
+var minor = keytable.Foreign{Minor: true}
+
+// spelled says that other programs have other keys for a field.
+func spelled(keys ...string) keytable.Foreign { return keytable.Foreign{Spellings: keys} }
 
 func section(key string, of *keytable.Object, doc string) keytable.Field {
 	return keytable.Field{Kind: keytable.KindObject, Key: key, Of: of, Doc: doc}
@@ -68,25 +82,25 @@ var history = keytable.NewObject("history", "How much history is kept. A run tha
 
 var server = keytable.NewObject("a server", "One MCP server: a program to start, or a URL.", func() []keytable.Field {
 	return []keytable.Field{
-		field(keytable.KindText, "command", "", "Program to start."),
+		foreign(keytable.KindText, "command", "", "Program to start.", keytable.Foreign{Spellings: []string{"cmd"}, Rest: "args"}),
 		field(keytable.KindTexts, "args", "", "Its arguments."),
-		field(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs, headers and oauth, $NAME and ${NAME} are replaced by flowrun's variables."),
+		foreign(keytable.KindTextMap, "env", "", "Its environment variables. In these, and in command, args, cwd, URLs, headers and oauth, $NAME and ${NAME} are replaced by flowrun's variables.", spelled("environment", "envs")),
 		field(keytable.KindText, "envFile", "", "File with more environment variables, relative to the project; env overrides it."),
-		field(keytable.KindText, "cwd", "", "Its working directory."),
-		field(keytable.KindText, "type", "", "How the server is reached: stdio with command; http (streamable HTTP) or sse with url."),
-		field(keytable.KindText, "url", "", "URL of a server. Without type, streamable HTTP is tried first, then SSE."),
+		foreign(keytable.KindText, "cwd", "", "Its working directory.", spelled("workingDirectory")),
+		foreign(keytable.KindText, "type", "", "How the server is reached: stdio with command; http (streamable HTTP) or sse with url.", spelled("transport", "transportType")),
+		foreign(keytable.KindText, "url", "", "URL of a server. Without type, streamable HTTP is tried first, then SSE.", spelled("uri", "baseUrl")),
 		field(keytable.KindText, "serverUrl", "", "Another spelling of url."),
 		field(keytable.KindText, "httpUrl", "", "URL of a server that uses streamable HTTP."),
 		field(keytable.KindTextMap, "headers", "", "Headers of the requests to the URL."),
 		section("oauth", serverOAuth, serverOAuth.Doc),
-		field(keytable.KindDuration, "timeout", "10m", "Time limit of one call. A time below a second counts as that many seconds: 60 is a minute, as some programs write it."),
-		field(keytable.KindDuration, "timeout_ms", "", "Another spelling of timeout."),
+		keytable.Field{Kind: keytable.KindDuration, Key: "timeout", Default: "10m", InSeconds: true, Foreign: &minor, Doc: "Time limit of one call. A number below 1000 is in seconds: 60 is a minute, as some programs write it."},
+		foreign(keytable.KindDuration, "timeout_ms", "", "Another spelling of timeout, always in milliseconds.", keytable.Foreign{Spellings: []string{"timeoutMs"}, Minor: true}),
 		field(keytable.KindBoolean, "disabled", "false", "Whether the server is left out."),
-		field(keytable.KindBoolean, "enabled", "true", "The opposite of disabled."),
-		field(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change."),
-		field(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all."),
-		field(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools."),
-		field(keytable.KindText, "description", "", "What the server is for."),
+		foreign(keytable.KindBoolean, "enabled", "true", "The opposite of disabled.", spelled("isActive")),
+		foreign(keytable.KindBoolean, "trust", "false", "Whether its tools can be called without approval, until they change.", minor),
+		foreign(keytable.KindTexts, "includeTools", "", "The tools to include. Default: all.", spelled("tools", "enabledTools", "enabled_tools", "available_tools")),
+		foreign(keytable.KindTexts, "excludeTools", "", "The tools to exclude; overrides includeTools.", spelled("disabledTools", "disabled_tools")),
+		foreign(keytable.KindText, "description", "", "What the server is for.", minor),
 	}
 }).WithHint("disabledTools", keytable.FixedHint(`did you mean "excludeTools"?`))
 
@@ -246,7 +260,8 @@ var file = keytable.NewObject("the configuration", "Settings of flowrun for a pr
 // shared describes settings.json, which other programs use too.
 var shared = keytable.NewObject("the settings", "Settings that are shared with other programs.", func() []keytable.Field {
 	return []keytable.Field{
-		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc},
+		keytable.Field{Kind: keytable.KindObjectMap, Key: servers.Key, Of: server.Open(), Doc: servers.Doc,
+			Foreign: &keytable.Foreign{Spellings: []string{"servers", "context_servers", "mcp_servers"}, Name: servername.Of}},
 		section("mcp", used.Open(), used.Doc),
 		section("tools", discovery.Open(), discovery.Doc),
 		oldServer,
