@@ -119,7 +119,7 @@ func TestLayers(t *testing.T) {
 // are not shown.
 func TestServers(t *testing.T) {
 	p := newPlace(t, map[string]string{
-		"home/.config/flowrun/config.yaml": "mcpServers:\n  gh: {command: old, args: [x]}\n  own: {url: http://x, headers: {Authorization: secret, Other: $TOKEN}}\n",
+		"home/.config/flowrun/config.yaml": "mcpServers:\n  gh: {command: old, args: [x]}\n  own: {url: http://x, headers: {Authorization: secret, Other: $TOKEN}, env: {NODE_OPTIONS: --require ./x.js, GH_TOKEN: t0p, DB: \"postgres://u:pw@h/d\", PAGE: \"https://h/@me\"}}\n",
 		"project/.flowrun/settings.json":   `{"theme": "dark", /* as elsewhere */ "mcpServers": {"_comment": "mine", "gh": {"command": "new", "args": ["a", "b"], "oauth": {}}}, "tools": {"discoveryCommand": "./find", "sandbox": true}}`,
 	})
 	c, err := p.with(config.Options{TrustProject: true})
@@ -130,6 +130,10 @@ func TestServers(t *testing.T) {
 		"mcpServers.own.url=http://x@home/.config/flowrun/config.yaml:3",
 		"mcpServers.own.headers.Authorization=secret@home/.config/flowrun/config.yaml:3",
 		"mcpServers.own.headers.Other=$TOKEN@home/.config/flowrun/config.yaml:3",
+		"mcpServers.own.env.NODE_OPTIONS=--require ./x.js@home/.config/flowrun/config.yaml:3",
+		"mcpServers.own.env.GH_TOKEN=t0p@home/.config/flowrun/config.yaml:3",
+		"mcpServers.own.env.DB=postgres://u:pw@h/d@home/.config/flowrun/config.yaml:3",
+		"mcpServers.own.env.PAGE=https://h/@me@home/.config/flowrun/config.yaml:3",
 		"mcpServers.gh.command=new@project/.flowrun/settings.json:1",
 		"mcpServers.gh.args=a@project/.flowrun/settings.json:1",
 		"mcpServers.gh.args=b@project/.flowrun/settings.json:1",
@@ -139,6 +143,11 @@ func TestServers(t *testing.T) {
 		shown = append(shown, v.Shown(), fmt.Sprint(v.JSON()))
 	}
 	same(t, shown, "***", "***", "$TOKEN", "$TOKEN")
+	shown = nil
+	for _, v := range c.Get("mcpServers.own.env") {
+		shown = append(shown, v.Shown())
+	}
+	same(t, shown, "--require ./x.js", "***", "***", "https://h/@me")
 	if c, err = p.load(); err != nil || len(c.Get("tools")) != 0 {
 		t.Errorf("an untrusted project: %v %v", err, p.list(c))
 	}

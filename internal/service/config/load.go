@@ -333,17 +333,26 @@ func (v Value) Text() string {
 // hidden replaces a value that is not shown.
 const hidden = "***"
 
-// Shown returns Text, or a mask for what may be a secret: variables and headers of servers,
-// unless they only name a variable.
+// Shown returns Text, or a mask for what may be a secret: headers of servers, and their variables with the name of a secret
+// or an address with a password, unless they only name a variable.
 func (v Value) Shown() string {
-	parts := strings.Split(v.Key, ".")
-	if parts[0] == "notifications" && parts[len(parts)-1] == "webhook" {
-		return shownAddress(v.Text())
-	}
-	if text := v.Text(); len(parts) < 4 || parts[0] != "mcpServers" || strings.HasPrefix(text, "$") || text == "" {
+	parts := strings.SplitN(v.Key, ".", 4)
+	text := v.Text()
+	switch {
+	case parts[0] == "notifications" && strings.HasSuffix(v.Key, ".webhook"):
+		return shownAddress(text)
+	case len(parts) < 4 || parts[0] != servers.Key || strings.HasPrefix(text, "$") || text == "":
 		return text
+	case parts[2] == "headers", tool.LooksSecret(parts[3]), hasPassword(text):
+		return hidden
 	}
-	return hidden
+	return text
+}
+
+// hasPassword reports whether a text is a URL with a password or a token before its host.
+func hasPassword(text string) bool {
+	u, err := url.Parse(text)
+	return strings.Contains(text, "://") && strings.Contains(text, "@") && (err != nil || u.User != nil)
 }
 
 // shownAddress returns only the host of a URL. Anyone with the complete URL could post to
