@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/funcschema"
 )
@@ -241,7 +242,7 @@ func TestCollisions(t *testing.T) {
 	}
 
 	long := strings.Repeat("P", 64)
-	def := decode(t, "name: t\ndescription: d\nbash: echo\nparameters: {"+long+"a: {description: d}, "+long+"b: {description: d}}\n")
+	def := decoded(t, "name: t\ndescription: d\nbash: echo\nparameters: {"+long+"a: {description: d}, "+long+"b: {description: d}}\n")
 	if _, found := funcschema.Of(def, none, funcschema.OpenAI); found.Err() == nil || found[0].Code != "schema-name" || found[0].Pos.Line != 4 {
 		t.Errorf("two parameters with one name: %v", found)
 	}
@@ -253,7 +254,7 @@ func TestPatternIsReported(t *testing.T) {
 		`^[a-z]+$`: true, `(?:a|b)`: true, `\\z`: true, `\d{3}-\.`: true, `a\(?b`: true,
 		`(?i)a`: false, `(?P<n>a)`: false, `a\z`: false, `\pL`: false, `[[:alpha:]]`: false, `\x{41}`: false, `\Qa.b\E`: false,
 	} {
-		def := decode(t, "name: t\ndescription: d\nbash: echo\nparameters:\n  P:\n    description: d\n    validation: {pattern: '"+pattern+"'}\n")
+		def := decoded(t, "name: t\ndescription: d\nbash: echo\nparameters:\n  P:\n    description: d\n    validation: {pattern: '"+pattern+"'}\n")
 		_, found := funcschema.Of(def, none, funcschema.JSONSchema)
 		if told != (len(found) == 0) || found.Err() != nil {
 			t.Errorf("%s: %v, want told %v", pattern, found, told)
@@ -263,7 +264,7 @@ func TestPatternIsReported(t *testing.T) {
 
 func none(string) bool { return false }
 
-func decode(t *testing.T, src string) *tool.Definition {
+func decoded(t *testing.T, src string) *tool.Definition {
 	t.Helper()
 	def, found := decode.File("", []byte(src))
 	if err := found.Err(); err != nil {
@@ -275,7 +276,7 @@ func decode(t *testing.T, src string) *tool.Definition {
 // declare declares a tool. secret is the name of its secret parameter.
 func declare(t *testing.T, src string, f funcschema.Format, secret string) *funcschema.Function {
 	t.Helper()
-	fn, found := funcschema.Of(decode(t, src), func(p string) bool { return p == secret }, f)
+	fn, found := funcschema.Of(decoded(t, src), func(p string) bool { return p == secret }, f)
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}
