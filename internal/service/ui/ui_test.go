@@ -56,6 +56,18 @@ func TestHandler(t *testing.T) {
 			t.Errorf("GET %s: no %q in the answer", tt.path, tt.text)
 		}
 	}
+	document := get("/").Body.String()
+	_, version, _ := strings.Cut(document, `src="/assets/`)
+	version, _, _ = strings.Cut(version, "/")
+	if w := get("/assets/" + version + "/more.js"); w.Code != 200 || w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" {
+		t.Errorf("a file of this version: status %d, %v", w.Code, w.Header())
+	}
+	if w := get("/assets/00112233/more.js"); w.Code != 404 {
+		t.Errorf("a file of another version: status %d", w.Code)
+	}
+	if strings.Contains(strings.ReplaceAll(document, "/assets/"+version+"/", ""), "/assets/") {
+		t.Errorf("the document refers to a file without its version: %s", document)
+	}
 	packed := get("/assets/app.js", "Accept-Encoding", "gzip")
 	if packed.Header().Get("Content-Encoding") != "gzip" {
 		t.Error("the script is not compressed for a browser that accepts it")

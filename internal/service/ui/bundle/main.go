@@ -2,7 +2,9 @@
 // internal/service/ui/npm, into internal/service/ui/dist. Run it with go generate ./internal/service/ui after a change.
 //
 // The result is committed, so that a build of flowrun needs neither this command nor Node.js.
-// Its file names are stable: names with a hash would conflict in every merge.
+// Its file names are stable: names with a hash would conflict in every merge. Package ui adds the hash to addresses.
+//
+// app.js and chunk.js are the pages that most visits show, more.js the others (src/more.tsx).
 package main
 
 import (
@@ -59,6 +61,8 @@ func build(dir string) (map[string][]byte, error) {
 		AbsWorkingDir:     dir,
 		EntryPoints:       []string{"src/app.tsx"},
 		Outdir:            filepath.Join(dir, "dist"),
+		ChunkNames:        "[name]",
+		Splitting:         true,
 		Bundle:            true,
 		Format:            api.FormatESModule,
 		Target:            api.ES2022,
@@ -79,5 +83,6 @@ func build(dir string) (map[string][]byte, error) {
 	for _, f := range result.OutputFiles {
 		files[filepath.Base(f.Path)] = f.Contents
 	}
+	delete(files, "more.css") // app.css has the styles of all files
 	return files, nil
 }

@@ -7,17 +7,13 @@ import './login.css';
 
 import { render } from 'preact';
 import './cut_text';
-import { Editor } from './editor';
 import { Home } from './home';
-import { Locks } from './locks';
+import { later } from './later';
 import { A, match, routed } from './router';
 import { Runs } from './runs';
 import { RunPage } from './run/page';
-import { Schedules } from './schedules';
 import { Shell } from './shell';
 import { Waiting } from './waiting';
-import { ToolList } from './tools/list';
-import { ToolPage } from './tools/page';
 import { Empty, Page } from './parts';
 
 // routes is the table of pages. :name is one part of the path; a missing last part is ''.
@@ -26,11 +22,11 @@ const routes: [pattern: string, page: (p: { params: Record<string, string> }) =>
   ['/runs', Runs],
   ['/runs/:id/:tab?', RunPage],
   ['/waiting', Waiting],
-  ['/locks', Locks],
-  ['/tools', ToolList],
-  ['/tools/:name/:tab?', ToolPage],
-  ['/schedules', Schedules],
-  ['/edit/:name', Editor],
+  ['/locks', later('Locks')],
+  ['/tools', later('ToolList')],
+  ['/tools/:name/:tab?', later('ToolPage')],
+  ['/schedules', later('Schedules')],
+  ['/edit/:name', later('Editor')],
 ];
 
 function App() {

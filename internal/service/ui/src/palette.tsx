@@ -4,7 +4,6 @@ import { useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, useResource } from './api';
 import { ago } from './format';
-import { Dialog } from './parts';
 import { navigate, pathOf } from './router';
 import { Glyph, type State } from './status';
 import type { RunList } from './types';
@@ -16,7 +15,10 @@ const has = (text: string, words: string[]) => words.every((w) => text.toLowerCa
 
 const most = 12;
 
-export function Palette({ places, close }: { places: { text: string; href: string }[]; close(): void }) {
+const focus = (el: HTMLElement | null) => el?.focus();
+
+/** What is shown in the dialog of the palette. */
+export function Choices({ places, close }: { places: { text: string; href: string }[]; close(): void }) {
   const text = useSignal(''), at = useSignal(0), list = useRef<HTMLUListElement>(null);
   const tools = useResource((a) => get<{ tools: { name: string; description: string }[] }>('/tools', {}, a)).data.value?.tools ?? [];
   const runs = useResource((a) => get<RunList>('/runs', { limit: 50 }, a)).data.value?.runs ?? [];
@@ -37,12 +39,12 @@ export function Palette({ places, close }: { places: { text: string; href: strin
     else return;
     e.preventDefault();
   };
-  return <Dialog title="Go to" onClose={close}>
-    <input autofocus class="palette-text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={found.length ? `palette-${at.value}` : undefined} aria-label="A page, a tool or a run" placeholder="A page, a tool or a run"
+  return <>
+    <input ref={focus} class="palette-text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={found.length ? `palette-${at.value}` : undefined} aria-label="A page, a tool or a run" placeholder="A page, a tool or a run"
       autocomplete="off" spellcheck={false} value={text.value} onInput={(e: any) => { text.value = e.currentTarget.value; at.value = 0; }} onKeyDown={onKey} />
     <ul class="palette" id="palette-list" role="listbox" aria-label="What was found" ref={list}>
       {found.map((c, i) => <li key={c.href + c.about} id={`palette-${i}`} role="option" aria-selected={i === at.value} onClick={() => go(c)}>{c.state && <Glyph state={c.state} />}<span class="clip">{c.text}</span> <span class="muted">{c.about}</span></li>)}
     </ul>
     {found.length === 0 && <p class="muted">Nothing has all of these words.</p>}
-  </Dialog>;
+  </>;
 }

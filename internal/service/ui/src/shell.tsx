@@ -4,9 +4,9 @@ import { signal, useSignal } from '@preact/signals';
 import { get, session, type Session } from './api';
 import { zone } from './format';
 import { bindings, useKeys } from './keys';
+import { later } from './later';
 import { announcement, Button, Dialog, toasts } from './parts';
 import { A, navigate, routed } from './router';
-import { Palette } from './palette';
 import { connection } from './stream';
 import { countWaiting, waitingCount } from './waiting_count';
 
@@ -38,11 +38,14 @@ function setTheme(t: Theme) {
   showTheme();
 }
 
+const Choices = later('Choices');
+
 export function Shell({ children }: { children?: any }) {
   const help = useSignal(false), palette = useSignal(false);
   useEffect(() => {
     get<Session>('/session').then((s) => { session.value = s; }, () => {});
   }, []);
+  const closePalette = () => { palette.value = false; };
   const path = routed.value.path;
   useEffect(() => {
     const read = () => { if (path !== '/waiting' && path !== '/' && connection.value !== 'lost') get<{ runs: unknown[] }>('/runs', { status: 'waiting', limit: 100 }).then((d) => countWaiting(d.runs.length), () => {}); };
@@ -72,7 +75,7 @@ export function Shell({ children }: { children?: any }) {
     <div class="content">{children}</div>
     <div class="toasts" role="status">{toasts.value.map((t) => <div key={t.id} class={t.bad ? 'toast bad' : 'toast'}>{t.text}</div>)}</div>
     <div class="sr-only" aria-live="polite">{announcement.value}</div>
-    {palette.value && <Palette places={places} close={() => { palette.value = false; }} />}
+    {palette.value && <Dialog title="Go to" onClose={closePalette}><Choices places={places} close={closePalette} /></Dialog>}
     {help.value && <KeyHelp onClose={() => { help.value = false; }} />}
   </div>;
 }
@@ -80,7 +83,7 @@ export function Shell({ children }: { children?: any }) {
 function SideBar({ onHelp }: { onHelp(): void }) {
   const path = routed.value.path;
   return <header class="sidebar">
-    <A class="brand" href="/" aria-label="flowrun, home"><img src="/assets/icon.svg" alt="" width="22" height="22" /><span>flowrun</span></A>
+    <A class="brand" href="/" aria-label="flowrun, home"><img src={new URL('icon.svg', import.meta.url).pathname} alt="" width="22" height="22" /><span>flowrun</span></A>
     <nav aria-label="Pages">
       {places.map((p) => <A href={p.href} key={p.href} aria-current={(p.href === '/' ? path === '/' : path === p.href || path.startsWith(p.href + '/')) ? 'page' : undefined}>
         <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d={p.icon} /></svg>

@@ -10,7 +10,7 @@ export const pageTitle = signal('');
 effect(() => {
   const n = waitingCount.value, title = pageTitle.value;
   document.title = (n ? `(${n}) ` : '') + (title ? `${title} · flowrun` : 'flowrun');
-  const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')!, href = `/assets/icon${n ? '-waiting' : ''}.svg`;
+  const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')!, href = new URL(`icon${n ? '-waiting' : ''}.svg`, import.meta.url).pathname;
   if (icon.getAttribute('href') !== href) icon.setAttribute('href', href);
 });
 

@@ -6,12 +6,10 @@ import { Empty, Load, Section } from '../parts';
 import { A, routed, setQuery } from '../router';
 import { tabHref, type RunView } from './page';
 import { kindOf, Preview } from './preview';
+import { keptCount } from './steps';
 
 interface Kept { step: string; name: string; files?: number; size?: number; digest: string; expires?: string }
 interface File { path: string; folder?: boolean; size: number; digest?: string; target?: string }
-
-/** How many artifacts the steps of a run have kept. */
-export const keptCount = (steps: { artifacts?: { digest?: string }[] }[]) => steps.reduce((n, s) => n + (s.artifacts?.filter((a) => a.digest).length ?? 0), 0);
 
 /** The address of the content of an artifact, or of one of its files. */
 export const contentOf = (run: string, a: { step: string; name: string }, file?: string, download = false) =>

@@ -6,6 +6,7 @@ import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
 import { count, serviceNow, spent } from '../format';
 import { useKeys } from '../keys';
+import { later } from '../later';
 import { announcement, Copy, Load, Page, Tabs, Time } from '../parts';
 import { A, navigate, pathOf, routed } from '../router';
 import { QuestionCard } from '../question';
@@ -14,16 +15,13 @@ import { settled, Status, word } from '../status';
 import { useStream } from '../stream';
 import type { Question, RunDoc, RunEvent } from '../types';
 import { Actions } from './actions';
-import { Artifacts, keptCount } from './artifacts';
-import { Changes } from './changes';
-import { Definition } from './definition';
 import { Events } from './events';
 import { Failure } from './failure';
 import { durations } from './fold';
 import { GraphTab, readGraph } from './graph_tab';
 import { failedStates, Logs } from './logs';
 import { Notices } from './notices';
-import { Steps } from './steps';
+import { keptCount, Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
 import { Timeline } from './timeline';
 import { Values } from './values';
@@ -36,10 +34,10 @@ const tabs: { name: string; text: string; key: string; view: (p: RunView) => any
   { name: 'timeline', text: 'Timeline', key: 't', view: Timeline, drawn: true, timed: true },
   { name: 'steps', text: 'Steps', key: 's', view: Steps, timed: true },
   { name: 'logs', text: 'Logs', key: 'l', view: Logs },
-  { name: 'artifacts', text: 'Artifacts', key: 'a', view: Artifacts },
+  { name: 'artifacts', text: 'Artifacts', key: 'a', view: later('Artifacts') },
   { name: 'events', text: 'Events', key: 'e', view: Events },
-  { name: 'definition', text: 'Definition', key: 'd', view: Definition },
-  { name: 'changes', text: 'Changes', key: 'c', view: Changes },
+  { name: 'definition', text: 'Definition', key: 'd', view: later('Definition') },
+  { name: 'changes', text: 'Changes', key: 'c', view: later('Changes') },
 ];
 
 /** The address of a tab of a run, with the step and time that are chosen now. */

@@ -70,6 +70,9 @@ function Row({ id, step: s, chosen, whole }: { id: string; step: StepDoc; chosen
   </div>;
 }
 
+/** How many artifacts the steps of a run have kept. */
+export const keptCount = (steps: { artifacts?: { digest?: string }[] }[]) => steps.reduce((n, s) => n + (s.artifacts?.filter((a) => a.digest).length ?? 0), 0);
+
 /** The artifacts of a step, each a link to its place in the list. */
 export function Kept({ run, of: s }: { run: string; of: StepDoc }) {
   const list = s.artifacts?.filter((a) => a.digest) ?? [];
