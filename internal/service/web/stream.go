@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -155,12 +156,13 @@ func (h eventHandlers) routes() []route {
 		{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
 			doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
 				"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
-			query: []param{after}, headers: []param{lastID},
+			query:   []param{after, {name: "past", kind: "string", doc: "With 1, the stream ends after the past events, and has `event: end` only if the run has ended.", enum: []string{"0", "1"}}},
+			headers: []param{lastID},
 			answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: h.runEvents},
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
 				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
-			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run."}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
+			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run. May be repeated.", many: true}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
 			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: h.watch},
 	}
 }
@@ -200,7 +202,7 @@ func (h eventHandlers) watch(w http.ResponseWriter, r *http.Request) error {
 	if h.streaming.stopped() {
 		return outcome.ErrDraining
 	}
-	run, tool := r.URL.Query().Get("run"), r.URL.Query().Get("tool")
+	runs, tool := r.URL.Query()["run"], r.URL.Query().Get("tool")
 	updates, lost := h.feed.Watch(r.Context(), at)
 	s, err := h.streaming.begin(w, asStream)
 	if err != nil || r.Method == http.MethodHead {
@@ -221,7 +223,7 @@ func (h eventHandlers) watch(w http.ResponseWriter, r *http.Request) error {
 				return nil // the service has stopped, or this reader was too slow
 			}
 			for _, u := range batch {
-				if !c.mayUse(u.Tool) || run != "" && u.Run != run || tool != "" && u.Tool != tool {
+				if !c.mayUse(u.Tool) || len(runs) > 0 && !slices.Contains(runs, u.Run) || tool != "" && u.Tool != tool {
 					skipped = u.ID
 					continue
 				}
@@ -257,8 +259,9 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	past := r.URL.Query().Get("past") == "1"
 	begin := func() (*stream, error) { return h.streaming.begin(w, asStream) }
-	if info.Status.Settled() && info.PID == 0 {
+	if past || info.Status.Settled() && info.PID == 0 {
 		begin = func() (*stream, error) { return h.streaming.beginWhole(w, r, asStream) }
 	}
 	s, err := begin()
@@ -280,6 +283,9 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 		f.ended = info.Status.Settled()
 		if f.ended && info.PID == 0 { // otherwise its owner is about to release it, or another has just resumed it
 			return f.end(info)
+		}
+		if past && f.kind != dag.RunFinished { // otherwise the Store is about to record the end too
+			return f.close()
 		}
 		if over, err := f.follow(r, beat.C); over || err != nil {
 			return err

@@ -102,6 +102,49 @@ func TestRunEvents(t *testing.T) {
 	}
 }
 
+// TestPastEvents checks that the past events of a run can be read without those to come.
+func TestPastEvents(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	past := func(query string) (list []message) {
+		next, _ := b.listen("/api/v1/runs/" + id + "/events?past=1" + query)
+		for m, more := next(); more; m, more = next() {
+			list = append(list, m)
+		}
+		return list
+	}
+	waittest.Until(t, "run.started, the start and end of one, and the start of two", func() bool { return len(past("")) == 4 })
+	if list := past("&after=3"); len(list) != 1 || list[0].id != "4" || list[0].event != "" {
+		t.Errorf("%+v", list)
+	}
+	b.open(file)
+	b.becomes(id, dag.Succeeded)
+	list := past("&after=4")
+	if last := list[len(list)-1]; last.event != "end" || last.data != `{"status":"succeeded"}` {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestWatchRuns checks that the stream of all runs can be limited to several of them.
+func TestWatchRuns(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	other := b.start(`{"tool": "hello"}`)
+	b.becomes(other, dag.Succeeded)
+	next, _ := b.listen("/api/v1/events?run=" + id + "&run=" + other)
+	b.becomes(b.start(`{"tool": "hello"}`), dag.Succeeded)
+	b.open(file)
+	for {
+		m, more := next()
+		if !more || !strings.Contains(m.data, id) {
+			t.Fatalf("%+v", m)
+		}
+		if strings.Contains(m.data, "run.finished") {
+			return
+		}
+	}
+}
+
 // TestRunEventsOfAnotherTry checks that a run which ended and is resumed is followed to its
 // next end.
 func TestRunEventsOfAnotherTry(t *testing.T) {
