@@ -379,7 +379,8 @@ func (l *memoryLedger) Append(_ context.Context, events []dag.Event) error {
 // applyEvent changes the status of the run by an event.
 func (r *memoryRun) applyEvent(e *dag.Event) {
 	r.lastSeq = e.Seq
-	i := RunInfo{ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started, Labels: r.info.Labels}
+	r.info.Artifacts = r.info.Artifacts || KeepsArtifact(e)
+	i := RunInfo{Artifacts: r.info.Artifacts, ID: r.info.ID, Tool: r.info.Tool, RetryOf: r.info.RetryOf, Origin: r.info.Origin, Started: r.info.Started, Labels: r.info.Labels}
 	switch {
 	case e.Kind == dag.RunResumed:
 		i.Status = dag.Running

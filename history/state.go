@@ -85,6 +85,11 @@ func StateChanges(events []dag.Event) (list []dag.StateChange) {
 	return list
 }
 
+// KeepsArtifact reports whether an event is the end of a step that has kept an artifact: RunInfo.Artifacts.
+func KeepsArtifact(e *dag.Event) bool {
+	return e.Kind == dag.StepFinished && e.Result != nil && len(e.Result.Artifacts()) > 0
+}
+
 func succeeded(s dag.Status) bool { return s == dag.Succeeded || s == dag.Reused }
 
 // NextState returns the values that changes make: those that differ from the current ones. seen

@@ -80,9 +80,9 @@ type Store interface {
 
 // Ledger is the journal of a run, for its owner. Append and Sync are those of dag.Journal;
 // both fail with ErrFenced after another owner has claimed the run. If the events contain
-// the end of the run, Append also updates what Runs returns: its Due is RunInfo.RetryAt. In the same transaction it keeps
-// the values of StateChanges, as NextState says. If that returns a *StateError, so does Append,
-// and nothing is written.
+// the end of the run, or artifacts (KeepsArtifact), Append also updates what Runs returns: the Due of the end is
+// RunInfo.RetryAt. In the same transaction it keeps the values of StateChanges, as NextState says. If that
+// returns a *StateError, so does Append, and nothing is written.
 type Ledger interface {
 	dag.Journal
 	// ReadState returns the values of a tool, as they were when the run first called it for
@@ -216,6 +216,9 @@ type RunInfo struct {
 	// Params are those of the Record, if Query.WithParams asked for them.
 	Params map[string]any
 	Labels map[string]string // those of the Record
+	// Artifacts means that a step has kept an artifact, which may have expired since then. It is false for runs of versions of
+	// flowrun that did not record it.
+	Artifacts bool
 }
 
 // Live reports whether the run has an owner: it runs, or waits in the queue.

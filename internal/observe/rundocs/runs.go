@@ -34,6 +34,7 @@ type Run struct {
 	LastSign   time.Time         `json:"last_sign,omitzero"` // of an interrupted run
 	DurationMS int64             `json:"duration_ms"`
 	Labels     map[string]string `json:"labels,omitempty"`
+	Artifacts  bool              `json:"artifacts,omitempty"` // whether a step has kept one
 	// Params are the parameters as text, if the RunInfo has them.
 	Params map[string]string `json:"params,omitempty"`
 }
@@ -50,7 +51,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
 	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
-		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, RetryAt: r.RetryAt, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Params: shortParams(r.Params)}
+		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, RetryAt: r.RetryAt, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Artifacts: r.Artifacts, Params: shortParams(r.Params)}
 }
 
 // maxParam is the maximum length in bytes of the value of a parameter in a list.

@@ -20,6 +20,9 @@ func (b *bench) readArtifacts() {
 	if _, doc := b.get("/api/v1/runs/" + id + "/artifacts"); !strings.Contains(string(doc), `"step":"make","name":"page"`) || strings.Contains(string(doc), b.dir) {
 		b.Errorf("%s", doc)
 	}
+	if _, doc := b.get("/api/v1/runs?id=" + id); !strings.Contains(string(doc), `"artifacts":true`) {
+		b.Errorf("the list does not say that the run has artifacts: %s", doc)
+	}
 	res, doc := b.get("/api/v1/runs/" + id + "/artifact?step=make&name=page")
 	h := res.Header
 	if !strings.Contains(string(doc), "<script>alert(1)</script>") || !strings.HasPrefix(h.Get("Content-Type"), "text/html") || h.Get("X-Content-Type-Options") != "nosniff" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,7 @@ type ledger struct {
 
 	appending sync.Mutex // held during Append
 	buf       []byte     // the events of the turn, encoded
+	artifacts bool       // the run is known to have an artifact
 
 	mu              sync.Mutex
 	closedErr       error // why nothing can be written any more; nil while it can
@@ -84,8 +86,8 @@ func (l *ledger) Append(ctx context.Context, events []dag.Event) error {
 	return l.store.db.failed(op, err)
 }
 
-// commit writes the turn in l.buf, together with the status of the run if it changed, and with the
-// state of tools that the turn sets.
+// commit writes the turn in l.buf, together with the status of the run if it changed, with the
+// state of tools that the turn sets, and that the run has an artifact.
 func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) error {
 	l.store.db.mu.Lock()
 	defer l.store.db.mu.Unlock()
@@ -93,7 +95,8 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 		return err
 	}
 	change, state := lastStatusEvent(events), history.StateChanges(events)
-	if change == nil && len(state) == 0 {
+	artifacts := !l.artifacts && slices.ContainsFunc(events, func(e dag.Event) bool { return history.KeepsArtifact(&e) })
+	if change == nil && len(state) == 0 && !artifacts {
 		passPoint("append-before")
 		if err := l.insertTurn(ctx, seq); err != nil {
 			return err
@@ -111,6 +114,11 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 			if err := l.commitState(ctx, c, state); err != nil {
 				return err
 			}
+			if artifacts {
+				if _, err := c.ExecContext(ctx, "UPDATE runs SET artifacts = 1 WHERE n = ?", l.run); err != nil {
+					return err
+				}
+			}
 			passPoint("finish-during")
 			return l.updateRun(ctx, c, change)
 		})
@@ -118,6 +126,7 @@ func (l *ledger) commit(ctx context.Context, seq uint64, events []dag.Event) err
 	if err != nil {
 		return err
 	}
+	l.artifacts = l.artifacts || artifacts
 	passPoint("finish-after")
 	return nil
 }

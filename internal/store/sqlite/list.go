@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, labels, retry_at, "
+	columns     = "SELECT n, id, tool, retry_of, origin, status, exit_code, reason, message, notes, started, ended, epoch, owner, boot, lease, alive, labels, retry_at, artifacts, "
 	infoColumns = columns + "NULL FROM runs"
 	withRecord  = columns + "(SELECT record FROM records WHERE run = n) FROM runs"
 )
@@ -357,7 +357,7 @@ func scanInfo(row interface{ Scan(...any) error }) (i history.RunInfo, err error
 	var o owner
 	var record sql.NullString
 	err = row.Scan(&n, &i.ID, &i.Tool, &i.RetryOf, &i.Origin, &status, &i.ExitCode, &i.Reason, &i.Message, &notes, &started, &ended,
-		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &labels, &retryAt, &record)
+		&i.Epoch, &o.process, &o.boot, &o.lease, &alive, &labels, &retryAt, &i.Artifacts, &record)
 	if err != nil {
 		return i, err
 	}

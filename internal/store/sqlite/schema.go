@@ -251,4 +251,7 @@ END;
 -- When a run that has ended is retried automatically, as another run.
 ALTER TABLE runs ADD COLUMN retry_at INTEGER NOT NULL DEFAULT 0; -- ns since 1970; 0: never, or it has been
 CREATE INDEX runs_retry_at ON runs (retry_at) WHERE retry_at > 0;
+`, `
+-- Whether a step of the run has kept an artifact; 0 also for runs that ended before this was recorded.
+ALTER TABLE runs ADD COLUMN artifacts INTEGER NOT NULL DEFAULT 0;
 `}

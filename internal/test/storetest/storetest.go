@@ -53,6 +53,7 @@ func Test(t *testing.T, open func(t *testing.T) history.Store) {
 		"Concurrency": testConcurrency,
 		"RetryAt":     testRetryAt,
 		"RetryOnce":   testRetryOnce,
+		"Artifacts":   testArtifacts,
 
 		"State":          testState,
 		"StateSeen":      testStateSeen,
