@@ -18,8 +18,8 @@ func (b *tab) preview(file string) {
 func TestArtifactsTab(t *testing.T) {
 	t.Parallel()
 	b := open(t, main)
-	b.goTo("/runs/" + runs["keeps"])
-	b.click("Artifacts")
+	b.goToText("/runs?tool=keeps", runs["keeps"])
+	b.click("Artifacts of run " + runs["keeps"])
 	for _, text := range []string{"table.csv", "data.json", "notes.md", "index.html", "sub/logo.svg", "dot.png", "sha256:"} {
 		b.has(text)
 	}

@@ -5,7 +5,7 @@ import { get, useResource, ApiError } from './api';
 import { ago, count, serviceNow } from './format';
 import { Empty, Load, Page, Section, Time } from './parts';
 import { A, pathOf } from './router';
-import { elapsed, ParamText, trigger } from './run_table';
+import { elapsed, KeptMark, ParamText, trigger } from './run_table';
 import { Glyph, word } from './status';
 import { useChanges } from './stream';
 import type { AttentionItem, RunList, RunRow } from './types';
@@ -75,7 +75,7 @@ function More({ n = 0, href }: { n?: number; href: string }) {
 function Rows({ runs, detail, end }: { runs: RunRow[]; detail: (r: RunRow) => any; end: (r: RunRow) => any }) {
   return <ul class="rows">{runs.slice(0, shown).map((r) => <li key={r.id}>
     <Glyph state={r.status} />
-    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> <code class="muted">{r.id}</code><div class="detail clip">{detail(r)}</div></div>
+    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> <code class="muted">{r.id}</code> <KeptMark of={r} /><div class="detail clip">{detail(r)}</div></div>
     <span class="number muted">{end(r)}</span></li>)}</ul>;
 }
 
@@ -87,7 +87,7 @@ function Failures({ runs }: { runs: RunRow[] }) {
   const tools = [...new Set(runs.map((r) => r.tool))].map((tool) => byEnd({ runs: runs.filter((r) => r.tool === tool) }).runs);
   return <ul class="rows">{tools.slice(0, shown).map(([r, ...more]) => <li key={r.id}>
     <Glyph state={r.status} />
-    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> {more.length > 0 ? <A class="tag" href={`/runs?tool=${encodeURIComponent(r.tool)}&status=failed,timed-out,interrupted&age=24h`}>{more.length + 1} times</A> : <code class="muted">{r.id}</code>}
+    <div><A href={pathOf('runs', r.id)}>{r.tool}<span class="sr-only">, {word(r.status)}</span></A> {more.length > 0 ? <A class="tag" href={`/runs?tool=${encodeURIComponent(r.tool)}&status=failed,timed-out,interrupted&age=24h`}>{more.length + 1} times</A> : <code class="muted">{r.id}</code>} <KeptMark of={r} />
       <div class="detail clip">{r.message ?? word(r.status)}</div></div>
     <span class="number muted"><Time at={r.ended ?? r.started} /></span></li>)}</ul>;
 }

@@ -34,6 +34,11 @@ export function ParamText({ params }: { params?: Record<string, string> }) {
   return <span class="params" title={list.map(([name, v]) => `${name}=${v}`).join(' ').slice(0, 2000)}>{list.slice(0, 6).map(([name, v]) => <span key={name}><b>{name}</b>={v} </span>)}{list.length > 6 ? '…' : ''}</span>;
 }
 
+/** A mark that leads to the artifacts of a run, if it has any. */
+export function KeptMark({ of: r }: { of: RunRow }) {
+  return r.artifacts ? <A class="kept-mark" href={pathOf('runs', r.id, 'artifacts')} title="Artifacts"><svg class="glyph" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path class="line" d="M11.500 5v6a3.500 3.500 0 0 1-7 0V4.200a2.200 2.200 0 0 1 4.400 0V10.500a.9.9 0 0 1-1.800 0V5" /></svg><span class="sr-only">Artifacts of run {r.id}</span></A> : null;
+}
+
 /** The table. With selected it has a column of check boxes; current is the row of the keyboard. */
 export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (id: string) => void; toggleAll?: () => void; current?: number }) {
   return <div class="table-scroll runs-box"><table class="runs">
@@ -44,7 +49,7 @@ export function RunTable(p: { runs: RunRow[]; selected?: Set<string>; toggle?: (
     <tbody>{p.runs.map((r, i) => <tr key={r.id} class={i === p.current ? 'current' : ''} ref={i === p.current ? scrollTo : undefined}>
       {p.selected && <td class="check"><input type="checkbox" aria-label={`Select run ${r.id}`} checked={p.selected.has(r.id)} onChange={() => p.toggle!(r.id)} /></td>}
       <td class="state"><Status state={r.status} note={r.notes?.join(', ')} /></td>
-      <td class="what"><div><span class="clip"><A href={pathOf('runs', r.id)} class="tool" title={r.tool}>{r.tool}</A> <code class="id">{r.id}</code></span>
+      <td class="what"><div><span class="clip"><A href={pathOf('runs', r.id)} class="tool" title={r.tool}>{r.tool}</A> <code class="id">{r.id}</code> <KeptMark of={r} /></span>
         <span class="detail clip">{r.message && !['running', 'succeeded'].includes(r.status) && <span>{r.message} </span>}{r.retry_at && <span>next attempt <Time at={r.retry_at} absolute /> </span>}<ParamText params={r.params} /></span></div></td>
       <td class="muted clip trigger">{r.retry_of ? 'retry' : trigger(r.origin)}</td>
       <td class="muted"><Time at={r.started} /></td>

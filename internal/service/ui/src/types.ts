@@ -6,7 +6,7 @@ import type { State } from './status';
 export interface RunRow {
   id: string; tool: string; status: State; started: string; ended?: string; last_sign?: string; duration_ms: number;
   origin?: string; retry_of?: string; retry_at?: string; reason?: string; message?: string; notes?: string[];
-  params?: Record<string, string>;
+  params?: Record<string, string>; artifacts?: boolean;
 }
 
 export interface RunList { runs: RunRow[]; next?: string }
