@@ -1,7 +1,6 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ func (c *Control) Answer(ctx context.Context, id, step string, a Answer) error {
 	if err != nil {
 		return err
 	}
-	full := history.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: cmp.Or(history.ActorOf(ctx), "api"), At: time.Now()}
+	full := history.Answer{Step: q.Step, Wait: q.Wait, Approve: a.Approve, Comment: a.Comment, By: history.ActorOf(ctx), At: time.Now()}
 	if a.Approve {
 		if full.Values, err = q.Check(a.Values); err != nil {
 			return err

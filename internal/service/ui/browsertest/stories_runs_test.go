@@ -346,6 +346,11 @@ func TestApprove(t *testing.T) {
 	b.click("Approve")
 	b.click("Yes, approve")
 	b.until(`document.querySelector('.page-head').innerText.includes('succeeded')`)
+	for _, view := range []string{"/graph?step=gate", "/steps?step=gate"} {
+		b.goTo("/runs/" + id + view)
+		b.until(`/approved by (?!api )\S+ at \S+: looks good/.test(document.body.innerText) && [...document.querySelectorAll('[aria-label=Answer] .tag')].some((v) => v.innerText === 'VERSION 1.2.3')`)
+	}
+	b.goToText("/runs/"+id+"/events", "succeeded: approved by ")
 	b.goTo("/runs/" + id + "/logs?step=publish")
 	b.has("published 1.2.3")
 }

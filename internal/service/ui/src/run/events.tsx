@@ -19,7 +19,7 @@ function says(e: RunEvent): string {
     case 'run.cancelling': return e.reason ?? '';
   }
   if (!r) return '';
-  return [word(r.status), r.status === 'succeeded' ? '' : explain(r)].filter(Boolean).join(': ');
+  return [word(r.status), explain(r)].filter(Boolean).join(': ');
 }
 
 export function Events({ events }: RunView) {

@@ -7,7 +7,7 @@ import { A, navigate, routed, setQuery } from '../router';
 import { Glyph, settled, Status, word } from '../status';
 import { RetryFrom } from './actions';
 import { Kept } from './steps';
-import { Values } from './values';
+import { Answer, Values } from './values';
 import { durations, nameOf, withoutKeys, type Interval, type StepState } from './fold';
 import { Graph } from './graph';
 import { countText, nodeStates, type GraphDoc, type GraphNode, type NodeState } from './graph_model';
@@ -42,7 +42,7 @@ export function GraphTab(p: RunView) {
 }
 
 /** What is known of one step at the moment. */
-function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode; state?: NodeState }) {
+function Panel({ id, run, events, moment: m, node, state }: RunView & { node: GraphNode; state?: NodeState }) {
   const step = state?.step, r = step?.result, s = state?.state ?? 'pending';
   const items = state?.counts ? [...m.state.steps.values()].filter((c) => c.path !== node.id && withoutKeys(c.path) === node.id) : [];
   const kept = run.steps.find((o) => o.id === (step?.latest ?? node.id));
@@ -50,7 +50,7 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
   return <aside class={`panel s-${s}`} aria-label={`Step ${node.id}`}>
     <header><div><h2>{node.id}</h2><Status state={s} note={r?.tolerated ? 'tolerated' : undefined} /></div>
       <Button kind="quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</Button></header>
-    {r?.message && s !== 'succeeded' && <p class="message">{r.message}</p>}
+    {r?.message && <p class="message">{r.message}</p>}
     <dl>
       {node.kind && <><dt>Runs</dt><dd>{node.kind}</dd></>}
       {node.note && <><dt>When</dt><dd>{node.note}</dd></>}
@@ -64,6 +64,7 @@ function Panel({ id, run, moment: m, node, state }: RunView & { node: GraphNode;
       {step?.due !== undefined && !settled(s) && <><dt>{s === 'retrying' ? 'Next attempt' : 'Waits until'}</dt><dd class="number">{clock(new Date(step.due).toISOString())}</dd></>}
     </dl>
     <Values of={r?.outputs?.values} label="Outputs" />
+    {step && settled(s) && <Answer events={events} step={step.latest} />}
     {kept && <Kept run={id} of={kept} />}
     {step && step.intervals.length > 1 && <Attempts step={step} at={m.at} />}
     {active.length > 0 && <><h3>Items</h3><ul>{active.slice(0, 20).map((c) => <li key={c.path}><Glyph state={c.state} size={14} />

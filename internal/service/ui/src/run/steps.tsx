@@ -6,12 +6,12 @@ import { useKeys } from '../keys';
 import { announcement, Empty } from '../parts';
 import { A, navigate, routed, setQuery } from '../router';
 import { elapsed } from '../run_table';
-import { explain, Glyph, word, type State } from '../status';
+import { explain, Glyph, settled, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
 import { tabHref, type RunView } from './page';
-import { Values } from './values';
+import { Answer, Values } from './values';
 
 const groups: Record<string, (s: State) => boolean> = {
   all: () => true,
@@ -26,7 +26,7 @@ export const depth = (id: string) => (id.match(/\/|\[/g) ?? []).length;
 /** The last part of a path: what the step is called inside the tool or loop around it. */
 export const lastPart = (id: string) => (id.endsWith(']') ? id.slice(id.lastIndexOf('[')) : id.slice(id.lastIndexOf('/') + 1));
 
-export function Steps({ id, run }: RunView) {
+export function Steps({ id, run, events }: RunView) {
   const q = routed.value.query, group = groups[q.get('only') ?? ''] ? q.get('only')! : 'all', find = useSignal('');
   const wanted = run.steps.filter((s) => groups[group](s.status) && s.id.toLowerCase().includes(find.value.toLowerCase()));
   const chosen = q.get('step') ?? '', at = wanted.findIndex((s) => s.id === chosen);
@@ -52,7 +52,7 @@ export function Steps({ id, run }: RunView) {
           <button type="button" key={name} aria-pressed={group === name} onClick={() => setQuery({ only: name === 'all' ? null : name })}>{text} <span class="muted">{n}</span></button>)}
       </div>
     </div>
-    {step && <Detail run={run} step={step} />}
+    {step && <Detail run={run} events={events} step={step} />}
     <div class="section">
       {wanted.length === 0 ? <Empty>{run.steps.length === 0 ? 'The run has no steps yet.' : 'No step matches.'}</Empty>
         : <Virtual class="steps" label="Steps" count={wanted.length} height={36} show={at >= 0 ? at : undefined} row={(i) => <Row key={wanted[i].id} id={id} step={wanted[i]} chosen={i === at} whole={group !== 'all' || !!find.value} />} />}
@@ -80,13 +80,14 @@ export function Kept({ run, of: s }: { run: string; of: StepDoc }) {
 }
 
 /** The step that is chosen. */
-function Detail({ run, step: s }: { run: RunView['run']; step: StepDoc }) {
+function Detail({ run, events, step: s }: { run: RunView['run']; events: RunView['events']; step: StepDoc }) {
   return <section class={`detail-box s-${s.status}`} aria-label={`Step ${s.id}`}>
     <header><Glyph state={s.status} /> <strong>{s.id}</strong> <span class="muted">{word(s.status)}{s.exit_code ? `, exit code ${s.exit_code}` : ''}{s.attempts > 1 ? `, ${s.attempts} attempts` : ''}{used(s.usage)}</span>
       <div class="actions"><A class="button" href={tabHref(run.id, 'logs', { step: s.id })}>Log</A><RetryFrom run={run} step={s.id} />
         <button type="button" class="button quiet" aria-label="Close" onClick={() => setQuery({ step: null })}>×</button></div></header>
     {explain(s) && <p class="message">{explain(s)}</p>}
     <Values of={s.outputs} label="Outputs" />
+    {settled(s.status) && <Answer events={events} step={s.id} />}
     <Kept run={run.id} of={s} />
   </section>;
 }
