@@ -31,5 +31,5 @@ func main() {
 // import each other.
 func webDoor(s *service.Service, o serve.WebOptions) (http.Handler, error) {
 	return web.New(web.ServiceOf(s), web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks, Version: o.Version,
-		Stopping: o.Stopping, Log: o.Log, Enter: o.Enter, MCP: o.MCP, Schedules: o.Schedules, Attention: o.Attention, Users: o.Users, Sessions: o.Sessions, UserHeader: o.UserHeader, ReadOnly: o.ReadOnly, URL: o.URL})
+		Stopping: o.Stopping, Log: o.Log, Enter: o.Enter, MCP: o.MCP, Schedules: o.Schedules, Attention: o.Attention, Audit: o.Audit, Users: o.Users, Sessions: o.Sessions, UserHeader: o.UserHeader, ReadOnly: o.ReadOnly, URL: o.URL})
 }

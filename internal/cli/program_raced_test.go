@@ -23,7 +23,7 @@ func mainWithProgram(m *testing.M) (code int) {
 		os.Exit(cli.Main(cli.Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 			Web: func(s *service.Service, o serve.WebOptions) (http.Handler, error) {
 				return web.New(web.ServiceOf(s), web.Options{Tokens: o.Tokens, Hosts: o.Hosts, StateDir: o.StateDir, Metrics: o.Metrics, Webhooks: o.Webhooks,
-					Version: o.Version, Stopping: o.Stopping, Log: o.Log, Enter: o.Enter, MCP: o.MCP, Schedules: o.Schedules, Users: o.Users, Sessions: o.Sessions,
+					Version: o.Version, Stopping: o.Stopping, Log: o.Log, Enter: o.Enter, MCP: o.MCP, Schedules: o.Schedules, Attention: o.Attention, Audit: o.Audit, Users: o.Users, Sessions: o.Sessions,
 					UserHeader: o.UserHeader, ReadOnly: o.ReadOnly, URL: o.URL})
 			}}))
 	}})

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/tooltest"
@@ -219,7 +220,7 @@ func Consent(env *ui.Env, s ui.History, what Subject, f ConsentFlags) (id string
 	if v.Action == policy.Allow {
 		return "", nil
 	}
-	d := Decision{Tool: what.Tools[0].Definition.Name, EntryPoint: string(policy.Run), Action: "refused", By: "policy", Reason: v.Reason}
+	d := audit.Decision{Tool: what.Tools[0].Definition.Name, EntryPoint: string(policy.Run), Action: "refused", By: "policy", Reason: v.Reason}
 	if src := what.Tools[0].Definition.Source; src != nil {
 		d.Definition = tool.DigestOf(src)
 	}
@@ -227,7 +228,7 @@ func Consent(env *ui.Env, s ui.History, what Subject, f ConsentFlags) (id string
 	if err != nil {
 		return "", err
 	}
-	d.Describe(preview)
+	describe(&d, preview)
 	if v.Action == policy.Ask {
 		yes, err := askConsent(env, v, preview)
 		if err != nil {
@@ -259,7 +260,7 @@ func Consent(env *ui.Env, s ui.History, what Subject, f ConsentFlags) (id string
 
 // RecordCall writes the decision about a call of a model to the audit log. d has the entry point, the reason and who
 // decided.
-func RecordCall(ctx context.Context, env *ui.Env, s ui.History, i *registry.Invocation, d Decision, approved bool) error {
+func RecordCall(ctx context.Context, env *ui.Env, s ui.History, i *registry.Invocation, d audit.Decision, approved bool) error {
 	plan := i.Tool.Plan()
 	d.Tool, d.Action = plan.Name(), "refused"
 	if src := plan.Definition.Source; src != nil {
@@ -270,20 +271,20 @@ func RecordCall(ctx context.Context, env *ui.Env, s ui.History, i *registry.Invo
 		d.Action, run = "approved", i.Run
 	}
 	if preview, err := i.Preview(); err == nil { // a decision is recorded even if the tool cannot run
-		d.Describe(preview)
+		describe(&d, preview)
 	}
 	return recordDecision(ctx, env, s, run, d)
 }
 
 // recordDecision writes a decision to the audit log, for the person of history.WithActor or else for the
 // user of this process. It does so even if ctx has ended.
-func recordDecision(ctx context.Context, env *ui.Env, s ui.History, run string, d Decision) error {
+func recordDecision(ctx context.Context, env *ui.Env, s ui.History, run string, d audit.Decision) error {
 	text, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
 	note := func(_ context.Context, s ui.History) error {
-		return s.Audit().Add(context.WithoutCancel(ctx), map[string]string{"approved": AuditApprove, "refused": AuditRefuse}[d.Action], run, string(text))
+		return s.Audit().Add(context.WithoutCancel(ctx), map[string]string{"approved": audit.Approve, "refused": audit.Refuse}[d.Action], run, string(text))
 	}
 	if s != nil {
 		return note(ctx, s)
@@ -328,8 +329,8 @@ func ApprovalCard(v policy.Decision, p *preview.Preview) console.Approval {
 	return card
 }
 
-// Describe adds the details of the call. Long parameters are truncated.
-func (d *Decision) Describe(p *preview.Preview) {
+// describe adds the details of the call to what the audit log keeps. Long parameters are truncated.
+func describe(d *audit.Decision, p *preview.Preview) {
 	d.Permissions = p.Permissions()
 	for _, t := range p.Tools {
 		d.Elevated = d.Elevated || t.Privilege == "elevated"

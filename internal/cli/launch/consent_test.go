@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/registry"
@@ -173,8 +174,8 @@ func TestTagOrName(t *testing.T) {
 // TestDescribe holds what the audit log keeps of a call.
 func TestDescribe(t *testing.T) {
 	long := strings.Repeat("ä", maxAuditedParam)
-	var d Decision
-	d.Describe(&preview.Preview{Params: map[string]any{"A": "x", "B": long, "C": long + "ä"}, Tools: []preview.PreviewTool{{}, {Privilege: "elevated"}, {Privilege: "reduced"}}})
+	var d audit.Decision
+	describe(&d, &preview.Preview{Params: map[string]any{"A": "x", "B": long, "C": long + "ä"}, Tools: []preview.PreviewTool{{}, {Privilege: "elevated"}, {Privilege: "reduced"}}})
 	want := map[string]string{"A": "x", "B": long, "C": fmt.Sprintf("%s... (%d characters)", long, maxAuditedParam+1)}
 	if diff := cmp.Diff(want, d.Params); diff != "" || !d.Elevated {
 		t.Error(d.Elevated, diff)

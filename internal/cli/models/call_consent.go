@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -111,7 +112,7 @@ func (d *approver) confirm(ctx context.Context, i *registry.Invocation, shown *g
 
 // record writes the decision to the audit log.
 func (d *approver) record(ctx context.Context, i *registry.Invocation, by string, approved bool) error {
-	return launch.RecordCall(ctx, d.env, d.store, i, launch.Decision{EntryPoint: string(policy.Call), By: by, Reason: d.decision.Reason}, approved)
+	return launch.RecordCall(ctx, d.env, d.store, i, audit.Decision{EntryPoint: string(policy.Call), By: by, Reason: d.decision.Reason}, approved)
 }
 
 // show prints what the call would do, in the tool's own words.

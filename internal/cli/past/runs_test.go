@@ -15,11 +15,9 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/screen/console"
-	"github.com/flowrun/flowrun/internal/store/sqlite"
 	"github.com/flowrun/flowrun/internal/test/recordedtest"
 )
 
@@ -156,25 +154,6 @@ func TestStatusColors(t *testing.T) {
 	}{{1, "failed   ", red}, {1, "failed (2 tolerated)", red}, {0, "failed", ""}, {1, "STATUS", ""}} {
 		if got := color(c.column, c.cell); got != c.want {
 			t.Errorf("%d %q: %q, want %q", c.column, c.cell, got, c.want)
-		}
-	}
-}
-
-// TestAuditEntry: the detail of an approval is a decision, unless it cannot be read as one.
-func TestAuditEntry(t *testing.T) {
-	decision := `{"tool":"t","verdict":"approved","by":"terminal","terminal":"/dev/pts/3","reason":"it writes"}`
-	for _, c := range []struct {
-		action, detail, want string
-		decided              bool
-	}{
-		{launch.AuditApprove, decision, "approved by terminal /dev/pts/3: it writes", true},
-		{launch.AuditRefuse, `{"verdict":"refused","by":"policy","reason":"no","permissions":["a","b"]}`, "refused by policy: no; needs a, b", true},
-		{launch.AuditRefuse, "of an old version", "of an old version", false},
-		{"cancel", decision, decision, false},
-	} {
-		got := auditEntry(sqlite.Entry{Action: c.action, Detail: c.detail})
-		if got.Detail != c.want || (got.Decision != nil) != c.decided {
-			t.Errorf("%s %s: %+v", c.action, c.detail, got)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -73,7 +74,7 @@ func (m *mcpApprover) Record(ctx context.Context, i *registry.Invocation, approv
 
 // record writes a decision to the audit log.
 func (m *mcpApprover) record(ctx context.Context, i *registry.Invocation, v policy.Decision, by string, approved bool) error {
-	return launch.RecordCall(ctx, m.env, m.store, i, launch.Decision{EntryPoint: string(policy.MCP), By: by, Reason: v.Reason}, approved)
+	return launch.RecordCall(ctx, m.env, m.store, i, audit.Decision{EntryPoint: string(policy.MCP), By: by, Reason: v.Reason}, approved)
 }
 
 // readOnly reports whether a tool and all tools that it uses may only read.

@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/model/policy"
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/attention"
@@ -49,6 +50,8 @@ type WebOptions struct {
 	Schedules service.Schedules
 	// Attention returns what needs a person; nil for no such route.
 	Attention func() []attention.Item
+	// Audit is the audit log of the history; nil for no such route.
+	Audit audit.Log
 	// Users may use the service with tokens of their own; nil means that there are none.
 	Users *users.Registry
 	// Sessions are the sessions of browsers; nil means that they are not served.

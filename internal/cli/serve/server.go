@@ -76,6 +76,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 		Version: ui.ThisBuild().Version, Log: s.log, MCP: m.onDemand(following), Stopping: stop.first, Schedules: schedules.ForService(),
 		Users:      users.NewRegistry(s.config.StateDir, func(err error) { s.log.Error("cannot read the users", "error", err.Error()) }),
 		Attention:  s.attention.Items,
+		Audit:      s.store.Audit(),
 		UserHeader: s.flags.userHeader, ReadOnly: s.flags.readOnly})
 	if err == nil {
 		s.listeners.serveStateSocket(s.config.StateDir, s.log)

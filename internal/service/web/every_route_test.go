@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/users"
+	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
 
 // onePlace is the file that decides who sent a request, and the others that may say these words.
@@ -79,7 +80,7 @@ func TestEveryRouteKnowsCaller(t *testing.T) {
 		senders[role] = token
 	}
 	h, err := New(&Service{}, Options{Users: users.NewRegistry(dir, func(err error) { t.Error(err) }), MCP: http.NotFoundHandler(), Metrics: http.NotFoundHandler(),
-		Schedules: noSchedules{}, Attention: func() []attention.Item { return nil }, Webhooks: []config.Webhook{{Name: "x", Secret: []byte("x")}},
+		Schedules: noSchedules{}, Attention: func() []attention.Item { return nil }, Audit: sqlite.Audit{}, Webhooks: []config.Webhook{{Name: "x", Secret: []byte("x")}},
 		Tokens: []service.Token{{Text: senders["token"]}, {Text: senders["limited"], Tools: []string{"x"}}}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 // roleOf are the roles that routes need, by operationId. Other GET routes need a viewer, and all
 // others an admin: a new route that changes something is closed until it is listed.
 var roleOf = map[string]users.Role{
+	"listAudit":      users.Admin,
 	"startRun":       users.Operator,
 	"cancelRun":      users.Operator,
 	"resumeRun":      users.Operator,

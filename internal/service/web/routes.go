@@ -94,6 +94,9 @@ func newGroups(s *Service, o Options, g *guard) (groups []group, err error) {
 	if o.Attention != nil {
 		groups = append(groups, attentionHandlers{o.Attention})
 	}
+	if o.Audit != nil {
+		groups = append(groups, auditHandlers{o.Audit})
+	}
 	if o.Schedules != nil {
 		groups = append(groups, scheduleHandlers{o.Schedules, start, g.bodies})
 	}

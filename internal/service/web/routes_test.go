@@ -59,7 +59,7 @@ func (o *office) StopBackfill(_ context.Context, name string) (bool, error) {
 // against its schema (bench.check).
 func TestEveryRoute(t *testing.T) {
 	o := &office{}
-	b := newBench(t, web.Options{Schedules: o, Attention: someAttention, URL: "http://127.0.0.1:7878",
+	b := newBench(t, web.Options{Schedules: o, Attention: someAttention, Audit: &auditLog{}, URL: "http://127.0.0.1:7878",
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/plain")
 			w.Write([]byte("flowrun_x 1\n"))
@@ -133,7 +133,7 @@ func TestEveryRoute(t *testing.T) {
 			t.Errorf("%s: %s", path, doc)
 		}
 	}
-	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/attention", "/api/v1/ps", "/api/v1/session"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/api/v1/schedules", "/api/v1/attention", "/api/v1/audit", "/api/v1/ps", "/api/v1/session"} {
 		if res, doc := b.get(path); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, doc)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/observe/audit"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/config"
@@ -37,6 +38,8 @@ type Options struct {
 	Schedules service.Schedules
 	// Attention returns what needs a person; nil for no such route.
 	Attention func() []attention.Item
+	// Audit is the audit log; nil for no such route.
+	Audit audit.Log
 	// Users are the users of the service; nil for none. The holder of a token in Tokens may do
 	// everything that the token is valid for.
 	Users *users.Registry

@@ -15,6 +15,7 @@ import (
 
 // Entry is one entry of the audit list: who did what, and when.
 type Entry struct {
+	N      int64 // grows from entry to entry
 	At     time.Time
 	Who    string // name of the user, or the number if there is no name
 	Action string // one word, such as "cancel"
@@ -61,17 +62,38 @@ func addAudit(ctx context.Context, c *conn, action, run, detail string) error {
 	return err
 }
 
-// Entries returns the entries, newest first; limit 0 means all.
-func (a Audit) Entries(ctx context.Context, limit int) ([]Entry, error) {
-	if limit <= 0 {
-		limit = -1
+// AuditQuery selects entries. The zero AuditQuery selects all of them.
+type AuditQuery struct {
+	Who, Action, Run string    // "" selects all
+	Since, Until     time.Time // from Since, before Until; zero means any time
+	Before           int64     // only entries whose N is lower; 0 selects all
+	Limit            int       // at most so many, 0 means all
+}
+
+// Entries returns the entries that a query selects, newest first.
+func (a Audit) Entries(ctx context.Context, q AuditQuery) ([]Entry, error) {
+	where, args := []string{}, []any{}
+	add := func(wanted bool, condition string, arg any) {
+		if wanted {
+			where, args = append(where, condition), append(args, arg)
+		}
+	}
+	add(q.Who != "", "who = ?", q.Who)
+	add(q.Action != "", "action = ?", q.Action)
+	add(q.Run != "", "run = ?", q.Run)
+	add(!q.Since.IsZero(), "at >= ?", q.Since.UnixNano())
+	add(!q.Until.IsZero(), "at < ?", q.Until.UnixNano())
+	add(q.Before > 0, "n < ?", q.Before)
+	limit := -1
+	if q.Limit > 0 {
+		limit = q.Limit
 	}
 	return list(ctx, a.db, "read the audit log", func(rows *sql.Rows, e *Entry) error {
 		var at int64
-		err := rows.Scan(&at, &e.Who, &e.Action, &e.Run, &e.Detail)
+		err := rows.Scan(&e.N, &at, &e.Who, &e.Action, &e.Run, &e.Detail)
 		e.At = time.Unix(0, at)
 		return err
-	}, "SELECT at, who, action, run, detail FROM audit ORDER BY n DESC LIMIT ?", limit)
+	}, "SELECT n, at, who, action, run, detail FROM audit"+join(where)+" ORDER BY n DESC LIMIT ?", append(args, limit)...)
 }
 
 // actor returns who makes a change.

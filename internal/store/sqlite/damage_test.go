@@ -166,7 +166,7 @@ func TestReadNothing(t *testing.T) {
 		if list, err := s.Runs(ctx, history.Query{}); err != nil || len(list) > 0 {
 			t.Error(list, err)
 		}
-		if list, err := s.Audit().Entries(ctx, 0); err != nil || len(list) > 0 {
+		if list, err := s.Audit().Entries(ctx, AuditQuery{}); err != nil || len(list) > 0 {
 			t.Error(list, err)
 		}
 		_, err = s.Record(ctx, "x")

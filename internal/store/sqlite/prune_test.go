@@ -186,7 +186,7 @@ func TestPrune(t *testing.T) {
 	if found := integrity(t, s); found != "ok" {
 		t.Error(found)
 	}
-	if list, err := s.Audit().Entries(ctx, 1); err != nil || list[0].Action != "prune" || list[0].Detail != "9 runs" {
+	if list, err := s.Audit().Entries(ctx, AuditQuery{Limit: 1}); err != nil || list[0].Action != "prune" || list[0].Detail != "9 runs" {
 		t.Error(list, err)
 	}
 	if again, err := s.Retention().Prune(ctx, policy); err != nil || len(again.IDs) > 0 {
@@ -327,7 +327,7 @@ func TestDue(t *testing.T) {
 	}{{Policy{Keep: 3, Routine: true}, 1, 0}, {Policy{Keep: 1}, 1, 1}} {
 		done, err := s.Retention().Prune(ctx, c.p)
 		must(t, err)
-		list, err := s.Audit().Entries(ctx, 0)
+		list, err := s.Audit().Entries(ctx, AuditQuery{})
 		must(t, err)
 		if len(done.IDs) != c.gone || len(list) != c.noted {
 			t.Errorf("%+v: removed %v, noted %+v", c.p, done.IDs, list)

@@ -275,7 +275,7 @@ func TestAudit(t *testing.T) {
 	must(t, err)
 	defer l.Close()
 	must(t, s.Audit().Add(ctx, "approve", "r1", "yes"))
-	list, err := s.Audit().Entries(ctx, 0)
+	list, err := s.Audit().Entries(ctx, AuditQuery{})
 	must(t, err)
 	got := ""
 	for _, e := range list {
@@ -287,8 +287,24 @@ func TestAudit(t *testing.T) {
 	if want := "approve r1 yes\nresume r1 owner 2\ncancel r1 enough\n"; got != want {
 		t.Errorf("the list is\n%s, want\n%s", got, want)
 	}
-	if list, err := s.Audit().Entries(ctx, 1); err != nil || len(list) != 1 {
-		t.Error(list, err)
+	for q, want := range map[AuditQuery]string{
+		{Limit: 1}:                         "approve",
+		{Limit: 1, Before: list[0].N}:      "resume",
+		{Action: "cancel"}:                 "cancel",
+		{Who: userName(), Action: "start"}: "",
+		{Who: "nobody"}:                    "",
+		{Run: "r2"}:                        "",
+		{Run: "r1", Since: list[1].At}:     "approve resume",
+		{Until: list[1].At}:                "cancel",
+	} {
+		list, err := s.Audit().Entries(ctx, q)
+		got := ""
+		for _, e := range list {
+			got += e.Action + " "
+		}
+		if strings.TrimSpace(got) != want || err != nil {
+			t.Errorf("%+v: %s, %v", q, got, err)
+		}
 	}
 }
 
@@ -302,7 +318,7 @@ func TestAuditOfPerson(t *testing.T) {
 	defer l.Close()
 	must(t, s.Answer(anna, "r1", history.Answer{Step: "gate", Wait: 1, Approve: true}))
 	must(t, s.Cancel(anna, "r1", "enough"))
-	list, err := s.Audit().Entries(context.Background(), 0)
+	list, err := s.Audit().Entries(context.Background(), AuditQuery{})
 	must(t, err)
 	got := ""
 	for _, e := range list {

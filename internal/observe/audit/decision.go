@@ -1,18 +1,16 @@
-package launch
+package audit
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // Actions in the audit log whose detail is a Decision.
 const (
-	AuditApprove = "approve"
-	AuditRefuse  = "refuse"
+	Approve = "approve"
+	Refuse  = "refuse"
 )
 
 // Decision is what the audit log keeps about a call that was refused, or that a person was asked
@@ -42,11 +40,11 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// String returns the decision in one line.
+// String returns the decision in one line. Texts in it are as a definition wrote them.
 func (d Decision) String() string {
 	s := fmt.Sprintf("%s by %s: %s", d.Action, strings.TrimSpace(d.By+" "+d.Terminal), d.Reason)
 	if len(d.Permissions) > 0 {
 		s += "; needs " + strings.Join(d.Permissions, ", ")
 	}
-	return console.Visible(s)
+	return s
 }

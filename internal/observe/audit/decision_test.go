@@ -1,4 +1,4 @@
-package launch
+package audit
 
 import (
 	"encoding/json"
