@@ -141,6 +141,7 @@ func (o *Output) appendJSON(b []byte, key string) []byte {
 	b = appendFlag(b, `,"masked":true`, o.Masked)
 	b = appendOptionalString(b, `,"file":`, o.File)
 	b = appendOptionalString(b, `,"digest":`, o.Digest)
+	b = appendOptionalString(b, `,"times":`, o.Times)
 	return append(b, '}')
 }
 

@@ -181,6 +181,10 @@ type Output struct {
 	// other steps refer to and that Inline does not hold completely. A later owner of the
 	// run uses it to check that File still has what the step printed.
 	Digest string `json:"digest,omitempty"`
+	// Times says when parts of the masked stream were printed, as lines "o1764466000000+120": the stream (o or e), ms since 1970
+	// or since the line before, and how many bytes were added. Empty if it is not known, if it says no more than when the
+	// attempt ended, or if it is in a file beside File because it is long.
+	Times string `json:"times,omitempty"`
 }
 
 // Whole reports whether Inline has the whole masked stream, byte for byte, so that no File is needed to read it.

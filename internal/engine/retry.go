@@ -297,6 +297,7 @@ func (g *Continuation) reusedResult(path, at dag.ID, r *dag.Result, dir string) 
 			continue
 		}
 		o := **s.o
+		o.Times = "" // those of another run
 		if o.File != "" && dir != "" {
 			file, err := rundir.AdoptLog(dir, at, max(r.Attempts, 1), s.which, o.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -36,6 +36,13 @@ func LogName(path dag.ID, attempt int, s Stream) string {
 	return name + s.ext()
 }
 
+// TimesName returns the file name of the times at which an attempt printed, for FirstFree. See package logtimes.
+func TimesName(path dag.ID, attempt int) string {
+	return strings.TrimSuffix(LogName(path, attempt, Stdout), Stdout.ext()) + timesExt
+}
+
+const timesExt = ".times"
+
 // ext returns the extension of a stream's log file.
 func (s Stream) ext() string {
 	if s == Stderr {
@@ -71,12 +78,18 @@ type LogFile struct {
 	nth     int // number of the file among those of the same attempt and stream, from 1
 }
 
-// Logs contains the log files of a run, by step. See ReadLogs.
-type Logs map[string][]LogFile
+// Logs contains the log files of a run. See ReadLogs.
+type Logs struct {
+	files map[string][]LogFile // by step
+	times map[string][]string
+}
 
 // Of returns the log files of a step, ordered by attempt, then by creation, stdout first. There are
 // several files of one attempt if the step had a fallback or was executed again in a resumed run.
-func (l Logs) Of(path dag.ID) []LogFile { return l[FileName(string(path))] }
+func (l Logs) Of(path dag.ID) []LogFile { return l.files[FileName(string(path))] }
+
+// Times returns the files with the times of the log files of a step, in no particular order.
+func (l Logs) Times(path dag.ID) []string { return l.times[FileName(string(path))] }
 
 // ReadLogs lists the log files in dir, the Logs folder of a run. It includes files of running steps from about
 // 200 ms after their start, once they contain something. If the folder does not exist, the list is
@@ -84,16 +97,22 @@ func (l Logs) Of(path dag.ID) []LogFile { return l[FileName(string(path))] }
 func ReadLogs(dir string) (Logs, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot list log files: %w", err)
+		return Logs{}, fmt.Errorf("cannot list log files: %w", err)
 	}
-	logs := Logs{}
+	logs := Logs{map[string][]LogFile{}, map[string][]string{}}
 	for _, e := range entries {
-		if step, f, ok := parseLogName(e.Name()); ok && e.Type().IsRegular() {
-			f.Path = filepath.Join(dir, e.Name())
-			logs[step] = append(logs[step], f)
+		step, f, ok := parseLogName(e.Name())
+		if !ok || !e.Type().IsRegular() {
+			continue
+		}
+		f.Path = filepath.Join(dir, e.Name())
+		if filepath.Ext(e.Name()) == timesExt {
+			logs.times[step] = append(logs.times[step], f.Path)
+		} else {
+			logs.files[step] = append(logs.files[step], f)
 		}
 	}
-	for _, files := range logs {
+	for _, files := range logs.files {
 		slices.SortFunc(files, func(a, b LogFile) int {
 			return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.nth, b.nth), cmp.Compare(a.Stream, b.Stream))
 		})
@@ -102,10 +121,10 @@ func ReadLogs(dir string) (Logs, error) {
 }
 
 // logNames matches the names that LogName and FirstFree make: the FileName of the path, the
-// attempt, the number of earlier files with that name, and the stream. The lengths of the numbers
+// attempt, the number of earlier files with that name, and the stream or that it has times. The lengths of the numbers
 // are limited so that the digest of a long name is not read as one.
 var logNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err)$`)
+	return regexp.MustCompile(`^(.+?)(?:~try([1-9]\d{0,8}))?(?:~([1-9]\d{0,4}))?(\.out|\.err|\.times)$`)
 })
 
 func parseLogName(name string) (step string, f LogFile, ok bool) {

@@ -3,6 +3,7 @@ package rundir
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,7 @@ func TestReadLogs(t *testing.T) {
 		"ab.out", "a-b.out", "a.b.out", // steps of their own
 		LogName("a~try2", 1, Stdout), LogName("a/b", 1, Stdout), LogName("a#2/b", 3, Stderr),
 		LogName(long, 1, Stdout), LogName(longer, 1, Stdout), LogName(longer, 2, Stderr),
+		"a.times", "a~try2~3.times", // times
 		"a~.out", "a~02.out", "a~try.out", "a~tryx.out", "a~123456.out", "a.txt", "a", ".adopted-1", // strangers
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
@@ -82,7 +84,11 @@ func TestReadLogs(t *testing.T) {
 			t.Errorf("%q: %s", path, d)
 		}
 	}
-	if got, err := ReadLogs(filepath.Join(dir, "none")); err != nil || len(got) > 0 {
+	want := []string{filepath.Join(dir, TimesName("a", 1)), filepath.Join(dir, "a~try2~3.times")}
+	if got := logs.Times("a"); !slices.Equal(got, want) {
+		t.Errorf("times: %q, want %q", got, want)
+	}
+	if got, err := ReadLogs(filepath.Join(dir, "none")); err != nil || len(got.files) > 0 {
 		t.Error("no folder:", got, err)
 	}
 	if _, err := ReadLogs(filepath.Join(dir, "a.out")); err == nil {

@@ -106,6 +106,7 @@ type attempt struct {
 	frame   Frame
 	session *Session
 	scope   expr.Scope
+	began   time.Time
 
 	descriptors int64 // how many it has of descriptors
 	confine     confinement.Confinement
@@ -122,6 +123,7 @@ type start struct {
 	launch  launch
 	stdin   *os.File
 	streams [2]*stream
+	times   *printTimes // nil: nobody wants them
 
 	file       *os.File // the file that its output is streamed to
 	limits     limits
@@ -159,7 +161,7 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	if c.Remote != nil {
 		confined = confinement.Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
-	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), confine: confined,
+	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), began: time.Now(), confine: confined,
 		printed: printed}
 	t.place = t.newPlace()
 	t.dialog = &dialog{Interactive: c.Interactive, session: t.session, step: call.Path, scope: t.scope}
@@ -204,9 +206,10 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 
 // await waits for the process and returns the Result.
 func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
-	if t.session.options.LogDir != "" {
-		shows := showAfter(showSoon, [2]*logFile{t.streams[0].file, t.streams[1].file})
-		defer shows.Stop()
+	if t.times = t.newPrintTimes(); t.times != nil {
+		t.times.files = [2]*logFile{t.streams[0].file, t.streams[1].file}
+		t.times.watch()
+		defer t.times.stop()
 	}
 	ctx, stopWatching := t.limits.watch(ctx)
 	exit, stopped, err := t.dialog.wait(ctx, p, t.wait)
@@ -624,8 +627,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 // answer becomes stderr. tooLarge reports whether a stream exceeds the limit and may not be truncated.
 func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 	by := time.Now().Add(outputTimeout)
-	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
-		st := t.streams[i]
+	for _, st := range t.streams {
 		if st == nil {
 			continue
 		}
@@ -638,6 +640,16 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 				return false, err
 			}
 		}
+		if err := st.look(); err != nil {
+			return false, fmt.Errorf("cannot read a log file: %w", err)
+		}
+	}
+	t.times.end(t.streams)
+	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
+		st := t.streams[i]
+		if st == nil {
+			continue
+		}
 		t.streams[i] = nil // output releases it
 		out, err := st.output(t.outputLimits(st.kind))
 		if err != nil {
@@ -646,6 +658,7 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 		*to = out
 		tooLarge = tooLarge || out != nil && out.Truncated && t.NoTruncation
 	}
+	t.times.settle(r)
 	return tooLarge, nil
 }
 

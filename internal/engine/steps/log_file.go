@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
@@ -110,11 +110,11 @@ func (l *logFile) keep() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nameDecided = true
-	return l.name()
+	return l.giveName()
 }
 
-// name gives the file its name. The lock is held.
-func (l *logFile) name() error {
+// giveName gives the file its name. The lock is held.
+func (l *logFile) giveName() error {
 	if l.path != "" {
 		return nil
 	}
@@ -152,6 +152,26 @@ func (l *logFile) dropUnnamed() bool {
 	return true
 }
 
+// name returns the present name of the file, "" if it has none.
+func (l *logFile) name() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.path == "" {
+		return ""
+	}
+	return filepath.Base(l.path)
+}
+
+// state returns the size of the file and when it was last written; nothing once its name is decided.
+func (l *logFile) state() (s logtimes.State) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.nameDecided {
+		s, _ = fileState(l.File)
+	}
+	return s
+}
+
 // SpareLog reports whether a log file can be removed once its text is recorded elsewhere: no process has it open.
 func SpareLog(path string) bool {
 	f, err := proc.OpenFile(path, os.O_RDONLY, 0)
@@ -171,24 +191,7 @@ func (l *logFile) show() bool {
 		return true
 	}
 	if info, err := l.Stat(); err == nil && info.Size() > 0 {
-		l.name()
+		l.giveName()
 	}
 	return l.path != ""
-}
-
-// When the files of a running step are checked, to show them: soon at first, then less often.
-const (
-	showSoon  = 200 * time.Millisecond
-	showLater = time.Second
-)
-
-// showAfter shows files after a pause, and again with longer pauses until each has its name or its
-// step has ended. For a short step the caller stops the timer before the first check.
-func showAfter(pause time.Duration, files [2]*logFile) *time.Timer {
-	return time.AfterFunc(pause, func() {
-		first, second := files[0].show(), files[1].show()
-		if !first || !second {
-			showAfter(min(2*pause, showLater), files)
-		}
-	})
 }

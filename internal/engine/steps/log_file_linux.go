@@ -5,7 +5,10 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
+
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
 )
 
 // oTmpfile is O_TMPFILE. A few old architectures use another value; there the open fails, and the
@@ -70,6 +73,15 @@ func reopen(f *os.File) (*os.File, error) {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return os.NewFile(uintptr(fd), path), nil
+}
+
+// fileState returns the size of a file and when it was last written. It needs no memory, unlike Stat.
+func fileState(f *os.File) (logtimes.State, error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+		return logtimes.State{}, &os.PathError{Op: "stat", Path: f.Name(), Err: err}
+	}
+	return logtimes.State{Size: st.Size, Changed: time.Unix(st.Mtim.Unix())}, nil
 }
 
 // isOpenOnce reports whether the file is open only once. It asks for a write lease, which the

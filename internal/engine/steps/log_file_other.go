@@ -5,6 +5,8 @@ package steps
 import (
 	"errors"
 	"os"
+
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
 )
 
 // Only Linux has files without a name.
@@ -16,3 +18,11 @@ func isOpenOnce(*os.File) bool            { return false }
 
 // overwrite opens a log file a second time, to write anywhere in it.
 func overwrite(l *logFile) (*os.File, error) { return os.OpenFile(l.Name(), os.O_WRONLY, 0) }
+
+func fileState(f *os.File) (logtimes.State, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return logtimes.State{}, err
+	}
+	return logtimes.State{Size: info.Size(), Changed: info.ModTime()}, nil
+}

@@ -202,6 +202,13 @@ func (p *pipe) release() {
 // abandon ends the copying, because the run has ended.
 func (p *pipe) abandon() { p.from.SetReadDeadline(time.Unix(1, 0)) }
 
+// printed reports whether something was printed.
+func (p *pipe) printed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size > 0
+}
+
 // output returns what a Result contains of the stream so far, nil if nothing was printed.
 func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 	p.mu.Lock()

@@ -48,7 +48,11 @@ func (t *attempt) reuse(which Streams, file string) (*dag.Output, error) {
 	case secret:
 		return nil, dag.ErrWithheld
 	}
-	out, err := readOutput(f, t.outputLimits(which))
+	state, err := fileState(f)
+	if err != nil {
+		return nil, err
+	}
+	out, err := readOutput(f, state.Size, t.outputLimits(which))
 	switch {
 	case err != nil || out == nil:
 		return nil, err

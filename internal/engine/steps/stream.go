@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
 )
 
 // stream is one output stream of one attempt.
@@ -16,14 +17,14 @@ type stream struct {
 	session *Session
 	kind    Streams
 	file    *logFile
-	end     *os.File  // what the process gets; nil for a terminal
-	pipe    *pipe     // nil: the process writes into the file
-	follow  *follower // nil: nobody follows it
-	relay   *follower // nil: it is not streamed
-	toFile  bool      // relay writes to a file
-	held    bool      // a background process keeps the pipe open
-	alone   bool      // the step has ended, and nobody else has the file open
-	size    int64     // of what it printed, then
+	end     *os.File       // what the process gets; nil for a terminal
+	pipe    *pipe          // nil: the process writes into the file
+	follow  *follower      // nil: nobody follows it
+	relay   *follower      // nil: it is not streamed
+	toFile  bool           // relay writes to a file
+	held    bool           // a background process keeps the pipe open
+	alone   bool           // nobody else has the file open after the step has ended
+	state   logtimes.State // of the file then
 }
 
 // outputLimits says how much of a stream to read.
@@ -115,7 +116,7 @@ func (st *stream) release() {
 		return
 	}
 	if st.alone {
-		st.session.recycle(st.file, st.size)
+		st.session.recycle(st.file, st.state.Size)
 		return
 	}
 	st.file.Close()
@@ -125,12 +126,7 @@ func (st *stream) release() {
 // it and nobody prints into it any more. Once a file is shown it stays, because the Result is not recorded yet; see SpareLog.
 func (st *stream) output(w outputLimits) (*dag.Output, error) {
 	defer st.release()
-	st.alone = isOpenOnce(st.file.File) // before the size is read, which is final then
 	out, err := st.read(w)
-	if out != nil {
-		st.size = out.Size
-	}
-	st.alone = st.alone && err == nil
 	if err != nil || out == nil {
 		st.file.drop()
 		return nil, err
@@ -153,15 +149,23 @@ func (st *stream) read(w outputLimits) (*dag.Output, error) {
 	if st.pipe != nil {
 		return st.pipe.output(w)
 	}
-	return readOutput(st.file.File, w)
+	return readOutput(st.file.File, st.state.Size, w)
 }
 
-// readOutput returns what a Result contains of an unmasked stream in a file, nil if the file is
-// empty.
-func readOutput(f *os.File, w outputLimits) (*dag.Output, error) {
-	size, err := f.Seek(0, io.SeekEnd) // Stat would allocate memory in every step
-	if err != nil || size == 0 {
-		return nil, err
+// look notes the state of the file after the step has ended, and first whether anybody else has it open: if not, the state
+// is final.
+func (st *stream) look() (err error) {
+	st.alone = isOpenOnce(st.file.File)
+	if st.pipe == nil || st.pipe.printed() {
+		st.state, err = fileState(st.file.File)
+	}
+	return err
+}
+
+// readOutput returns what a Result contains of an unmasked stream in a file of the given size, nil if the file is empty.
+func readOutput(f *os.File, size int64, w outputLimits) (*dag.Output, error) {
+	if size == 0 {
+		return nil, nil
 	}
 	out := &dag.Output{Size: size, Truncated: size > w.limit}
 	raw, err := readHead(f, min(out.Size, w.raw()))

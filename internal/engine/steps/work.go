@@ -79,8 +79,9 @@ func (w *Work) Print(which Streams, text string) error {
 	if _, err := st.end.WriteString(text); err != nil {
 		return fmt.Errorf("cannot write a log file: %w", err)
 	}
-	if w.start.session.options.LogDir != "" {
+	if w.start.times != nil {
 		st.file.show()
+		w.start.times.printed()
 	}
 	return nil
 }
@@ -108,9 +109,22 @@ func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error
 			st = nil
 		}
 		*at = st
+		if err == nil {
+			t.timesOf(st)
+		}
 		return err
 	})
 	return *at, err
+}
+
+// timesOf adds a stream that was opened to those whose times are recorded.
+func (t *start) timesOf(st *stream) {
+	if t.times == nil {
+		t.times = t.newPrintTimes()
+	}
+	if t.times != nil {
+		t.times.add(st)
+	}
 }
 
 // addOutput adds the printed output to a Result.

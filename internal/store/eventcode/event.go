@@ -122,11 +122,15 @@ func (c *coder) result(p **dag.Result) {
 
 func (c *coder) output(p **dag.Output) {
 	o := target(c, p)
-	c.flags(&o.Truncated, &o.Masked)
+	times := o.Times != ""
+	c.flags(&o.Truncated, &o.Masked, &times)
 	number(c, &o.Size)
 	c.text(&o.Inline)
 	c.text(&o.File)
 	c.text(&o.Digest)
+	if times {
+		c.text(&o.Times)
+	}
 }
 
 func (c *coder) problem(p **dag.Problem) {

@@ -254,4 +254,6 @@ CREATE INDEX runs_retry_at ON runs (retry_at) WHERE retry_at > 0;
 `, `
 -- Whether a step of the run has kept an artifact; 0 also for runs that ended before this was recorded.
 ALTER TABLE runs ADD COLUMN artifacts INTEGER NOT NULL DEFAULT 0;
+`, `
+-- From here on, an output may have the times at which it was printed (package eventcode).
 `}

@@ -1,0 +1,208 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
+)
+
+// printTimes looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
+// when they grew. A process prints into its files itself, so there is nothing else to see. nil records nothing.
+type printTimes struct {
+	base    func() (string, error) // path of the file of the times, before rundir.FirstFree makes it unique
+	started time.Time
+
+	mu       sync.Mutex
+	files    [2]*logFile // nil: the stream is not open
+	recorder logtimes.Recorder
+	path     string    // of the file of the times, "" before there is one
+	written  time.Time // when something was last added to it
+	looked   time.Time
+	timer    *time.Timer // nil: somebody else says when to look
+	ended    bool
+}
+
+// When the files of a running step are looked at: soon at first, then less often while nothing is printed, and often while
+// something is. They are shown a little later, because most steps have ended by then.
+const (
+	lookSoon  = 50 * time.Millisecond
+	lookLater = time.Second
+	showSoon  = 200 * time.Millisecond
+	writeMost = 250 * time.Millisecond // how often the file of the times grows at most
+)
+
+// newPrintTimes returns nil if the session keeps no logs.
+func (t *attempt) newPrintTimes() *printTimes {
+	if t.session.options.LogDir == "" || t.dialog.tty != nil { // what a terminal printed is divided when the step ends
+		return nil
+	}
+	p := &printTimes{started: t.began, looked: t.began, base: func() (string, error) {
+		dir, err := t.session.logFolder()
+		return filepath.Join(dir, rundir.TimesName(t.call.Path, t.call.Attempt)), err
+	}}
+	p.recorder.Start(t.began)
+	return p
+}
+
+// add adds a stream.
+func (p *printTimes) add(st *stream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.files[st.kind.log()] = st.file
+}
+
+// watch looks again and again until end is called.
+func (p *printTimes) watch() {
+	if p == nil {
+		return
+	}
+	pause := lookSoon
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(pause, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.ended {
+			return
+		}
+		pause = min(2*pause, lookLater)
+		if p.look() {
+			pause = p.recorder.Pause()
+		}
+		p.timer.Reset(pause)
+	})
+}
+
+// printed looks after something was printed that flowrun prints itself.
+func (p *printTimes) printed() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended && time.Since(p.looked) >= p.recorder.Pause() {
+		p.look()
+	}
+}
+
+// look records what has grown, and shows it. The lock is held.
+func (p *printTimes) look() (grew bool) {
+	now := time.Now()
+	grew = p.recorder.Add(now, p.states())
+	p.looked = now
+	if now.Sub(p.started) < showSoon {
+		return grew
+	}
+	for _, f := range p.files {
+		if f != nil {
+			f.show()
+		}
+	}
+	if now.Sub(p.written) >= writeMost {
+		p.write(false)
+	}
+	return grew
+}
+
+// states returns the states of the files. The lock is held.
+func (p *printTimes) states() (list [2]logtimes.State) {
+	for i, f := range p.files {
+		if f != nil {
+			list[i] = f.state()
+		}
+	}
+	return list
+}
+
+// write adds what is new to the file of the times. It ignores errors: then the log has fewer times. The lock is held.
+func (p *printTimes) write(ended bool) {
+	var names [2]string
+	for i, f := range p.files {
+		if f != nil {
+			names[i] = f.name()
+		}
+	}
+	text := p.recorder.Text(names, ended)
+	if len(text) == 0 {
+		return
+	}
+	p.written = time.Now()
+	base, err := p.base()
+	if err != nil {
+		return
+	}
+	create := func(path string) error {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			p.path = path
+			_, err = f.Write(text)
+			f.Close()
+		}
+		return err
+	}
+	if p.path == "" {
+		rundir.FirstFree(base, create)
+		return
+	}
+	if f, err := os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+		f.Write(text)
+		f.Close()
+	}
+}
+
+// stop ends the looking.
+func (p *printTimes) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}
+
+// end records the last states of the streams, before the names of the files are decided.
+func (p *printTimes) end(streams [2]*stream) {
+	if p == nil {
+		return
+	}
+	p.stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var last [2]logtimes.State
+	for i, st := range streams {
+		if st != nil {
+			last[i] = st.state
+		}
+	}
+	p.recorder.Add(time.Now(), last)
+}
+
+// settle gives the times to the outputs of the result, after the files got their names. What is too long stays in the file of
+// the times.
+func (p *printTimes) settle(r *dag.Result) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	long := false
+	for i, o := range [2]*dag.Output{r.Stdout, r.Stderr} {
+		if o == nil {
+			continue
+		}
+		var more bool
+		o.Times, more = p.recorder.Short(rundir.Stream(i))
+		long = long || more && o.File != ""
+	}
+	switch {
+	case long:
+		p.write(true)
+	case p.path != "":
+		os.Remove(p.path)
+	}
+}
