@@ -26,6 +26,7 @@ type Page struct {
 	From  int64    // number of the first line of the page, from 1
 	Lines []string // without their ends
 	Cut   []int64  // numbers of the lines of which only the beginning is there
+	At    []int64  // where each line begins in the log
 }
 
 // ReadPage returns at most limit lines, beginning with the line number from. A number below 1 counts
@@ -47,19 +48,22 @@ func ReadPage(ctx context.Context, log io.ReaderAt, size int64, x *LineIndex, fr
 	if err != nil {
 		return nil, err
 	}
+	cut := size-at > maxPageRead
 	in := bufio.NewReaderSize(io.NewSectionReader(log, at, min(size-at, maxPageRead)), maxLineBytes)
 	for bytesLeft := maxPageBytes; len(p.Lines) < limit && bytesLeft > 0; {
 		line, err := in.ReadSlice('\n')
 		if len(line) == 0 && err != nil {
 			break
 		}
-		if errors.Is(err, bufio.ErrBufferFull) || err == io.EOF && size-at > maxPageRead {
+		if errors.Is(err, bufio.ErrBufferFull) || err == io.EOF && cut {
 			p.Cut = append(p.Cut, p.From+int64(len(p.Lines)))
 		}
 		bytesLeft -= len(line)
-		p.Lines = append(p.Lines, string(bytes.TrimRight(line, "\r\n")))
+		p.Lines, p.At = append(p.Lines, string(bytes.TrimRight(line, "\r\n"))), append(p.At, at)
+		at += int64(len(line))
 		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = in.ReadSlice('\n')
+			line, err = in.ReadSlice('\n')
+			at += int64(len(line))
 		}
 	}
 	return p, nil
@@ -69,6 +73,7 @@ func ReadPage(ctx context.Context, log io.ReaderAt, size int64, x *LineIndex, fr
 type Match struct {
 	Line int64
 	Text string // the line, or its beginning
+	At   int64  // where it is in the log
 }
 
 // Search returns at most limit lines, from the line number from on, that contain the text, whatever
@@ -115,7 +120,7 @@ func Search(ctx context.Context, log io.ReaderAt, size int64, x *LineIndex, text
 				return found, line, nil
 			}
 			if len(found) == 0 || found[len(found)-1].Line != line {
-				found = append(found, Match{line, string(part[begin:min(done+i+stop, begin+maxLineBytes)])})
+				found = append(found, Match{line, string(part[begin:min(done+i+stop, begin+maxLineBytes)]), at + int64(begin)})
 			}
 			done += i + stop // the end of the line
 		}

@@ -25,6 +25,7 @@ type Run struct {
 	plan  *engine.Plan
 	files rundir.Logs
 	steps map[dag.ID]*executions
+	order []dag.ID // the order in which they started
 }
 
 // ReadRun lists the logs of a run. dir is its rundir.LogFolder, and events are its events so far. plan may be nil.
@@ -33,7 +34,8 @@ func ReadRun(dir string, plan *engine.Plan, events []dag.Event) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{plan, files, executionsOf(events)}, nil
+	steps, order := executionsOf(events)
+	return &Run{plan, files, steps, order}, nil
 }
 
 // Parts returns the logs of one step of a run; see ReadRun and Run.Parts.

@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/logtimes"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
@@ -24,6 +26,10 @@ type piece struct {
 	file    string // the log file; "" if text is all of it
 	text    string // the beginning of the stream, which is shown if there is no file
 	age     age
+
+	times string    // when it was printed (dag.Output.Times)
+	at    time.Time // when it ended, or when its step started
+	quick bool      // it lasted less than logtimes.Quick: without times, at is when it was printed
 }
 
 // age orders the pieces of one attempt.
@@ -38,14 +44,23 @@ const (
 // executions are the executions of one step, as its events tell them.
 type executions struct {
 	results  []*dag.Result
+	ends     []ending // of each result
+	started  time.Time
+	since    time.Time // when the present execution started
 	running  bool
 	finished bool
 	loop     bool // its output is what its items printed
 }
 
-// executionsOf collects the executions of all steps.
-func executionsOf(events []dag.Event) map[dag.ID]*executions {
-	all := map[dag.ID]*executions{}
+// ending is the end of an execution.
+type ending struct {
+	at    time.Time
+	quick bool
+}
+
+// executionsOf collects the executions of all steps, and the order in which the steps started.
+func executionsOf(events []dag.Event) (all map[dag.ID]*executions, order []dag.ID) {
+	all = map[dag.ID]*executions{}
 	for i := range events {
 		e := &events[i]
 		if e.Kind == dag.RunResumed {
@@ -61,10 +76,11 @@ func executionsOf(events []dag.Event) map[dag.ID]*executions {
 		if x == nil {
 			x = &executions{}
 			all[e.Node] = x
+			order = append(order, e.Node)
 		}
 		x.add(e)
 	}
-	return all
+	return all, order
 }
 
 func (x *executions) add(e *dag.Event) {
@@ -72,12 +88,18 @@ func (x *executions) add(e *dag.Event) {
 	case dag.StepExpanded:
 		x.loop = true
 	case dag.StepStarted:
-		x.running, x.finished = true, false
+		x.running, x.finished, x.since = true, false, e.Time
+		if x.started.IsZero() {
+			x.started = e.Time
+		}
 	case dag.StepRetrying, dag.StepFallback, dag.StepFinished:
 		// A step that is cancelled between two attempts ends with the result of the first of them once more.
 		if e.Result != nil && (x.running || len(x.results) == 0) {
 			x.results = append(x.results, e.Result)
+			quick := !x.since.IsZero() && e.Time.Sub(x.since) <= logtimes.Quick && e.Result.Status != dag.Reused
+			x.ends = append(x.ends, ending{e.Time, quick})
 		}
+		x.since = e.Time
 		x.running, x.finished = e.Kind == dag.StepFallback, e.Kind == dag.StepFinished
 	}
 }
@@ -95,12 +117,12 @@ func (x *executions) last() *dag.Result {
 func (x *executions) pieces(files []rundir.LogFile, inner bool) ([]piece, error) {
 	var list []piece
 	known := map[string]bool{}
-	for _, r := range x.results {
+	for i, r := range x.results {
 		for stream, o := range [2]*dag.Output{rundir.Stdout: r.Stdout, rundir.Stderr: r.Stderr} {
 			if o == nil || inner || o.File == "" && o.Inline == "" {
 				continue
 			}
-			p := piece{rundir.Stream(stream), max(r.Attempts, 1), o.File, o.Inline, ended}
+			p := piece{rundir.Stream(stream), max(r.Attempts, 1), o.File, o.Inline, ended, o.Times, x.ends[i].at, x.ends[i].quick}
 			for _, f := range files { // the state directory may have been moved
 				if o.File != "" && filepath.Base(f.Path) == filepath.Base(o.File) {
 					p.file, known[f.Path] = f.Path, true
@@ -120,7 +142,7 @@ func (x *executions) pieces(files []rundir.LogFile, inner bool) ([]piece, error)
 		if recorded {
 			continue
 		}
-		p := piece{stream: f.Stream, attempt: f.Attempt, file: f.Path}
+		p := piece{stream: f.Stream, attempt: f.Attempt, file: f.Path, at: x.started}
 		if x.running {
 			p.age = current
 		}

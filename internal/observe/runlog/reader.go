@@ -29,6 +29,7 @@ type Reader struct {
 
 	offsets  map[place]int64 // how far each piece has been read
 	finished map[dag.ID]bool // steps that were read to their end
+	index    MergedIndex
 }
 
 // New returns a Reader of the logs in dir, the rundir.LogFolder of the run. step is the path
@@ -67,7 +68,8 @@ func (r *Reader) Copy(events []dag.Event, to Destination) error {
 	if err != nil {
 		return err
 	}
-	all, seen := executionsOf(events), map[dag.ID]bool{}
+	all, _ := executionsOf(events)
+	seen := map[dag.ID]bool{}
 	for _, e := range events {
 		if e.Kind != dag.StepStarted && e.Kind != dag.StepFinished || seen[e.Node] || r.finished[e.Node] || !r.Wants(string(e.Node)) {
 			continue
@@ -99,11 +101,9 @@ func (r *Reader) copyStep(path dag.ID, x *executions, files []rundir.LogFile, to
 	if err != nil {
 		return err
 	}
-	count := map[place]int{}
-	for _, p := range list {
-		at := place{path, p.attempt, p.stream, 0}
-		count[at]++
-		at.nth = count[at]
+	places := placesOf(path, list)
+	for i, p := range list {
+		at := places[i]
 		if r.Attempt != 0 && p.attempt != r.Attempt {
 			continue
 		}
@@ -120,6 +120,18 @@ type place struct {
 	attempt int
 	stream  rundir.Stream
 	nth     int // among those of the same attempt and stream, from 1
+}
+
+// placesOf returns the places of the pieces of a step.
+func placesOf(path dag.ID, list []piece) []place {
+	places, count := make([]place, len(list)), map[place]int{}
+	for i, p := range list {
+		at := place{path, p.attempt, p.stream, 0}
+		count[at]++
+		at.nth = count[at]
+		places[i] = at
+	}
+	return places
 }
 
 func (r *Reader) copyPiece(at place, p piece, to io.Writer) error {

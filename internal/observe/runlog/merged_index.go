@@ -1,0 +1,104 @@
+package runlog
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// MergedIndex remembers what was found out about the logs of one Selection, so that a large log is not read again each time.
+// The zero value is ready for use. Safe for concurrent use.
+type MergedIndex struct {
+	mu       sync.Mutex
+	lines    *LineIndex
+	segments []segment // of the text that lines is about
+	logs     map[string]*boundaries
+}
+
+// boundaries are where the lines begin that follow the marks of a log file.
+type boundaries struct {
+	marks []int64
+	found []int64
+}
+
+// bounds returns, for the marks of a source, the beginning of the first line after each. Marks beyond the end of the log, and
+// the last one of a running step if its line has not ended, are left out. The lock is held.
+func (x *MergedIndex) bounds(s *source, log *openPiece) ([]int64, error) {
+	known := &boundaries{}
+	if s.file != "" {
+		if x.logs == nil {
+			x.logs = map[string]*boundaries{}
+		}
+		if x.logs[s.file] == nil {
+			x.logs[s.file] = known
+		}
+		known = x.logs[s.file]
+	}
+	for i := range known.marks {
+		if i >= len(s.marks) || s.marks[i].Size != known.marks[i] || known.found[i] > log.size {
+			known.marks, known.found = known.marks[:i], known.found[:i]
+			break
+		}
+	}
+	found := append([]int64(nil), known.found...)
+	for _, mark := range s.marks[len(found):] {
+		if mark.Size > log.size {
+			break
+		}
+		bound, ended, err := lineAfter(log, mark.Size, found)
+		if err != nil {
+			return nil, err
+		}
+		if !ended && s.age == current {
+			break
+		}
+		found = append(found, bound)
+		if ended {
+			known.marks, known.found = append(known.marks, mark.Size), append(known.found, bound)
+		}
+	}
+	return found, nil
+}
+
+// lineAfter returns where the first line begins at or after an offset, or the end of the log if its last line has not ended.
+// before are the boundaries before.
+func lineAfter(log *openPiece, at int64, before []int64) (bound int64, ended bool, err error) {
+	if n := len(before); n > 0 && before[n-1] >= at { // in the same line
+		return before[n-1], true, nil
+	}
+	buf := make([]byte, 512)
+	for at--; at < log.size; {
+		n, err := log.ReadAt(buf[:min(int64(len(buf)), log.size-at)], at)
+		if n == 0 {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return 0, false, fmt.Errorf("cannot read a log: %w", err)
+		}
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return at + int64(i) + 1, true, nil
+		}
+		at += int64(n)
+		if len(buf) < 64<<10 {
+			buf = make([]byte, 64<<10)
+		}
+	}
+	return log.size, false, nil
+}
+
+// linesOf returns the index of the lines of a text: that of the text before if it has only grown. The lock is held.
+func (x *MergedIndex) linesOf(segments []segment) *LineIndex {
+	grown := x.lines != nil && len(segments) >= len(x.segments)
+	for i := 0; grown && i < len(x.segments); i++ {
+		a, b := &x.segments[i], &segments[i]
+		end := i == len(x.segments)-1
+		grown = a.source.place == b.source.place && a.source.file == b.source.file && a.from == b.from && a.at == b.at &&
+			(a.to == b.to && a.ended == b.ended || end && a.to <= b.to && !a.ended)
+	}
+	if !grown {
+		x.lines = new(LineIndex)
+	}
+	x.segments = segments
+	return x.lines
+}
