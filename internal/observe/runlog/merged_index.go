@@ -12,7 +12,7 @@ import (
 type MergedIndex struct {
 	mu       sync.Mutex
 	lines    *LineIndex
-	segments []segment // of the text that lines is about
+	segments []laidOut // of the text that lines is about
 	logs     map[string]*boundaries
 }
 
@@ -87,18 +87,32 @@ func lineAfter(log *openPiece, at int64, before []int64) (bound int64, ended boo
 	return log.size, false, nil
 }
 
+// laidOut is a segment as the index remembers it.
+type laidOut struct {
+	place        place
+	file         string
+	from, to, at int64
+	ended        bool
+}
+
 // linesOf returns the index of the lines of a text: that of the text before if it has only grown. The lock is held.
 func (x *MergedIndex) linesOf(segments []segment) *LineIndex {
-	grown := x.lines != nil && len(segments) >= len(x.segments)
+	now := make([]laidOut, len(segments))
+	for i := range segments {
+		s := &segments[i]
+		now[i] = laidOut{s.source.place, s.source.file, s.from, s.to, s.at, s.ended}
+	}
+	grown := x.lines != nil && len(now) >= len(x.segments)
 	for i := 0; grown && i < len(x.segments); i++ {
-		a, b := &x.segments[i], &segments[i]
-		end := i == len(x.segments)-1
-		grown = a.source.place == b.source.place && a.source.file == b.source.file && a.from == b.from && a.at == b.at &&
-			(a.to == b.to && a.ended == b.ended || end && a.to <= b.to && !a.ended)
+		was, is := x.segments[i], now[i]
+		if i == len(x.segments)-1 && !was.ended && was.to <= is.to { // the last line may go on
+			was.to, was.ended = is.to, is.ended
+		}
+		grown = was == is
 	}
 	if !grown {
 		x.lines = new(LineIndex)
 	}
-	x.segments = segments
+	x.segments = now
 	return x.lines
 }

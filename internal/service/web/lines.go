@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 )
@@ -15,21 +16,23 @@ import (
 var logPart = []param{
 	{name: "step", kind: "string", doc: "The path of the step, as in the events of the run."},
 	{name: "attempt", kind: "integer", doc: "The attempt. Default: the last one that has output."},
-	{name: "stream", kind: "string", doc: "The stream. Default: stdout, or stderr if only that has output.", enum: []string{"stdout", "stderr"}},
+	{name: "stream", kind: "string", doc: "The stream. Default: stdout, or stderr if only that has output; with `merged`, both.", enum: []string{"stdout", "stderr"}},
+	{name: "merged", kind: "string", doc: "With 1, the streams are merged in the order in which they were printed, and each line has its origin. Without `step`: those of all steps, all attempts.", enum: []string{"0", "1"}},
 }
 
 // lineHandlers answer requests for lines of the logs of steps.
 type lineHandlers struct {
 	runs     Runs
 	stateDir string
-	indexes  lineIndexes
+	indexes  indexes[runlog.LineIndex]
+	merged   indexes[runlog.MergedIndex]
 }
 
 func (h *lineHandlers) routes() []route {
 	return []route{
 		{method: "GET", path: "/api/v1/runs/{id}/lines", id: "logLines", summary: "Read lines of the output of one attempt of a step",
 			doc: "Lines are numbered from 1 and can be read from any place of the log, whatever its size. Very long lines are shortened, and a page has at most about 1 MiB. " +
-				"If the log does not end with a line break, its last line may continue: read it again.",
+				"If the log does not end with a line break, its last line may continue: read it again. In a merged log of a run that has not ended, lines after `settled` may still move.",
 			query: append([]param{
 				{name: "from", kind: "integer", doc: "The first line. 0 is the last line of the log, -9 the tenth from its end. Default: -499."},
 				{name: "limit", kind: "integer", doc: "The maximum number of lines, 1 to 5000. Default: 500."}}, logPart...),
@@ -46,8 +49,8 @@ func (h *lineHandlers) routes() []route {
 
 // partJSON describes one log of a step.
 type partJSON struct {
-	Attempt int    `json:"attempt"`
-	Stream  string `json:"stream"`
+	Attempt int    `json:"attempt,omitempty"`
+	Stream  string `json:"stream,omitempty"`
 	Bytes   int64  `json:"bytes"`
 }
 
@@ -69,6 +72,9 @@ type linesJSON struct {
 	From  int64    `json:"from"`
 	Lines []string `json:"lines"`
 	Cut   []int64  `json:"cut"`
+
+	Settled *int64       `json:"settled,omitempty"`
+	Origins []linesBegin `json:"origins,omitempty"`
 }
 
 func (h *lineHandlers) logLines(w http.ResponseWriter, r *http.Request) error {
@@ -80,13 +86,16 @@ func (h *lineHandlers) logLines(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	parts, chosen, err := h.logParts(r)
+	past, parts, chosen, err := h.logParts(r)
 	if err != nil {
 		return err
 	}
 	doc := linesJSON{Parts: []partJSON{}, Lines: []string{}, Cut: []int64{}, From: 1}
 	for _, p := range parts {
 		doc.Parts = append(doc.Parts, partOf(p))
+	}
+	if isMerged(r) {
+		return h.mergedLines(w, r, past, chosen, doc, from, int(limit))
 	}
 	if chosen == nil {
 		return writeJSON(w, 200, doc)
@@ -110,6 +119,12 @@ func (h *lineHandlers) logLines(w http.ResponseWriter, r *http.Request) error {
 type matchJSON struct {
 	Line int64  `json:"line"`
 	Text string `json:"text"`
+	*originJSON
+}
+
+type matchesJSON struct {
+	Matches []matchJSON `json:"matches"`
+	Next    int64       `json:"next,omitempty"`
 }
 
 func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
@@ -125,13 +140,13 @@ func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	doc := struct {
-		Matches []matchJSON `json:"matches"`
-		Next    int64       `json:"next,omitempty"`
-	}{Matches: []matchJSON{}}
-	_, chosen, err := h.logParts(r)
+	doc := matchesJSON{Matches: []matchJSON{}}
+	past, _, chosen, err := h.logParts(r)
 	if err != nil {
 		return err
+	}
+	if isMerged(r) {
+		return h.searchMerged(w, r, past, chosen, text, from, int(limit))
 	}
 	if chosen == nil {
 		return writeJSON(w, 200, doc)
@@ -146,30 +161,30 @@ func (h *lineHandlers) searchLog(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	for _, m := range found {
-		doc.Matches = append(doc.Matches, matchJSON(m))
+		doc.Matches = append(doc.Matches, matchJSON{Line: m.Line, Text: m.Text})
 	}
 	doc.Next = next
 	return writeJSON(w, 200, doc)
 }
 
-// logParts returns the logs of the step that a request names, and the one that it chooses, nil if
-// there is none.
-func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *runlog.Part, err error) {
+// logParts returns the run and the logs of the step that a request names, and the one that it chooses, nil if there is none.
+// A merged log needs no step.
+func (h *lineHandlers) logParts(r *http.Request) (past *engine.RecordedRun, parts []runlog.Part, chosen *runlog.Part, err error) {
 	id, step, only := r.PathValue("id"), r.URL.Query().Get("step"), r.URL.Query().Get("stream")
 	attempt, err := queryNumber(r, "attempt", 0, 1, 1<<31)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	past, err := h.runs.RecordedRun(r.Context(), id)
-	if err != nil {
-		return nil, nil, err
+	past, err = h.runs.RecordedRun(r.Context(), id)
+	if err != nil || step == "" && isMerged(r) {
+		return past, nil, nil, err
 	}
 	parts, known, err := runlog.Parts(rundir.LogFolder(h.stateDir, id), past.Plan, past.Events, dag.ID(step))
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, nil, err
 	case !known && past.Plan.Step(step) == nil:
-		return nil, nil, past.NoStep(step)
+		return nil, nil, nil, past.NoStep(step)
 	}
 	for i := range parts {
 		p := &parts[i]
@@ -178,7 +193,7 @@ func (h *lineHandlers) logParts(r *http.Request) (parts []runlog.Part, chosen *r
 			chosen = p
 		}
 	}
-	return parts, chosen, nil
+	return past, parts, chosen, nil
 }
 
 // queryNumber returns a query parameter that is a whole number, or a default.
@@ -194,27 +209,27 @@ func queryNumber(r *http.Request, name string, otherwise, low, high int64) (int6
 	return n, nil
 }
 
-// lineIndexes keeps the indexes of the logs that were read last.
-type lineIndexes struct {
+// indexes keeps what was found out about the logs that were read last.
+type indexes[T any] struct {
 	mu  sync.Mutex
-	all map[string]*runlog.LineIndex
+	all map[string]*T
 }
 
-const maxLineIndexes = 200
+const maxIndexes = 100
 
 // of returns the index of a log.
-func (l *lineIndexes) of(key string) *runlog.LineIndex {
+func (l *indexes[T]) of(key string) *T {
 	if key == "" {
-		return new(runlog.LineIndex)
+		return new(T)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.all[key]
 	if x == nil {
-		if l.all == nil || len(l.all) >= maxLineIndexes {
-			l.all = map[string]*runlog.LineIndex{}
+		if l.all == nil || len(l.all) >= maxIndexes {
+			l.all = map[string]*T{}
 		}
-		x = new(runlog.LineIndex)
+		x = new(T)
 		l.all[key] = x
 	}
 	return x

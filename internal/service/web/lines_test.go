@@ -78,6 +78,86 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestMergedLines reads the streams of a step, and of a run, in the order in which they were printed.
+func TestMergedLines(t *testing.T) {
+	b := newBench(t, web.Options{})
+	id, file := b.gated()
+	var p mergedPage
+	for p.Total < 3 {
+		p = b.merged(id, "")
+	}
+	if p.Settled == nil || *p.Settled > p.Total {
+		t.Errorf("%+v", p)
+	}
+	b.open(file)
+	b.becomes(id, dag.Succeeded)
+	p = b.merged(id, "")
+	if got, want := p.String(), "one:stdout:first one:stderr:grumble two:stdout:waiting two:stdout:done"; got != want || *p.Settled != 4 {
+		t.Errorf("%s, want %s; %d settled", got, want, *p.Settled)
+	}
+	for _, o := range p.Origins {
+		if o.Time == "" {
+			t.Errorf("%+v", o)
+		}
+	}
+	p = b.merged(id, "&step=one&from=2")
+	if got, want := p.String(), "one:stderr:grumble"; got != want || p.Attempt != 1 || p.Bytes != 14 || len(p.Parts) != 2 {
+		t.Errorf("%s, want %s: %+v", got, want, p)
+	}
+	if p := b.merged(id, "&stream=stderr"); p.String() != "one:stderr:grumble" {
+		t.Errorf("%s", p)
+	}
+	if p := b.merged(id, "&step=one&attempt=2"); p.Total != 0 || len(p.Parts) != 2 {
+		t.Errorf("%+v", p)
+	}
+	_, doc := b.get("/api/v1/runs/" + id + "/search?merged=1&text=" + url.QueryEscape("G"))
+	var found struct {
+		Matches []struct {
+			Line               int
+			Text, Step, Stream string
+		}
+	}
+	if err := json.Unmarshal(doc, &found); err != nil || len(found.Matches) != 2 || found.Matches[0].Step != "one" || found.Matches[0].Stream != "stderr" || found.Matches[1].Line != 3 {
+		t.Errorf("%v %s", err, doc)
+	}
+	if res, doc := b.get("/api/v1/runs/" + id + "/lines?merged=1&step=none"); res.StatusCode != 404 {
+		t.Errorf("%d %s", res.StatusCode, doc)
+	}
+}
+
+type mergedPage struct {
+	logPage
+	Settled *int64
+	Origins []struct {
+		Line               int64
+		Step, Stream, Time string
+	}
+}
+
+// String returns the lines as STEP:STREAM:TEXT.
+func (p mergedPage) String() string {
+	var list []string
+	for i, text := range p.Lines {
+		of := ""
+		for _, o := range p.Origins {
+			if o.Line <= p.From+int64(i) {
+				of = o.Step + ":" + o.Stream
+			}
+		}
+		list = append(list, of+":"+text)
+	}
+	return strings.Join(list, " ")
+}
+
+func (b *bench) merged(id, query string) (p mergedPage) {
+	b.Helper()
+	_, doc := b.get("/api/v1/runs/" + id + "/lines?merged=1" + query)
+	if err := json.Unmarshal(doc, &p); err != nil {
+		b.Fatalf("%v %s", err, doc)
+	}
+	return p
+}
+
 // TestAnswerLines: the output of a step without log files is in its result.
 func TestAnswerLines(t *testing.T) {
 	b := newBench(t, web.Options{})
