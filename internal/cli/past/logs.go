@@ -1,7 +1,9 @@
 package past
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,12 +34,18 @@ its step and, from the second on, its attempt. For a step that uses a tool, prin
 output of the steps inside it; for a loop, that of its items. Standard error of the steps
 goes to standard error.
 
+With --timestamps or -o jsonl, the lines of both streams and of all steps are in the order
+in which they were printed. Times are accurate to about a tenth of a second; "-" is a time
+that is not known, such as those of runs of earlier versions.
+
 On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f or
 --no-pager is given.`,
 		Example: `  flowrun logs latest
   flowrun logs 1m80y test > test.log
   flowrun logs latest test --attempt 2
   flowrun logs latest --grep 'error|warning'
+  flowrun logs latest --timestamps
+  flowrun logs latest -o jsonl | jq -r 'select(.stream == "stderr").text'
   flowrun logs latest -f`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -63,8 +71,8 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 				if err != nil {
 					return err
 				}
-				print := func() error { return newLogs(env, s, run, reader, pattern).print(ctx, f.follow) }
-				if f.follow || f.noPager {
+				print := func() error { return newLogs(env, s, run, reader, pattern, &f).print(ctx, f.follow) }
+				if f.follow || f.noPager || f.output != "text" {
 					return print()
 				}
 				return env.Page(print)
@@ -77,15 +85,17 @@ On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f 
 	fl.IntVar(&f.attempt, "attempt", 0, "print only attempt `n` of each step; a fallback belongs to the last one")
 	fl.StringVar(&f.since, "since", "", "print only steps that ended within this `duration` (10m, 24h, 7d), or since a date or a time (RFC 3339), or still run")
 	fl.StringVar(&f.grep, "grep", "", "print only lines that match this `pattern` (RE2)")
+	fl.BoolVarP(&f.timestamps, "timestamps", "t", false, "print before each line when it was printed (UTC), in the order of time")
+	ui.OutputFlag(c, &f.output, "text", "jsonl")
 	fl.BoolVar(&f.noPager, "no-pager", false, "do not use a pager on a terminal")
 	return c
 }
 
 // logsFlags are the flags of flowrun logs.
 type logsFlags struct {
-	follow, noPager bool
-	attempt         int
-	since, grep     string
+	follow, noPager, timestamps bool
+	attempt                     int
+	since, grep, output         string
 }
 
 func (f *logsFlags) check(c *cobra.Command) (since time.Time, pattern *regexp.Regexp, err error) {
@@ -137,12 +147,20 @@ type logs struct {
 	attempt  int // the one of the selected step that was printed last
 	pattern  *regexp.Regexp
 	filters  map[io.Writer]*lineFilter
+	merged   bool          // in the order of time
+	encoder  *json.Encoder // nil: lines are text
+	encoded  *bufio.Writer
 	notef    func(format string, args ...any)
 }
 
-func newLogs(env *ui.Env, s history.Store, run *engine.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp) *logs {
+func newLogs(env *ui.Env, s history.Store, run *engine.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp, f *logsFlags) *logs {
 	l := &logs{store: s, run: run, reader: reader, plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)},
-		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef}
+		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef, merged: f.timestamps}
+	if f.output == "jsonl" {
+		l.merged, l.encoded = true, bufio.NewWriter(env.Stdout)
+		l.encoder = json.NewEncoder(l.encoded)
+		l.encoder.SetEscapeHTML(false)
+	}
 	var names []string
 	for _, s := range run.Result().Steps {
 		name := s.ID
@@ -174,7 +192,16 @@ const followInterval = 100 * time.Millisecond
 func (l *logs) print(ctx context.Context, follow bool) error {
 	for {
 		live := l.run.Info.Live()
-		if err := l.reader.Copy(l.run.Events, l.writerFor); err != nil {
+		var err error
+		if l.merged {
+			err = l.reader.CopyLines(l.run.Events, follow && live, l.line)
+			if l.encoded != nil {
+				err = errors.Join(err, l.encoded.Flush())
+			}
+		} else {
+			err = l.reader.Copy(l.run.Events, l.writerFor)
+		}
+		if err != nil {
 			return err
 		}
 		if !follow || !live {
@@ -202,8 +229,13 @@ func (l *logs) reportTruncated() {
 	}
 }
 
-// writerFor returns the writer for a stream of an attempt of a step.
+// writerFor returns the writer for what is new in a stream of an attempt of a step.
 func (l *logs) writerFor(stream rundir.Stream, path dag.ID, attempt int) io.Writer {
+	return l.filtered(l.printer(stream, path, attempt))
+}
+
+// printer returns the writer for lines of a stream of an attempt of a step.
+func (l *logs) printer(stream rundir.Stream, path dag.ID, attempt int) io.Writer {
 	i := 0
 	if stream == rundir.Stderr {
 		i = 1
@@ -213,9 +245,9 @@ func (l *logs) writerFor(stream rundir.Stream, path dag.ID, attempt int) io.Writ
 			fmt.Fprintf(l.plain[0], "--- attempt %d ---\n", attempt)
 			l.attempt = attempt
 		}
-		return l.filtered(l.plain[i])
+		return l.plain[i]
 	}
-	return l.filtered(l.out[i].Step(attemptName(string(path), attempt)))
+	return l.out[i].Step(attemptName(string(path), attempt))
 }
 
 // filtered returns a writer that passes on the lines that match --grep.
