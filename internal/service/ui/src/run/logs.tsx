@@ -1,4 +1,4 @@
-// The output of the steps: the steps on the left, the log of the chosen one on the right.
+// The output of the steps: the steps on the left, the log of the chosen one, or of all, on the right.
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, toError, url, type ApiError } from '../api';
@@ -10,14 +10,29 @@ import { Glyph, settled, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
-import { spans } from './ansi';
+import { Line, type LogText, type Origin } from './log_line';
 import { tabHref, type RunView } from './page';
 import { depth, lastPart } from './steps';
 
 export const failedStates: State[] = ['failed', 'timed-out', 'interrupted'];
 
 interface Part { attempt: number; stream: 'stdout' | 'stderr'; bytes: number }
-export interface Lines { parts: Part[]; attempt?: number; stream?: Part['stream']; bytes?: number; total: number; open: boolean; from: number; lines: string[]; cut: number[] }
+export interface Lines { parts: Part[]; attempt?: number; stream?: Part['stream']; bytes?: number; total: number; open: boolean; from: number; lines: string[]; cut: number[]; settled?: number; origins?: Origin[] }
+
+/** The lines that the page holds. */
+interface Window { parts: Part[]; attempt?: number; total: number; open: boolean; settled: number; from: number; lines: LogText[] }
+
+function windowOf(p: Lines): Window {
+  const list = p.origins ?? [], cut = new Set(p.cut);
+  let at = -1;
+  return { ...p, settled: p.settled ?? p.total, lines: p.lines.map((text, i) => {
+    while (at + 1 < list.length && list[at + 1].line <= p.from + i) at++;
+    return { text, of: list[at], cut: cut.has(p.from + i) };
+  }) };
+}
+
+/** The step of the log of the whole run. */
+const all = '*';
 
 const pageLines = 500, maxLines = 3000;
 
@@ -25,7 +40,7 @@ export function Logs(p: RunView) {
   const { id, run } = p, find = useSignal('');
   const wanted = run.steps.filter((s) => s.id.toLowerCase().includes(find.value.toLowerCase()));
   const asked = routed.value.query.get('step');
-  const chosen = run.steps.find((s) => s.id === asked) ?? firstInteresting(run.steps);
+  const chosen = asked === all ? undefined : run.steps.find((s) => s.id === asked) ?? firstInteresting(run.steps);
   const at = wanted.findIndex((s) => s === chosen || s.id === chosen?.id);
   const open = (by: number) => {
     const s = wanted[Math.max(0, Math.min(wanted.length - 1, at + by))];
@@ -36,6 +51,7 @@ export function Logs(p: RunView) {
   return <div class="logs">
     <div class="log-steps">
       <input type="search" aria-label="Find steps" placeholder="Find steps" value={find.value} onInput={(e: any) => { find.value = e.currentTarget.value; }} />
+      <div class="step-nav"><A href={tabHref(id, 'logs', { step: all })} aria-current={chosen ? undefined : 'true'}>All steps</A></div>
       <Virtual class="step-nav" label="Steps" count={wanted.length} height={30} show={at >= 0 ? at : undefined} row={(i) => {
         const s = wanted[i];
         return <div role="listitem" key={s.id}><A href={tabHref(id, 'logs', { step: s.id })} class="clip" title={s.id} aria-current={s.id === chosen?.id ? 'true' : undefined}
@@ -43,7 +59,7 @@ export function Logs(p: RunView) {
           <Glyph state={s.status} size={14} /> {find.value ? s.id : lastPart(s.id)}<span class="sr-only">, {word(s.status)}</span></A></div>;
       }} />
     </div>
-    {chosen && <Viewer key={chosen.id} view={p} step={chosen} />}
+    <Viewer key={chosen?.id} view={p} step={chosen} />
   </div>;
 }
 
@@ -67,16 +83,16 @@ export async function readEnd(id: string, step: string, limit: number, abort?: A
 /** Whether the attempt of a page of lines wrote to its standard error. */
 const hasErrors = (page: Lines) => page.parts.some((o) => o.attempt === page.attempt && o.stream === 'stderr');
 
-/** The log of one step: a window of lines that moves over a log of any size. */
-function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
+/** The log of one step, or of all: a window of lines that moves over a log of any size. */
+function Viewer({ view: { id, run }, step }: { view: RunView; step?: StepDoc }) {
   const q = routed.value.query;
-  const attempt = q.get('try') ?? '', stream = q.get('stream') ?? '', line = Number(q.get('line')) || 0;
-  const win = useSignal<Lines | undefined>(undefined), problem = useSignal<ApiError | undefined>(undefined);
-  const wrap = useSignal(localStorage.getItem('wrap') === '1'), follow = useSignal(line === 0);
-  const box = useRef<HTMLDivElement>(null), part = { step: step.id, attempt, stream };
+  const attempt = q.get('try') ?? '', stream = q.get('stream') ?? '', [line = 0, lastLine = line] = (q.get('line') ?? '').split('-').map((n) => Number(n) || 0);
+  const win = useSignal<Window | undefined>(undefined), problem = useSignal<ApiError | undefined>(undefined);
+  const wrap = useKept('wrap'), times = useKept('times'), raw = useKept('raw'), follow = useSignal(line === 0);
+  const box = useRef<HTMLDivElement>(null), part = { step: step?.id, attempt, stream };
   const reads = useRef({ latest: 0, busy: false, again: false }).current;
-  const path = `/runs/${encodeURIComponent(id)}/lines`, failed = failedStates.includes(step.status);
-  const live = !settled(step.status) && step.status !== 'pending' || run.status === 'running' && !step.ended;
+  const path = `/runs/${encodeURIComponent(id)}/lines`;
+  const live = step ? !settled(step.status) && step.status !== 'pending' || run.status === 'running' && !step.ended : !settled(run.status);
 
   // Reads lines and puts them into the window: instead of what is there, before it or after it.
   // A new window replaces what is still being read; otherwise there is one request at a time.
@@ -89,19 +105,18 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
     reads.busy = true;
     reads.again = false;
     try {
-      const page = await get<Lines>(path, { ...part, from, limit });
+      const page = windowOf(await get<Lines>(path, { ...part, merged: 1, from, limit }));
       if (mine !== reads.latest) return;
       const el = box.current, w = win.value, below = el ? el.scrollHeight - el.scrollTop : 0;
       problem.value = undefined;
-      if (how === 'new' && failed && !q.get('stream') && page.stream === 'stdout' && hasErrors(page)) setQuery({ stream: 'stderr' });
-      else if (how === 'new' || !w) win.value = page;
+      if (how === 'new' || !w) win.value = page;
       else if (how === 'before') {
         const lines = page.lines.slice(0, w.from - page.from).concat(w.lines).slice(0, maxLines);
-        win.value = { ...page, lines, cut: page.cut.concat(w.cut) };
+        win.value = { ...page, lines };
         if (el) requestAnimationFrame(() => { el.scrollTop = el.scrollHeight - below; });
       } else {
         const kept = w.lines.slice(0, page.from - w.from).concat(page.lines), drop = Math.max(0, kept.length - maxLines);
-        win.value = { ...page, from: w.from + drop, lines: kept.slice(drop), cut: w.cut.concat(page.cut) };
+        win.value = { ...page, from: w.from + drop, lines: kept.slice(drop) };
       }
     } catch (e) {
       if (mine === reads.latest) problem.value = toError(e);
@@ -113,7 +128,10 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   const last = () => (win.value ? win.value.from + win.value.lines.length - 1 : 0);
   const atEnd = () => !win.value || last() >= win.value.total;
   const tail = () => read(-(pageLines - 1), 'new');
-  const more = () => read(last() + (win.value?.open && atEnd() ? 0 : 1), 'after');
+  const more = () => { // from the first line that may still change
+    const w = win.value, end = last(), from = w && atEnd() ? Math.max(w.from, end - 1000, Math.min(end + (w.open ? 0 : 1), w.settled + 1)) : end + 1;
+    return read(from, 'after', end + 1 - from + pageLines);
+  };
   const goTo = (n: number) => {
     follow.value = false;
     if (win.value && n >= win.value.from && n <= last()) return show(n);
@@ -128,14 +146,14 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
     win.value = undefined;
     if (line > 0) goTo(line);
     else tail();
-  }, [step.id, attempt, stream]);
+  }, [step?.id, attempt, stream]);
   useEffect(() => { if (line > 0 && win.value) goTo(line); }, [line]);
   useEffect(() => { // reads on while the step runs, and once more when it has ended
     if (!live) { if (win.value && atEnd()) more(); return; }
     const timer = setInterval(() => { if (!document.hidden && atEnd()) more(); }, 700);
     return () => clearInterval(timer);
-  }, [live, step.id, attempt, stream]);
-  useEffect(() => { if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight; }, [win.value, follow.value, wrap.value]);
+  }, [live, step?.id, attempt, stream]);
+  useEffect(() => { if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight; }, [win.value, follow.value, wrap.value, times.value]);
   const onScroll = () => {
     const el = box.current!, w = win.value;
     if (!w) return;
@@ -146,24 +164,26 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
   useKeys([
     { keys: 'G', does: 'End of the log', run: () => { follow.value = true; tail(); } },
     { keys: 'g g', does: 'Beginning of the log', run: () => goTo(1) },
-    { keys: 'w', does: 'Wrap lines', run: () => toggleWrap() },
+    { keys: 'w', does: 'Wrap lines', run: wrap.toggle },
+    { keys: 'T', does: 'Times of lines', run: times.toggle },
   ]);
-  const toggleWrap = () => { wrap.value = !wrap.value; localStorage.setItem('wrap', wrap.value ? '1' : '0'); };
   const w = win.value, attempts = [...new Set(w?.parts.map((p) => p.attempt))];
-  const shown = w?.attempt ?? (Number(attempt) || step.attempts || 1);
-  const search = useSearch(id, { step: step.id, attempt: String(w?.attempt ?? ''), stream: w?.stream ?? '' }, goTo);
-  return <section class="log" aria-label={`Log of ${step.id}`}>
+  const shown = w?.attempt ?? (Number(attempt) || step?.attempts || 1);
+  const search = useSearch(id, { step: step?.id ?? '', attempt: String(w?.attempt ?? ''), stream, merged: '1' }, goTo);
+  const look = { times: times.value, raw: raw.value, marked: [line, lastLine] as [number, number], find: search.text.value, run: step ? undefined : id };
+  const toggle = (o: typeof wrap, text: string) => <Button kind="quiet" aria-pressed={o.value} onClick={o.toggle}>{text}</Button>;
+  return <section class="log" aria-label={`Log of ${step?.id ?? 'all steps'}`}>
     <div class="log-bar">
-      <span class="clip" title={step.id}><Glyph state={step.status} /> <strong>{step.id}</strong> <span class="muted">{word(step.status)}{step.exit_code ? `, exit code ${step.exit_code}` : ''}</span></span>
+      {step ? <span class="clip" title={step.id}><Glyph state={step.status} /> <strong>{step.id}</strong> <span class="muted">{word(step.status)}{step.exit_code ? `, exit code ${step.exit_code}` : ''}</span></span> : <strong class="clip">All steps</strong>}
       {attempts.length > 1 && <select aria-label="Attempt" value={shown} onChange={(e: any) => setQuery({ try: e.currentTarget.value, line: null })}>
         {attempts.map((n) => <option key={n} value={n} selected={n === shown}>Attempt {n}</option>)}</select>}
-      <div class="segments" role="group" aria-label="Stream">{(['stdout', 'stderr'] as const).map((name) => {
+      <div class="segments" role="group" aria-label="Stream">{['', 'stdout', 'stderr'].map((name) => {
         const part = w?.parts.find((p) => p.attempt === shown && p.stream === name);
-        return <button type="button" key={name} aria-pressed={w?.stream === name} disabled={!part} onClick={() => setQuery({ stream: name, line: null })}>{name} {part && <span class="muted">{bytes(part.bytes)}</span>}</button>;
+        return <button type="button" key={name} aria-pressed={stream === name} disabled={!!name && !!step && !part} onClick={() => setQuery({ stream: name, line: null })}>{name || 'Both'} {part && <span class="muted">{bytes(part.bytes)}</span>}</button>;
       })}</div>
-      <div class="actions"><RetryFrom run={run} step={step.id} />
-        <Button kind="quiet" aria-pressed={wrap.value} onClick={toggleWrap}>{wrap.value ? 'Do not wrap' : 'Wrap'}</Button>
-        <a class="button quiet" download href={url(`/runs/${encodeURIComponent(id)}/logs`, { ...part, attempt: w?.attempt, stream: w?.stream, download: 1 })}>Download</a></div>
+      <div class="actions">{step && <RetryFrom run={run} step={step.id} />}
+        {toggle(times, 'Times')}{toggle(raw, 'Raw')}{toggle(wrap, 'Wrap')}
+        <a class="button quiet" download href={url(`/runs/${encodeURIComponent(id)}/logs`, { ...part, attempt: w?.attempt, download: 1 })}>Download</a></div>
     </div>
     <div class="log-bar find">
       <input data-search type="search" aria-label="Search the log" placeholder="Search the log" value={search.text.value} onInput={(e: any) => search.set(e.currentTarget.value)}
@@ -174,44 +194,18 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step: StepDoc }) {
     </div>
     {problem.value && <Problem error={problem.value} retry={w ? more : tail} />}
     {(w || !problem.value) && <div class={wrap.value ? 'lines wrap' : 'lines'} ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Lines">
-        {w && w.total === 0 && <Empty>{step.status === 'pending' ? 'The step has not started.' : live ? 'The step has printed nothing so far.' : 'The step printed nothing itself.'}</Empty>}
+        {w && w.total === 0 && <Empty>{step?.status === 'pending' ? 'The step has not started.' : live ? 'Nothing has been printed so far.' : 'Nothing was printed here.'}</Empty>}
         {w && w.from > 1 && <div class="edge">Lines before {w.from.toLocaleString('en')} are read when you scroll up. <Button kind="quiet" onClick={() => goTo(1)}>Go to the first line</Button></div>}
-        {w?.lines.map((text, i) => <Line key={w.from + i} n={w.from + i} text={text} cut={w.cut.includes(w.from + i)} marked={w.from + i === line} found={search.current() === w.from + i} find={search.text.value} />)}
+        {w?.lines.map((l, i) => <Line key={w.from + i} n={w.from + i} line={l} before={w.lines[i - 1]?.of} found={search.current() === w.from + i} look={look} />)}
         {w && last() < w.total && <div class="edge">{count(w.total - last(), 'more line')} <Button kind="quiet" onClick={() => { follow.value = true; tail(); }}>Go to the end</Button></div>}
       </div>}
   </section>;
 }
 
-function Line({ n, text, cut, marked, found, find }: { n: number; text: string; cut: boolean; marked: boolean; found: boolean; find: string }) {
-  return <div class={'log-line' + (marked ? ' marked' : '') + (found ? ' found' : '')} data-n={n}>
-    <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}`} tabIndex={-1} onClick={(e) => { if (!e.metaKey && !e.ctrlKey) { e.preventDefault(); setQuery({ line: marked ? null : n }); } }} />
-    <span class="line-text">{spans(text).map((s, i) => s.class || s.style ? <span key={i} class={s.class} style={s.style}>{linked(s.text, find)}</span> : linked(s.text, find))}{cut && <i class="muted"> … the rest of this line is in the download</i>}{'\n'}</span>
-  </div>;
-}
-
-function lineHref(n: number): string {
-  const q = new URLSearchParams(location.search);
-  q.set('line', String(n));
-  return location.pathname + '?' + q;
-}
-
-/** A text with its web addresses as links, and the words that were searched for marked. */
-function linked(text: string, find: string): any {
-  const parts = text.split(/(https?:\/\/[^\s<>"'`()]+[^\s<>"'`().,;:!?])/);
-  return parts.length === 1 ? highlight(text, find) : parts.map((part, i) => (i % 2 ? <a key={i} href={part} target="_blank" rel="noreferrer">{highlight(part, find)}</a> : highlight(part, find)));
-}
-
-/** A text with the words that were searched for marked. */
-function highlight(text: string, find: string): any {
-  if (!find) return text;
-  const lower = text.toLowerCase(), word = find.toLowerCase(), out: any[] = [];
-  let at = 0;
-  if (lower.length !== text.length) return text;
-  for (let i = lower.indexOf(word); i >= 0; i = lower.indexOf(word, at)) {
-    out.push(text.slice(at, i), <mark>{text.slice(i, i + word.length)}</mark>);
-    at = i + word.length;
-  }
-  return out.length ? [...out, text.slice(at)] : text;
+/** A switch that the browser remembers. */
+function useKept(name: string) {
+  const on = useSignal(localStorage.getItem(name) === '1');
+  return { get value() { return on.value; }, toggle: () => { on.value = !on.value; localStorage.setItem(name, on.value ? '1' : '0'); } };
 }
 
 /** Searches the whole log in the service, part by part. */

@@ -43,7 +43,7 @@ const tabs: { name: string; text: string; key: string; view: (p: RunView) => any
 /** The address of a tab of a run, with the step and time that are chosen now. */
 export function tabHref(id: string, tab: string, more: Record<string, string> = {}): string {
   const q = new URLSearchParams(), now = routed.value.query;
-  for (const name of ['step', 't']) if (now.get(name)) q.set(name, now.get(name)!);
+  for (const name of ['step', 't']) if (now.get(name) && now.get(name) !== '*') q.set(name, now.get(name)!); // * are all steps, in logs
   for (const [name, v] of Object.entries(more)) q.set(name, v);
   const text = q.toString();
   return pathOf('runs', id, tab) + (text && '?' + text);
