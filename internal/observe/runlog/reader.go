@@ -4,7 +4,8 @@
 // text, flowrun removes the file (dag.Output.Whole). So the log of an attempt is a file, a text in the events, or several of
 // both, and this package is the one place that finds them. If a file is missing, the beginning of the output that is in the
 // events is all there is. A Reader remembers how far it has read; called again while the run continues, it returns what is
-// new. The package only reads; its caller decides how to show the text.
+// new. Merged is the text of several streams in the order of the times at which they were printed (package logtimes). The
+// package only reads; its caller decides how to show the text.
 package runlog
 
 import (
