@@ -14,6 +14,7 @@ import (
 // printTimes looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
 // when they grew. A process prints into its files itself, so there is nothing else to see. nil records nothing.
 type printTimes struct {
+	shows   bool                   // it only shows the files: what a terminal printed is divided when the step ends
 	base    func() (string, error) // path of the file of the times, before rundir.FirstFree makes it unique
 	started time.Time
 
@@ -38,10 +39,10 @@ const (
 
 // newPrintTimes returns nil if the session keeps no logs.
 func (t *attempt) newPrintTimes() *printTimes {
-	if t.session.options.LogDir == "" || t.dialog.tty != nil { // what a terminal printed is divided when the step ends
+	if t.session.options.LogDir == "" {
 		return nil
 	}
-	p := &printTimes{started: t.began, looked: t.began, base: func() (string, error) {
+	p := &printTimes{shows: t.dialog.tty != nil, started: t.began, looked: t.began, base: func() (string, error) {
 		dir, err := t.session.logFolder()
 		return filepath.Join(dir, rundir.TimesName(t.call.Path, t.call.Attempt)), err
 	}}
@@ -92,14 +93,16 @@ func (p *printTimes) printed() {
 
 // look records what has grown, and shows it. The lock is held.
 func (p *printTimes) look() (grew bool) {
-	now := time.Now()
-	grew = p.recorder.Add(now, p.states())
+	now, states := time.Now(), p.states()
 	p.looked = now
+	if !p.shows {
+		grew = p.recorder.Add(now, states)
+	}
 	if now.Sub(p.started) < showSoon {
 		return grew
 	}
-	for _, f := range p.files {
-		if f != nil {
+	for i, f := range p.files {
+		if states[i].Size > 0 {
 			f.show()
 		}
 	}
@@ -179,7 +182,9 @@ func (p *printTimes) end(streams [2]*stream) {
 			last[i] = st.state
 		}
 	}
-	p.recorder.Add(time.Now(), last)
+	if !p.shows {
+		p.recorder.Add(time.Now(), last)
+	}
 }
 
 // settle gives the times to the outputs of the result, after the files got their names. What is too long stays in the file of
