@@ -34,8 +34,8 @@ its step and, from the second on, its attempt. For a step that uses a tool, prin
 output of the steps inside it; for a loop, that of its items. Standard error of the steps
 goes to standard error.
 
-With --timestamps or -o jsonl, the lines of both streams and of all steps are in the order
-in which they were printed. Times are accurate to about a tenth of a second; "-" is a time
+With --timestamps or -o jsonl, and on a terminal without -f, the lines of both streams and
+of all steps are in the order in which they were printed. Times are accurate to about a tenth of a second; "-" is a time
 that is not known, such as those of runs of earlier versions.
 
 On a terminal, the output is shown with FLOWRUN_PAGER, PAGER or less, unless -f or
@@ -148,6 +148,7 @@ type logs struct {
 	pattern  *regexp.Regexp
 	filters  map[io.Writer]*lineFilter
 	merged   bool          // in the order of time
+	times    bool
 	encoder  *json.Encoder // nil: lines are text
 	encoded  *bufio.Writer
 	notef    func(format string, args ...any)
@@ -155,7 +156,8 @@ type logs struct {
 
 func newLogs(env *ui.Env, s history.Store, run *engine.RecordedRun, reader *runlog.Reader, pattern *regexp.Regexp, f *logsFlags) *logs {
 	l := &logs{store: s, run: run, reader: reader, plain: [2]io.Writer{ui.CleanWriter(env.Stdout), ui.CleanWriter(env.Stderr)},
-		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef, merged: f.timestamps}
+		terminal: ui.IsTerminal(env.Stdout), attempt: 1, pattern: pattern, filters: map[io.Writer]*lineFilter{}, notef: env.Notef,
+		times: f.timestamps, merged: f.timestamps || !f.follow && (env.Stdout == env.Stderr || ui.SameTerminal(env.Stdout, env.Stderr))} // the same for a pager
 	if f.output == "jsonl" {
 		l.merged, l.encoded = true, bufio.NewWriter(env.Stdout)
 		l.encoder = json.NewEncoder(l.encoded)

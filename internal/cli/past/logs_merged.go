@@ -28,11 +28,14 @@ func (l *logs) line(o runlog.Origin, text []byte) error {
 	if l.encoder != nil {
 		return l.encoder.Encode(lineOf(o, text))
 	}
-	w, at := l.printer(o.Stream, o.Step, o.Attempt), fmt.Sprintf("%-*s", len(lineTime), "-")
-	if !o.Time.IsZero() {
-		at = o.Time.Format(lineTime)
+	w, at := l.printer(o.Stream, o.Step, o.Attempt), ""
+	switch {
+	case l.times && o.Time.IsZero():
+		at = fmt.Sprintf("%-*s ", len(lineTime), "-")
+	case l.times:
+		at = o.Time.Format(lineTime) + " "
 	}
-	_, err := fmt.Fprintf(w, "%s %s\n", at, text)
+	_, err := fmt.Fprintf(w, "%s%s\n", at, text)
 	return err
 }
 

@@ -31,7 +31,7 @@ type printTimes struct {
 // When the files of a running step are looked at: soon at first, then less often while nothing is printed, and often while
 // something is. They are shown a little later, because most steps have ended by then.
 const (
-	lookSoon  = 50 * time.Millisecond
+	lookSoon  = 100 * time.Millisecond
 	lookLater = time.Second
 	showSoon  = 200 * time.Millisecond
 	writeMost = 250 * time.Millisecond // how often the file of the times grows at most
