@@ -147,7 +147,7 @@ type logs struct {
 	attempt  int // the one of the selected step that was printed last
 	pattern  *regexp.Regexp
 	filters  map[io.Writer]*lineFilter
-	merged   bool          // in the order of time
+	merged   bool // in the order of time
 	times    bool
 	encoder  *json.Encoder // nil: lines are text
 	encoded  *bufio.Writer

@@ -180,7 +180,7 @@ func byName(list *yaml.Node) *yaml.Node {
 func (d *Decoder) reportTaken(o NamedObject, key *yaml.Node) {
 	for _, other := range d.objects {
 		if other.Map == o.Map && other.Name == o.Name {
-			d.Fail(key, "duplicate-name", fmt.Sprintf("%s has the same name", diagnostic.Quote(other.Written)), "")
+			d.Fail(key, "duplicate-key", fmt.Sprintf("%s has the same name", diagnostic.Quote(other.Written)), "")
 			return
 		}
 	}

@@ -102,10 +102,10 @@ func TestJSONReaders(t *testing.T) {
 	const own, world, lenient = "what flowrun wrote itself", "messages between flowrun and its JavaScript", "MCP servers and models: taken as it is, or in its order"
 	may := map[string]string{
 		"dag": own, "history": own, "internal/store/merge": own, "internal/store/sqlite": own,
-		"internal/engine/artifact": own, "internal/engine/cache": own, "internal/engine/permtrace": own, "internal/engine/rundir": own,
+		"internal/observe/audit": own, "internal/engine/artifact": own, "internal/engine/cache": own, "internal/engine/permtrace": own, "internal/engine/rundir": own,
 		"internal/engine/toolstate": own, "internal/os/confine": own, "internal/os/supervisor": own, "internal/service/config": own,
 		"internal/service/timetable": own, "internal/service/users": own, "internal/service/web": own,
-		"internal/cli/launch": own, "internal/cli/past": own, "internal/cli/state": own, "internal/cli/ui": own,
+		"internal/cli/launch": own, "internal/cli/state": own, "internal/cli/ui": own,
 		"temporal/internal/activity": own, "temporal/internal/interpreter": own,
 		"hooks": world, "internal/engine/script": world, "internal/js/jsrun": world, "internal/js/jsworld": world,
 		"internal/engine/gostep": lenient, "internal/model/discovery": lenient, "internal/model/funcschema": lenient, "internal/model/mcpclient": lenient,
