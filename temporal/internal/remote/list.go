@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,21 +20,31 @@ import (
 // pageSize is how many runs are listed in one request.
 const pageSize = 100
 
-// Runs implements history.Store.
+// Runs implements history.Store, with the runs of the task queue. The service lists open workflows first and then the others
+// by their end, newest first. So it is read until those that follow have ended before the last of the newest runs began.
 func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunInfo, err error) {
-	err = s.each(ctx, q, func(w *workflowpb.WorkflowExecutionInfo) (done bool, err error) {
-		info, err := s.listed(ctx, w)
-		if err == nil && (q.Tool == "" || info.Tool == q.Tool) && (len(q.Status) == 0 || slices.Contains(q.Status, info.Status)) {
-			list = append(list, info)
+	err = s.each(ctx, s.filter(q), func(w *workflowpb.WorkflowExecutionInfo) (done bool, err error) {
+		full := len(list) == q.Limit && q.Limit > 0
+		if full && w.GetCloseTime() != nil && w.GetCloseTime().AsTime().Before(list[q.Limit-1].Started) {
+			return true, nil
 		}
-		return len(list) == q.Limit && q.Limit > 0, err
+		info, err := s.listed(ctx, w)
+		if err != nil || q.Tool != "" && info.Tool != q.Tool || len(q.Status) > 0 && !slices.Contains(q.Status, info.Status) {
+			return false, err
+		}
+		at := sort.Search(len(list), func(i int) bool { return list[i].Started.Before(info.Started) })
+		list = slices.Insert(list, at, info)
+		if full {
+			list = list[:q.Limit]
+		}
+		return false, nil
 	})
 	return list, err
 }
 
-// each calls visit for each workflow that a query may mean, until it returns true.
-func (s *Store) each(ctx context.Context, q history.Query, visit func(*workflowpb.WorkflowExecutionInfo) (done bool, err error)) error {
-	request := &workflowservice.ListWorkflowExecutionsRequest{Query: filter(q), PageSize: pageSize}
+// each calls visit for each workflow that a query of the service selects, until it returns true.
+func (s *Store) each(ctx context.Context, query string, visit func(*workflowpb.WorkflowExecutionInfo) (done bool, err error)) error {
+	request := &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: pageSize}
 	for {
 		page, err := s.client.ListWorkflow(ctx, request)
 		if err != nil {
@@ -50,9 +61,9 @@ func (s *Store) each(ctx context.Context, q history.Query, visit func(*workflowp
 	}
 }
 
-// Oldest returns when the first of all runs that the service knows began, zero if it knows none.
+// Oldest returns when the first of all runs that the service knows began, of every task queue, zero if it knows none.
 func (s *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
-	err = s.each(ctx, history.Query{}, func(w *workflowpb.WorkflowExecutionInfo) (bool, error) {
+	err = s.each(ctx, allRuns, func(w *workflowpb.WorkflowExecutionInfo) (bool, error) {
 		began, err := s.began(w)
 		if err == nil && (oldest.IsZero() || began.Before(oldest)) {
 			oldest = began
@@ -77,12 +88,16 @@ func (s *Store) began(w *workflowpb.WorkflowExecutionInfo) (began time.Time, err
 	return began, nil
 }
 
-// filter returns a query in the language of the service. A run that was continued as new is in the list
-// once, by its last workflow.
-func filter(q history.Query) string {
-	terms := []string{fmt.Sprintf("WorkflowType = '%s'", interpreter.WorkflowType), "ExecutionStatus != 'ContinuedAsNew'"}
+// allRuns is the query for all runs, in the language of the service. A run that was continued as new is in the list once,
+// by its last workflow.
+const allRuns = "WorkflowType = '" + interpreter.WorkflowType + "' AND ExecutionStatus != 'ContinuedAsNew'"
+
+// filter returns the query for the runs of the task queue that q may mean.
+func (s *Store) filter(q history.Query) string {
+	text := func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
+	terms := []string{allRuns, "TaskQueue = " + text(s.queue)}
 	if q.Prefix != "" {
-		terms = append(terms, fmt.Sprintf("WorkflowId STARTS_WITH '%s'", strings.ReplaceAll(q.Prefix, "'", "''")))
+		terms = append(terms, "WorkflowId STARTS_WITH "+text(q.Prefix))
 	}
 	if q.Open {
 		terms = append(terms, "ExecutionStatus = 'Running'")

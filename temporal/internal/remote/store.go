@@ -36,12 +36,14 @@ type Store struct {
 	converter converter.DataConverter
 	texts     Texts
 	library   func() *library.Library
+	queue     string
 	mirrors   map[string]*mirror
 }
 
-// New returns the runs at a service. The library provides loaders, and tools written in Go.
-func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library) *Store {
-	return &Store{history.NewMemory(), c, dc, texts, library, map[string]*mirror{}}
+// New returns the runs at a service. Lists have those of the task queue. The library provides loaders, and tools written in
+// Go.
+func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library, queue string) *Store {
+	return &Store{history.NewMemory(), c, dc, texts, library, queue, map[string]*mirror{}}
 }
 
 // mirror is a run in the Memory.

@@ -79,7 +79,7 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	client.On("GetWorkflowHistory", mock.Anything, run, "", false, mock.Anything).Return(first)
 	client.On("DescribeWorkflowExecution", mock.Anything, run, "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: status}}, nil)
-	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *library.Library { return library.New(library.Config{}) }), client,
+	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *library.Library { return library.New(library.Config{}) }, "q"), client,
 		func(list ...dag.Event) []byte { return eventcode.Append(nil, run, list) }
 }
 
@@ -149,7 +149,7 @@ func TestNoRun(t *testing.T) {
 	client, first := &mocks.Client{}, &mocks.HistoryEventIterator{}
 	first.On("Next").Return(nil, serviceerror.NewNotFound("no such workflow"))
 	client.On("GetWorkflowHistory", mock.Anything, "nope", "", false, mock.Anything).Return(first)
-	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil)
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q")
 	if _, err := s.Info(t.Context(), "nope"); !errors.Is(err, history.ErrNoRun) {
 		t.Error(err)
 	}
@@ -179,7 +179,7 @@ func TestRuns(t *testing.T) {
 	failed := &mocks.WorkflowRun{}
 	failed.On("Get", mock.Anything, mock.Anything).Return(errors.New("cannot compile"))
 	client.On("GetWorkflow", mock.Anything, "d", "").Return(failed)
-	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil)
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q")
 	for _, c := range []struct {
 		query history.Query
 		want  []string
@@ -197,6 +197,42 @@ func TestRuns(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%+v: -want +got:\n%s%v", c.query, diff, err)
+		}
+	}
+}
+
+// TestNewest: the newest runs are those that began last, although the service lists open ones first, and the others by their
+// end. It is not read further than necessary.
+func TestNewest(t *testing.T) {
+	var all []*workflowpb.WorkflowExecutionInfo
+	add := func(id string, began, ended int) {
+		w := &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
+			StartTime: timestamppb.New(start.Add(time.Duration(began) * time.Minute))}
+		if ended > 0 {
+			w.Status, w.CloseTime = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, timestamppb.New(start.Add(time.Duration(ended)*time.Minute))
+		}
+		all = append(all, w)
+	}
+	add("waits for days", 1, 0)
+	add("works", 30, 0)
+	add("long", 2, 50)
+	add("short", 40, 41)
+	add("shorter", 39, 40)
+	add("before", 3, 38)
+	for limit, want := range map[int]string{1: "short", 2: "short, shorter", 3: "short, shorter, works", 0: "short, shorter, works, before, long, waits for days"} {
+		client := &mocks.Client{}
+		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: all, NextPageToken: []byte("more")}, nil).Once()
+		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{}, nil)
+		list, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q").Runs(t.Context(), history.Query{Limit: limit})
+		var ids []string
+		for _, r := range list {
+			ids = append(ids, r.ID)
+		}
+		if got := strings.Join(ids, ", "); got != want || err != nil {
+			t.Errorf("limit %d: %s, %v; want %s", limit, got, err, want)
+		}
+		if calls := len(client.Calls); limit == 1 && calls != 1 {
+			t.Errorf("limit %d: the service was asked %d times", limit, calls)
 		}
 	}
 }
@@ -227,7 +263,7 @@ func TestOldest(t *testing.T) {
 	} {
 		client := &mocks.Client{}
 		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: c.runs}, nil)
-		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil).Oldest(t.Context())
+		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q").Oldest(t.Context())
 		if (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) || err == nil && !got.Equal(c.want) {
 			t.Errorf("%v, %v; want %v, %q", got, err, c.want, c.error)
 		}
@@ -235,7 +271,7 @@ func TestOldest(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew'"
+	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew' AND TaskQueue = 'team''s'"
 	for want, q := range map[string]history.Query{
 		all: {Tool: "x", Limit: 3},
 		all + " AND WorkflowId STARTS_WITH 'it''s'":      {Prefix: "it's"},
@@ -243,7 +279,7 @@ func TestFilter(t *testing.T) {
 		all + " AND StartTime >= '2026-11-23T07:00:00Z'": {Since: start},
 		all + " AND StartTime < '2026-11-23T07:00:00Z'":  {Until: start},
 	} {
-		if got := filter(q); got != want {
+		if got := (&Store{queue: "team's"}).filter(q); got != want {
 			t.Errorf("%+v: %s, want %s", q, got, want)
 		}
 	}
