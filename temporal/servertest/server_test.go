@@ -60,7 +60,7 @@ func startServerWith(t testing.TB, keys string) *server {
 		s.secrets = converter
 	}
 	s.client, err = client.Dial(client.Options{HostPort: s.address, Namespace: namespace, Identity: "test", Logger: quiet{},
-		DataConverter: converter, ExternalStorage: datastore.External(s.store)})
+		DataConverter: converter, ExternalStorage: datastore.External(s.store, nil)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (env *Env) untilSignal(f func(ctx context.Context)) {
 	signal.Stop(signals)
 	if sig != nil && !env.handlesSignals.Load() { // no other handler will end the program
 		env.EndPrograms()
-		os.Exit(signalCode(sig))
+		os.Exit(SignalCode(sig))
 	}
 }
 

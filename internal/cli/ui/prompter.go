@@ -101,7 +101,7 @@ type SignalError struct{ sig os.Signal }
 func (e SignalError) Error() string { return fmt.Sprintf("received %v", e.sig) }
 
 // Code returns the exit code for the signal.
-func (e SignalError) Code() CodeError { return CodeError(signalCode(e.sig)) }
+func (e SignalError) Code() CodeError { return CodeError(SignalCode(e.sig)) }
 
 // Ask shows a question and reads a line, without echo if the answer is secret. The error is io.EOF
 // or a SignalError; the modes of the terminal are restored.

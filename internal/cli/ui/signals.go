@@ -31,9 +31,9 @@ func TerminationSignals() []os.Signal {
 	return list
 }
 
-// signalCode returns the exit code for a signal as shells do: 130 for Ctrl-C, 143 for TERM, 0 for
+// SignalCode returns the exit code for a signal as shells do: 130 for Ctrl-C, 143 for TERM, 0 for
 // none.
-func signalCode(sig os.Signal) int {
+func SignalCode(sig os.Signal) int {
 	if sig, ok := sig.(syscall.Signal); ok {
 		return 128 + int(sig)
 	}
@@ -88,7 +88,7 @@ func (s *Signals) Stop() {
 func (s *Signals) Code() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return signalCode(s.first)
+	return SignalCode(s.first)
 }
 
 // ContextAfterRun returns a context for work after the end of a run. It ends with the next interrupt;

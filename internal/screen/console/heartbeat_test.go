@@ -68,6 +68,20 @@ func TestBeat(t *testing.T) {
 	})
 }
 
+// TestBeatBeforeStart: a run of which nothing is known yet has waited since it was shown.
+func TestBeatBeforeStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b locked
+		w := NewActivityWriter(&b)
+		stop := NewPlain(w, false, nil, PlanInfo{}).Heartbeat(w, HeartbeatInterval)
+		time.Sleep(31 * time.Second)
+		stop()
+		if got := strings.TrimSpace(b.String()); got != "+30.0s   still waiting; no step is running" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 // A cancellation stops the running steps. Steps that contain others, and steps that clean up,
 // are not counted.
 func TestStoppable(t *testing.T) {

@@ -41,7 +41,7 @@ const maxNameWidth = 40
 // NewPlain returns a Plain that writes to w. names are the expected steps, so that the lines are
 // aligned from the start.
 func NewPlain(w io.Writer, color bool, names []string, s PlanInfo) *Plain {
-	p := &Plain{w: w, color: color, plan: s, run: fold.New[loopProgress](fold.Plan{})}
+	p := &Plain{w: w, color: color, plan: s, began: time.Now(), run: fold.New[loopProgress](fold.Plan{})}
 	for _, name := range names {
 		p.widen(name)
 	}

@@ -33,6 +33,8 @@ type connection struct {
 	queue     string
 	store     string
 	keys      string
+
+	unreadable func(error) // gets what cannot be read from the store
 }
 
 // declare adds the flags to a command.
@@ -86,7 +88,7 @@ func (c *connection) dial(ctx context.Context, env *ui.Env) (*link, error) {
 	if c.keys != "" {
 		secrets = o.DataConverter
 	}
-	o.ExternalStorage = datastore.External(store)
+	o.ExternalStorage = datastore.External(store, c.unreadable)
 	l := &link{converter: datastore.Reading(o.DataConverter, store), queue: interpreter.TaskQueue(c.queue), store: store, texts: &activity.Texts{Store: store, Secrets: secrets}}
 	if l.texts.Dir, err = os.MkdirTemp("", "flowrun-"); err != nil {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)

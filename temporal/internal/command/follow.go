@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -33,16 +34,18 @@ type follower struct {
 	state  *dag.State
 	queued func(history.QueuePosition) // reports what steps wait for
 	waits  map[string]remote.PoolWait  // what was reported, by pool
+	reason string                      // why the workers cannot continue the run, as it was reported
 }
 
-// How often a run is asked for new events.
+// How often a run is asked for new events, and how long its workers have to end it after it was stopped at once.
 const (
 	firstPoll = 100 * time.Millisecond
 	lastPoll  = time.Second
+	stopWait  = 10 * time.Second
 )
 
-// run passes on events until the run has ended, and returns its result. When ctx ends, it
-// cancels the run.
+// run passes on events until the run has ended, and returns its result. When ctx ends, it cancels the run, and waits for its
+// end only after Ctrl-C: other signals end this program.
 func (w *follower) run(ctx context.Context) (*engine.Result, error) {
 	w.state = dag.NewState(w.input.Record.ID, w.plan.Graph(), nil)
 	done := make(chan error, 1)
@@ -50,6 +53,7 @@ func (w *follower) run(ctx context.Context) (*engine.Result, error) {
 	lasting := context.WithoutCancel(ctx)
 	go func() { done <- w.flow.Get(lasting, &out) }()
 	cancelled, force := ctx.Done(), w.force
+	var giveUp <-chan time.Time
 	for pause := firstPoll; ; pause = min(2*pause, lastPoll) {
 		select {
 		case err := <-done:
@@ -63,21 +67,46 @@ func (w *follower) run(ctx context.Context) (*engine.Result, error) {
 			if err := w.link.CancelWorkflow(lasting, w.flow.GetID(), ""); err != nil {
 				return nil, ui.ServiceErrorf("cannot cancel the run: %w", err)
 			}
+			if code := w.signals.Code(); code != ui.SignalCode(os.Interrupt) {
+				return nil, w.leave(code)
+			}
 		case <-force:
 			force, pause = nil, firstPoll
 			if err := w.link.SignalWorkflow(lasting, w.flow.GetID(), "", interpreter.ForceSignal, struct{}{}); err != nil {
 				return nil, ui.ServiceErrorf("cannot stop the run: %w", err)
 			}
+			giveUp = time.After(stopWait)
+		case <-giveUp:
+			return nil, w.leave(w.signals.Code())
 		case <-time.After(pause):
 			more, err := w.poll(lasting)
 			if more {
 				pause = firstPoll
 			}
 			w.reportWaits(lasting, pause)
+			if err != nil {
+				w.reportFailing(lasting)
+			}
 			if err == nil && interpreter.OnlyAnswersLeft(w.input.Record.ID, w.plan, w.state) {
 				return w.waiting(lasting)
 			}
 		}
+	}
+}
+
+// leave leaves the run to its workers, which were asked to stop it.
+func (w *follower) leave(code int) error {
+	id := w.flow.GetID()
+	w.env.Notef("run %s was asked to stop, and its workers end it; to see it: flowrun-temporal show %s", id, id)
+	return ui.CodeError(code)
+}
+
+// reportFailing reports once why the workers cannot continue the run.
+func (w *follower) reportFailing(ctx context.Context) {
+	reason, err := remote.Failing(ctx, w.link.Client, w.flow.GetID())
+	if err == nil && reason != "" && reason != w.reason {
+		w.reason = reason
+		w.env.Notef("the workers cannot continue the run: %s", reason)
 	}
 }
 

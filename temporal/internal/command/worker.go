@@ -73,6 +73,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	f.unreadable = func(err error) { env.Notef("%v", err) }
 	l, err := f.dial(ctx, env)
 	if err != nil {
 		return err

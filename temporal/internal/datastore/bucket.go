@@ -23,6 +23,8 @@ type bucket struct {
 	name, prefix string
 }
 
+func (b *bucket) String() string { return "s3://" + path.Join(b.name, b.prefix) }
+
 // openBucket opens s3://bucket/prefix. Credentials come from the environment only, because the URL is
 // visible in the process list.
 func openBucket(u *url.URL) (*bucket, error) {

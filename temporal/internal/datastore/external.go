@@ -2,6 +2,7 @@ package datastore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,14 +15,18 @@ import (
 const InlineLimit = 32 << 10
 
 // External returns the setting of a Temporal client that keeps payloads above InlineLimit in a store.
-// The history has the digest.
-func External(s Store) converter.ExternalStorage {
-	return converter.ExternalStorage{Drivers: []converter.StorageDriver{payloads{s}}, PayloadSizeThreshold: InlineLimit}
+// The history has the digest. unreadable gets the error of each payload that cannot be read, which the service also gets, but
+// only shows to those who ask; it may be nil.
+func External(s Store, unreadable func(error)) converter.ExternalStorage {
+	return converter.ExternalStorage{Drivers: []converter.StorageDriver{payloads{s, unreadable}}, PayloadSizeThreshold: InlineLimit}
 }
 
 // payloads is a driver of the SDK. Its name and the key of its claims are in histories, so they never
 // change.
-type payloads struct{ store Store }
+type payloads struct {
+	store      Store
+	unreadable func(error)
+}
 
 const claimDigest = "digest"
 
@@ -46,12 +51,20 @@ func (p payloads) Store(ctx converter.StorageDriverStoreContext, list []*commonp
 }
 
 // Retrieve gets payloads from the store. They count as used: a Schedule has its input once for all runs.
-func (p payloads) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
-	list := make([]*commonpb.Payload, len(claims))
+func (p payloads) Retrieve(ctx converter.StorageDriverRetrieveContext, claims []converter.StorageDriverClaim) (list []*commonpb.Payload, err error) {
+	defer func() {
+		if err != nil && p.unreadable != nil {
+			p.unreadable(err)
+		}
+	}()
+	list = make([]*commonpb.Payload, len(claims))
 	for i, claim := range claims {
 		r, err := p.store.Get(ctx.Context, claim.ClaimData[claimDigest], 0, -1)
+		if errors.Is(err, ErrMissing) {
+			return nil, fmt.Errorf("cannot read value %.12s: it is not in the store %s; who started the run and all workers need the same --store", claim.ClaimData[claimDigest], p.store)
+		}
 		if err != nil {
-			return nil, fmt.Errorf("payload %s: %w", claim.ClaimData[claimDigest], err)
+			return nil, fmt.Errorf("cannot read value %.12s of the store %s: %w", claim.ClaimData[claimDigest], p.store, err)
 		}
 		value, err := io.ReadAll(r)
 		r.Close()

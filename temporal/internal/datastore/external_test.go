@@ -14,7 +14,7 @@ func TestExternal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver := External(s).Drivers[0]
+	driver := External(s, nil).Drivers[0]
 	list := []*commonpb.Payload{
 		{Metadata: map[string][]byte{"encoding": []byte("json/plain"), "other": nil}, Data: []byte(`"one"`)},
 		{Data: []byte("two")},

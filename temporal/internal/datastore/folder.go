@@ -17,6 +17,8 @@ import (
 // when it is complete.
 type folder struct{ root string }
 
+func (f *folder) String() string { return f.root }
+
 func openFolder(root string) (*folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot open the store: %w", err)

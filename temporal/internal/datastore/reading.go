@@ -12,7 +12,7 @@ import (
 // Reading returns a converter that reads payloads of a history, where a reference stands for those in
 // the store. The SDK replaces references in what it receives itself, but not in histories.
 func Reading(c converter.DataConverter, s Store) converter.DataConverter {
-	return reading{c, payloads{s}}
+	return reading{c, payloads{s, nil}}
 }
 
 type reading struct {

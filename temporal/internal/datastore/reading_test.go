@@ -18,7 +18,7 @@ func TestReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claims, err := payloads{store}.Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{text})
+	claims, err := payloads{store, nil}.Store(converter.StorageDriverStoreContext{Context: t.Context()}, []*commonpb.Payload{text})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,8 @@ type Store interface {
 	Get(ctx context.Context, digest string, offset, n int64) (io.ReadCloser, error)
 	// Size returns the size of a value, or ErrMissing.
 	Size(ctx context.Context, digest string) (int64, error)
+	// String returns where it is, for messages: the folder or the URL, without its options.
+	String() string
 }
 
 // ErrMissing means that a store has no value with the digest.

@@ -183,6 +183,9 @@ func (s *Store) sync(ctx context.Context, id string) error {
 func (s *Store) query(ctx context.Context, id string, after uint64) (text []byte, err error) {
 	answer, err := s.client.QueryWorkflow(ctx, id, "", interpreter.EventsQuery, after)
 	if err != nil {
+		if reason, _ := Failing(ctx, s.client, id); reason != "" {
+			return nil, fmt.Errorf("the workers cannot continue run %s: %s", id, reason)
+		}
 		return nil, fmt.Errorf("no worker answers for run %s: %w; start one: flowrun-temporal worker", id, err)
 	}
 	return text, answer.Get(&text)
