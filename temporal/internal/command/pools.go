@@ -64,7 +64,12 @@ func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot run %s on Temporal: %w", p.Name(), err)
+		return refused(p.Name(), err.Error())
 	}
 	return nil
+}
+
+// refused returns the error of a run that cannot be right on Temporal, so that it is not started.
+func refused(tool, reason string) error {
+	return &ui.RefusedError{Reason: fmt.Sprintf("cannot run %s on Temporal: %s", tool, reason)}
 }

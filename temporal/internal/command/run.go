@@ -209,12 +209,12 @@ func (f *runFlags) addSecrets(plan *engine.Plan, in *interpreter.Input, given ma
 			continue
 		}
 		if f.keys == "" {
-			return fmt.Errorf("cannot run %s on Temporal: %s contains a secret, which everybody with access to the service could read; encrypt with --encryption-keys, or fetch the secret with a source in environment.secrets", r.Tool, cmp.Or(s.File, s.Name))
+			return refused(r.Tool, cmp.Or(s.File, s.Name)+" contains a secret, which everybody with access to the service could read; encrypt with --encryption-keys, or fetch the secret with a source in environment.secrets")
 		}
 		r.Sources[i], in.Sources[i] = s, s.Text
 	}
 	if len(r.Withheld) > 0 && f.keys == "" {
-		return fmt.Errorf("cannot run %s on Temporal: everybody with access to the service could read the secret parameter %s; encrypt with --encryption-keys, or let the workers fetch it with a source in environment.secrets", r.Tool, r.Withheld[0])
+		return refused(r.Tool, "everybody with access to the service could read the secret parameter "+r.Withheld[0]+"; encrypt with --encryption-keys, or let the workers fetch it with a source in environment.secrets")
 	}
 	for _, name := range r.Withheld {
 		if in.Params == nil {

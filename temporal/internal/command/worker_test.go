@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -92,10 +93,11 @@ func TestRefusedPlans(t *testing.T) {
 		{"steps: [{name: a, run: echo, artifacts: [a.txt]}]", "its steps keep artifacts, which only the machine of the step would have"},
 	} {
 		plan := compilePlan(t, c.definition)
+		var refusal *ui.RefusedError // which exits with 5
 		switch err := checkPlan(plan, settings); {
 		case c.error == "" && err != nil:
 			t.Errorf("%s: %v", c.definition, err)
-		case c.error != "" && (err == nil || !strings.HasPrefix(err.Error(), "cannot run t on Temporal: ") || !strings.Contains(err.Error(), c.error)):
+		case c.error != "" && (!errors.As(err, &refusal) || !strings.HasPrefix(err.Error(), "cannot run t on Temporal: ") || !strings.Contains(err.Error(), c.error)):
 			t.Errorf("%s: %v, want %s", c.definition, err, c.error)
 		}
 	}
