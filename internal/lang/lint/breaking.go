@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/version"
 )
 
 // Breaking returns the changes of a tool's parameters since an older definition that break its callers: a parameter was
@@ -38,8 +39,8 @@ func Breaking(before, now *tool.Definition) tool.Diagnostics {
 }
 
 func versionRaised(before, now *tool.Definition) bool {
-	a, _, okA := tool.ParseVersion(before.Version)
-	b, _, okB := tool.ParseVersion(now.Version)
+	a, _, okA := version.Parse(before.Version)
+	b, _, okB := version.Parse(now.Version)
 	if !okA || !okB {
 		return false
 	}
@@ -47,7 +48,7 @@ func versionRaised(before, now *tool.Definition) bool {
 }
 
 func nextVersion(now *tool.Definition) string {
-	v, _, ok := tool.ParseVersion(now.Version)
+	v, _, ok := version.Parse(now.Version)
 	switch {
 	case !ok:
 		return "give the tool a version, and raise its major number with each breaking change"

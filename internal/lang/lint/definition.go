@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/version"
 )
 
 // This file contains the practices for a tool as a whole.
@@ -49,14 +50,14 @@ func lineEnd(src []byte) string {
 }
 
 func newestChange(r *checker) {
-	own, _, ok := tool.ParseVersion(r.def.Version)
+	own, _, ok := version.Parse(r.def.Version)
 	if !ok || len(r.def.Changelog) == 0 {
 		return
 	}
-	var newest tool.Version
+	var newest version.Version
 	var entry tool.Change
 	for _, c := range r.def.Changelog {
-		if v, _, ok := tool.ParseVersion(c.Version); ok && (entry.Version == "" || v.Compare(newest) > 0) {
+		if v, _, ok := version.Parse(c.Version); ok && (entry.Version == "" || v.Compare(newest) > 0) {
 			newest, entry = v, c
 		}
 	}

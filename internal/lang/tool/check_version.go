@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/lang/version"
 )
 
 // checkVersions checks the version of the definition, those in its changelog, and the minimum versions that it requires.
@@ -23,7 +24,7 @@ func checkVersions(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 		if min.at == nil || levelForm().MatchString(min.at.S) {
 			continue
 		}
-		if _, _, ok := ParseVersion(min.at.S); !ok {
+		if _, _, ok := version.Parse(min.at.S); !ok {
 			d.Path.Push(min.key)
 			d.Fail(keytable.Deref(keytable.ValueOf(content, min.key)), "bad-version", fmt.Sprintf("invalid version %s", diagnostic.Quote(min.at.S)), `write up to three numbers: "1.2.0"`)
 			d.Path.Pop()
@@ -38,7 +39,7 @@ func checkVersions(d *keytable.Decoder, t *Draft, content []*yaml.Node) {
 
 // checkVersionText reports a version that is not a semantic version.
 func checkVersionText(d *keytable.Decoder, n *yaml.Node, s string) {
-	v, exact, ok := ParseVersion(s)
+	v, exact, ok := version.Parse(s)
 	switch {
 	case !ok:
 		d.Fail(n, "bad-version", fmt.Sprintf("invalid version %s", diagnostic.Quote(s)), "write a semantic version with three numbers: 1.4.0, or 2.0.0-beta.1 for a pre-release")
@@ -49,12 +50,12 @@ func checkVersionText(d *keytable.Decoder, n *yaml.Node, s string) {
 
 // checkChangelog reports versions that appear twice, and versions out of order. The newest may be first or last.
 func checkChangelog(d *keytable.Decoder, log []Change) {
-	var before *Version
+	var before *version.Version
 	var at Pos
-	seen := map[Version]Pos{}
+	seen := map[version.Version]Pos{}
 	order := 0
 	for i, c := range log {
-		v, _, ok := ParseVersion(c.Version)
+		v, _, ok := version.Parse(c.Version)
 		if !ok {
 			if c.Version != "" {
 				reportVersion(d, i, c, Error, "bad-version", "invalid version "+diagnostic.Quote(c.Version), "write three numbers: 1.4.0", Pos{})

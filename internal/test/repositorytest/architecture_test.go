@@ -79,7 +79,7 @@ var libraries = map[string][]string{
 	"github.com/tailscale/hujson":            {"internal/model/clientconfig"},
 	"github.com/yosida95/uritemplate":        {"internal/service/mcp"},
 	"github.com/yuin/goldmark":               {"internal/service/docsite"},
-	"golang.org/x/mod":                       {"internal/lang/tool"},
+	"golang.org/x/mod":                       {"internal/lang/version"},
 	"golang.org/x/oauth2":                    {"internal/model/mcpclient"},
 	"golang.org/x/sys":                       {"internal/observe/series"},
 	"google.golang.org/protobuf":             {"metrics"},

@@ -1,6 +1,9 @@
 package check
 
-import "github.com/flowrun/flowrun/internal/lang/tool"
+import (
+	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/version"
+)
 
 // CompatibilityLevel is the level that min-cycod-version is compared with.
 const CompatibilityLevel = "1.2.0"
@@ -20,7 +23,7 @@ func versions(def *tool.Definition, release string) (ds tool.Diagnostics) {
 
 // newer reports whether version a is later than b. It is false for invalid versions, which were reported before.
 func newer(a, b string) bool {
-	x, _, okA := tool.ParseVersion(a)
-	y, _, okB := tool.ParseVersion(b)
+	x, _, okA := version.Parse(a)
+	y, _, okB := version.Parse(b)
 	return okA && okB && x.Compare(y) > 0
 }

@@ -1,4 +1,4 @@
-package tool
+package version
 
 import "testing"
 
@@ -7,8 +7,8 @@ func TestVersionOrder(t *testing.T) {
 	order := []string{"0.9.9", "1.0.0-1", "1.0.0-2", "1.0.0-10", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0-rc.1", "1.0.0", "1.0.1", "1.2.0", "1.10.0", "2.0.0"}
 	for i, a := range order {
 		for j, b := range order {
-			x, _, okX := ParseVersion(a)
-			y, _, okY := ParseVersion(b)
+			x, _, okX := Parse(a)
+			y, _, okY := Parse(b)
 			want := 0
 			switch {
 			case i < j:
@@ -23,7 +23,7 @@ func TestVersionOrder(t *testing.T) {
 	}
 }
 
-func TestParseVersion(t *testing.T) {
+func TestParse(t *testing.T) {
 	for s, want := range map[string]struct {
 		v         Version
 		exact, ok bool
@@ -44,7 +44,7 @@ func TestParseVersion(t *testing.T) {
 		" 1.2.3":            {},
 		"1.2.9999999999999": {},
 	} {
-		v, exact, ok := ParseVersion(s)
+		v, exact, ok := Parse(s)
 		if v != want.v || exact != want.exact || ok != want.ok {
 			t.Errorf("%q: got %v %v %v", s, v, exact, ok)
 		}

@@ -1,4 +1,5 @@
-package tool
+// Package version reads and orders the versions of tools, which are semantic versions.
+package version
 
 import (
 	"fmt"
@@ -21,9 +22,9 @@ var (
 	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
 )
 
-// ParseVersion parses a semantic version. One or two numbers and a leading v are also accepted; exact reports whether
+// Parse parses a semantic version. One or two numbers and a leading v are also accepted; exact reports whether
 // the text is a complete semantic version without these deviations.
-func ParseVersion(s string) (v Version, exact, ok bool) {
+func Parse(s string) (v Version, exact, ok bool) {
 	exact = fullForm().MatchString(s)
 	if !exact && !shortForm().MatchString(s) {
 		return Version{}, false, false
