@@ -35,7 +35,7 @@ const captureGrace = time.Second
 // context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
 // such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
-	network, err := s.joinNetwork(c.Confinement, dag.ID(c.Name))
+	network, err := s.networks.join(c.Confinement, dag.ID(c.Name))
 	if err != nil {
 		return "", err
 	}

@@ -369,7 +369,7 @@ func (t *start) environment() error {
 
 // setEnvironment sets the environment of a process on this machine. base are the variables that it inherits.
 func (t *start) setEnvironment(base environ, own []string) (err error) {
-	if t.network, err = t.session.joinNetwork(t.confine, t.call.Path); err != nil {
+	if t.network, err = t.session.networks.join(t.confine, t.call.Path); err != nil {
 		return err
 	}
 	t.env = inherited(t.confine, base).with(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())

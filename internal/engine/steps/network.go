@@ -3,7 +3,6 @@ package steps
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
-	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/netns"
@@ -43,7 +41,7 @@ type EgressForward struct {
 // network is the network of the steps of a run that have the same permissions. Its namespace is made when the first of them
 // starts.
 type network struct {
-	session *Session
+	of      *networks
 	grants  permission.Grants
 	prepare sync.Once
 	failed  error // why there is no namespace
@@ -74,17 +72,31 @@ const (
 	maxRefusedRun  = 20
 )
 
-// joinNetwork gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
+// networks are those of a run, by their permissions. Set its fields before the first step starts.
+type networks struct {
+	Means      confinement.Means
+	Unenforced bool   // steps may start although this machine cannot enforce their permissions
+	Helper     string // the program that makes network namespaces; "" is this program
+	// Egress serves a namespace until stop is called.
+	Egress func(Egress) (stop func())
+	// Refused is called for the first refusals of each step.
+	Refused func(step dag.ID, target, reason string)
+
+	mu   sync.Mutex
+	list map[string]*network
+}
+
+// join gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
 // granted, or the network is not held.
-func (s *Session) joinNetwork(c confinement.Confinement, step dag.ID) (*networkPlace, error) {
+func (s *networks) join(c confinement.Confinement, step dag.ID) (*networkPlace, error) {
 	if !c.LimitsHosts() || c.Image != "" && !c.Network {
 		return nil, nil
 	}
-	err := c.CheckHosts(s.options.means())
-	if err != nil && s.options.Unenforced {
+	err := c.CheckHosts(s.Means)
+	if err != nil && s.Unenforced {
 		return nil, nil
 	}
-	n := s.networkOf(c.Grants)
+	n := s.network(c.Grants)
 	if err == nil {
 		n.prepare.Do(func() { n.failed = n.open() })
 		err = n.failed
@@ -113,20 +125,20 @@ func (p *networkPlace) namespaces() []*os.File {
 	return p.network.namespace.Files
 }
 
-// networkOf returns the network for these permissions.
-func (s *Session) networkOf(g permission.Grants) *network {
+// network returns the network for these permissions.
+func (s *networks) network(g permission.Grants) *network {
 	g = g.Hosts()
 	slices.Sort(g)
 	key := strings.Join(g, "\n")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.networks[key]
+	n := s.list[key]
 	if n == nil {
-		n = &network{session: s, grants: g, attempts: map[netip.Addr]*networkPlace{}, reported: map[string]bool{}}
-		if s.networks == nil {
-			s.networks = map[string]*network{}
+		n = &network{of: s, grants: g, attempts: map[netip.Addr]*networkPlace{}, reported: map[string]bool{}}
+		if s.list == nil {
+			s.list = map[string]*network{}
 		}
-		s.networks[key] = n
+		s.list[key] = n
 	}
 	return n
 }
@@ -142,12 +154,12 @@ func (n *network) open() (err error) {
 		}
 	}
 	e := Egress{Forwards: forwards, Host: n.grants.Host, Address: n.grants.Address, Refused: n.refuse}
-	if n.namespace, e.Proxy, err = openNamespace(n.session.options.Helper, listen, forwards); err != nil {
+	if n.namespace, e.Proxy, err = openNamespace(n.of.Helper, listen, forwards); err != nil {
 		return err
 	}
 	n.port = e.Proxy.Addr().(*net.TCPAddr).AddrPort().Port()
 	n.direct = !all
-	n.stop = n.session.options.Egress(e)
+	n.stop = n.of.Egress(e)
 	return nil
 }
 
@@ -248,12 +260,7 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 		return
 	}
 	n.reported[key] = true
-	n.session.NotifyRefused(step, target, reason)
-}
-
-// NotifyRefused sends the notice about a connection of a step that its permissions do not grant.
-func (s *Session) NotifyRefused(step dag.ID, target, reason string) {
-	s.Notify(notice.Notice{Code: notice.Network, Step: step, Message: fmt.Sprintf("refused to connect to %s: %s", target, reason)})
+	n.of.Refused(step, target, reason)
 }
 
 // refusals returns how many connections of the attempt were refused.
@@ -282,9 +289,9 @@ func (p *networkPlace) explain(r *dag.Result) {
 	r.Message += strings.Join(p.refused, "; ")
 }
 
-// closeNetworks ends the proxies. The processes of the run have ended, or are detached and lose their network.
-func (s *Session) closeNetworks() (err error) {
-	for _, n := range s.networks {
+// close ends the proxies. The processes of the run have ended, or are detached and lose their network.
+func (s *networks) close() (err error) {
+	for _, n := range s.list {
 		if n.stop != nil {
 			n.stop()
 		}

@@ -129,7 +129,6 @@ type Session struct {
 	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	ofRun       []tempFolder
-	networks    map[string]*network // of steps that may reach only some hosts, by their permissions
 	limits      []stepLimit         // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
@@ -146,6 +145,7 @@ type Session struct {
 	reporting  bool         // they are being delivered; with mu
 
 	connections remote.Connections // of steps on other machines
+	networks    networks           // of steps that may reach only some hosts
 
 	containersSwept atomic.Bool // abandoned containers were removed
 
@@ -194,6 +194,7 @@ func Open(o Options) (*Session, error) {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
 	}
 	s.domain = s.host.Domain()
+	s.networks.Means, s.networks.Unenforced, s.networks.Helper, s.networks.Egress, s.networks.Refused = o.means(), o.Unenforced, o.Helper, o.Egress, s.NotifyRefused
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
 	s.inherits = newEnviron(o.Env)
 	if _, nested := s.inherits.index[outputVariable]; nested { // the file belongs to the step around this run
@@ -272,7 +273,7 @@ func (s *Session) end(ctx context.Context) error {
 	s.connections.Close()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
-	err = errors.Join(err, s.closeNetworks())
+	err = errors.Join(err, s.networks.close())
 	if len(report.Ended) > 0 {
 		s.Notify(notice.Notice{Code: notice.Background, Processes: processesOf(report.Ended),
 			Message: "stopped processes that steps left in the background: " + proc.Names(report.Ended) +
@@ -333,6 +334,11 @@ func (s *Session) Notify(n notice.Notice) {
 		n.Message = s.mask.String(n.Message)
 		s.options.Notify(n)
 	}
+}
+
+// NotifyRefused sends the notice about a connection of a step that its permissions do not grant.
+func (s *Session) NotifyRefused(step dag.ID, target, reason string) {
+	s.Notify(notice.Notice{Code: notice.Network, Step: step, Message: fmt.Sprintf("refused to connect to %s: %s", target, reason)})
 }
 
 // folder returns the private folder of the run. It contains scripts, input and large values, and
