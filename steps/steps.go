@@ -3,7 +3,10 @@
 // documented where it is done, in internal/engine/steps.
 package steps
 
-import "github.com/flowrun/flowrun/internal/engine/steps"
+import (
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
+	"github.com/flowrun/flowrun/internal/engine/steps"
+)
 
 // Chunk is a piece of the output of a step with output.mode: stream; see flowrun.WithStream.
 type Chunk = steps.Chunk
@@ -15,7 +18,7 @@ type Attachment = steps.Attachment
 type Size = steps.Size
 
 // Egress asks for the proxy of an enforced step; see flowrun.Config.Egress and package steps/egress.
-type Egress = steps.Egress
+type Egress = limitednet.Egress
 
 // EgressForward is a port that the proxy of an enforced step forwards.
-type EgressForward = steps.EgressForward
+type EgressForward = limitednet.EgressForward

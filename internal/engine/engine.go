@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine/cache"
 	"github.com/flowrun/flowrun/internal/engine/call"
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -91,7 +92,7 @@ type Config struct {
 	// Egress serves the network of steps that may reach only some hosts, with a proxy, until stop is called. It is a
 	// function for the same reason as HTTP. If it is nil, tools with such steps are rejected. It must be safe for
 	// concurrent use.
-	Egress func(steps.Egress) (stop func())
+	Egress func(limitednet.Egress) (stop func())
 	// MayCall decides whether a script may call a tool with api.callTool that the permissions of its own tool already
 	// name: it returns nil, or the reason why not. Its argument is what Plan.Tools returns, including the tools that
 	// the called tool uses. If it is nil, the call is allowed. It must be safe for concurrent use.

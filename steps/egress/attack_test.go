@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/permission"
-	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // victim is a service of this machine that nothing may reach. It returns its port and how often it was reached.
@@ -171,7 +171,7 @@ func TestPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := permission.Grants{"network:local"}
-	t.Cleanup(Serve(steps.Egress{Proxy: l, Password: "the password", Host: g.Host, Address: g.Address, Refused: func(netip.Addr, string, string, error) {}}))
+	t.Cleanup(Serve(limitednet.Egress{Proxy: l, Password: "the password", Host: g.Host, Address: g.Address, Refused: func(netip.Addr, string, string, error) {}}))
 	s := &site{T: t, address: l.Addr().String()}
 	host := strings.TrimPrefix(back.URL, "http://")
 	for _, c := range []struct {

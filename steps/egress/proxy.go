@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // proxy serves one namespace.
 type proxy struct {
-	steps.Egress
+	limitednet.Egress
 	ctx      context.Context // ends with the proxy
 	server   http.Server
 	forward  httputil.ReverseProxy
@@ -41,9 +41,9 @@ type proxy struct {
 
 // Serve serves a namespace until stop is called, which closes the listeners and all connections.
 // flowrun.Config.Egress takes it.
-func Serve(e steps.Egress) (stop func()) { return serve(e, nil) }
+func Serve(e limitednet.Egress) (stop func()) { return serve(e, nil) }
 
-func serve(e steps.Egress, names *net.Resolver) (stop func()) {
+func serve(e limitednet.Egress, names *net.Resolver) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	quiet := log.New(io.Discard, "", 0)
 	p := &proxy{Egress: e, ctx: ctx, resolver: names, slots: make(chan struct{}, maxConnections)}
@@ -155,7 +155,7 @@ func (p *proxy) connect(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveForward connects what arrives at a listener with its target.
-func (p *proxy) serveForward(f steps.EgressForward) {
+func (p *proxy) serveForward(f limitednet.EgressForward) {
 	l := &limited{f.Listener, p}
 	for {
 		in, err := l.Accept()

@@ -19,8 +19,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/permission"
-	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/test/dnstest"
 )
 
@@ -36,7 +36,7 @@ type site struct {
 
 // serveGrants starts a proxy. Names that are not addresses resolve by names, each time to the next address of the list, and the last
 // one stays.
-func serveGrants(t *testing.T, names map[string][]string, forwards []steps.EgressForward, grants ...string) *site {
+func serveGrants(t *testing.T, names map[string][]string, forwards []limitednet.EgressForward, grants ...string) *site {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +44,7 @@ func serveGrants(t *testing.T, names map[string][]string, forwards []steps.Egres
 	}
 	s := &site{T: t, address: l.Addr().String()}
 	g := permission.Grants(grants)
-	stop := serve(steps.Egress{Proxy: l, Forwards: forwards, Host: g.Host, Address: g.Address, Refused: func(_ netip.Addr, host, port string, _ error) {
+	stop := serve(limitednet.Egress{Proxy: l, Forwards: forwards, Host: g.Host, Address: g.Address, Refused: func(_ netip.Addr, host, port string, _ error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.refused = append(s.refused, net.JoinHostPort(host, port))
@@ -93,7 +93,7 @@ func TestProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := serveGrants(t, nil, []steps.EgressForward{{Listener: l, Host: "localhost", Port: port}}, "network:local:localhost:"+port)
+	s := serveGrants(t, nil, []limitednet.EgressForward{{Listener: l, Host: "localhost", Port: port}}, "network:local:localhost:"+port)
 	proxy, _ := url.Parse("http://" + s.address)
 	transport := &http.Transport{Proxy: http.ProxyURL(proxy)}
 	defer transport.CloseIdleConnections()
@@ -207,7 +207,7 @@ func TestStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := permission.Grants{"network:local"}
-	stop := Serve(steps.Egress{Proxy: proxy, Host: g.Host, Address: g.Address, Refused: func(netip.Addr, string, string, error) {}})
+	stop := Serve(limitednet.Egress{Proxy: proxy, Host: g.Host, Address: g.Address, Refused: func(netip.Addr, string, string, error) {}})
 	var conns []net.Conn
 	for range 2 {
 		c, err := net.Dial("tcp", proxy.Addr().String())

@@ -35,12 +35,12 @@ const captureGrace = time.Second
 // context.Cause(ctx). Errors never contain output of the program. What it leaves in the background,
 // such as an agent that holds a key, is not ended with the run.
 func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
-	network, err := s.networks.join(c.Confinement, dag.ID(c.Name))
+	network, err := s.networks.Join(c.Confinement, dag.ID(c.Name))
 	if err != nil {
 		return "", err
 	}
-	defer network.leave()
-	env := inherited(c.Confinement, s.inherits).with(c.Confinement.UserVariables(), c.Env, network.variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
+	defer network.Leave()
+	env := inherited(c.Confinement, s.inherits).with(c.Confinement.UserVariables(), c.Env, network.Variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
 	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
 	if err != nil {
 		return "", err
@@ -75,7 +75,7 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		}
 		defer end.Close()
 		if p, err = s.host.Start(proc.Spec{Step: c.Name, Path: file, Args: c.Argv, Env: env, Dir: c.Dir,
-			Files: [3]*os.File{s.null, end, s.null}, Detach: true, NoCore: true, Enter: network.namespaces(), Confine: rights}); err != nil {
+			Files: [3]*os.File{s.null, end, s.null}, Detach: true, NoCore: true, Enter: network.Namespaces(), Confine: rights}); err != nil {
 			from.Close()
 			return fmt.Errorf("cannot start %q: %w", c.Argv[0], err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/container"
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/remote"
@@ -128,9 +129,9 @@ type start struct {
 	file       *os.File // the file that its output is streamed to
 	limits     limits
 	valueFiles []valueFile
-	network    *networkPlace // nil: it uses the network of this process
-	made       []string      // folders that were made for its permissions
-	withheld   []string      // inherited variables that its script names and that its permissions withhold
+	network    *limitednet.Place // nil: it uses the network of this process
+	made       []string          // folders that were made for its permissions
+	withheld   []string          // inherited variables that its script names and that its permissions withhold
 }
 
 // Run runs the command once. It returns when everything that the command started has ended, or,
@@ -369,10 +370,10 @@ func (t *start) environment() error {
 
 // setEnvironment sets the environment of a process on this machine. base are the variables that it inherits.
 func (t *start) setEnvironment(base environ, own []string) (err error) {
-	if t.network, err = t.session.networks.join(t.confine, t.call.Path); err != nil {
+	if t.network, err = t.session.networks.Join(t.confine, t.call.Path); err != nil {
 		return err
 	}
-	t.env = inherited(t.confine, base).with(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.variables(), t.session.observer.variables())
+	t.env = inherited(t.confine, base).with(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.Variables(), t.session.observer.variables())
 	t.noteWithheld(base)
 	return nil
 }
@@ -515,7 +516,7 @@ func (t *start) process() (proc.Process, error) {
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
 		spec.Files = t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
-		spec.TTY, spec.Enter = t.dialog.tty != nil, t.network.namespaces()
+		spec.TTY, spec.Enter = t.dialog.tty != nil, t.network.Namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
@@ -591,7 +592,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	if err := t.place.finish(t, &exit, stopped); err != nil {
 		return dag.Result{}, err
 	}
-	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.refusals())}
+	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.Refusals())}
 	tooLarge, err := t.collect(&r, t.dialog.tty != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
 	if err != nil {
 		return r, err
@@ -610,7 +611,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 	}
 	if !stopped {
 		t.place.explain(&r)
-		t.network.explain(&r)
+		t.network.Explain(&r)
 		t.explainEnforced(&r)
 		t.explainFullDisk(&r)
 	}
@@ -690,5 +691,5 @@ func (t *start) cleanUp() {
 		f.remove()
 	}
 	t.limits.release()
-	t.network.leave()
+	t.network.Leave()
 }

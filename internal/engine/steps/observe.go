@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
 	"github.com/flowrun/flowrun/internal/os/systrace"
 )
@@ -43,7 +44,7 @@ func (s *Session) startObserver() error {
 	return nil
 }
 
-func (o *observer) startProxy(serve func(Egress) (stop func())) error {
+func (o *observer) startProxy(serve func(limitednet.Egress) (stop func())) error {
 	if serve == nil {
 		return nil
 	}
@@ -52,7 +53,7 @@ func (o *observer) startProxy(serve func(Egress) (stop func())) error {
 		return fmt.Errorf("cannot start a proxy for the steps of the run: %w", err)
 	}
 	o.proxy, o.password = l.Addr().String(), rand.Text()
-	o.stopProxy = serve(Egress{Proxy: l, Password: o.password, Host: o.observeHost, Address: o.observeAddress, Refused: func(netip.Addr, string, string, error) {}})
+	o.stopProxy = serve(limitednet.Egress{Proxy: l, Password: o.password, Host: o.observeHost, Address: o.observeAddress, Refused: func(netip.Addr, string, string, error) {}})
 	return nil
 }
 
@@ -79,7 +80,7 @@ func (o *observer) variables() []string {
 	if o == nil || o.proxy == "" {
 		return nil
 	}
-	return proxyVariables("flowrun:"+o.password+"@"+o.proxy, true)
+	return limitednet.ProxyVariables("flowrun:"+o.password+"@"+o.proxy, true)
 }
 
 // close ends the observer. A nil observer does nothing.

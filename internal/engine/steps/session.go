@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permission"
@@ -44,7 +45,7 @@ type Options struct {
 	Helper string
 	// Egress serves the network namespace of steps that may reach only some hosts, until stop is called. If it is nil,
 	// such steps fail.
-	Egress func(Egress) (stop func())
+	Egress func(limitednet.Egress) (stop func())
 
 	Parallel int // how many steps may run at once; 0: any number
 
@@ -129,7 +130,7 @@ type Session struct {
 	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	ofRun       []tempFolder
-	limits      []stepLimit         // memory limits of steps that left something in the background
+	limits      []stepLimit // memory limits of steps that left something in the background
 	pipes       map[*pipe]struct{}
 	stopStarted time.Time // when flowrun last began to stop a step
 	stopEnded   time.Time // when a step was last stopped
@@ -144,8 +145,8 @@ type Session struct {
 	reports    []Progress   // that wait for their receiver; with mu
 	reporting  bool         // they are being delivered; with mu
 
-	connections remote.Connections // of steps on other machines
-	networks    networks           // of steps that may reach only some hosts
+	connections remote.Connections  // of steps on other machines
+	networks    limitednet.Networks // of steps that may reach only some hosts
 
 	containersSwept atomic.Bool // abandoned containers were removed
 
@@ -273,7 +274,7 @@ func (s *Session) end(ctx context.Context) error {
 	s.connections.Close()
 	report, err := s.endProcesses(ctx)
 	s.removeLimits()
-	err = errors.Join(err, s.networks.close())
+	err = errors.Join(err, s.networks.Close())
 	if len(report.Ended) > 0 {
 		s.Notify(notice.Notice{Code: notice.Background, Processes: processesOf(report.Ended),
 			Message: "stopped processes that steps left in the background: " + proc.Names(report.Ended) +

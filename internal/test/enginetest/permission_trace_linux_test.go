@@ -14,8 +14,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
-	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
 // tracedRun runs a definition and returns its result, with the permissions that it needs.
@@ -89,7 +89,7 @@ func TestPermissionTrace(t *testing.T) {
 func TestPermissionTraceNames(t *testing.T) {
 	t.Parallel()
 	dir := openFolder(t)
-	ask := func(e steps.Egress) (stop func()) {
+	ask := func(e limitednet.Egress) (stop func()) {
 		return func() {
 			for host, to := range map[string]string{"api.example.com": "192.0.2.1", "db.example.com": "10.0.0.1"} {
 				if err := errors.Join(e.Host(host, "443"), e.Address(host, "443", netip.MustParseAddr(to))); err != nil {

@@ -1,4 +1,8 @@
-package steps
+// Package limitednet gives steps that may reach only some hosts a network of their own: a namespace of the kernel (package
+// netns) whose only ways out are a proxy and the ports of this machine that were granted. [Networks] are those of one run:
+// steps with the same permissions share one, and each attempt has a [Place] in it, a loopback address by which the proxy knows
+// it. The proxy itself is served by who runs steps: see [Egress].
+package limitednet
 
 import (
 	"encoding/binary"
@@ -41,7 +45,7 @@ type EgressForward struct {
 // network is the network of the steps of a run that have the same permissions. Its namespace is made when the first of them
 // starts.
 type network struct {
-	of      *networks
+	of      *Networks
 	grants  permission.Grants
 	prepare sync.Once
 	failed  error // why there is no namespace
@@ -52,13 +56,13 @@ type network struct {
 	direct    bool // programs connect to this machine without the proxy
 
 	mu       sync.Mutex
-	attempts map[netip.Addr]*networkPlace
+	attempts map[netip.Addr]*Place
 	last     uint32          // of the loopback addresses of attempts
 	reported map[string]bool // refusals that a notice was sent for
 }
 
-// networkPlace is the place of an attempt in a network: the loopback address at which it reaches the proxy.
-type networkPlace struct {
+// Place is the place of an attempt in a network: the loopback address at which it reaches the proxy.
+type Place struct {
 	network *network
 	address netip.Addr
 	step    dag.ID
@@ -72,8 +76,8 @@ const (
 	maxRefusedRun  = 20
 )
 
-// networks are those of a run, by their permissions. Set its fields before the first step starts.
-type networks struct {
+// Networks are those of a run, by their permissions. Set its fields before the first step starts.
+type Networks struct {
 	Means      confinement.Means
 	Unenforced bool   // steps may start although this machine cannot enforce their permissions
 	Helper     string // the program that makes network namespaces; "" is this program
@@ -86,9 +90,9 @@ type networks struct {
 	list map[string]*network
 }
 
-// join gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
+// Join gives a process a place in the network of its permissions, nil if it needs none: everything or nothing is
 // granted, or the network is not held.
-func (s *networks) join(c confinement.Confinement, step dag.ID) (*networkPlace, error) {
+func (s *Networks) Join(c confinement.Confinement, step dag.ID) (*Place, error) {
 	if !c.LimitsHosts() || c.Image != "" && !c.Network {
 		return nil, nil
 	}
@@ -107,8 +111,8 @@ func (s *networks) join(c confinement.Confinement, step dag.ID) (*networkPlace, 
 	return n.join(step), nil
 }
 
-// leave gives the place back.
-func (p *networkPlace) leave() {
+// Leave gives the place back.
+func (p *Place) Leave() {
 	if p == nil {
 		return
 	}
@@ -117,8 +121,8 @@ func (p *networkPlace) leave() {
 	delete(p.network.attempts, p.address)
 }
 
-// namespaces returns what the process enters.
-func (p *networkPlace) namespaces() []*os.File {
+// Namespaces returns what the process enters.
+func (p *Place) Namespaces() []*os.File {
 	if p == nil {
 		return nil
 	}
@@ -126,7 +130,7 @@ func (p *networkPlace) namespaces() []*os.File {
 }
 
 // network returns the network for these permissions.
-func (s *networks) network(g permission.Grants) *network {
+func (s *Networks) network(g permission.Grants) *network {
 	g = g.Hosts()
 	slices.Sort(g)
 	key := strings.Join(g, "\n")
@@ -134,7 +138,7 @@ func (s *networks) network(g permission.Grants) *network {
 	defer s.mu.Unlock()
 	n := s.list[key]
 	if n == nil {
-		n = &network{of: s, grants: g, attempts: map[netip.Addr]*networkPlace{}, reported: map[string]bool{}}
+		n = &network{of: s, grants: g, attempts: map[netip.Addr]*Place{}, reported: map[string]bool{}}
 		if s.list == nil {
 			s.list = map[string]*network{}
 		}
@@ -204,28 +208,28 @@ func loopbackAddress(host, port string) netip.AddrPort {
 }
 
 // join gives an attempt a place.
-func (n *network) join(step dag.ID) *networkPlace {
+func (n *network) join(step dag.ID) *Place {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last = n.last%(1<<24-4) + 1
 	var a [4]byte
 	binary.BigEndian.PutUint32(a[:], 127<<24+n.last+1) // from 127.0.0.2 to 127.255.255.254
-	p := &networkPlace{network: n, address: netip.AddrFrom4(a), step: step}
+	p := &Place{network: n, address: netip.AddrFrom4(a), step: step}
 	n.attempts[p.address] = p
 	return p
 }
 
-// variables returns the environment in which programs find the proxy. Some know only the names in lower case.
-func (p *networkPlace) variables() []string {
+// Variables returns the environment in which programs find the proxy. Some know only the names in lower case.
+func (p *Place) Variables() []string {
 	if p == nil {
 		return nil
 	}
-	return proxyVariables(netip.AddrPortFrom(p.address, p.network.port).String(), p.network.direct)
+	return ProxyVariables(netip.AddrPortFrom(p.address, p.network.port).String(), p.network.direct)
 }
 
-// proxyVariables returns the environment in which programs find a proxy: HOST:PORT, with a user and a password if it needs
+// ProxyVariables returns the environment in which programs find a proxy: HOST:PORT, with a user and a password if it needs
 // them. With direct they connect to this machine without it.
-func proxyVariables(address string, direct bool) []string {
+func ProxyVariables(address string, direct bool) []string {
 	proxy := "http://" + address
 	list := []string{"NODE_USE_ENV_PROXY=1"}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
@@ -263,8 +267,8 @@ func (n *network) refuse(client netip.Addr, host, port string, err error) {
 	n.of.Refused(step, target, reason)
 }
 
-// refusals returns how many connections of the attempt were refused.
-func (p *networkPlace) refusals() int {
+// Refusals returns how many connections of the attempt were refused.
+func (p *Place) Refusals() int {
 	if p == nil {
 		return 0
 	}
@@ -273,8 +277,8 @@ func (p *networkPlace) refusals() int {
 	return p.count
 }
 
-// explain adds to the message of a failed attempt what its network refused.
-func (p *networkPlace) explain(r *dag.Result) {
+// Explain adds to the message of a failed attempt what its network refused.
+func (p *Place) Explain(r *dag.Result) {
 	if p == nil || r.Status == dag.Succeeded {
 		return
 	}
@@ -289,8 +293,8 @@ func (p *networkPlace) explain(r *dag.Result) {
 	r.Message += strings.Join(p.refused, "; ")
 }
 
-// close ends the proxies. The processes of the run have ended, or are detached and lose their network.
-func (s *networks) close() (err error) {
+// Close ends the proxies. The processes of the run have ended, or are detached and lose their network.
+func (s *Networks) Close() (err error) {
 	for _, n := range s.list {
 		if n.stop != nil {
 			n.stop()
