@@ -46,7 +46,7 @@ func (p *pipe) splitAnswered(to *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.split = true
-	if terminal, ok := p.from.(*tty); ok && terminal.answers.open() {
+	if shown, ok := p.from.(*tty); ok && shown.answerOpen() {
 		p.noteAnswerEnd()
 	}
 	if p.answered == nil || p.err != nil {

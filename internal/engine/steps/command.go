@@ -165,7 +165,7 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), began: time.Now(), confine: confined,
 		printed: printed}
 	t.place = t.newPlace()
-	t.dialog = &dialog{Interactive: c.Interactive, session: t.session, step: call.Path, scope: t.scope}
+	t.dialog = t.session.desk.dialog(c.Interactive, call.Path, t.scope)
 	return t, nil
 }
 
@@ -297,8 +297,8 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || opensOwnStreams(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
-			if t.dialog.tty != nil && i == 0 {
-				t.dialog.tty.Close() // otherwise its stream closes it
+			if t.dialog.terminal() != nil && i == 0 {
+				t.dialog.terminal().Close() // otherwise its stream closes it
 			}
 			return err
 		}
@@ -516,7 +516,7 @@ func (t *start) process() (proc.Process, error) {
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
 		spec.Files = t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
-		spec.TTY, spec.Enter = t.dialog.tty != nil, t.network.Namespaces()
+		spec.TTY, spec.Enter = t.dialog.terminal() != nil, t.network.Namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
@@ -593,7 +593,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		return dag.Result{}, err
 	}
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.Refusals())}
-	tooLarge, err := t.collect(&r, t.dialog.tty != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
+	tooLarge, err := t.collect(&r, t.dialog.terminal() != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
 	if err != nil {
 		return r, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -19,7 +20,7 @@ import (
 // dialog is the terminal of one attempt, and who answers there.
 type dialog struct {
 	*Interactive // nil: the attempt has no terminal
-	session      *Session
+	desk         *desk
 	step         dag.ID
 	scope        expr.Scope
 	person       Attachment    // nil: there is no person at a terminal
@@ -33,21 +34,51 @@ type dialog struct {
 	stopReason      unansweredError // why the attempt was stopped; "" if it was not
 }
 
+// leaveTimeout is how long the end of an attempt waits for the terminal of the person to be given back.
+const leaveTimeout = 500 * time.Millisecond
+
+// desk is what the interactive steps of a run share.
+type desk struct {
+	Terminal Terminal // nil: no person answers at a terminal
+	// Prompt is asked what to type if there is no Terminal; nil: nobody answers.
+	Prompt func(context.Context, Prompt) (line string, err error)
+	Mask   *mask.Mask
+	Notify func(notice.Notice)
+
+	turn chan struct{} // held by the attempt that has the terminal
+}
+
+// openDesk returns a desk whose terminal is free.
+func openDesk(d desk) *desk {
+	d.turn = make(chan struct{}, 1)
+	return &d
+}
+
+// dialog returns the dialog of an attempt, which has no terminal if i is nil.
+func (d *desk) dialog(i *Interactive, step dag.ID, scope expr.Scope) *dialog {
+	return &dialog{Interactive: i, desk: d, step: step, scope: scope}
+}
+
+// attended reports whether a person has the terminal of the attempt before them.
+func (d *dialog) attended() bool { return d.person != nil }
+
+// terminal returns the terminal of the start, nil if it has none.
+func (d *dialog) terminal() *tty { return d.tty }
+
 // acquire waits until the attempt has the terminal of the person. It returns false if ctx ended first.
 func (d *dialog) acquire(ctx context.Context) bool {
-	terminal := d.session.options.Terminal
-	if d.Interactive == nil || terminal == nil {
+	if d.Interactive == nil || d.desk.Terminal == nil {
 		return true
 	}
 	select {
-	case d.session.terminalLock <- struct{}{}:
+	case d.desk.turn <- struct{}{}:
 	case <-ctx.Done():
 		return false
 	}
-	a, err := terminal.Attach(d.step)
+	a, err := d.desk.Terminal.Attach(d.step)
 	if err != nil {
-		<-d.session.terminalLock
-		d.session.Notify(notice.Notice{Code: notice.Unanswered, Step: d.step, Message: "nobody can answer this step: " + err.Error()})
+		<-d.desk.turn
+		d.desk.Notify(notice.Notice{Code: notice.Unanswered, Step: d.step, Message: "nobody can answer this step: " + err.Error()})
 		return true
 	}
 	d.person = a
@@ -63,10 +94,10 @@ func (d *dialog) release() {
 	if d.personGone != nil {
 		select {
 		case <-d.personGone:
-		case <-time.After(outputTimeout): // Read should have returned
+		case <-time.After(leaveTimeout): // Read should have returned
 		}
 	}
-	<-d.session.terminalLock
+	<-d.desk.turn
 }
 
 // open makes the terminal of a start.
@@ -81,11 +112,11 @@ func (d *dialog) open() (err error) {
 	switch {
 	case d.person != nil:
 		shown = d.person
-	case d.session.options.Prompt != nil:
+	case d.desk.Prompt != nil:
 		d.transcript = &transcript{}
 		shown = d.transcript
 	}
-	if d.tty, err = newTTY(shown, &d.session.mask); err != nil || d.person == nil {
+	if d.tty, err = newTTY(shown, d.desk.Mask); err != nil || d.person == nil {
 		return err
 	}
 	select {
@@ -110,11 +141,8 @@ func (d *dialog) renderDefault() (err error) {
 	return nil
 }
 
-// waiting waits for a process, and reports whether it was stopped.
-type waiting func(context.Context, proc.Process) (exit proc.Exit, stopped bool, err error)
-
-// wait waits for the process while a person, or the default response, answers it.
-func (d *dialog) wait(ctx context.Context, p proc.Process, wait waiting) (proc.Exit, bool, error) {
+// wait waits for the process while a person, or the default response, answers it. wait reports whether it was stopped.
+func (d *dialog) wait(ctx context.Context, p proc.Process, wait func(context.Context, proc.Process) (exit proc.Exit, stopped bool, err error)) (proc.Exit, bool, error) {
 	if d.tty == nil {
 		return wait(ctx, p)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/notice"
-	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -193,34 +192,6 @@ func TestNobodyAnswers(t *testing.T) {
 		if r.Status != c.status || r.Reason != c.reason || out != c.out || r.Status == dag.Failed && r.Message == "" {
 			t.Errorf("%s: %+v, printed %q", c.script, r, stdout(r))
 		}
-	}
-}
-
-// A step that reads for ever gets only so many default responses. That the step is stopped then,
-// TestNobodyAnswers proves with the ends of its input, which are fewer.
-func TestDefaultResponsesAreCounted(t *testing.T) {
-	terminal, err := newTTY(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer terminal.Close()
-	defer terminal.closeSlave()
-	personGone := make(chan struct{})
-	close(personGone)
-	var given error
-	a := responder{dialog: &dialog{Interactive: &Interactive{Default: &expr.Template{}}, personGone: personGone, tty: terminal, defaultResponse: "y"},
-		cancel: func(cause error) { given = cause }}
-	for range maxResponses {
-		if !a.respond() {
-			t.Fatalf("given up after %d responses", a.responses)
-		}
-	}
-	typed := make([]byte, 2*maxResponses+1)
-	if n, err := terminal.slave.Read(typed); err != nil || string(typed[:n]) != "y\n" {
-		t.Errorf("the step reads %q, %v", typed[:n], err)
-	}
-	if a.respond() || given == nil || !strings.Contains(given.Error(), "after 50 default responses; use another default-response") {
-		t.Errorf("%d responses, %v", a.responses, given)
 	}
 }
 
@@ -477,13 +448,16 @@ func TestAskingStopped(t *testing.T) {
 	if r := b.runPolicy(t, context.Background(), asks, dag.Policy{Timeout: 300 * time.Millisecond}); r.Status != dag.TimedOut {
 		t.Errorf("timeout: %+v", r)
 	}
-	b.session.terminalLock <- struct{}{} // somebody has it
+	other := b.session.desk.dialog(&Interactive{}, "other", nil)
+	if !other.acquire(context.Background()) {
+		t.Fatal("the terminal is not free")
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if r := b.runPolicy(t, ctx, asks, dag.Policy{}); r.Status != dag.Cancelled {
 		t.Errorf("cancel: %+v", r)
 	}
-	<-b.session.terminalLock
+	other.release()
 	if n := alive(tag); n > 0 {
 		t.Errorf("%d processes are alive", n)
 	}

@@ -107,16 +107,16 @@ func (p *pipe) copy() {
 	defer close(p.done)
 	buf := pipeBuffers.Get().(*[]byte)
 	defer pipeBuffers.Put(buf)
-	terminal, _ := p.from.(*tty)
+	shown, _ := p.from.(*tty)
 	for {
 		p.recording.Store(false)
 		n, err := p.from.Read(*buf)
 		p.recording.Store(true)
 		piece := (*buf)[:n]
-		if terminal != nil && terminal.answerEnd >= 0 {
-			p.record(piece[:terminal.answerEnd])
+		if shown != nil && shown.answerEnd >= 0 {
+			p.record(piece[:shown.answerEnd])
 			p.endAnswer()
-			piece = piece[terminal.answerEnd:]
+			piece = piece[shown.answerEnd:]
 		}
 		p.record(piece)
 		if err != nil { // EOF, or abandon was called

@@ -71,7 +71,7 @@ func (a *responder) prompt(ctx context.Context) bool {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	line, err := a.session.options.Prompt(ctx, Prompt{Step: a.step, Text: text})
+	line, err := a.desk.Prompt(ctx, Prompt{Step: a.step, Text: text})
 	if err == nil {
 		err = checkTyped(line)
 	}

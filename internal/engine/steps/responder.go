@@ -197,7 +197,7 @@ func (a *responder) announce(hasDefault bool) {
 		text = fmt.Sprintf("no answer within %v, and there is no default response: closing the input", a.Interactive.Timeout)
 	}
 	a.tty.printNotice("flowrun: " + text)
-	a.session.Notify(notice.Notice{Code: notice.Unanswered, Step: a.step, Message: string(a.step) + ": " + text, Announced: true})
+	a.desk.Notify(notice.Notice{Code: notice.Unanswered, Step: a.step, Message: string(a.step) + ": " + text, Announced: true})
 }
 
 func (a *responder) tooManyResponses(hasDefault bool) unansweredError {

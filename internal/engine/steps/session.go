@@ -109,19 +109,19 @@ const maxStarting = 4
 
 // Session runs the steps of one run. Safe for concurrent use.
 type Session struct {
-	options      Options
-	host         proc.Host
-	domain       procid.Domain // of the host; 0 for a preview
-	mask         mask.Mask
-	markRun      string // these two are variables of every process, by which it is found
-	markOwner    string
-	inherits     environ // for programs
-	shells       environ // for shells: without the variables that name files to source
-	programs     programs
-	null         *os.File
-	startSlots   chan struct{} // slots for attempts that are starting
-	terminalLock chan struct{} // held by the attempt that has the terminal
-	pollSlots    chan struct{} // slots for polls of Pollers
+	options    Options
+	host       proc.Host
+	domain     procid.Domain // of the host; 0 for a preview
+	mask       mask.Mask
+	markRun    string // these two are variables of every process, by which it is found
+	markOwner  string
+	inherits   environ // for programs
+	shells     environ // for shells: without the variables that name files to source
+	programs   programs
+	null       *os.File
+	startSlots chan struct{} // slots for attempts that are starting
+	desk       *desk         // of interactive steps
+	pollSlots  chan struct{} // slots for polls of Pollers
 
 	mu          sync.Mutex
 	observer    *observer         // nil: nothing is observed
@@ -190,7 +190,8 @@ func Open(o Options) (*Session, error) {
 			return nil, fmt.Errorf("cannot create the log folder %q: %w", dir, err)
 		}
 	}
-	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), terminalLock: make(chan struct{}, 1), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s.desk = openDesk(desk{Terminal: o.Terminal, Prompt: o.Prompt, Mask: &s.mask, Notify: s.Notify})
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
 	}

@@ -97,6 +97,9 @@ func (p *tty) show(b []byte) {
 	}
 }
 
+// answerOpen reports whether an answer was typed after which nothing was printed.
+func (p *tty) answerOpen() bool { return p.answers.open() }
+
 // lags reports whether this process has not read everything that was printed, or not shown it.
 func (p *tty) lags() bool { return p.handling.Load() || readable(p.master) }
 
