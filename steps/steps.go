@@ -6,16 +6,17 @@ package steps
 import (
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // Chunk is a piece of the output of a step with output.mode: stream; see flowrun.WithStream.
 type Chunk = steps.Chunk
 
 // Attachment is a terminal while one step has it; see flowrun.Terminal.
-type Attachment = steps.Attachment
+type Attachment = terminal.Attachment
 
 // Size is the size of a terminal's window.
-type Size = steps.Size
+type Size = terminal.Size
 
 // Egress asks for the proxy of an enforced step; see flowrun.Config.Egress and package steps/egress.
 type Egress = limitednet.Egress

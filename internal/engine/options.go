@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // RunOption changes one run.
@@ -38,7 +39,7 @@ type runOptions struct {
 	approval func(context.Context, history.Question) (history.Answer, error)
 
 	terminal        Terminal
-	prompt          func(context.Context, steps.Prompt) (string, error)
+	prompt          func(context.Context, terminal.Prompt) (string, error)
 	console, stream func(steps.Chunk)
 	progress        func(steps.Progress)
 	queued          func(history.QueuePosition)
@@ -144,7 +145,7 @@ func WithTrace(c history.TraceContext) RunOption { return func(o *runOptions) { 
 
 // Terminal reaches the person who answers interactive steps.
 type Terminal interface {
-	steps.Terminal
+	terminal.Terminal
 	// Stdout reports whether the writer of WithStdout is shown on this terminal. If so, what a step has shown there
 	// is not written a second time.
 	Stdout() bool
@@ -158,7 +159,7 @@ func WithTerminal(t Terminal) RunOption { return func(o *runOptions) { o.termina
 // for a password. Steps that run at the same time can ask at the same time. After an error the attempt gets its default
 // response, or the end of its input. ask must return soon after its ctx ends, which happens when the step has ended or
 // its interactive-options.timeout is over.
-func WithPrompt(ask func(ctx context.Context, p steps.Prompt) (line string, err error)) RunOption {
+func WithPrompt(ask func(ctx context.Context, p terminal.Prompt) (line string, err error)) RunOption {
 	return func(o *runOptions) { o.prompt = ask }
 }
 

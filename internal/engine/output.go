@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
@@ -51,7 +52,7 @@ func (l *outputTee) configure(o *steps.Options) {
 }
 
 // Attach gives the terminal to a step, and remembers that the step had it.
-func (l *outputTee) Attach(step dag.ID) (steps.Attachment, error) {
+func (l *outputTee) Attach(step dag.ID) (terminal.Attachment, error) {
 	a, err := l.terminal.Attach(step)
 	if err == nil {
 		l.mu.Lock()

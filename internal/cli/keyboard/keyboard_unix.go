@@ -18,7 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -92,7 +92,7 @@ func (k *Keyboard) inForeground() error {
 }
 
 // Attach gives the terminal to a step. It waits until a question on the terminal is answered.
-func (k *Keyboard) Attach(dag.ID) (steps.Attachment, error) {
+func (k *Keyboard) Attach(dag.ID) (terminal.Attachment, error) {
 	if err := k.inForeground(); err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (k *Keyboard) Attach(dag.ID) (steps.Attachment, error) {
 		waker.Close()
 		return nil, fmt.Errorf("cannot take over the terminal: %w", err)
 	}
-	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan steps.Size, 1), resized: make(chan os.Signal, 1)}
+	h := &attachment{Keyboard: k, wake: wake, waker: waker, sizes: make(chan terminal.Size, 1), resized: make(chan os.Signal, 1)}
 	signal.Notify(h.resized, syscall.SIGWINCH)
 	h.sizes <- k.size()
 	h.watcher.Go(h.watchSize)
@@ -154,19 +154,19 @@ func (k *Keyboard) Release() {
 	}
 }
 
-func (k *Keyboard) size() steps.Size {
+func (k *Keyboard) size() terminal.Size {
 	cols, rows, err := term.GetSize(k.fd)
 	if err != nil || cols <= 0 || rows <= 0 {
-		return steps.Size{Rows: 24, Cols: 80}
+		return terminal.Size{Rows: 24, Cols: 80}
 	}
-	return steps.Size{Rows: rows, Cols: cols}
+	return terminal.Size{Rows: rows, Cols: cols}
 }
 
 // attachment is the keyboard while one step has it.
 type attachment struct {
 	*Keyboard
 	wake, waker *os.File // closing waker ends Read
-	sizes       chan steps.Size
+	sizes       chan terminal.Size
 	resized     chan os.Signal
 	watcher     sync.WaitGroup
 
@@ -186,7 +186,7 @@ func (h *attachment) watchSize() {
 }
 
 // Size returns a channel with the size of the terminal: first the current one, then each change.
-func (h *attachment) Size() <-chan steps.Size { return h.sizes }
+func (h *attachment) Size() <-chan terminal.Size { return h.sizes }
 
 // Read waits for a key, or for Close. It polls, because the descriptor is shared with the program
 // that started flowrun and so must not be made non-blocking.

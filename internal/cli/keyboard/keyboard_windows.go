@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -36,4 +36,4 @@ func (*Prompt) DiscardInput() {}
 
 func (*Prompt) ReadLine(context.Context) (string, error) { return "", errors.ErrUnsupported }
 
-func (*Keyboard) Attach(dag.ID) (steps.Attachment, error) { return nil, errors.ErrUnsupported }
+func (*Keyboard) Attach(dag.ID) (terminal.Attachment, error) { return nil, errors.ErrUnsupported }

@@ -6,6 +6,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -16,9 +17,9 @@ type stepCompiler struct {
 	inherited plan.Interrupt
 
 	sourced             []plan.SecretSource
-	interactiveSettings *steps.Interactive // nil: not interactive
-	streamTo            *steps.Stream      // nil: no streaming
-	account             *remote.Account    // nil: the step runs on this machine
+	interactiveSettings *terminal.Interactive // nil: not interactive
+	streamTo            *steps.Stream         // nil: no streaming
+	account             *remote.Account       // nil: the step runs on this machine
 }
 
 // reportInertKeys reports keys that have no effect on a step without a command of its own, except those in works.

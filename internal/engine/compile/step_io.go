@@ -4,13 +4,14 @@ import (
 	"cmp"
 
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // interactive returns the interactive settings of the step. Its own keys take precedence over those of the tool; response
 // is the default response of the tool.
-func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
+func interactive(c *stepTexts, response *expr.Template) *terminal.Interactive {
 	s, tl := c.step, c.definition
 	own := s.InteractiveOptions
 	switch {
@@ -29,7 +30,7 @@ func interactive(c *stepTexts, response *expr.Template) *steps.Interactive {
 			break
 		}
 	}
-	i := &steps.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: response}
+	i := &terminal.Interactive{Timeout: cmp.Or(own.Timeout, tl.InteractiveOptions.Timeout), Default: response}
 	if own.DefaultResponse != nil {
 		i.Default = c.text(own.DefaultResponse, "interactive-options.default-response", expr.Plain)
 	}

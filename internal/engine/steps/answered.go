@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // answered is what a terminal printed after the last answer.
@@ -46,7 +48,7 @@ func (p *pipe) splitAnswered(to *os.File) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.split = true
-	if shown, ok := p.from.(*tty); ok && shown.answerOpen() {
+	if shown, ok := p.from.(*terminal.TTY); ok && shown.AnswerOpen() {
 		p.noteAnswerEnd()
 	}
 	if p.answered == nil || p.err != nil {

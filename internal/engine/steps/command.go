@@ -21,6 +21,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -83,8 +84,8 @@ type Command struct {
 	Remote    *remote.Account       // nil: it runs on this machine
 	Container *container.Definition // nil: it runs in none, or in that of its tool's isolation
 
-	Interactive *Interactive // nil: it has no terminal and cannot ask anything
-	Stream      *Stream      // nil: its output is kept but not streamed
+	Interactive *terminal.Interactive // nil: it has no terminal and cannot ask anything
+	Stream      *Stream               // nil: its output is kept but not streamed
 
 	Masked []*expr.Template // values to mask, in addition to those of the Session
 	Files  []string         // files and folders of flowrun that it needs, if its permissions are enforced
@@ -113,7 +114,7 @@ type attempt struct {
 	confine     confinement.Confinement
 	printed     *printed // nil: no limit
 	place       commandPlace
-	dialog      *dialog
+	dialog      *terminal.Dialog
 }
 
 // start is what an attempt has opened to run once. An attempt that could not start for a shortage makes a new one.
@@ -165,7 +166,7 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 	t := &attempt{Command: c, call: call, frame: frame, session: frame.Session(), scope: frame.Scope(call.View), began: time.Now(), confine: confined,
 		printed: printed}
 	t.place = t.newPlace()
-	t.dialog = t.session.desk.dialog(c.Interactive, call.Path, t.scope)
+	t.dialog = t.session.desk.Dialog(c.Interactive, call.Path, t.scope)
 	return t, nil
 }
 
@@ -186,10 +187,10 @@ func (t *attempt) failure(err error) (dag.Result, error) {
 }
 
 func (t *attempt) run(ctx context.Context) (dag.Result, error) {
-	if !t.dialog.acquire(ctx) {
+	if !t.dialog.Acquire(ctx) {
 		return dag.Result{Status: dag.Failed, ExitCode: dag.ExitCancelled}, nil
 	}
-	defer t.dialog.release()
+	defer t.dialog.Release()
 	defer t.place.end()
 	if r, err := t.place.open(ctx); r != nil || err != nil {
 		return *cmp.Or(r, &dag.Result{}), err
@@ -213,13 +214,13 @@ func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 		defer t.times.stop()
 	}
 	ctx, stopWatching := t.limits.watch(ctx)
-	exit, stopped, err := t.dialog.wait(ctx, p, t.wait)
+	exit, stopped, err := t.dialog.Wait(ctx, p, t.wait)
 	stopWatching()
 	if err != nil {
 		return dag.Result{}, err
 	}
 	r, err := t.result(exit, stopped)
-	t.dialog.explain(&r)
+	t.dialog.Explain(&r)
 	return r, err
 }
 
@@ -291,14 +292,14 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.openFile(); err != nil {
 		return err
 	}
-	if err := t.dialog.open(); err != nil {
+	if err := t.dialog.Open(); err != nil {
 		return err
 	}
 	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || opensOwnStreams(t.launch.argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
-			if t.dialog.terminal() != nil && i == 0 {
-				t.dialog.terminal().Close() // otherwise its stream closes it
+			if t.dialog.Terminal() != nil && i == 0 {
+				t.dialog.Terminal().Close() // otherwise its stream closes it
 			}
 			return err
 		}
@@ -515,8 +516,8 @@ func (t *start) process() (proc.Process, error) {
 			return nil, err
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
-		spec.Files = t.dialog.files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
-		spec.TTY, spec.Enter = t.dialog.terminal() != nil, t.network.Namespaces()
+		spec.Files = t.dialog.Files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
+		spec.TTY, spec.Enter = t.dialog.Terminal() != nil, t.network.Namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
 			return p, err
@@ -593,7 +594,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 		return dag.Result{}, err
 	}
 	r := dag.Result{Status: dag.Succeeded, ExitCode: exit.Code, Usage: t.limits.usage(exit), Refused: int32(t.network.Refusals())}
-	tooLarge, err := t.collect(&r, t.dialog.terminal() != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
+	tooLarge, err := t.collect(&r, t.dialog.Terminal() != nil && !stopped && exit.Code == 0 && exit.Signal == 0)
 	if err != nil {
 		return r, err
 	}
@@ -671,7 +672,7 @@ func (t *attempt) failTooLarge(r *dag.Result) {
 
 // cleanUp releases everything that is still open.
 func (t *start) cleanUp() {
-	t.dialog.close()
+	t.dialog.Close()
 	t.place.close()
 	for _, st := range t.streams {
 		if st != nil {

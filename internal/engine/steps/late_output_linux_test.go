@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // TestLateOutput: what a step printed is its output, also if a busy machine reads it late and a background process keeps
@@ -42,11 +43,11 @@ type slowTerminal struct {
 }
 
 type slowChair struct {
-	Attachment
+	terminal.Attachment
 	shows chan struct{}
 }
 
-func (d slowTerminal) Attach(step dag.ID) (Attachment, error) {
+func (d slowTerminal) Attach(step dag.ID) (terminal.Attachment, error) {
 	a, err := d.testTerminal.Attach(step)
 	return slowChair{a, d.shows}, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/mask"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // outputTimeout is how long a step that has ended waits for a background process to close its
@@ -107,16 +108,16 @@ func (p *pipe) copy() {
 	defer close(p.done)
 	buf := pipeBuffers.Get().(*[]byte)
 	defer pipeBuffers.Put(buf)
-	shown, _ := p.from.(*tty)
+	shown, _ := p.from.(*terminal.TTY)
 	for {
 		p.recording.Store(false)
 		n, err := p.from.Read(*buf)
 		p.recording.Store(true)
 		piece := (*buf)[:n]
-		if shown != nil && shown.answerEnd >= 0 {
-			p.record(piece[:shown.answerEnd])
+		if shown != nil && shown.AnswerEnd >= 0 {
+			p.record(piece[:shown.AnswerEnd])
 			p.endAnswer()
-			piece = piece[shown.answerEnd:]
+			piece = piece[shown.AnswerEnd:]
 		}
 		p.record(piece)
 		if err != nil { // EOF, or abandon was called
@@ -182,10 +183,10 @@ func (p *pipe) lags() bool {
 		return true
 	}
 	switch from := p.from.(type) {
-	case *tty:
-		return from.lags()
+	case *terminal.TTY:
+		return from.Lags()
 	case *os.File:
-		return readable(from)
+		return terminal.Readable(from)
 	}
 	return false
 }

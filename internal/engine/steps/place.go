@@ -172,7 +172,7 @@ func (p *containerPlace) environment(t *start, own []string) error {
 func (p *containerPlace) find(*start, string) error { return nil }
 
 func (p *containerPlace) spec(t *start) (proc.Spec, error) {
-	return p.Spec(container.Command{Argv: t.launch.argv, Environ: slices.Concat(t.env, t.launch.env), Dir: t.dir, TTY: t.dialog.terminal() != nil,
+	return p.Spec(container.Command{Argv: t.launch.argv, Environ: slices.Concat(t.env, t.launch.env), Dir: t.dir, TTY: t.dialog.Terminal() != nil,
 		Read: t.launch.files, Write: t.valuePaths(), Artifacts: t.session.artifacts()})
 }
 

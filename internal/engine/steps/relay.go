@@ -62,7 +62,7 @@ func (t *start) listener(which Streams) func([]byte) error {
 	}
 	o := &t.session.options
 	switch {
-	case t.dialog.terminal() != nil && which == Stderr: // the terminal carries both streams
+	case t.dialog.Terminal() != nil && which == Stderr: // the terminal carries both streams
 		return nil
 	case t.Stream.To == StreamToFile:
 		if t.file == nil {
@@ -74,7 +74,7 @@ func (t *start) listener(which Streams) func([]byte) error {
 		}
 	case t.Stream.To == StreamToFunction && o.Function != nil:
 		return t.deliverTo(which, o.Function)
-	case t.Stream.To == StreamToConsole && o.Console != nil && !t.dialog.attended(): // the person has already seen the output
+	case t.Stream.To == StreamToConsole && o.Console != nil && !t.dialog.Attended(): // the person has already seen the output
 		return t.deliverTo(which, o.Console)
 	}
 	return nil

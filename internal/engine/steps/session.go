@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/internal/os/systrace"
@@ -63,12 +64,12 @@ type Options struct {
 	// Progress, if set, receives how far steps are that report it, one call at a time. Without it, Console gets a line.
 	Progress func(Progress)
 	// Terminal, if set, lets a person answer interactive steps.
-	Terminal Terminal
+	Terminal terminal.Terminal
 	// Prompt, if set, is called when an interactive step that has no Terminal seems to wait for input,
 	// but not for a password. What it returns is typed as a line. After an error the attempt is
 	// answered by its default response. Prompt must be safe for concurrent use, and return soon after
 	// its context ends.
-	Prompt func(context.Context, Prompt) (line string, err error)
+	Prompt func(context.Context, terminal.Prompt) (line string, err error)
 	// HTTP sends a GET request, follows redirects, and returns the status. If it is nil, steps that
 	// wait for a URL fail.
 	HTTP func(context.Context, StatusRequest) (status int, err error)
@@ -119,9 +120,9 @@ type Session struct {
 	shells     environ // for shells: without the variables that name files to source
 	programs   programs
 	null       *os.File
-	startSlots chan struct{} // slots for attempts that are starting
-	desk       *desk         // of interactive steps
-	pollSlots  chan struct{} // slots for polls of Pollers
+	startSlots chan struct{}  // slots for attempts that are starting
+	desk       *terminal.Desk // of interactive steps
+	pollSlots  chan struct{}  // slots for polls of Pollers
 
 	mu          sync.Mutex
 	observer    *observer         // nil: nothing is observed
@@ -191,7 +192,7 @@ func Open(o Options) (*Session, error) {
 		}
 	}
 	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
-	s.desk = openDesk(desk{Terminal: o.Terminal, Prompt: o.Prompt, Mask: &s.mask, Notify: s.Notify})
+	s.desk = terminal.OpenDesk(terminal.Desk{Terminal: o.Terminal, Prompt: o.Prompt, Mask: &s.mask, Notify: s.Notify})
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
 	}

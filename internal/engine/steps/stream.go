@@ -51,13 +51,13 @@ func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
 	}
 	st := &stream{session: s, kind: which, file: file}
 	var to io.Writer
-	if s.options.Follow != nil && t.dialog.terminal() == nil { // what belongs to the output of a terminal is known only at the end
+	if s.options.Follow != nil && t.dialog.Terminal() == nil { // what belongs to the output of a terminal is known only at the end
 		to = s.options.Follow(t.call.Path, which)
 	}
 	switch {
-	case t.dialog.terminal() != nil && which == Stdout:
-		st.pipe = s.copyFrom(t.dialog.terminal(), file, nil, w.raw(), t.printed)
-	case t.dialog.terminal() != nil: // the terminal carries both streams
+	case t.dialog.Terminal() != nil && which == Stdout:
+		st.pipe = s.copyFrom(t.dialog.Terminal(), file, nil, w.raw(), t.printed)
+	case t.dialog.Terminal() != nil: // the terminal carries both streams
 	case viaPipe || t.printed != nil:
 		if st.pipe, st.end, err = s.openPipe(file, to, w.raw(), t.printed); err != nil {
 			file.drop()

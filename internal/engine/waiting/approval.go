@@ -11,7 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/call"
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -56,7 +56,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 	case err != nil:
 		return failed(dag.ReasonInput, fmt.Sprintf("cannot render the prompt: %v", err))
 	case !a.Answerable:
-		return failed(steps.ReasonUnanswered, "there is nobody to ask, and the run is not recorded, so it cannot be answered later")
+		return failed(terminal.ReasonUnanswered, "there is nobody to ask, and the run is not recorded, so it cannot be answered later")
 	}
 	w := &dag.Wait{Kind: kindApproval, Asks: true, Hold: p.Def.Hold, Prompt: truncatePrompt(a.Session().Mask().String(text))}
 	if p.Def.Form != nil {
@@ -75,7 +75,7 @@ func (p *Approval) Run(_ context.Context, c *dag.Call) (dag.Result, error) {
 
 // timeoutResult returns the result of the step if nobody answers in time.
 func (p *Approval) timeoutResult(a *call.Frame, c *dag.Call) (*dag.Result, error) {
-	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: fmt.Sprintf("no answer within %s", p.Def.Timeout)}
+	r := &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: terminal.ReasonUnanswered, Message: fmt.Sprintf("no answer within %s", p.Def.Timeout)}
 	switch p.Def.OnTimeout {
 	case "reject":
 		r.Reason, r.Message = ReasonRejected, r.Message+", which counts as a rejection"

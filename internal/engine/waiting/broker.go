@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
@@ -244,7 +245,7 @@ func (k *Broker) askPerson(ctx context.Context, q history.Question) {
 	}
 	left := dag.Answer{Node: dag.ID(q.Step), Wait: q.Wait}
 	if k.store == nil { // then nobody can answer later
-		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: steps.ReasonUnanswered, Message: "there was no answer, and the run is not recorded, so it cannot be answered later"}
+		left.Result = &dag.Result{Status: dag.Failed, ExitCode: 1, Reason: terminal.ReasonUnanswered, Message: "there was no answer, and the run is not recorded, so it cannot be answered later"}
 	}
 	k.deliver(left)
 }

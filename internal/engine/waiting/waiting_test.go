@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/compile"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/decode"
@@ -87,7 +88,7 @@ func TestApproval(t *testing.T) {
 			t.Errorf("%s: %s %+v, then %q", c.step, r.Status, r.Wait, then(r.Wait.Then))
 		}
 	}
-	if r := firstWait(t, "approve: Go", false, nil); r.Reason != steps.ReasonUnanswered || !strings.Contains(r.Message, "cannot be answered later") {
+	if r := firstWait(t, "approve: Go", false, nil); r.Reason != terminal.ReasonUnanswered || !strings.Contains(r.Message, "cannot be answered later") {
 		t.Errorf("%+v", r)
 	}
 	long := firstWait(t, "approve: '{P}'", true, map[string]any{"P": strings.Repeat("é", dag.InlineLimit)})

@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -79,7 +79,7 @@ func inputSchema() map[string]any {
 
 // input implements flowrun.WithPrompt: the user of the client sees what an interactive step has printed, and
 // types the line that it waits for.
-func (c *toolCall) input(ctx context.Context, p steps.Prompt) (string, error) {
+func (c *toolCall) input(ctx context.Context, p terminal.Prompt) (string, error) {
 	card := fmt.Sprintf("Step %s is waiting for input. It has printed:\n\n%s", console.Visible(string(p.Step)), console.Block(console.PlainText(p.Text)))
 	reply, err := c.elicit(ctx, card, inputSchema())
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -34,7 +35,7 @@ type typist struct {
 
 func (y *typist) Stdout() bool { return y.stdout }
 
-func (y *typist) Attach(step dag.ID) (steps.Attachment, error) {
+func (y *typist) Attach(step dag.ID) (terminal.Attachment, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.steps = append(y.steps, step)
@@ -58,7 +59,7 @@ func (y *typing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (*typing) Size() <-chan steps.Size { return nil }
+func (*typing) Size() <-chan terminal.Size { return nil }
 
 // A program that embeds flowrun answers, in nested tools as well. The output of a step is what it printed
 // after the answer. What was shown on the program's terminal is not written to stdout again where that

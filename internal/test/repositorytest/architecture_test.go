@@ -64,7 +64,7 @@ var libraries = map[string][]string{
 	"github.com/bmatcuk/doublestar/v4":       {"internal/engine/cache"},
 	"github.com/clipperhouse/displaywidth":   {"internal/screen/console"},
 	"github.com/clipperhouse/uax29":          {"internal/js/jsnative"},
-	"github.com/creack/pty":                  {"internal/engine/steps"},
+	"github.com/creack/pty":                  {"internal/engine/terminal"},
 	"github.com/dop251/goja":                 {"internal/js/jscheck", "internal/js/jsworld"},
 	"github.com/evanw/esbuild":               {"internal/js/bundle", "internal/service/ui/bundle"},
 	"github.com/expr-lang/expr":              {"internal/lang/expr"},

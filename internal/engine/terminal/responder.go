@@ -1,4 +1,4 @@
-package steps
+package terminal
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func (u unansweredError) Error() string { return u.message }
 
 // responder answers one interactive attempt.
 type responder struct {
-	*dialog
+	*Dialog
 	cancel  context.CancelCauseFunc
 	leader  int           // of the session that has the terminal
 	done    chan struct{} // closed when the step has ended

@@ -1,4 +1,4 @@
-package steps
+package terminal
 
 import (
 	"io"
@@ -11,14 +11,14 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
-// tty is the terminal of an interactive step. The step has the slave; this process has the master,
+// TTY is the terminal of an interactive step. The step has the slave; this process has the master,
 // from which it reads the output. It also keeps the slave open, to check whether what was typed has
 // been read.
-type tty struct {
+type TTY struct {
 	master, slave *os.File
 	heldCR        bool // a carriage return was held back, because a newline may follow
 	answers       answers
-	answerEnd     int // offset in what Read returned where the last answer ends; -1 if none ends there
+	AnswerEnd     int // offset in what Read returned where the last answer ends; -1 if none ends there
 	start         time.Time
 	lastActivity  atomic.Int64 // when something was printed or typed, relative to start
 
@@ -32,12 +32,12 @@ type tty struct {
 
 // newTTY makes a terminal. If a person uses it, it echoes what is typed and converts line ends as
 // usual. Otherwise it does neither, so that the output looks as if the step had no terminal.
-func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
+func newTTY(person io.Writer, secrets *mask.Mask) (*TTY, error) {
 	master, slave, err := openPty(person != nil)
 	if err != nil {
 		return nil, place.CannotStart(126, "cannot create a terminal for an interactive step: %v", err)
 	}
-	p := &tty{master: master, slave: slave, start: time.Now(), person: person}
+	p := &TTY{master: master, slave: slave, start: time.Now(), person: person}
 	if person != nil {
 		p.shown = secrets.Writer(person)
 	}
@@ -47,7 +47,7 @@ func newTTY(person io.Writer, secrets *mask.Mask) (*tty, error) {
 
 // Read returns what the step prints, with \n as line end. Only one goroutine may call it. When all
 // slaves are closed it returns an error of the system.
-func (p *tty) Read(b []byte) (int, error) {
+func (p *TTY) Read(b []byte) (int, error) {
 	from := 0
 	if p.heldCR {
 		b[0], from = '\r', 1
@@ -66,10 +66,10 @@ func (p *tty) Read(b []byte) (int, error) {
 		all = all[:len(all)-1]
 	}
 	to := 0
-	p.answerEnd = -1
+	p.AnswerEnd = -1
 	for i, c := range all {
 		if i == end {
-			p.answerEnd = to
+			p.AnswerEnd = to
 		}
 		if c == '\r' && i+1 < len(all) && all[i+1] == '\n' {
 			continue
@@ -78,13 +78,13 @@ func (p *tty) Read(b []byte) (int, error) {
 		to++
 	}
 	if end == len(all) {
-		p.answerEnd = to
+		p.AnswerEnd = to
 	}
 	return to, err
 }
 
 // show shows the person what was printed.
-func (p *tty) show(b []byte) {
+func (p *TTY) show(b []byte) {
 	p.showNotice()
 	if len(b) == 0 {
 		return
@@ -97,20 +97,20 @@ func (p *tty) show(b []byte) {
 	}
 }
 
-// answerOpen reports whether an answer was typed after which nothing was printed.
-func (p *tty) answerOpen() bool { return p.answers.open() }
+// AnswerOpen reports whether an answer was typed after which nothing was printed.
+func (p *TTY) AnswerOpen() bool { return p.answers.open() }
 
-// lags reports whether this process has not read everything that was printed, or not shown it.
-func (p *tty) lags() bool { return p.handling.Load() || readable(p.master) }
+// Lags reports whether this process has not read everything that was printed, or not shown it.
+func (p *TTY) Lags() bool { return p.handling.Load() || Readable(p.master) }
 
 // printNotice shows the person a text of flowrun, at the latest before what the step prints next. It does not wait for the
 // terminal, which may be slow.
-func (p *tty) printNotice(text string) {
+func (p *TTY) printNotice(text string) {
 	p.notice.Store(&text)
 	go p.showNotice()
 }
 
-func (p *tty) showNotice() {
+func (p *TTY) showNotice() {
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
 	if text := p.notice.Swap(nil); text != nil && p.person != nil && !p.personGone.Load() {
@@ -119,23 +119,23 @@ func (p *tty) showNotice() {
 }
 
 // detachPerson makes sure that nothing more is shown to the person. It does not wait.
-func (p *tty) detachPerson() {
+func (p *TTY) detachPerson() {
 	if p != nil {
 		p.personGone.Store(true)
 	}
 }
 
 // noteActivity records that something was printed or typed.
-func (p *tty) noteActivity() { p.lastActivity.Store(int64(time.Since(p.start))) }
+func (p *TTY) noteActivity() { p.lastActivity.Store(int64(time.Since(p.start))) }
 
 // silence returns how long nothing was printed or typed.
-func (p *tty) silence() time.Duration {
+func (p *TTY) silence() time.Duration {
 	return time.Since(p.start) - time.Duration(p.lastActivity.Load())
 }
 
 // typeIn types text into the terminal. If the step does not read and the terminal's buffer is full,
 // typeIn drops the rest after a second.
-func (p *tty) typeIn(b []byte) {
+func (p *TTY) typeIn(b []byte) {
 	p.noteActivity()
 	canonical, echo := p.inputModes()
 	p.answers.typed(b, canonical, echo)
@@ -144,14 +144,14 @@ func (p *tty) typeIn(b []byte) {
 }
 
 // closeSlave closes the slave here. The output ends when the step has closed it, too.
-func (p *tty) closeSlave() {
+func (p *TTY) closeSlave() {
 	if p != nil {
 		p.slave.Close()
 	}
 }
 
 // Close closes the master. First it shows what was held back as the possible start of a secret.
-func (p *tty) Close() error {
+func (p *TTY) Close() error {
 	p.showLock.Lock()
 	defer p.showLock.Unlock()
 	if p.shown != nil && !p.personGone.Load() {
@@ -162,7 +162,7 @@ func (p *tty) Close() error {
 
 // SetReadDeadline ends a Read. If the system has no deadlines for terminals, it closes the master;
 // then Read ends with the last process that has the terminal open.
-func (p *tty) SetReadDeadline(t time.Time) error {
+func (p *TTY) SetReadDeadline(t time.Time) error {
 	if p.master.SetReadDeadline(t) == nil {
 		return nil
 	}

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package steps
+package terminal
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,10 @@
-package steps
+// Package terminal gives interactive steps a terminal, and answers them there. A [Desk] is what the steps of a run share: the
+// terminal of a person, which one step has at a time, and who is asked without one. Each attempt has a [Dialog]. Its [TTY] is a
+// pseudo-terminal: what the step prints there is shown to the person and is its output; what the person types goes the other
+// way. When step and person are both silent, the default response is typed.
+//
+// The package starts no processes: it gives package steps the files for one, and watches it while it runs.
+package terminal
 
 import (
 	"context"
@@ -17,17 +23,17 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// dialog is the terminal of one attempt, and who answers there.
-type dialog struct {
+// Dialog is the terminal of one attempt, and who answers there.
+type Dialog struct {
 	*Interactive // nil: the attempt has no terminal
-	desk         *desk
+	desk         *Desk
 	step         dag.ID
 	scope        expr.Scope
 	person       Attachment    // nil: there is no person at a terminal
 	personGone   chan struct{} // closed when the person has left; nil until what they type is read
 
 	// Of a start.
-	tty             *tty            // nil: none
+	tty             *TTY            // nil: none
 	transcript      *transcript     // for Options.Prompt; nil: not used
 	defaultResponse string          // rendered
 	inputEnded      bool            // the end of input was sent
@@ -37,8 +43,8 @@ type dialog struct {
 // leaveTimeout is how long the end of an attempt waits for the terminal of the person to be given back.
 const leaveTimeout = 500 * time.Millisecond
 
-// desk is what the interactive steps of a run share.
-type desk struct {
+// Desk is what the interactive steps of a run share.
+type Desk struct {
 	Terminal Terminal // nil: no person answers at a terminal
 	// Prompt is asked what to type if there is no Terminal; nil: nobody answers.
 	Prompt func(context.Context, Prompt) (line string, err error)
@@ -48,25 +54,25 @@ type desk struct {
 	turn chan struct{} // held by the attempt that has the terminal
 }
 
-// openDesk returns a desk whose terminal is free.
-func openDesk(d desk) *desk {
+// OpenDesk returns a desk whose terminal is free.
+func OpenDesk(d Desk) *Desk {
 	d.turn = make(chan struct{}, 1)
 	return &d
 }
 
-// dialog returns the dialog of an attempt, which has no terminal if i is nil.
-func (d *desk) dialog(i *Interactive, step dag.ID, scope expr.Scope) *dialog {
-	return &dialog{Interactive: i, desk: d, step: step, scope: scope}
+// Dialog returns the dialog of an attempt, which has no terminal if i is nil.
+func (d *Desk) Dialog(i *Interactive, step dag.ID, scope expr.Scope) *Dialog {
+	return &Dialog{Interactive: i, desk: d, step: step, scope: scope}
 }
 
-// attended reports whether a person has the terminal of the attempt before them.
-func (d *dialog) attended() bool { return d.person != nil }
+// Attended reports whether a person has the terminal of the attempt before them.
+func (d *Dialog) Attended() bool { return d.person != nil }
 
-// terminal returns the terminal of the start, nil if it has none.
-func (d *dialog) terminal() *tty { return d.tty }
+// Terminal returns the terminal of the start, nil if it has none.
+func (d *Dialog) Terminal() *TTY { return d.tty }
 
-// acquire waits until the attempt has the terminal of the person. It returns false if ctx ended first.
-func (d *dialog) acquire(ctx context.Context) bool {
+// Acquire waits until the attempt has the terminal of the person. It returns false if ctx ended first.
+func (d *Dialog) Acquire(ctx context.Context) bool {
 	if d.Interactive == nil || d.desk.Terminal == nil {
 		return true
 	}
@@ -85,8 +91,8 @@ func (d *dialog) acquire(ctx context.Context) bool {
 	return true
 }
 
-// release lets the next attempt have the terminal.
-func (d *dialog) release() {
+// Release lets the next attempt have the terminal.
+func (d *Dialog) Release() {
 	if d.person == nil {
 		return
 	}
@@ -100,8 +106,8 @@ func (d *dialog) release() {
 	<-d.desk.turn
 }
 
-// open makes the terminal of a start.
-func (d *dialog) open() (err error) {
+// Open makes the terminal of a start.
+func (d *Dialog) Open() (err error) {
 	if d.Interactive == nil {
 		return nil
 	}
@@ -128,7 +134,7 @@ func (d *dialog) open() (err error) {
 }
 
 // renderDefault renders the default response and checks that a terminal would not interpret it.
-func (d *dialog) renderDefault() (err error) {
+func (d *Dialog) renderDefault() (err error) {
 	if d.Interactive.Default == nil {
 		return nil
 	}
@@ -141,15 +147,15 @@ func (d *dialog) renderDefault() (err error) {
 	return nil
 }
 
-// wait waits for the process while a person, or the default response, answers it. wait reports whether it was stopped.
-func (d *dialog) wait(ctx context.Context, p proc.Process, wait func(context.Context, proc.Process) (exit proc.Exit, stopped bool, err error)) (proc.Exit, bool, error) {
+// Wait waits for the process while a person, or the default response, answers it. wait reports whether it was stopped.
+func (d *Dialog) Wait(ctx context.Context, p proc.Process, wait func(context.Context, proc.Process) (exit proc.Exit, stopped bool, err error)) (proc.Exit, bool, error) {
 	if d.tty == nil {
 		return wait(ctx, p)
 	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	d.personGone = make(chan struct{})
-	a := &responder{dialog: d, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
+	a := &responder{Dialog: d, cancel: giveUp, leader: p.PID(), done: make(chan struct{})}
 	prompts, end := context.WithCancel(ctx)
 	a.begin(prompts)
 	exit, stopped, err := wait(ctx, p)
@@ -174,8 +180,8 @@ var noTerminalErrors = []string{
 // noTerminalHint tells the author how to give the step a terminal.
 const noTerminalHint = "it may need a terminal to ask a question; set interactive: true to give the step one (/dev/tty)"
 
-// explain sets the message of a step that nobody answered, or that seems to have failed because it had no terminal.
-func (d *dialog) explain(r *dag.Result) {
+// Explain sets the message of a step that nobody answered, or that seems to have failed because it had no terminal.
+func (d *Dialog) Explain(r *dag.Result) {
 	switch {
 	case d.stopReason.message != "":
 		r.Status, r.ExitCode, r.Reason, r.Message = dag.Failed, 1, ReasonUnanswered, d.stopReason.message
@@ -187,16 +193,16 @@ func (d *dialog) explain(r *dag.Result) {
 	}
 }
 
-// files returns stdin, stdout and stderr of a process on the terminal. It returns the others if there is none.
-func (d *dialog) files(others [3]*os.File) [3]*os.File {
+// Files returns stdin, stdout and stderr of a process on the terminal. It returns the others if there is none.
+func (d *Dialog) Files(others [3]*os.File) [3]*os.File {
 	if d.tty == nil {
 		return others
 	}
 	return [3]*os.File{d.tty.slave, d.tty.slave, d.tty.slave}
 }
 
-// close ends what a start has of the terminal. What the step has printed is still read from it.
-func (d *dialog) close() {
+// Close ends what a start has of the terminal. What the step has printed is still read from it.
+func (d *Dialog) Close() {
 	d.tty.detachPerson()
 	d.tty.closeSlave()
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package steps
+package terminal
 
 import (
 	"os"
@@ -58,7 +58,7 @@ func polled(f *os.File) (*os.File, error) {
 }
 
 // resize sets the size of the window.
-func (p *tty) resize(s Size) {
+func (p *TTY) resize(s Size) {
 	clip := func(n int) uint16 { return uint16(max(0, min(n, 1<<16-1))) }
 	conn, err := p.slave.SyscallConn()
 	if err != nil {
@@ -70,7 +70,7 @@ func (p *tty) resize(s Size) {
 }
 
 // inputModes reports whether the step reads lines, and whether the terminal echoes what is typed.
-func (p *tty) inputModes() (canonical, echo bool) {
+func (p *TTY) inputModes() (canonical, echo bool) {
 	conn, err := p.slave.SyscallConn()
 	if err != nil {
 		return true, false // closed
@@ -85,11 +85,11 @@ func (p *tty) inputModes() (canonical, echo bool) {
 
 // inFlight reports whether the step has not read everything that was typed, or this process not
 // everything that was printed.
-func (p *tty) inFlight() bool { return readable(p.slave) || readable(p.master) }
+func (p *TTY) inFlight() bool { return Readable(p.slave) || Readable(p.master) }
 
-// readable reports whether a side of the terminal has something to read. A closed side has: a step
+// Readable reports whether a side of the terminal has something to read. A closed side has: a step
 // whose terminal is closed cannot be waiting for input.
-func readable(f *os.File) (yes bool) {
+func Readable(f *os.File) (yes bool) {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return true

@@ -1,4 +1,4 @@
-package steps
+package terminal
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestDefaultResponsesAreCounted(t *testing.T) {
 	personGone := make(chan struct{})
 	close(personGone)
 	var given error
-	a := responder{dialog: &dialog{Interactive: &Interactive{Default: &expr.Template{}}, personGone: personGone, tty: terminal, defaultResponse: "y"},
+	a := responder{Dialog: &Dialog{Interactive: &Interactive{Default: &expr.Template{}}, personGone: personGone, tty: terminal, defaultResponse: "y"},
 		cancel: func(cause error) { given = cause }}
 	for range maxResponses {
 		if !a.respond() {
