@@ -503,7 +503,7 @@ func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, err
 	case expr.Python:
 		return i.python(r.script)
 	}
-	return t.session.shellLaunch(t.Interpreter(), r.script, bySource)
+	return i.sh(r.script, bySource)
 }
 
 // process starts the process. It tries a second time if the program has moved since it was found, or

@@ -120,3 +120,16 @@ func (t *start) ownVariables() ([]EnvValue, error) {
 	slices.SortFunc(list, func(a, b EnvValue) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
+
+// Interpreter returns the program that runs the command as a script, and its options. It is nil for a command without a
+// shell. The options of cmd and PowerShell are always the same and not included.
+func (c *Command) Interpreter() []string {
+	sh, _ := expr.ShellByName(c.Shell)
+	switch {
+	case c.Shell == "":
+		return nil
+	case sh == expr.Bash || sh == expr.Sh:
+		return append([]string{c.Shell}, shellOptions(c.Shell, c.Strict)...)
+	}
+	return []string{c.Shell}
+}

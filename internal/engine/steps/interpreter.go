@@ -9,11 +9,11 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
-// interpreter makes the command lines of scripts that are not for a shell of the sh family.
+// interpreter makes the command lines of scripts.
 type interpreter struct {
-	shell  string
+	shell  string // its name
 	strict bool
-	file   func(pattern, text string) (path string, err error)
+	file   func(pattern, text string) (path string, err error) // writes a private file
 	find   func(name string) error // why there is no such program
 }
 

@@ -3,7 +3,6 @@ package steps
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -73,9 +72,4 @@ func search(name, path string) (string, error) {
 		return "", place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)
 	}
 	return "", place.CannotStart(127, "cannot start %q: not found in PATH; install it, or write its full path", name)
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

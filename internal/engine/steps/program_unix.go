@@ -5,11 +5,7 @@ package steps
 import (
 	"io/fs"
 	"os"
-	"syscall"
 )
-
-// openNoFollow makes opening a symbolic link fail, and opening a pipe not wait.
-const openNoFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // executable returns why a file cannot be executed. It accepts any x bit; the kernel checks the
 // details later.

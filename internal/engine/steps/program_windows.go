@@ -2,9 +2,7 @@ package steps
 
 import "os/exec"
 
-// openNoFollow has no effect: creating a symbolic link needs a privilege.
-const openNoFollow = 0
-
+// executable returns why a file cannot be executed.
 func executable(file string) error {
 	_, err := exec.LookPath(file)
 	return err

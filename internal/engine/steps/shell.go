@@ -23,19 +23,6 @@ type launch struct {
 	files []string
 }
 
-// Interpreter returns the program that runs the command as a script, and its options. It is nil for a command without a
-// shell. The options of cmd and PowerShell are always the same and not included.
-func (c *Command) Interpreter() []string {
-	sh, _ := expr.ShellByName(c.Shell)
-	switch {
-	case c.Shell == "":
-		return nil
-	case sh == expr.Bash || sh == expr.Sh:
-		return append([]string{c.Shell}, shellOptions(c.Shell, c.Strict)...)
-	}
-	return []string{c.Shell}
-}
-
 // shellOptions returns the options of a shell. They are arguments and not part of the script, so
 // line numbers in messages stay those of the script.
 func shellOptions(shell string, strict bool) []string {
@@ -54,10 +41,10 @@ func baseName(shell string) string {
 	return strings.TrimSuffix(filepath.Base(shell), ".exe")
 }
 
-// shellLaunch returns how to start a script for a shell of the sh family. Values are passed as
-// variables: small ones in the environment; large ones, or all with bySource, in a file that the
-// script sources before its first command.
-func (s *Session) shellLaunch(interpreter []string, script expr.Script, bySource bool) (l launch, err error) {
+// sh returns how to start a script for a shell of the sh family. Values are passed as variables: small
+// ones in the environment; large ones, or all with bySource, in a file that the script sources before its
+// first command.
+func (i *interpreter) sh(script expr.Script, bySource bool) (l launch, err error) {
 	text := script.Text
 	var large strings.Builder
 	bySource = bySource || totalSize(script.Vars) > maxVars
@@ -69,19 +56,19 @@ func (s *Session) shellLaunch(interpreter []string, script expr.Script, bySource
 		}
 	}
 	if large.Len() > 0 {
-		path, err := s.secretFile("values-*", large.String())
+		path, err := i.file("values-*", large.String())
 		if err != nil {
 			return l, err
 		}
 		l.files = append(l.files, path)
 		text = ". " + quote(path) + "; " + text
 	}
-	l.argv = interpreter
+	l.argv = append([]string{i.shell}, shellOptions(i.shell, i.strict)...)
 	if len(text) <= maxInlineScript {
 		l.argv = append(l.argv, "-c", text)
 		return l, nil
 	}
-	path, err := s.secretFile("script-*", text)
+	path, err := i.file("script-*", text)
 	if err != nil {
 		return l, err
 	}

@@ -389,17 +389,3 @@ func TestRawIsShortUnlessMentioned(t *testing.T) {
 		t.Errorf("%d bytes, truncated %t", len(r.Stdout.Raw), r.Stdout.Truncated)
 	}
 }
-
-func TestEnviron(t *testing.T) {
-	e := newEnviron([]string{"A=1", "B=2", "A=3"})
-	got := strings.Join(e.with([]string{"C=1", "B=x"}, []string{"C=2"}), " ")
-	if got != "A=3 B=x C=2" {
-		t.Error(got)
-	}
-	if got := strings.Join(e.with(), " "); got != "A=3 B=2" {
-		t.Error("it changed:", got)
-	}
-	if got := strings.Join(e.without("A").list, " "); got != "B=2" {
-		t.Error(got)
-	}
-}

@@ -88,3 +88,8 @@ func (s *Session) EndTemps(resumable bool) {
 		s.temps = append(s.temps, filepath.Join(folder, rundir.TempList))
 	}
 }
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
