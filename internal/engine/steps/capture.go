@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -40,8 +41,8 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 		return "", err
 	}
 	defer network.Leave()
-	env := inherited(c.Confinement, s.inherits).with(c.Confinement.UserVariables(), c.Env, network.Variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
-	file, err := s.programs.find(c.Argv[0], lookup(env, "PATH"))
+	env := inherited(c.Confinement, s.inherits).With(c.Confinement.UserVariables(), c.Env, network.Variables(), []string{s.markRun, procid.MarkStep + "=" + c.Name, s.markOwner})
+	file, err := s.programs.Find(c.Argv[0], commandline.Lookup(env, "PATH"))
 	if err != nil {
 		return "", err
 	}

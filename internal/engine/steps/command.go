@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
@@ -122,7 +123,7 @@ type start struct {
 	*attempt
 	env     []string
 	dir     string
-	launch  launch
+	launch  commandline.Launch
 	stdin   *os.File
 	streams [2]*stream
 	times   *printTimes // nil: nobody wants them
@@ -295,7 +296,7 @@ func (t *start) prepare(ctx context.Context) (err error) {
 	if err := t.dialog.Open(); err != nil {
 		return err
 	}
-	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || opensOwnStreams(t.launch.argv)
+	viaPipe := !t.session.mask.Empty() || t.confine.MaxFileSize > 0 || commandline.OpensOwnStreams(t.launch.Argv)
 	for i, which := range [2]Streams{Stdout, Stderr} {
 		if t.streams[i], err = t.openStream(which, viaPipe); err != nil {
 			if t.dialog.Terminal() != nil && i == 0 {
@@ -370,11 +371,11 @@ func (t *start) environment() error {
 }
 
 // setEnvironment sets the environment of a process on this machine. base are the variables that it inherits.
-func (t *start) setEnvironment(base environ, own []string) (err error) {
+func (t *start) setEnvironment(base commandline.Environ, own []string) (err error) {
 	if t.network, err = t.session.networks.Join(t.confine, t.call.Path); err != nil {
 		return err
 	}
-	t.env = inherited(t.confine, base).with(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.Variables(), t.session.observer.variables())
+	t.env = inherited(t.confine, base).With(t.confine.UserVariables(), t.gitVariables(), t.traceVariables(), t.frame.Environ(), own, t.network.Variables(), t.session.observer.variables())
 	t.noteWithheld(base)
 	return nil
 }
@@ -477,39 +478,39 @@ func (t *attempt) resolve() (r resolvedCommand, err error) {
 
 // render makes the command line. With bySource values are passed in a file and not in the
 // environment.
-func (t *start) render(bySource bool) (launch, error) {
+func (t *start) render(bySource bool) (commandline.Launch, error) {
 	r, err := t.resolve()
 	switch {
 	case err != nil:
-		return launch{}, err
+		return commandline.Launch{}, err
 	case t.Shell == "":
-		return launch{argv: r.argv}, nil
+		return commandline.Launch{Argv: r.argv}, nil
 	case r.knownShell:
 		return t.interpreterLaunch(r, bySource)
 	}
 	path, err := t.session.secretFile("script-*", r.script.Text)
-	return launch{argv: append(t.Interpreter(), path), files: []string{path}}, err
+	return commandline.Launch{Argv: append(t.Interpreter(), path), Files: []string{path}}, err
 }
 
 // interpreterLaunch returns the command line of a script in a language that expr knows.
-func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (launch, error) {
-	i := interpreter{shell: t.Shell, strict: t.Strict, file: t.session.secretFile,
-		find: func(name string) error { return t.place.find(t, name) }}
+func (t *start) interpreterLaunch(r resolvedCommand, bySource bool) (commandline.Launch, error) {
+	i := commandline.Interpreter{Shell: t.Shell, Strict: t.Strict, File: t.session.secretFile,
+		Find: func(name string) error { return t.place.find(t, name) }}
 	switch r.shell {
 	case expr.Cmd:
-		return i.cmd(r.script)
+		return i.Cmd(r.script)
 	case expr.PowerShell:
-		return i.powerShell(r.script)
+		return i.PowerShell(r.script)
 	case expr.Python:
-		return i.python(r.script)
+		return i.Python(r.script)
 	}
-	return i.sh(r.script, bySource)
+	return i.Sh(r.script, bySource)
 }
 
 // process starts the process. It tries a second time if the program has moved since it was found, or
 // if the values do not fit into the environment.
 func (t *start) process() (proc.Process, error) {
-	path := lookup(t.env, "PATH")
+	path := commandline.Lookup(t.env, "PATH")
 	for retry := 0; ; retry++ {
 		spec, err := t.place.spec(t)
 		if err != nil {
@@ -526,14 +527,14 @@ func (t *start) process() (proc.Process, error) {
 			return nil, t.explainStart(spec.Path, err)
 		}
 		switch {
-		case errors.Is(err, syscall.ENOENT) && t.launch.argv[0] != spec.Path:
-			t.session.programs.forget(t.launch.argv[0], path)
-		case errors.Is(err, syscall.E2BIG) && len(t.launch.env) > 0:
-			old := t.launch.files
+		case errors.Is(err, syscall.ENOENT) && t.launch.Argv[0] != spec.Path:
+			t.session.programs.Forget(t.launch.Argv[0], path)
+		case errors.Is(err, syscall.E2BIG) && len(t.launch.Env) > 0:
+			old := t.launch.Files
 			if t.launch, err = t.render(true); err != nil {
 				return nil, err
 			}
-			t.launch.files = append(t.launch.files, old...)
+			t.launch.Files = append(t.launch.Files, old...)
 		default:
 			return nil, t.explainStart(spec.Path, err)
 		}
@@ -548,7 +549,7 @@ func (t *start) explainStart(file string, err error) error {
 		}
 		return place.NoFolder("working directory", dir)
 	}
-	name := t.launch.argv[0]
+	name := t.launch.Argv[0]
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		return place.CannotStart(126, `cannot start %q: %s is not a program; a script needs a first line such as "#!/bin/sh"`, name, file)
@@ -556,7 +557,7 @@ func (t *start) explainStart(file string, err error) error {
 		return place.CannotStart(126, "cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return place.CannotStart(127, "cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)
-	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && executable(t.absolute(file)) == nil:
+	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && commandline.Executable(t.absolute(file)) == nil:
 		return place.CannotStart(126, "cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)
@@ -685,7 +686,7 @@ func (t *start) cleanUp() {
 	if t.stdin != nil && t.stdin != t.session.null {
 		t.stdin.Close()
 	}
-	for _, f := range t.launch.files {
+	for _, f := range t.launch.Files {
 		os.Remove(f)
 	}
 	for _, f := range t.valueFiles {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/confine"
@@ -53,7 +54,7 @@ func (t *start) rightsOf(file string) (*confine.Confinement, error) {
 		c.Sandbox.Files = append(c.Sandbox.Files, t.ownFiles(file)...)
 	}
 	if t.confine.ChangesUser() {
-		if err := t.session.shareFiles(slices.Concat(t.launch.files, t.valuePaths())); err != nil {
+		if err := t.session.shareFiles(slices.Concat(t.launch.Files, t.valuePaths())); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +67,7 @@ func (t *start) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
 		return t.explainStart(file, os.ErrNotExist)
 	}
-	if err := executable(t.absolute(file)); err != nil {
+	if err := commandline.Executable(t.absolute(file)); err != nil {
 		return t.explainStart(file, fmt.Errorf("cannot start %q: %w", file, err))
 	}
 	return nil

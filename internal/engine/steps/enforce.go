@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/denied"
 	"github.com/flowrun/flowrun/internal/engine/notice"
@@ -115,7 +116,7 @@ func (s *Session) tempFolder(c confinement.Confinement) (string, error) {
 // values, and its own temporary folder.
 func (t *start) ownFiles(program string) []confine.FileRule {
 	list := []confine.FileRule{programFile(program, t.dir)}
-	for _, file := range t.launch.files {
+	for _, file := range t.launch.Files {
 		list = append(list, confine.FileRule{Path: permission.RealPath(file), Access: confine.Read})
 	}
 	for _, file := range t.valuePaths() {
@@ -142,7 +143,7 @@ func programFile(program, dir string) confine.FileRule {
 // gitVariables keeps git from failing because of the user's configuration: it ends if it cannot read that file, and does
 // without it if there is none.
 func (t *start) gitVariables() []string {
-	home := lookup(t.session.inherits.list, "HOME")
+	home := commandline.Lookup(t.session.inherits.List, "HOME")
 	if !t.confine.Sandboxed() || home == "" {
 		return nil
 	}
@@ -153,19 +154,19 @@ func (t *start) gitVariables() []string {
 }
 
 // inherited returns the inherited variables that the steps get.
-func inherited(c confinement.Confinement, base environ) environ {
+func inherited(c confinement.Confinement, base commandline.Environ) commandline.Environ {
 	if !c.Enforced {
 		return base
 	}
 	named := c.Grants.Variables()
 	var keep []string
-	for _, kv := range base.list {
-		name := nameOf(kv)
+	for _, kv := range base.List {
+		name := commandline.NameOf(kv)
 		if confinement.IsBaseVariable(name) || slices.Contains(named, name) {
 			keep = append(keep, kv)
 		}
 	}
-	return newEnviron(keep)
+	return commandline.NewEnviron(keep)
 }
 
 // explainEnforced says in the Result of a failed enforced attempt which permissions it lacked.
@@ -175,8 +176,8 @@ func (t *start) explainEnforced(r *dag.Result) {
 	}
 	c := denied.Command{Grants: t.confine.Grants, Workspace: t.frame.Resolve("", "."), Dir: t.dir, Script: t.literalText(),
 		Made: t.made, Withheld: t.withheld}
-	if len(t.launch.argv) > 0 {
-		c.Program = t.launch.argv[0]
+	if len(t.launch.Argv) > 0 {
+		c.Program = t.launch.Argv[0]
 	}
 	var printed []string
 	for _, out := range []*dag.Output{r.Stderr, r.Stdout} {
@@ -197,14 +198,14 @@ func (c *Command) literalText() string {
 
 // noteWithheld finds the inherited variables that the script of the attempt names and that it does not get, because its
 // permissions are enforced. Most shells read an unset variable as empty, so nothing else would say so.
-func (t *start) noteWithheld(base environ) {
+func (t *start) noteWithheld(base commandline.Environ) {
 	if !t.confine.Enforced {
 		return
 	}
 	script := t.literalText()
-	for _, kv := range base.list {
-		name := nameOf(kv)
-		if lookup(t.env, name) == "" && denied.NamesVariable(script, name) {
+	for _, kv := range base.List {
+		name := commandline.NameOf(kv)
+		if commandline.Lookup(t.env, name) == "" && denied.NamesVariable(script, name) {
 			t.withheld = append(t.withheld, name)
 			t.session.Notify(notice.Notice{Code: notice.Withheld, Step: t.call.Path, Message: fmt.Sprintf(
 				"the variable %s is set, but not for this step, whose permissions are enforced: to pass it on, list %q in security.required-permissions", name, permission.EnvironmentPrefix+name)})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/dotenv"
 	"github.com/flowrun/flowrun/internal/engine/notice"
@@ -41,7 +42,7 @@ type EnvFiles struct {
 // others, one per line; it contains no values.
 func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) {
 	var bad []error
-	all := environ{index: map[string]int{}}
+	all := commandline.NewEnviron(nil)
 	for _, f := range files.Files {
 		path, err := f.Path.Text(sc)
 		if err != nil {
@@ -64,8 +65,8 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 			continue
 		}
 		vars, problems := dotenv.Parse(path, text, func(name string) (string, bool) {
-			if i, ok := all.index[name]; ok {
-				return all.list[i][len(name)+1:], true
+			if v, ok := all.Lookup(name); ok {
+				return v, true
 			}
 			return files.Outer(name)
 		})
@@ -80,10 +81,10 @@ func (s *Session) ReadEnvFiles(files EnvFiles, sc expr.Scope) ([]string, error) 
 				bad = append(bad, fmt.Errorf("cannot set %s from the env file %s: the variable makes programs run code, and the path of the file comes from a parameter or a step; write a fixed path, list the values of the parameter in validation.enum, or add %s to security.required-permissions", v.Name, path, permission.EnvironmentPrefix+v.Name))
 				continue
 			}
-			all.set(v.Name, v.Value)
+			all.Set(v.Name, v.Value)
 		}
 	}
-	return all.list, errors.Join(bad...)
+	return all.List, errors.Join(bad...)
 }
 
 // reason returns why a file could not be read, without its path.
@@ -105,7 +106,7 @@ func (t *start) envFiles() ([]string, error) {
 		return nil, place.BadInput(err)
 	}
 	for _, name := range t.Hidden {
-		if err := t.session.mask.Add(lookup(vars, name)); err != nil {
+		if err := t.session.mask.Add(commandline.Lookup(vars, name)); err != nil {
 			return nil, place.BadInput(fmt.Errorf("cannot keep %s secret: %w", name, err))
 		}
 	}
@@ -114,8 +115,8 @@ func (t *start) envFiles() ([]string, error) {
 
 // inheritedVariable returns a variable of the graph or of the Session.
 func (t *start) inheritedVariable(name string) (string, bool) {
-	for _, list := range [][]string{t.frame.Environ(), t.session.inherits.list} {
-		if v, ok := find(list, name); ok {
+	for _, list := range [][]string{t.frame.Environ(), t.session.inherits.List} {
+		if v, ok := commandline.Find(list, name); ok {
 			return v, true
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
@@ -90,7 +91,7 @@ func (r *resolvedCommand) words() []string {
 func (t *start) ownVariables() ([]EnvValue, error) {
 	byName := map[string]EnvValue{}
 	for _, kv := range t.frame.Environ() {
-		name := nameOf(kv)
+		name := commandline.NameOf(kv)
 		byName[name] = EnvValue{Name: name, Value: strings.TrimPrefix(kv[len(name):], "=")}
 	}
 	files, err := t.envFiles()
@@ -98,7 +99,7 @@ func (t *start) ownVariables() ([]EnvValue, error) {
 		return nil, err
 	}
 	for _, kv := range files {
-		name := nameOf(kv)
+		name := commandline.NameOf(kv)
 		byName[name] = EnvValue{Name: name, Value: strings.TrimPrefix(kv[len(name):], "=")}
 	}
 	for _, v := range t.Secrets {
@@ -129,7 +130,7 @@ func (c *Command) Interpreter() []string {
 	case c.Shell == "":
 		return nil
 	case sh == expr.Bash || sh == expr.Sh:
-		return append([]string{c.Shell}, shellOptions(c.Shell, c.Strict)...)
+		return append([]string{c.Shell}, commandline.ShellOptions(c.Shell, c.Strict)...)
 	}
 	return []string{c.Shell}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/remote"
@@ -54,7 +55,7 @@ func (t *attempt) newPlace() commandPlace {
 		s, m := t.session, t.machine()
 		return &remotePlace{Client: &remote.Client{Machine: m, Account: t.Remote, Frame: t.frame, Scope: t.scope, Mask: &s.mask,
 			Shared: &s.connections, Folder: s.folder,
-			LookUp: func(program string) (string, error) { return s.programs.find(program, m.Path) }}}
+			LookUp: func(program string) (string, error) { return s.programs.Find(program, m.Path) }}}
 	case t.confine.Image != "":
 		return &containerPlace{attempt: t, Runner: &container.Runner{Machine: t.machine(), Definition: t.Container, Confine: t.confine,
 			Tool: t.frame.Confinement(), Scope: t.scope, Resolve: func(path string) string { return t.frame.Resolve("", path) }, Temp: t.frame.Temp()}}
@@ -65,7 +66,7 @@ func (t *attempt) newPlace() commandPlace {
 func (t *attempt) machine() place.Machine {
 	s := t.session
 	return place.Machine{Run: s.options.Run, Step: t.call.Path, Host: s.host, Null: s.null, Marks: t.markVariables(),
-		Path: lookup(s.inherits.list, "PATH"), Environ: s.inherits.with, File: s.secretFile, NoCore: func() bool { return !s.mask.Empty() }, Notify: s.Notify}
+		Path: commandline.Lookup(s.inherits.List, "PATH"), Environ: s.inherits.With, File: s.secretFile, NoCore: func() bool { return !s.mask.Empty() }, Notify: s.Notify}
 }
 
 // thisMachine is the place of a command that runs beside flowrun.
@@ -77,7 +78,7 @@ func (thisMachine) environment(t *start, own []string) error {
 	base := t.session.inherits
 	switch {
 	case t.NoInherit:
-		base = environ{list: []string{"PATH=" + defaultPath}, index: map[string]int{"PATH": 0}}
+		base = commandline.NewEnviron([]string{"PATH=" + defaultPath})
 	case t.Shell != "":
 		base = t.session.shells
 	}
@@ -92,18 +93,18 @@ func (thisMachine) command(_ context.Context, t *start) (err error) {
 }
 
 func (thisMachine) find(t *start, program string) error {
-	_, err := t.session.programs.find(program, lookup(t.env, "PATH"))
+	_, err := t.session.programs.Find(program, commandline.Lookup(t.env, "PATH"))
 	return err
 }
 
 func (thisMachine) spec(t *start) (proc.Spec, error) {
-	file, err := t.session.programs.find(t.launch.argv[0], lookup(t.env, "PATH"))
+	file, err := t.session.programs.Find(t.launch.Argv[0], commandline.Lookup(t.env, "PATH"))
 	if err != nil {
 		return proc.Spec{}, err
 	}
 	rights, err := t.rightsOf(file)
-	env := append(t.env[:len(t.env):len(t.env)], t.launch.env...)
-	return proc.Spec{Path: file, Args: t.launch.argv, Env: env, Detach: t.Detach, Confine: rights}, err
+	env := append(t.env[:len(t.env):len(t.env)], t.launch.Env...)
+	return proc.Spec{Path: file, Args: t.launch.Argv, Env: env, Detach: t.Detach, Confine: rights}, err
 }
 
 func (thisMachine) started(t *start) {
@@ -165,15 +166,15 @@ func (p *containerPlace) open(ctx context.Context) (*dag.Result, error) {
 
 // environment inherits nothing: inherited variables describe this machine, not the container.
 func (p *containerPlace) environment(t *start, own []string) error {
-	return t.setEnvironment(environ{}, own)
+	return t.setEnvironment(commandline.Environ{}, own)
 }
 
 // find knows of no program: the image may contain it.
 func (p *containerPlace) find(*start, string) error { return nil }
 
 func (p *containerPlace) spec(t *start) (proc.Spec, error) {
-	return p.Spec(container.Command{Argv: t.launch.argv, Environ: slices.Concat(t.env, t.launch.env), Dir: t.dir, TTY: t.dialog.Terminal() != nil,
-		Read: t.launch.files, Write: t.valuePaths(), Artifacts: t.session.artifacts()})
+	return p.Spec(container.Command{Argv: t.launch.Argv, Environ: slices.Concat(t.env, t.launch.Env), Dir: t.dir, TTY: t.dialog.Terminal() != nil,
+		Read: t.launch.Files, Write: t.valuePaths(), Artifacts: t.session.artifacts()})
 }
 
 // started keeps the stderr open to which finish adds the logs of the services.
@@ -234,7 +235,7 @@ func (p *remotePlace) command(ctx context.Context, t *start) error {
 	if err != nil {
 		return err
 	}
-	t.launch.argv, t.stdin, err = p.connection.Connect(ctx, target, job)
+	t.launch.Argv, t.stdin, err = p.connection.Connect(ctx, target, job)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/notice"
@@ -116,9 +117,9 @@ type Session struct {
 	mask       mask.Mask
 	markRun    string // these two are variables of every process, by which it is found
 	markOwner  string
-	inherits   environ // for programs
-	shells     environ // for shells: without the variables that name files to source
-	programs   programs
+	inherits   commandline.Environ // for programs
+	shells     commandline.Environ // for shells: without the variables that name files to source
+	programs   commandline.Programs
 	null       *os.File
 	startSlots chan struct{}  // slots for attempts that are starting
 	desk       *terminal.Desk // of interactive steps
@@ -199,11 +200,11 @@ func Open(o Options) (*Session, error) {
 	s.domain = s.host.Domain()
 	s.networks.Means, s.networks.Unenforced, s.networks.Helper, s.networks.Egress, s.networks.Refused = o.means(), o.Unenforced, o.Helper, o.Egress, s.NotifyRefused
 	s.markRun, s.markOwner = procid.MarkRun+"="+o.Run, procid.MarkOwner+"="+procid.Mark(o.Run, o.Epoch)
-	s.inherits = newEnviron(o.Env)
-	if _, nested := s.inherits.index[outputVariable]; nested { // the file belongs to the step around this run
-		s.inherits = s.inherits.without(outputVariable)
+	s.inherits = commandline.NewEnviron(o.Env)
+	if _, nested := s.inherits.Lookup(outputVariable); nested { // the file belongs to the step around this run
+		s.inherits = s.inherits.Without(outputVariable)
 	}
-	s.shells = s.inherits.without("BASH_ENV", "ENV")
+	s.shells = s.inherits.Without("BASH_ENV", "ENV")
 	if err := s.startObserver(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.private))
 	}

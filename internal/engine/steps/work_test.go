@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
@@ -52,7 +53,7 @@ func TestDo(t *testing.T) {
 			var late *Work
 			r := b.work(t, c, func(w *Work) (dag.Result, error) {
 				late = w
-				if find := lookup(w.Env, "MINE"); find != "s3cret-value!" || lookup(w.Env, "OF_THE_TOOL") != "1" || lookup(w.Env, "FLOWRUN_ATTEMPT") != "1" {
+				if find := commandline.Lookup(w.Env, "MINE"); find != "s3cret-value!" || commandline.Lookup(w.Env, "OF_THE_TOOL") != "1" || commandline.Lookup(w.Env, "FLOWRUN_ATTEMPT") != "1" {
 					t.Errorf("MINE is %q in %q", find, w.Env)
 				}
 				w.Print(Stderr, "tells s3cret")

@@ -1,4 +1,4 @@
-package steps
+package commandline
 
 import (
 	"errors"
@@ -9,19 +9,19 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
 
-// interpreter makes the command lines of scripts.
-type interpreter struct {
-	shell  string // its name
-	strict bool
-	file   func(pattern, text string) (path string, err error) // writes a private file
-	find   func(name string) error // why there is no such program
+// Interpreter makes the command lines of scripts.
+type Interpreter struct {
+	Shell  string // its name
+	Strict bool
+	File   func(pattern, text string) (path string, err error) // writes a private file
+	Find   func(name string) error                             // why there is no such program
 }
 
 // findProgram returns the first of the names that exists along the PATH of the step. If none does,
 // the error says what to do; way is that advice.
-func (i *interpreter) findProgram(way string, names ...string) (string, error) {
+func (i *Interpreter) findProgram(way string, names ...string) (string, error) {
 	for _, name := range names {
-		err := i.find(name)
+		err := i.Find(name)
 		var start place.StartError
 		if err == nil || errors.As(err, &start) && start.Code == 126 {
 			return name, nil // starting it reports that it is not executable
@@ -30,10 +30,10 @@ func (i *interpreter) findProgram(way string, names ...string) (string, error) {
 	return "", place.CannotStart(127, "cannot start the step: %s not found in PATH; %s", strings.Join(names, " or "), way)
 }
 
-// python returns how to start a Python script. The script itself contains the values.
-func (i *interpreter) python(script expr.Script) (launch, error) {
-	names := []string{i.shell}
-	if i.shell == "python" {
+// Python returns how to start a Python script. The script itself contains the values.
+func (i *Interpreter) Python(script expr.Script) (Launch, error) {
+	names := []string{i.Shell}
+	if i.Shell == "python" {
 		names = []string{"python3", "python"}
 		if runtime.GOOS == "windows" { // there python3 may only open the Microsoft Store
 			names = []string{"python", "python3"}
@@ -41,20 +41,20 @@ func (i *interpreter) python(script expr.Script) (launch, error) {
 	}
 	program, err := i.findProgram("install Python 3, or set shell to the name of the program", names...)
 	if err != nil {
-		return launch{}, err
+		return Launch{}, err
 	}
-	path, err := i.file("script-*.py", script.Text)
-	return launch{argv: []string{program, path}, files: []string{path}}, err
+	path, err := i.File("script-*.py", script.Text)
+	return Launch{Argv: []string{program, path}, Files: []string{path}}, err
 }
 
-// powerShell returns how to start a PowerShell script. The byte order mark makes Windows PowerShell
+// PowerShell returns how to start a PowerShell script. The byte order mark makes Windows PowerShell
 // read it as UTF-8 and not in the code page of the system.
-func (i *interpreter) powerShell(script expr.Script) (l launch, err error) {
-	names := []string{i.shell}
+func (i *Interpreter) PowerShell(script expr.Script) (l Launch, err error) {
+	names := []string{i.Shell}
 	switch {
-	case i.shell == "powershell":
+	case i.Shell == "powershell":
 		names = []string{"powershell", "pwsh"}
-	case i.shell == "pwsh" && runtime.GOOS == "windows":
+	case i.Shell == "pwsh" && runtime.GOOS == "windows":
 		names = []string{"pwsh", "powershell"}
 	}
 	program, err := i.findProgram("install PowerShell (https://aka.ms/powershell), or use bash", names...)
@@ -64,20 +64,20 @@ func (i *interpreter) powerShell(script expr.Script) (l launch, err error) {
 	for _, v := range script.Vars {
 		value := v.Value
 		if v.File {
-			if value, err = i.file("value-*", byteOrderMark+v.Value); err != nil {
+			if value, err = i.File("value-*", byteOrderMark+v.Value); err != nil {
 				return l, err
 			}
-			l.files = append(l.files, value)
+			l.Files = append(l.Files, value)
 		}
-		l.env = append(l.env, v.Name+"="+value)
+		l.Env = append(l.Env, v.Name+"="+value)
 	}
-	path, err := i.file("script-*.ps1", byteOrderMark+powerShellText(script.Text, i.strict))
+	path, err := i.File("script-*.ps1", byteOrderMark+powerShellText(script.Text, i.Strict))
 	if err != nil {
 		return l, err
 	}
-	l.files = append(l.files, path)
-	l.argv = append([]string{program}, powerShellOptions(runtime.GOOS)...)
-	l.argv = append(l.argv, "-File", path)
+	l.Files = append(l.Files, path)
+	l.Argv = append([]string{program}, powerShellOptions(runtime.GOOS)...)
+	l.Argv = append(l.Argv, "-File", path)
 	return l, nil
 }
 
@@ -121,25 +121,25 @@ func powerShellText(text string, strict bool) string {
 var errCmd = place.CannotStart(127, "cannot start the step: cmd steps run on Windows only; use commands with platforms, "+
 	"a run-condition such as \"{OS} == 'windows'\", or platforms: [windows] on the tool")
 
-// cmd returns how to start a batch script. Its path is passed in a variable, so that no character
+// Cmd returns how to start a batch script. Its path is passed in a variable, so that no character
 // of it has a meaning on the command line of cmd.
-func (i *interpreter) cmd(script expr.Script) (l launch, err error) {
+func (i *Interpreter) Cmd(script expr.Script) (l Launch, err error) {
 	if runtime.GOOS != "windows" {
 		return l, errCmd
 	}
-	path, err := i.file("script-*.cmd", cmdText(script))
+	path, err := i.File("script-*.cmd", cmdText(script))
 	if err != nil {
 		return l, err
 	}
-	l = cmdLaunch(i.shell, path, script)
+	l = cmdLaunch(i.Shell, path, script)
 	return l, nil
 }
 
-func cmdLaunch(shell, path string, script expr.Script) launch {
-	l := launch{argv: []string{shell, "/d", "/q", "/c", "%__FLOWRUN_SCRIPT%"}, files: []string{path}}
-	l.env = append(l.env, `__FLOWRUN_SCRIPT="`+path+`"`)
+func cmdLaunch(shell, path string, script expr.Script) Launch {
+	l := Launch{Argv: []string{shell, "/d", "/q", "/c", "%__FLOWRUN_SCRIPT%"}, Files: []string{path}}
+	l.Env = append(l.Env, `__FLOWRUN_SCRIPT="`+path+`"`)
 	for _, v := range script.Vars {
-		l.env = append(l.env, v.Name+"="+v.Value)
+		l.Env = append(l.Env, v.Name+"="+v.Value)
 	}
 	return l
 }

@@ -1,4 +1,4 @@
-package steps
+package commandline
 
 import (
 	"slices"
@@ -37,7 +37,7 @@ func TestCmdFile(t *testing.T) {
 		}
 	}
 	l := cmdLaunch("cmd", `C:\a & b\%x%\script.cmd`, expr.Script{Vars: []expr.Var{{Name: "V", Value: "&"}}})
-	if !slices.Equal(l.argv, []string{"cmd", "/d", "/q", "/c", "%__FLOWRUN_SCRIPT%"}) || !slices.Equal(l.env, []string{`__FLOWRUN_SCRIPT="C:\a & b\%x%\script.cmd"`, "V=&"}) {
-		t.Errorf("%q %q", l.argv, l.env)
+	if !slices.Equal(l.Argv, []string{"cmd", "/d", "/q", "/c", "%__FLOWRUN_SCRIPT%"}) || !slices.Equal(l.Env, []string{`__FLOWRUN_SCRIPT="C:\a & b\%x%\script.cmd"`, "V=&"}) {
+		t.Errorf("%q %q", l.Argv, l.Env)
 	}
 }

@@ -1,15 +1,15 @@
 //go:build unix
 
-package steps
+package commandline
 
 import (
 	"io/fs"
 	"os"
 )
 
-// executable returns why a file cannot be executed. It accepts any x bit; the kernel checks the
+// Executable returns why a file cannot be executed. It accepts any x bit; the kernel checks the
 // details later.
-func executable(file string) error {
+func Executable(file string) error {
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:

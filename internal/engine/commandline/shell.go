@@ -1,4 +1,4 @@
-package steps
+package commandline
 
 import (
 	"path/filepath"
@@ -15,17 +15,17 @@ const (
 	maxVars         = 512 << 10 // if values are longer than this together, all of them are
 )
 
-// launch is how a command starts: argv, variables that override the environment, and files to
+// Launch is how a command starts: argv, variables that override the environment, and files to
 // remove after it has ended.
-type launch struct {
-	argv  []string
-	env   []string
-	files []string
+type Launch struct {
+	Argv  []string
+	Env   []string
+	Files []string
 }
 
-// shellOptions returns the options of a shell. They are arguments and not part of the script, so
+// ShellOptions returns the options of a shell. They are arguments and not part of the script, so
 // line numbers in messages stay those of the script.
-func shellOptions(shell string, strict bool) []string {
+func ShellOptions(shell string, strict bool) []string {
 	if !strict {
 		return nil
 	}
@@ -41,10 +41,10 @@ func baseName(shell string) string {
 	return strings.TrimSuffix(filepath.Base(shell), ".exe")
 }
 
-// sh returns how to start a script for a shell of the sh family. Values are passed as variables: small
+// Sh returns how to start a script for a shell of the sh family. Values are passed as variables: small
 // ones in the environment; large ones, or all with bySource, in a file that the script sources before its
 // first command.
-func (i *interpreter) sh(script expr.Script, bySource bool) (l launch, err error) {
+func (i *Interpreter) Sh(script expr.Script, bySource bool) (l Launch, err error) {
 	text := script.Text
 	var large strings.Builder
 	bySource = bySource || totalSize(script.Vars) > maxVars
@@ -52,28 +52,28 @@ func (i *interpreter) sh(script expr.Script, bySource bool) (l launch, err error
 		if bySource || len(v.Value) > maxVar {
 			large.WriteString(v.Name + "=" + quote(v.Value) + "\n")
 		} else {
-			l.env = append(l.env, v.Name+"="+v.Value)
+			l.Env = append(l.Env, v.Name+"="+v.Value)
 		}
 	}
 	if large.Len() > 0 {
-		path, err := i.file("values-*", large.String())
+		path, err := i.File("values-*", large.String())
 		if err != nil {
 			return l, err
 		}
-		l.files = append(l.files, path)
+		l.Files = append(l.Files, path)
 		text = ". " + quote(path) + "; " + text
 	}
-	l.argv = append([]string{i.shell}, shellOptions(i.shell, i.strict)...)
+	l.Argv = append([]string{i.Shell}, ShellOptions(i.Shell, i.Strict)...)
 	if len(text) <= maxInlineScript {
-		l.argv = append(l.argv, "-c", text)
+		l.Argv = append(l.Argv, "-c", text)
 		return l, nil
 	}
-	path, err := i.file("script-*", text)
+	path, err := i.File("script-*", text)
 	if err != nil {
 		return l, err
 	}
-	l.files = append(l.files, path)
-	l.argv = append(l.argv, path)
+	l.Files = append(l.Files, path)
+	l.Argv = append(l.Argv, path)
 	return l, nil
 }
 
@@ -89,9 +89,9 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// opensOwnStreams reports whether a command may open its own streams by name. That would truncate a file,
+// OpensOwnStreams reports whether a command may open its own streams by name. That would truncate a file,
 // so such a command prints into a pipe.
-func opensOwnStreams(argv []string) bool {
+func OpensOwnStreams(argv []string) bool {
 	for _, a := range argv {
 		if strings.Contains(a, "/dev/std") || strings.Contains(a, "/dev/fd/") || strings.Contains(a, "/self/fd/") {
 			return true

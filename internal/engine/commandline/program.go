@@ -1,4 +1,4 @@
-package steps
+package commandline
 
 import (
 	"errors"
@@ -10,15 +10,15 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/place"
 )
 
-// programs caches the paths of programs by name and PATH, as a shell does.
-type programs struct {
+// Programs caches the paths of programs by name and PATH, as a shell does.
+type Programs struct {
 	mu    sync.Mutex
 	known map[[2]string]string
 }
 
-// find returns the path of a program, searched along PATH as a shell does. A name with a slash is
+// Find returns the path of a program, searched along PATH as a shell does. A name with a slash is
 // already a path, relative to the directory of the step.
-func (p *programs) find(name, path string) (string, error) {
+func (p *Programs) Find(name, path string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		return name, nil
 	}
@@ -41,8 +41,8 @@ func (p *programs) find(name, path string) (string, error) {
 	return file, nil
 }
 
-// forget removes a program from the cache because it no longer exists.
-func (p *programs) forget(name, path string) {
+// Forget removes a program from the cache because it no longer exists.
+func (p *Programs) Forget(name, path string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.known, [2]string{name, path})
@@ -61,7 +61,7 @@ func search(name, path string) (string, error) {
 		if dir == "." {
 			file = "." + string(filepath.Separator) + name
 		}
-		switch err := executable(file); {
+		switch err := Executable(file); {
 		case err == nil:
 			return file, nil
 		case errors.Is(err, fs.ErrPermission):
