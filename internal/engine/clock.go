@@ -110,7 +110,8 @@ func (c *clock) setStep(s *StepResult, r *Result) {
 	if s.Status == dag.Pending {
 		return
 	}
-	s.LastSign, s.asOf = r.LastSign, r.AsOf
+	s.LastSign = r.LastSign
+	SetAsOf(s, r.AsOf)
 	if c.run == nil {
 		if at, ok := c.started[id]; ok && s.Started.IsZero() {
 			s.Started = at.time()

@@ -17,9 +17,7 @@ type Definition struct {
 	Text   []byte     `json:"-"`
 }
 
-// Definitions returns the definitions that the run used, that of its tool first, each once.
-func (p *RecordedRun) Definitions() []Definition { return definitionsOf(p.Record.Sources) }
-
+// definitionsOf returns the definitions of recorded sources, each once.
 func definitionsOf(sources []tool.Source) (list []Definition) {
 	for _, s := range sources {
 		d := Definition{s.Name, s.Scope, s.Digest, s.Text}

@@ -100,12 +100,12 @@ func (l *outputTee) finish(res *Result) error {
 // deliver passes on the run's output: to the caller's writer, unless it was copied there while it was printed, or into
 // the result.
 func (l *outputTee) deliver(res *Result) error {
-	out := res.output
+	out := OutputOf(res)
 	switch {
 	case out == nil:
 		return nil
 	case l.w == nil && l.short:
-		res.Output, res.short = out.Inline, true
+		Shorten(res)
 		return nil
 	case l.w == nil:
 		var err error
@@ -113,7 +113,7 @@ func (l *outputTee) deliver(res *Result) error {
 		return err
 	}
 	res.Output = out.Inline
-	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return s.stdout == out && l.shownOnTerminal(dag.ID(s.ID)) }) {
+	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return Printed(&s, out) && l.shownOnTerminal(dag.ID(s.ID)) }) {
 		return nil
 	}
 	return outputError(copyOutput(l.w, out, math.MaxInt64))
@@ -121,7 +121,7 @@ func (l *outputTee) deliver(res *Result) error {
 
 // finishLine ends the line of a value as JSON, which steps write without a newline.
 func (l *outputTee) finishLine(res *Result) error {
-	if l.w == nil || !res.structured || l.w.last == '\n' {
+	if l.w == nil || !Structured(res) || l.w.last == '\n' {
 		return nil
 	}
 	_, err := l.w.Write([]byte("\n"))

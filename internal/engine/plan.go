@@ -146,7 +146,7 @@ func (p *Plan) Questions(run string, s *dag.State) []history.Question {
 // WaitsFor says in one line what a run of the plan waits for that another program walks, and which step failed before;
 // "" if nobody is asked anything.
 func (p *Plan) WaitsFor(run string, s *dag.State) string {
-	return newResult(run, p.compiled, nil, s).waitsFor(p.Questions(run, s))
+	return waitsFor(newResult(run, p.compiled, nil, s), p.Questions(run, s))
 }
 
 // Place returns where the step with that path is written, the zero Pos if it is not in a file.
@@ -305,13 +305,4 @@ func ScriptOf(r dag.Runner) string {
 		return js.Text()
 	}
 	return ""
-}
-
-// baseCommandOf returns the settings, such as limits, that a Runner of a plan has around its command or script; nil
-// for others.
-func baseCommandOf(r dag.Runner) *steps.Command {
-	if js, ok := plan.Innermost(r).(*script.Runner); ok {
-		return js.Base
-	}
-	return plan.CommandOf(r)
 }

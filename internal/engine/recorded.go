@@ -14,7 +14,6 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
 )
@@ -200,7 +199,7 @@ func (p *RecordedRun) Result() *Result {
 		res.Status, res.Message = p.Info.Status, p.Info.Message
 	}
 	if res.Status == dag.Waiting {
-		res.markHoldersWaiting()
+		markHoldersWaiting(res)
 	}
 	if p.Info.Status == dag.Pending { // it may have run before and be queued again
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
@@ -212,7 +211,7 @@ func (p *RecordedRun) Result() *Result {
 		}
 	}
 	clockOf(p.Events).set(res, p.Info.Started, p.lastSign())
-	res.Output, _, res.InvalidUTF8 = readStream(res.output, steps.DefaultLimit)
+	ReadOutput(res)
 	return res
 }
 
@@ -253,3 +252,6 @@ func (p *RecordedRun) checkStarted(verb string) error {
 	}
 	return nil
 }
+
+// Definitions returns the definitions that the run used, that of its tool first, each once.
+func (p *RecordedRun) Definitions() []Definition { return definitionsOf(p.Record.Sources) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
@@ -154,7 +155,7 @@ func (n *restorer) checkArtifacts(path dag.ID, list []dag.Artifact) error {
 		}
 	}
 	for inner, r := range n.results {
-		if r != nil && inner != path && inside(inner, path) {
+		if r != nil && inner != path && plan.Inside(inner, path) {
 			if err := n.checkArtifacts(inner, r.Artifacts()); err != nil {
 				return err
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -176,14 +177,14 @@ func shownOutputs(r *dag.Result) map[string]any {
 }
 
 // setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
-func (r *Result) setWaiting(open []history.Question) {
+func setWaiting(r *Result, open []history.Question) {
 	r.Status = dag.Waiting
-	r.markHoldersWaiting()
-	r.Message = r.waitsFor(open)
+	markHoldersWaiting(r)
+	r.Message = waitsFor(r, open)
 }
 
 // waitsFor says in one line what a waiting run waits for, and which step failed before.
-func (r *Result) waitsFor(open []history.Question) string {
+func waitsFor(r *Result, open []history.Question) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -210,7 +211,7 @@ func (r *Result) FirstFailed() string {
 			succeeded[dag.ID(s.ID)] = true
 		}
 		failed := s.Status == dag.Failed || s.Status == dag.TimedOut
-		if !failed || found != "" && !inside(dag.ID(s.ID), dag.ID(found)) || succeeded[dag.ID(s.ID)] {
+		if !failed || found != "" && !plan.Inside(dag.ID(s.ID), dag.ID(found)) || succeeded[dag.ID(s.ID)] {
 			continue
 		}
 		if !slices.ContainsFunc(dag.ID(s.ID).Ancestors(), func(outer dag.ID) bool { return succeeded[outer] }) {
@@ -222,7 +223,7 @@ func (r *Result) FirstFailed() string {
 
 // markHoldersWaiting changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
 // waiting one.
-func (r *Result) markHoldersWaiting() {
+func markHoldersWaiting(r *Result) {
 	for i := range r.Steps {
 		if r.Steps[i].Status == dag.Running {
 			r.Steps[i].Status = dag.Waiting
@@ -375,4 +376,36 @@ func (r *Result) CleanupFailed() []string {
 		}
 	}
 	return list
+}
+
+// baseCommandOf returns the settings, such as limits, that a Runner of a plan has around its command or script; nil
+// for others.
+func baseCommandOf(r dag.Runner) *steps.Command {
+	if js, ok := plan.Innermost(r).(*script.Runner); ok {
+		return js.Base
+	}
+	return plan.CommandOf(r)
+}
+
+// SetCause records why the context of the caller ended; Err returns it too.
+func SetCause(r *Result, cause error) { r.cause = cause }
+
+// SetAsOf records until when a step that has not ended has taken so long.
+func SetAsOf(s *StepResult, at time.Time) { s.asOf = at }
+
+// OutputOf returns the stream that the output of the run is, nil if it has none.
+func OutputOf(r *Result) *dag.Output { return r.output }
+
+// Printed reports whether the stream is the stdout of the step.
+func Printed(s *StepResult, o *dag.Output) bool { return s.stdout == o }
+
+// Structured reports whether the output of the run is a value as JSON.
+func Structured(r *Result) bool { return r.structured }
+
+// Shorten sets the output to the part of it that is in memory.
+func Shorten(r *Result) { r.Output, r.short = r.output.Inline, true }
+
+// ReadOutput sets the output to all of it, up to the limit of a step.
+func ReadOutput(r *Result) {
+	r.Output, _, r.InvalidUTF8 = readStream(r.output, steps.DefaultLimit)
 }

@@ -49,7 +49,7 @@ func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation
 		return nil, err
 	}
 	rules := dag.Rules{Anew: true, From: from, Rerun: func(path dag.ID, n *dag.Node) bool {
-		return n.Cleanup || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return inside(path, f) })
+		return n.Cleanup || g.rule(path) == plan.RetryWhenInterrupted || slices.ContainsFunc(from, func(f dag.ID) bool { return plan.Inside(path, f) })
 	}}
 	var only []dag.ID
 	if o.Only != "" {
@@ -79,12 +79,6 @@ func (p *RecordedRun) Retry(lib *library.Library, o RetryOptions) (*Continuation
 		return g, g.checkOnly(only)
 	}
 	return g, nil
-}
-
-// inside reports whether path is the step itself, or a step inside it.
-func inside(path, step dag.ID) bool {
-	rest, ok := strings.CutPrefix(string(path.WithoutAttempts()), string(step.WithoutAttempts()))
-	return ok && (rest == "" || rest[0] == '/' || rest[0] == '[')
 }
 
 // locate returns the paths of steps as they are in the run's events, in their last attempt. A step in a loop that is
@@ -133,7 +127,7 @@ func (g *Continuation) checkOnly(only []dag.ID) error {
 		if _, s := g.plan.Find(path); s == nil || slices.Contains(only, path) {
 			continue
 		}
-		if !slices.ContainsFunc(only, func(id dag.ID) bool { return inside(id, path) }) {
+		if !slices.ContainsFunc(only, func(id dag.ID) bool { return plan.Inside(id, path) }) {
 			return &outcome.OnlyError{Step: string(nearestTo(path, only)), Missing: string(path)}
 		}
 	}

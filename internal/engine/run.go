@@ -111,11 +111,11 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	res = newResult(j.id, j.plan, j.args.Shown(), state)
 	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
 	if err := caller.Err(); err != nil {
-		res.cause = errors.Join(err, context.Cause(caller))
+		SetCause(res, errors.Join(err, context.Cause(caller)))
 	}
 	waits := err == nil && state.Result() == nil
 	if waits {
-		res.setWaiting(waiting.Questions(j.id, j.plan.Name(), state))
+		setWaiting(res, waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	clock.set(res, j.startedAt(), time.Now())
 	if err == nil {
