@@ -7,6 +7,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
 )
@@ -17,17 +18,17 @@ import (
 // the result of one step. All of it:
 //
 //	go doc github.com/flowrun/flowrun/internal/engine.Result
-type Result = engine.Result
+type Result = runresult.Result
 
 // StepResult is the outcome of one step. Output and Error are its streams up to dag.InlineLimit; if StdoutFile is
 // set, that file has all of the output, and StderrFile likewise.
-type StepResult = engine.StepResult
+type StepResult = runresult.StepResult
 
 // KeptArtifact is an artifact of a run.
-type KeptArtifact = engine.KeptArtifact
+type KeptArtifact = runresult.KeptArtifact
 
 // RunError reports that a run did not succeed.
-type RunError = engine.RunError
+type RunError = runresult.RunError
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless

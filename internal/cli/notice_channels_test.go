@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/service/mcp"
@@ -45,7 +46,7 @@ type noticed struct {
 	engine *engine.Engine
 	lib    *library.Library
 	plan   *engine.Plan
-	result *engine.Result
+	result *runresult.Result
 }
 
 // noticedText is a tool that can have every notice.

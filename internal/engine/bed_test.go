@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -59,7 +60,7 @@ func (b *bed) compile(text string) *engine.Plan {
 	return p
 }
 
-func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *engine.Result {
+func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *runresult.Result {
 	b.Helper()
 	res, err := engine.New(b.config).Run(ctx, b.compile(text), params, append(options, engine.WithRunEnv(b.world))...)
 	if err != nil {
@@ -69,7 +70,7 @@ func (b *bed) run(ctx context.Context, text string, params map[string]any, optio
 }
 
 // want checks the status of a run and those of its steps.
-func (b *bed) want(res *engine.Result, status dag.Status, want map[string]string) {
+func (b *bed) want(res *runresult.Result, status dag.Status, want map[string]string) {
 	b.Helper()
 	if res.Status != status {
 		b.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/fold"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // clock finds the durations of a run and its steps from the events: package fold computes them. It is a sink of a run, or
@@ -86,7 +87,7 @@ func (c *clock) open() {
 
 // set sets the times of a result. started is when the run was created. lastSign is the last sign of life of its
 // last owner, which counts if the run is interrupted.
-func (c *clock) set(r *Result, started, lastSign time.Time) {
+func (c *clock) set(r *runresult.Result, started, lastSign time.Time) {
 	r.Started, r.AsOf = started, time.Now()
 	if r.Status == dag.Interrupted && r.Ended.IsZero() {
 		r.LastSign, r.AsOf = lastSign, cmp.Or(lastSign, started)
@@ -100,7 +101,7 @@ func (c *clock) set(r *Result, started, lastSign time.Time) {
 	}
 }
 
-func (c *clock) setStep(s *StepResult, r *Result) {
+func (c *clock) setStep(s *runresult.StepResult, r *runresult.Result) {
 	id := dag.ID(s.ID)
 	if !s.Ended.IsZero() {
 		d := c.settled[id]
@@ -111,7 +112,7 @@ func (c *clock) setStep(s *StepResult, r *Result) {
 		return
 	}
 	s.LastSign = r.LastSign
-	SetAsOf(s, r.AsOf)
+	runresult.SetAsOf(s, r.AsOf)
 	if c.run == nil {
 		if at, ok := c.started[id]; ok && s.Started.IsZero() {
 			s.Started = at.time()

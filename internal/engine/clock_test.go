@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // TestClockOpensLate: a clock that looks at a run only once something waits finds the same times as one that has
@@ -31,14 +32,14 @@ func TestClockOpensLate(t *testing.T) {
 	for _, e := range events {
 		late.Emit(e)
 	}
-	times := func(c *clock) Result {
-		r := Result{Status: dag.Interrupted, Steps: []StepResult{{ID: "done", Status: dag.Succeeded, Started: at(2), Ended: at(3)},
+	times := func(c *clock) runresult.Result {
+		r := runresult.Result{Status: dag.Interrupted, Steps: []runresult.StepResult{{ID: "done", Status: dag.Succeeded, Started: at(2), Ended: at(3)},
 			{ID: "group", Status: dag.Running}, {ID: "group/gate", Status: dag.Waiting}, {ID: "tried", Status: dag.Succeeded, Started: at(4), Ended: at(9)}}}
 		c.set(&r, at(1), at(20))
 		return r
 	}
 	got, want := times(late), times(early)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Result{}, StepResult{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(runresult.Result{}, runresult.StepResult{})); diff != "" {
 		t.Errorf("(-from the start +late):\n%s", diff)
 	}
 	if got.Duration() != 19*time.Second || got.Waited != 11*time.Second || got.Step("group").Waited != 14*time.Second {

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -159,7 +160,7 @@ func (g *Continuation) detached() []string {
 // Continue executes the rest of the run. A resumed run keeps its id, a retried one gets a new one. WithRunEnv has no
 // effect; everything else is as in Run. If nothing is left to do, Continue only ends the processes that a killed
 // engine may have left. Errors beside those of Run: an *InterruptedError, ErrLive, ErrChanged.
-func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error) {
+func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*runresult.Result, error) {
 	if e.config.Store == nil {
 		return nil, errors.New("cannot continue a run: the engine has no Store")
 	}

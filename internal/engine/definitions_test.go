@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -22,7 +23,7 @@ func TestDefinitions(t *testing.T) {
 		{From: "/home/ada/a.yaml", Name: "found", Scope: tool.ScopeDiscovered, Digest: one, Text: []byte("f")},
 	}}}
 	got := run.Definitions()
-	want := []engine.Definition{{Name: "a.yaml", Digest: one, Text: []byte("a")}, {Name: "b.yaml", Scope: tool.ScopeUser, Digest: two, Text: []byte("b")},
+	want := []runresult.Definition{{Name: "a.yaml", Digest: one, Text: []byte("a")}, {Name: "b.yaml", Scope: tool.ScopeUser, Digest: two, Text: []byte("b")},
 		{Name: "found", Scope: tool.ScopeDiscovered, Digest: one, Text: []byte("f")}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

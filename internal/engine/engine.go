@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -172,7 +173,7 @@ func New(c Config) *Engine {
 // status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *NoQueueError, a *PoolError, a
 // *ConfinementError, or what kept the engine from doing its work; if the run had started, the Result shows how far it
 // came.
-func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*Result, error) {
+func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*runresult.Result, error) {
 	j := &job{plan: p.compiled}
 	for _, opt := range options {
 		opt(&j.runOptions)
@@ -192,7 +193,7 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 
 // RunBound runs a plan with parameters that are already bound. It works like Run, but WithRunEnv has no effect, and
 // {TIME} and the like are the moment of binding.
-func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*Result, error) {
+func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*runresult.Result, error) {
 	j := &job{plan: a.bound.Plan, args: a.bound.Frame(), created: time.Now().UTC()}
 	for _, opt := range options {
 		opt(&j.runOptions)

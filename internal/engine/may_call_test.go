@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -47,7 +48,7 @@ func TestWithMayCall(t *testing.T) {
 	store := history.NewMemory()
 	eng := engine.New(engine.Config{JavaScript: scripts, Store: store, StateDir: filepath.Join(dir, "state"), MayCall: func([]plan.UsedTool) error { return nil }})
 	refuse := engine.WithMayCall(func([]plan.UsedTool) error { return errors.New("not for this caller") })
-	check := func(what string, want bool, res *engine.Result, err error) {
+	check := func(what string, want bool, res *runresult.Result, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)

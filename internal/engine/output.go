@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/terminal"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -90,7 +91,7 @@ func (l *outputTee) follow(path dag.ID, s steps.Streams) io.Writer {
 }
 
 // finish delivers the run's output, and ends the last line of a value.
-func (l *outputTee) finish(res *Result) error {
+func (l *outputTee) finish(res *runresult.Result) error {
 	if err := l.deliver(res); err != nil {
 		return err
 	}
@@ -99,13 +100,13 @@ func (l *outputTee) finish(res *Result) error {
 
 // deliver passes on the run's output: to the caller's writer, unless it was copied there while it was printed, or into
 // the result.
-func (l *outputTee) deliver(res *Result) error {
-	out := OutputOf(res)
+func (l *outputTee) deliver(res *runresult.Result) error {
+	out := runresult.OutputOf(res)
 	switch {
 	case out == nil:
 		return nil
 	case l.w == nil && l.short:
-		Shorten(res)
+		runresult.Shorten(res)
 		return nil
 	case l.w == nil:
 		var err error
@@ -113,15 +114,17 @@ func (l *outputTee) deliver(res *Result) error {
 		return err
 	}
 	res.Output = out.Inline
-	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s StepResult) bool { return Printed(&s, out) && l.shownOnTerminal(dag.ID(s.ID)) }) {
+	if l.used.Load() || slices.ContainsFunc(res.Steps, func(s runresult.StepResult) bool {
+		return runresult.Printed(&s, out) && l.shownOnTerminal(dag.ID(s.ID))
+	}) {
 		return nil
 	}
 	return outputError(copyOutput(l.w, out, math.MaxInt64))
 }
 
 // finishLine ends the line of a value as JSON, which steps write without a newline.
-func (l *outputTee) finishLine(res *Result) error {
-	if l.w == nil || !Structured(res) || l.w.last == '\n' {
+func (l *outputTee) finishLine(res *runresult.Result) error {
+	if l.w == nil || !runresult.Structured(res) || l.w.last == '\n' {
 		return nil
 	}
 	_, err := l.w.Write([]byte("\n"))

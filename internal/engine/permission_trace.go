@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/os/systrace"
 )
 
@@ -83,7 +84,7 @@ func (j *job) mentionedVariables() (list []string) {
 }
 
 // reportPermissions adds the report to the result, and keeps it with the run.
-func (j *job) reportPermissions(res *Result) error {
+func (j *job) reportPermissions(res *runresult.Result) error {
 	if !j.tracePermissions {
 		return nil
 	}

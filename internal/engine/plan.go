@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/graph"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/script"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
@@ -146,7 +147,7 @@ func (p *Plan) Questions(run string, s *dag.State) []history.Question {
 // WaitsFor says in one line what a run of the plan waits for that another program walks, and which step failed before;
 // "" if nobody is asked anything.
 func (p *Plan) WaitsFor(run string, s *dag.State) string {
-	return waitsFor(newResult(run, p.compiled, nil, s), p.Questions(run, s))
+	return runresult.WaitsFor(runresult.New(run, p.compiled, nil, s), p.Questions(run, s))
 }
 
 // Place returns where the step with that path is written, the zero Pos if it is not in a file.

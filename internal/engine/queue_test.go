@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 const lockedTool = "locks: [db]\nsteps:\n  - name: work\n    bash: make all\n  - name: tidy\n    bash: touch tidy\n    run-condition: always()\n"
@@ -88,7 +89,7 @@ func TestQueueLeft(t *testing.T) {
 			if errors.Is(err, dag.ErrReleased) != release || !release && err != nil || res.Status != want || res.Step("tidy").Status != dag.Pending {
 				t.Fatalf("%+v, %v", res, err)
 			}
-			again := func(o ...engine.RunOption) (*engine.Result, error) {
+			again := func(o ...engine.RunOption) (*runresult.Result, error) {
 				past, err := engine.LoadRun(t.Context(), b.config.Store, b.lib, second)
 				if err != nil || past.Info.Status != want {
 					t.Fatalf("%+v, %v", past, err)

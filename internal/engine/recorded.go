@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
 )
@@ -188,9 +189,9 @@ func (p *RecordedRun) finished() (ended bool) {
 }
 
 // Result returns the outcome of the run so far. Steps that a killed engine left running are interrupted.
-func (p *RecordedRun) Result() *Result {
-	var res *Result
-	p.readState(func(s *dag.State) { res = newResult(p.Record.ID, p.Plan.compiled, p.Record.Params, s) })
+func (p *RecordedRun) Result() *runresult.Result {
+	var res *runresult.Result
+	p.readState(func(s *dag.State) { res = runresult.New(p.Record.ID, p.Plan.compiled, p.Record.Params, s) })
 	res.RetryOf, res.Origin, res.Withheld = p.Record.RetryOf, p.Record.Origin, p.Record.Withheld
 	res.Labels, res.Definitions = p.Record.Labels, p.Definitions()
 	res.Attempt, res.RetryAt = p.Record.Attempt, p.Info.RetryAt
@@ -199,7 +200,7 @@ func (p *RecordedRun) Result() *Result {
 		res.Status, res.Message = p.Info.Status, p.Info.Message
 	}
 	if res.Status == dag.Waiting {
-		markHoldersWaiting(res)
+		runresult.MarkHoldersWaiting(res)
 	}
 	if p.Info.Status == dag.Pending { // it may have run before and be queued again
 		res.Status, res.Message, res.ExitCode, res.Ended = dag.Pending, p.Info.Message, 0, time.Time{}
@@ -211,7 +212,7 @@ func (p *RecordedRun) Result() *Result {
 		}
 	}
 	clockOf(p.Events).set(res, p.Info.Started, p.lastSign())
-	ReadOutput(res)
+	runresult.ReadOutput(res)
 	return res
 }
 
@@ -254,4 +255,6 @@ func (p *RecordedRun) checkStarted(verb string) error {
 }
 
 // Definitions returns the definitions that the run used, that of its tool first, each once.
-func (p *RecordedRun) Definitions() []Definition { return definitionsOf(p.Record.Sources) }
+func (p *RecordedRun) Definitions() []runresult.Definition {
+	return runresult.DefinitionsOf(p.Record.Sources)
+}

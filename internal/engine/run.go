@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/sharedfiles"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
@@ -56,7 +57,7 @@ func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.R
 
 // run carries out a job: it becomes the owner of the run, prepares its steps, walks its graph, and ends what is left
 // of it.
-func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
+func (e *Engine) run(ctx context.Context, j *job) (res *runresult.Result, err error) {
 	if err := e.check(j); err != nil {
 		return nil, err
 	}
@@ -108,21 +109,21 @@ func (e *Engine) run(ctx context.Context, j *job) (res *Result, err error) {
 	state, err := e.execute(ctx, j)
 	e.endTemps(j, state, err)
 	j.broker.Stop()
-	res = newResult(j.id, j.plan, j.args.Shown(), state)
+	res = runresult.New(j.id, j.plan, j.args.Shown(), state)
 	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
 	if err := caller.Err(); err != nil {
-		SetCause(res, errors.Join(err, context.Cause(caller)))
+		runresult.SetCause(res, errors.Join(err, context.Cause(caller)))
 	}
 	waits := err == nil && state.Result() == nil
 	if waits {
-		setWaiting(res, waiting.Questions(j.id, j.plan.Name(), state))
+		runresult.SetWaiting(res, waiting.Questions(j.id, j.plan.Name(), state))
 	}
 	clock.set(res, j.startedAt(), time.Now())
 	if err == nil {
 		res.RetryAt = j.retryAt
 	}
 	if j.kept != nil {
-		res.Labels, res.Definitions, res.Attempt = j.kept.Labels, definitionsOf(j.kept.Sources), j.kept.Attempt
+		res.Labels, res.Definitions, res.Attempt = j.kept.Labels, runresult.DefinitionsOf(j.kept.Sources), j.kept.Attempt
 	}
 	if j.continuation != nil {
 		res.RetryOf = j.retryOf()
@@ -229,7 +230,7 @@ func (e *Engine) claim(ctx context.Context, j *job) (err error) {
 // endLeftoversOf ends what a killed engine has left of a run with nothing left to do: its end was already recorded, but
 // its background processes were not ended. The run gets no event. A run that is live, or has continued meanwhile, is
 // left alone: its own engine does this.
-func (e *Engine) endLeftoversOf(ctx context.Context, g *Continuation) (*Result, error) {
+func (e *Engine) endLeftoversOf(ctx context.Context, g *Continuation) (*runresult.Result, error) {
 	j := &job{continuation: g}
 	j.id = g.recorded.Record.ID
 	err := e.claim(ctx, j)
@@ -399,7 +400,7 @@ func (e *Engine) journal(j *job) dag.Journal {
 	if j.ledger == nil {
 		return all
 	}
-	all.inner = wholeStreams{Journal: j.ledger, logs: j.logs}
+	all.inner = runresult.WholeStreams{Journal: j.ledger, Logs: j.logs}
 	if e.config.Journal != nil {
 		all.inner = e.config.Journal(all.inner)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/importer"
 	"github.com/flowrun/flowrun/internal/importer/cron"
 	"github.com/flowrun/flowrun/internal/importer/dagu"
@@ -144,7 +145,7 @@ func runDefinition(t *testing.T, text []byte) (string, bool) {
 	}
 	var out strings.Builder
 	for _, s := range res.Steps {
-		group := slices.ContainsFunc(res.Steps, func(o engine.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
+		group := slices.ContainsFunc(res.Steps, func(o runresult.StepResult) bool { return strings.HasPrefix(o.ID, s.ID+"/") })
 		if s.Output != "" && !group {
 			out.WriteString(strings.TrimSuffix(s.Output, "\n") + "\n")
 		}

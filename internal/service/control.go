@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/service/feed"
@@ -102,7 +103,7 @@ func (c *Control) continueRun(ctx, base context.Context, past *engine.RecordedRu
 	c.feed.CatchUp(past)
 	r := &executor.Run{ID: past.Record.ID, Tool: past.Record.Tool, Origin: past.Record.Origin, Verb: verb, BeforeSteps: first,
 		End: executor.Ended{Plan: past.Plan, Resumed: past, Workspace: past.Record.RunEnv.Workspace}}
-	return c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
+	return c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*runresult.Result, error) {
 		return c.engine.Continue(base, g, o...)
 	})
 }
@@ -124,7 +125,7 @@ func (c *Control) launchRetry(ctx context.Context, past *engine.RecordedRun, g *
 	}
 	r := &executor.Run{ID: history.NewID(time.Now()), Tool: past.Record.Tool, Origin: origin, Verb: verb,
 		End: executor.Ended{Plan: past.Plan, Workspace: past.Record.RunEnv.Workspace}}
-	err := c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*engine.Result, error) {
+	err := c.executor.Launch(ctx, r, func(o ...engine.RunOption) (*runresult.Result, error) {
 		return c.engine.Continue(onBehalf(ctx), g, append(o, engine.WithID(r.ID), engine.WithOrigin(r.Origin))...)
 	})
 	return r.ID, err

@@ -10,12 +10,13 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // NotStarted describes a run that could not start and was recorded as failed.
 type NotStarted struct {
-	Result    *engine.Result
+	Result    *runresult.Result
 	Plan      *engine.Plan // of its tool; nil if it has none
 	Workspace string       // the working directory that the run would have had
 	Events    []dag.Event
@@ -75,8 +76,8 @@ func (s *Starter) record(ctx context.Context, id string, r Request, plan *engine
 		{V: dag.EventVersion, Seq: 1, Run: id, Kind: dag.RunStarted, Time: now},
 		{V: dag.EventVersion, Seq: 2, Run: id, Kind: dag.RunFinished, Time: now, Reason: res.Reason, Result: res},
 	}
-	u.Result = &engine.Result{ID: id, Tool: r.Tool, RetryOf: rec.RetryOf, Attempt: rec.Attempt, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
-		Started: now, Ended: now, Params: rec.Params, Steps: []engine.StepResult{}, Tolerated: []string{}}
+	u.Result = &runresult.Result{ID: id, Tool: r.Tool, RetryOf: rec.RetryOf, Attempt: rec.Attempt, Status: res.Status, ExitCode: res.ExitCode, Reason: res.Reason, Message: res.Message,
+		Started: now, Ended: now, Params: rec.Params, Steps: []runresult.StepResult{}, Tolerated: []string{}}
 	ledger, err := s.store.Begin(ctx, rec)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service"
 	"github.com/flowrun/flowrun/internal/service/executor"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -54,7 +55,7 @@ func (b *bench) ended(n int) []history.RunInfo {
 }
 
 // run executes a tool while no service is there.
-func (b *bench) run(tool, origin string) *engine.Result {
+func (b *bench) run(tool, origin string) *runresult.Result {
 	b.t.Helper()
 	plan, err := engine.Compile(b.library(), tool)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/os/home"
@@ -88,7 +89,7 @@ func (s *Starter) start(ctx context.Context, r Request) (string, error) {
 	world, trace := s.runEnv(plan, r.Parent), s.traceOf(r)
 	end := executor.Ended{Plan: plan, Workspace: world.Workspace}
 	err = s.executor.Launch(ctx, &executor.Run{ID: id, Tool: plan.Name(), Origin: r.Origin, Verb: "started", End: end},
-		func(o ...engine.RunOption) (*engine.Result, error) {
+		func(o ...engine.RunOption) (*runresult.Result, error) {
 			return s.engine.Run(onBehalf(ctx), plan, r.Params,
 				append(o, engine.WithID(id), engine.WithOrigin(r.Origin), engine.WithTrace(trace), engine.WithRunEnv(world), engine.WithLabels(r.Labels))...)
 		})

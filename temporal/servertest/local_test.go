@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
@@ -65,7 +66,7 @@ func runEnv(dir string) engine.RunEnv {
 	return engine.RunEnv{Workspace: dir, Home: dir, Temp: dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LANG=C.UTF-8"}}
 }
 
-func documentOf(res *engine.Result) (d document, err error) {
+func documentOf(res *runresult.Result) (d document, err error) {
 	text, err := json.Marshal(res)
 	if err == nil {
 		err = json.Unmarshal(text, &d)

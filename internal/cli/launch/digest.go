@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/notify"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -84,17 +84,17 @@ func (n Notifier) sendDigest(ctx context.Context, key string) {
 }
 
 // reported returns the last run of a digest. If it was removed since, only its id is known.
-func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *engine.Result {
-	return n.resultOf(ctx, &engine.Result{ID: d.Run})
+func (n Notifier) reported(ctx context.Context, d *sqlite.Digest) *runresult.Result {
+	return n.resultOf(ctx, &runresult.Result{ID: d.Run})
 }
 
 // resultOf returns what the history knows of a run without its steps. If it does not know the run, it returns
 // known, which has the id.
-func (n Notifier) resultOf(ctx context.Context, known *engine.Result) *engine.Result {
+func (n Notifier) resultOf(ctx context.Context, known *runresult.Result) *runresult.Result {
 	i, err := n.Store.Info(ctx, known.ID)
 	if err != nil {
 		return known
 	}
-	return &engine.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
+	return &runresult.Result{ID: i.ID, Tool: i.Tool, Origin: i.Origin, Status: i.Status, ExitCode: i.ExitCode, Reason: i.Reason, Message: i.Message, Notes: i.Notes,
 		Started: i.Started, Ended: i.Ended, LastSign: i.LastSign, AsOf: time.Now()}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/notifyrule"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -22,7 +23,7 @@ const auditNotifyFailed = "notify"
 
 // RunEnd describes a run that has ended, or is waiting or interrupted, for notifications.
 type RunEnd struct {
-	Result  *engine.Result
+	Result  *runresult.Result
 	Plan    *engine.Plan
 	Resumed *engine.RecordedRun // state of the run before it was resumed; nil for a new run
 	Err     error               // why the engine could not finish the run, or nil
@@ -134,7 +135,7 @@ func (e RunEnd) failsAnew() bool {
 }
 
 // failedSteps counts the steps whose failure is not tolerated.
-func failedSteps(r *engine.Result) (n int) {
+func failedSteps(r *runresult.Result) (n int) {
 	for _, s := range r.Steps {
 		if (s.Status == dag.Failed || s.Status == dag.TimedOut) && !slices.Contains(r.Tolerated, s.ID) {
 			n++
@@ -207,7 +208,7 @@ func (e RunEnd) previousStatus(s history.Store) dag.Status {
 }
 
 // attemptsBefore returns the runs that a run retries automatically.
-func attemptsBefore(s history.Store, run *engine.Result) (ids []string) {
+func attemptsBefore(s history.Store, run *runresult.Result) (ids []string) {
 	for id, more := run.ID, run.Attempt > 1; more; {
 		r, err := s.Record(context.Background(), id)
 		if more = err == nil && r.Automatic; more {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/service/attention"
 	"github.com/flowrun/flowrun/internal/service/notify"
@@ -131,7 +132,7 @@ func (n Notifier) markWaiting(ctx context.Context, run string) {
 
 // outcomeOf returns what to report about an item, and the rules that want it.
 func (n Notifier) outcomeOf(x Needed) (notify.Outcome, []notify.Rule) {
-	o := notify.Outcome{Event: notify.Attention, Item: &x.Item, Result: &engine.Result{Tool: x.Item.Tool}}
+	o := notify.Outcome{Event: notify.Attention, Item: &x.Item, Result: &runresult.Result{Tool: x.Item.Tool}}
 	switch x.Item.Kind {
 	case attention.Interrupted:
 		o.Event = notify.Interrupted

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/locale"
 	"github.com/flowrun/flowrun/internal/service/config"
 	"github.com/flowrun/flowrun/internal/service/notify"
@@ -43,9 +44,9 @@ func TestOutcomes(t *testing.T) {
 	if waits.Info.Status != dag.Waiting || failedSteps(waits.Result()) != 1 {
 		t.Fatal(waits.Info.Status)
 	}
-	steps := func(states ...dag.Status) (list []engine.StepResult) {
+	steps := func(states ...dag.Status) (list []runresult.StepResult) {
 		for i, s := range states {
-			list = append(list, engine.StepResult{ID: fmt.Sprint("s", i), Status: s})
+			list = append(list, runresult.StepResult{ID: fmt.Sprint("s", i), Status: s})
 		}
 		return list
 	}
@@ -55,20 +56,20 @@ func TestOutcomes(t *testing.T) {
 		before dag.Status
 		want   string
 	}{
-		{"succeeded", RunEnd{Result: &engine.Result{Status: dag.Succeeded}}, dag.Succeeded, "success"},
-		{"recovered", RunEnd{Result: &engine.Result{Status: dag.Succeeded}}, dag.TimedOut, "recovery"},
-		{"failed", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed)}}, dag.Succeeded, "failure"},
-		{"failed, and is retried", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed), RetryAt: time.Now()}}, dag.Succeeded, ""},
-		{"waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.Succeeded, dag.Waiting)}}, dag.Pending, "waiting"},
-		{"fails and waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.TimedOut, dag.Waiting)}}, dag.Pending, "waiting failure"},
-		{"tolerated and waits", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.Failed, dag.Waiting), Tolerated: []string{"s0"}}}, dag.Pending, "waiting"},
-		{"waits again", RunEnd{Result: &engine.Result{Status: dag.Waiting, Steps: steps(dag.Failed, dag.Waiting)}, Resumed: waits}, dag.Pending, "waiting"},
-		{"fails as it was told", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed)}, Resumed: waits}, dag.Pending, ""},
-		{"fails once more", RunEnd{Result: &engine.Result{Status: dag.Failed, Steps: steps(dag.Failed, dag.Failed)}, Resumed: waits}, dag.Pending, "failure"},
-		{"interrupted", RunEnd{Result: &engine.Result{Status: dag.Interrupted}}, dag.Pending, ""},
-		{"disk full", RunEnd{Result: &engine.Result{Status: dag.Interrupted}, Err: os.ErrPermission}, dag.Pending, "failure: permission denied"},
-		{"taken over", RunEnd{Result: &engine.Result{Status: dag.Interrupted}, Err: fmt.Errorf("x: %w", history.ErrFenced)}, dag.Pending, ""},
-		{"released", RunEnd{Result: &engine.Result{Status: dag.Interrupted}, Err: dag.ErrReleased}, dag.Pending, ""},
+		{"succeeded", RunEnd{Result: &runresult.Result{Status: dag.Succeeded}}, dag.Succeeded, "success"},
+		{"recovered", RunEnd{Result: &runresult.Result{Status: dag.Succeeded}}, dag.TimedOut, "recovery"},
+		{"failed", RunEnd{Result: &runresult.Result{Status: dag.Failed, Steps: steps(dag.Failed)}}, dag.Succeeded, "failure"},
+		{"failed, and is retried", RunEnd{Result: &runresult.Result{Status: dag.Failed, Steps: steps(dag.Failed), RetryAt: time.Now()}}, dag.Succeeded, ""},
+		{"waits", RunEnd{Result: &runresult.Result{Status: dag.Waiting, Steps: steps(dag.Succeeded, dag.Waiting)}}, dag.Pending, "waiting"},
+		{"fails and waits", RunEnd{Result: &runresult.Result{Status: dag.Waiting, Steps: steps(dag.TimedOut, dag.Waiting)}}, dag.Pending, "waiting failure"},
+		{"tolerated and waits", RunEnd{Result: &runresult.Result{Status: dag.Waiting, Steps: steps(dag.Failed, dag.Waiting), Tolerated: []string{"s0"}}}, dag.Pending, "waiting"},
+		{"waits again", RunEnd{Result: &runresult.Result{Status: dag.Waiting, Steps: steps(dag.Failed, dag.Waiting)}, Resumed: waits}, dag.Pending, "waiting"},
+		{"fails as it was told", RunEnd{Result: &runresult.Result{Status: dag.Failed, Steps: steps(dag.Failed)}, Resumed: waits}, dag.Pending, ""},
+		{"fails once more", RunEnd{Result: &runresult.Result{Status: dag.Failed, Steps: steps(dag.Failed, dag.Failed)}, Resumed: waits}, dag.Pending, "failure"},
+		{"interrupted", RunEnd{Result: &runresult.Result{Status: dag.Interrupted}}, dag.Pending, ""},
+		{"disk full", RunEnd{Result: &runresult.Result{Status: dag.Interrupted}, Err: os.ErrPermission}, dag.Pending, "failure: permission denied"},
+		{"taken over", RunEnd{Result: &runresult.Result{Status: dag.Interrupted}, Err: fmt.Errorf("x: %w", history.ErrFenced)}, dag.Pending, ""},
+		{"released", RunEnd{Result: &runresult.Result{Status: dag.Interrupted}, Err: dag.ErrReleased}, dag.Pending, ""},
 	} {
 		var got []string
 		for _, o := range c.end.outcomes(c.before) {
@@ -102,8 +103,8 @@ func TestPreviousStatus(t *testing.T) {
 		want  dag.Status
 	}{
 		{"before", RunEnd{Result: last.Result()}, s, dag.Failed},
-		{"not recorded yet", RunEnd{Result: &engine.Result{ID: "new", Tool: "a"}}, s, dag.Succeeded},
-		{"first", RunEnd{Result: &engine.Result{ID: "new", Tool: "c"}}, s, dag.Pending},
+		{"not recorded yet", RunEnd{Result: &runresult.Result{ID: "new", Tool: "a"}}, s, dag.Succeeded},
+		{"first", RunEnd{Result: &runresult.Result{ID: "new", Tool: "c"}}, s, dag.Pending},
 		{"no history", RunEnd{Result: last.Result()}, nil, dag.Pending},
 		{"resumed", RunEnd{Result: last.Result(), Resumed: failed}, nil, dag.Failed},
 	} {
@@ -134,12 +135,12 @@ func TestRecoveryOverAttempts(t *testing.T) {
 	run("first", "", 0, false, dag.Failed, true)
 	run("second", "first", 2, true, dag.TimedOut, true)
 	run("third", "second", 3, true, dag.Failed, false)
-	last := RunEnd{Result: &engine.Result{ID: "third", Tool: "job", Attempt: 3}}
+	last := RunEnd{Result: &runresult.Result{ID: "third", Tool: "job", Attempt: 3}}
 	if got := last.previousStatus(s); got != dag.Succeeded {
 		t.Errorf("before the first attempt the tool %s", got)
 	}
 	run("person", "third", 4, false, dag.Succeeded, false)
-	last.Result = &engine.Result{ID: "person", Tool: "job", Attempt: 4}
+	last.Result = &runresult.Result{ID: "person", Tool: "job", Attempt: 4}
 	if got := last.previousStatus(s); got != dag.Failed {
 		t.Errorf("before the retry of a person the tool %s", got)
 	}

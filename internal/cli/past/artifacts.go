@@ -15,9 +15,9 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
@@ -74,8 +74,8 @@ file is verified by its digest. --to - writes the only file of an artifact to st
 }
 
 // artifactNamed finds the artifact that an argument names.
-func artifactNamed(c *cobra.Command, run string, all []engine.KeptArtifact, word string) (*engine.KeptArtifact, error) {
-	var found []*engine.KeptArtifact
+func artifactNamed(c *cobra.Command, run string, all []runresult.KeptArtifact, word string) (*runresult.KeptArtifact, error) {
+	var found []*runresult.KeptArtifact
 	var names []string
 	for i := range all {
 		full := all[i].Step + "/" + all[i].Name
@@ -95,7 +95,7 @@ func artifactNamed(c *cobra.Command, run string, all []engine.KeptArtifact, word
 	return nil, ui.Missing(fmt.Errorf("run %s has no artifact %q%s; to list its artifacts: flowrun artifacts %[1]s", run, word, ui.Nearest(word, names)))
 }
 
-func listed(found []*engine.KeptArtifact) string {
+func listed(found []*runresult.KeptArtifact) string {
 	var names []string
 	for _, a := range found[:min(len(found), 10)] {
 		names = append(names, a.Step+"/"+a.Name)
@@ -106,7 +106,7 @@ func listed(found []*engine.KeptArtifact) string {
 	return strings.Join(names, ", ")
 }
 
-func allArtifacts(env *ui.Env, run string, all []engine.KeptArtifact, to, output string) error {
+func allArtifacts(env *ui.Env, run string, all []runresult.KeptArtifact, to, output string) error {
 	for i := range all {
 		if to == "" {
 			break
@@ -140,14 +140,14 @@ const artifactsSchema = "flowrun/artifacts.v1"
 
 // artifactsJSON is the list of artifacts of a run. Files are those of the only artifact, if one was named.
 type artifactsJSON struct {
-	Schema    string                `json:"schema"`
-	Run       string                `json:"run"`
-	Artifacts []engine.KeptArtifact `json:"artifacts"`
-	Files     []artifact.File       `json:"files,omitempty"`
+	Schema    string                   `json:"schema"`
+	Run       string                   `json:"run"`
+	Artifacts []runresult.KeptArtifact `json:"artifacts"`
+	Files     []artifact.File          `json:"files,omitempty"`
 }
 
 // encoded returns artifacts with their paths as JSON has them.
-func encoded(all []engine.KeptArtifact) []engine.KeptArtifact {
+func encoded(all []runresult.KeptArtifact) []runresult.KeptArtifact {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Artifact = artifact.Encoded(all[i].Artifact)
@@ -155,7 +155,7 @@ func encoded(all []engine.KeptArtifact) []engine.KeptArtifact {
 	return all
 }
 
-func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output string) error {
+func oneArtifact(env *ui.Env, run string, a *runresult.KeptArtifact, to, output string) error {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
 		return gone(a, err)
@@ -172,7 +172,7 @@ func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output str
 		}
 	}
 	if output == "json" {
-		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, encoded([]engine.KeptArtifact{*a}), c.Files})
+		return ui.WriteJSON(env, artifactsJSON{artifactsSchema, run, encoded([]runresult.KeptArtifact{*a}), c.Files})
 	}
 	if to != "" {
 		return nil
@@ -188,7 +188,7 @@ func oneArtifact(env *ui.Env, run string, a *engine.KeptArtifact, to, output str
 }
 
 // fetch copies an artifact into a folder.
-func fetch(env *ui.Env, a *engine.KeptArtifact, to string) error {
+func fetch(env *ui.Env, a *runresult.KeptArtifact, to string) error {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
 		return gone(a, err)
@@ -206,6 +206,6 @@ func fetch(env *ui.Env, a *engine.KeptArtifact, to string) error {
 	return nil
 }
 
-func gone(a *engine.KeptArtifact, err error) error {
+func gone(a *runresult.KeptArtifact, err error) error {
 	return fmt.Errorf("cannot read artifact %s of step %s: %w", a.Name, a.Step, err)
 }

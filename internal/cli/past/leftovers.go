@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
@@ -26,7 +27,7 @@ func keptTemps(p *engine.RecordedRun) string {
 
 // reportLeftovers lists processes that a killed run has left. Its steps are not over until those have ended, whatever their
 // status.
-func reportLeftovers(env *ui.Env, r *engine.Result) {
+func reportLeftovers(env *ui.Env, r *runresult.Result) {
 	if r.Status != dag.Interrupted {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -64,7 +65,7 @@ prints each under its name.`,
 }
 
 // showDefinitions prints the texts of definitions: one as it is, several each below its name.
-func showDefinitions(env *ui.Env, list []engine.Definition) error {
+func showDefinitions(env *ui.Env, list []runresult.Definition) error {
 	for i, d := range list {
 		title := ""
 		if len(list) > 1 {
@@ -78,7 +79,7 @@ func showDefinitions(env *ui.Env, list []engine.Definition) error {
 }
 
 // definitionNames returns the names of definitions, each with the beginning of its digest.
-func definitionNames(list []engine.Definition) string {
+func definitionNames(list []runresult.Definition) string {
 	var words []string
 	for _, d := range list {
 		words = append(words, d.Name+" "+d.ShortDigest())
@@ -172,7 +173,7 @@ const maxFailureLines = 10
 
 // showFailure prints the last lines of the step that failed first, from standard error or, if that is
 // empty, from standard output.
-func showFailure(env *ui.Env, r *engine.Result) error {
+func showFailure(env *ui.Env, r *runresult.Result) error {
 	s := r.Step(r.FirstFailed())
 	if s == nil {
 		return nil
@@ -212,7 +213,7 @@ func shownValues(m map[string]any) string {
 }
 
 // handlerNote says why a handler was skipped. It returns "" for other steps.
-func handlerNote(p *engine.Plan, r *engine.Result, id string) string {
+func handlerNote(p *engine.Plan, r *runresult.Result, id string) string {
 	key, of := p.Handler(id)
 	if key == "" {
 		return ""

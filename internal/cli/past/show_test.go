@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/test/recordedtest"
 )
@@ -65,14 +66,14 @@ $`
 
 // TestShowDefinitions: the text of one definition is printed as it is, those of several below their names.
 func TestShowDefinitions(t *testing.T) {
-	a, b := engine.Definition{Name: "a.yaml", Digest: "sha256:0123456789abcdef", Text: []byte("a\n")}, engine.Definition{Name: "b\x1b.md", Digest: "short", Text: []byte("b\n")}
+	a, b := runresult.Definition{Name: "a.yaml", Digest: "sha256:0123456789abcdef", Text: []byte("a\n")}, runresult.Definition{Name: "b\x1b.md", Digest: "short", Text: []byte("b\n")}
 	for _, c := range []struct {
-		list        []engine.Definition
+		list        []runresult.Definition
 		text, names string
 	}{
 		{nil, "", ""},
-		{[]engine.Definition{a}, "a\n", "a.yaml sha256:0123456789ab"},
-		{[]engine.Definition{a, b}, "==> a.yaml <==\na\n\n==> " + console.Clean("b\x1b.md") + " <==\nb\n", "a.yaml sha256:0123456789ab, b\x1b.md short"},
+		{[]runresult.Definition{a}, "a\n", "a.yaml sha256:0123456789ab"},
+		{[]runresult.Definition{a, b}, "==> a.yaml <==\na\n\n==> " + console.Clean("b\x1b.md") + " <==\nb\n", "a.yaml sha256:0123456789ab, b\x1b.md short"},
 	} {
 		var out bytes.Buffer
 		err := showDefinitions(&ui.Env{Terminal: ui.Terminal{Stdout: &out}}, c.list)
@@ -91,18 +92,18 @@ func TestShowFailure(t *testing.T) {
 		return text
 	}
 	for _, c := range []struct {
-		steps []engine.StepResult
+		steps []runresult.StepResult
 		want  string
 	}{
 		{nil, ""},
-		{[]engine.StepResult{{ID: "a", Status: dag.Succeeded, Error: "warning"}}, ""},
-		{[]engine.StepResult{{ID: "a", Status: dag.Failed, Error: " \n"}}, ""},
-		{[]engine.StepResult{{ID: "a", Status: dag.Failed, Output: "out\n", Error: "one\ntwo\n"}}, "\nend of the standard error of a:\n  | one\n  | two\n"},
-		{[]engine.StepResult{{ID: "a", Status: dag.Failed, Output: "out\n"}}, "\nend of the output of a:\n  | out\n"},
-		{[]engine.StepResult{{ID: "a", Status: dag.Failed, Error: lines(maxFailureLines + 1)}}, "\nend of the standard error of a:\n  | line 2\n"},
+		{[]runresult.StepResult{{ID: "a", Status: dag.Succeeded, Error: "warning"}}, ""},
+		{[]runresult.StepResult{{ID: "a", Status: dag.Failed, Error: " \n"}}, ""},
+		{[]runresult.StepResult{{ID: "a", Status: dag.Failed, Output: "out\n", Error: "one\ntwo\n"}}, "\nend of the standard error of a:\n  | one\n  | two\n"},
+		{[]runresult.StepResult{{ID: "a", Status: dag.Failed, Output: "out\n"}}, "\nend of the output of a:\n  | out\n"},
+		{[]runresult.StepResult{{ID: "a", Status: dag.Failed, Error: lines(maxFailureLines + 1)}}, "\nend of the standard error of a:\n  | line 2\n"},
 	} {
 		var out bytes.Buffer
-		err := showFailure(&ui.Env{Terminal: ui.Terminal{Stdout: &out}}, &engine.Result{Status: dag.Failed, Steps: c.steps})
+		err := showFailure(&ui.Env{Terminal: ui.Terminal{Stdout: &out}}, &runresult.Result{Status: dag.Failed, Steps: c.steps})
 		if err != nil || !strings.HasPrefix(out.String(), c.want) || c.want == "" && out.Len() > 0 {
 			t.Errorf("%+v: %v\n%s", c.steps, err, out.String())
 		}
@@ -131,10 +132,10 @@ func TestShownValues(t *testing.T) {
 
 // TestArtifactNamed holds which artifact a word means.
 func TestArtifactNamed(t *testing.T) {
-	kept := func(words ...string) (list []engine.KeptArtifact) {
+	kept := func(words ...string) (list []runresult.KeptArtifact) {
 		for _, w := range words {
 			step, name, _ := strings.Cut(w, ":")
-			list = append(list, engine.KeptArtifact{Step: step, Artifact: dag.Artifact{Name: name}})
+			list = append(list, runresult.KeptArtifact{Step: step, Artifact: dag.Artifact{Name: name}})
 		}
 		return list
 	}
@@ -143,7 +144,7 @@ func TestArtifactNamed(t *testing.T) {
 		many = append(many, fmt.Sprintf("s%d:log", i))
 	}
 	for _, c := range []struct {
-		all        []engine.KeptArtifact
+		all        []runresult.KeptArtifact
 		word, want string
 		problem    string
 		usage      bool

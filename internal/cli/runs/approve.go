@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -209,7 +210,7 @@ func noQuestion(p *engine.RecordedRun, step string, open []history.Question) err
 	if step == "" {
 		return fmt.Errorf("no step of run %s is waiting for an answer; the run %s%s", id, findrun.StatusText(res.Status, res.Notes...), verb)
 	}
-	if i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return engine.Means(step, s.ID) }); i >= 0 {
+	if i := slices.IndexFunc(res.Steps, func(s runresult.StepResult) bool { return engine.Means(step, s.ID) }); i >= 0 {
 		s := res.Steps[i]
 		said := ""
 		if s.Message != "" {

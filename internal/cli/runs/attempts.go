@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service"
 )
 
@@ -105,7 +106,7 @@ func (x *execution) nextAttempt(ctx context.Context) (*execution, error) {
 	if ui.Verbose(f.Progress) {
 		describePlan(x.env, g, recorded, f)
 	}
-	return &execution{env: x.env, flags: f, plan: g.Plan(), store: x.store, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
+	return &execution{env: x.env, flags: f, plan: g.Plan(), store: x.store, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*runresult.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/service"
 )
@@ -102,7 +103,7 @@ func cancelWaiting(ctx context.Context, env *ui.Env, s ui.History, info history.
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	x := &execution{env: env, flags: f, plan: past.Plan, resumed: past, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
+	x := &execution{env: env, flags: f, plan: past.Plan, resumed: past, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*runresult.Result, error) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		return e.Continue(ctx, g, append(o, engine.WithOnRecorded(func() { cancel(errCancelledBy) }))...)

@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
 )
 
@@ -79,7 +80,7 @@ func failingDemo(env *ui.Env, f runFlags) error {
 }
 
 // runDemo runs the demo from a file in dir. res is nil if no run was started.
-func runDemo(env *ui.Env, dir string, s ui.History, f runFlags, fail bool) (p *engine.Plan, res *engine.Result, err error) {
+func runDemo(env *ui.Env, dir string, s ui.History, f runFlags, fail bool) (p *engine.Plan, res *runresult.Result, err error) {
 	file := filepath.Join(dir, "demo.yaml")
 	if err := os.WriteFile(file, scaffold.Demo(), 0o600); err != nil {
 		return nil, nil, err
@@ -90,7 +91,7 @@ func runDemo(env *ui.Env, dir string, s ui.History, f runFlags, fail bool) (p *e
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return nil, nil, err
 	}
-	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
+	x := &execution{env: env, flags: f, plan: p, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*runresult.Result, error) {
 		r, err := e.Run(ctx, p, map[string]any{"BREAK": fail}, o...)
 		res = r
 		return r, err
@@ -100,7 +101,7 @@ func runDemo(env *ui.Env, dir string, s ui.History, f runFlags, fail bool) (p *e
 }
 
 // afterDemo shows when each step ran, and which commands to try next.
-func afterDemo(env *ui.Env, p *engine.Plan, r *engine.Result) error {
+func afterDemo(env *ui.Env, p *engine.Plan, r *runresult.Result) error {
 	fmt.Fprintln(env.Stderr)
 	if err := runview.Summarize(env, r, p); err != nil {
 		return err

@@ -12,11 +12,12 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runview"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // withHistory executes a request. It opens the history, unless the run is not recorded.
 func withHistory(env *ui.Env, r *request, f runFlags) error {
-	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
+	x := &execution{env: env, flags: f, plan: r.plan, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*runresult.Result, error) {
 		if r.bindErr != nil {
 			return nil, r.bindErr
 		}
@@ -73,14 +74,14 @@ type execution struct {
 	plan    *engine.Plan
 	resumed *engine.RecordedRun // the run that is resumed; nil for a new run
 	store   ui.History          // nil if the run is not recorded
-	start   func(context.Context, *engine.Engine, ...engine.RunOption) (*engine.Result, error)
+	start   func(context.Context, *engine.Engine, ...engine.RunOption) (*runresult.Result, error)
 
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	signals *ui.Signals
 	options []engine.RunOption
 	out     *runOutput
-	retried *engine.Result // of the run, if it is retried automatically
+	retried *runresult.Result // of the run, if it is retried automatically
 }
 
 // run starts the run on a new engine, waits until it ends, and prints the result. The exit code of
@@ -189,14 +190,14 @@ func (x *execution) notStarted(err error) error {
 
 // notify sends the notifications for the end of the run. With --watch it sends none, because the
 // person is watching.
-func (x *execution) notify(res *engine.Result, err error) {
+func (x *execution) notify(res *runresult.Result, err error) {
 	if !x.flags.watch {
 		launch.Notify(x.ctx, x.env, x.signals, x.store, launch.RunEnd{Result: res, Plan: x.plan, Resumed: x.resumed, Err: err}, x.flags.ConsentFlags, x.flags.dir)
 	}
 }
 
 // finish prints the result, unless another attempt follows, and returns the exit code as an error.
-func (x *execution) finish(res *engine.Result, err error) error {
+func (x *execution) finish(res *runresult.Result, err error) error {
 	err = cmp.Or(err, x.out.err)
 	if err == nil && x.retried == nil {
 		err = PrintResult(x.env, res, x.flags.output)

@@ -7,12 +7,12 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // printPermissions prints on stderr the security section that a traced run needs.
-func printPermissions(env *ui.Env, res *engine.Result) {
+func printPermissions(env *ui.Env, res *runresult.Result) {
 	lines := []string{"security:", "  enforce: true", "  required-permissions:"}
 	for _, p := range res.Permissions.Needed {
 		lines = append(lines, "    - "+entryText(p))

@@ -16,10 +16,11 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // reportEnd reports how a run ended, in the forms that the flags demand.
-func reportEnd(env *ui.Env, res *engine.Result, plan *engine.Plan, f runFlags, recorded bool) error {
+func reportEnd(env *ui.Env, res *runresult.Result, plan *engine.Plan, f runFlags, recorded bool) error {
 	if ui.Verbose(f.Progress) || f.Progress == "quiet" && res.Status != dag.Succeeded {
 		PrintOutcome(env, res, plan, recorded)
 	}
@@ -38,7 +39,7 @@ func reportEnd(env *ui.Env, res *engine.Result, plan *engine.Plan, f runFlags, r
 }
 
 // PrintResult writes the result to stdout. The text form was already written there during the run.
-func PrintResult(env *ui.Env, res *engine.Result, form string) error {
+func PrintResult(env *ui.Env, res *runresult.Result, form string) error {
 	switch form {
 	case "json":
 		return ui.WriteResult(env, res)
@@ -55,7 +56,7 @@ func PrintResult(env *ui.Env, res *engine.Result, form string) error {
 }
 
 // printStepOutput writes the section of one step in -o combined.
-func printStepOutput(w io.Writer, s *engine.StepResult) error {
+func printStepOutput(w io.Writer, s *runresult.StepResult) error {
 	if !s.Status.Executed() {
 		return nil
 	}
@@ -82,7 +83,7 @@ func PrintStream(w io.Writer, file, text string) error {
 
 // PrintOutcome prints the notices of the run, one line about how it ended, and what to do about it. It prints no such line
 // if the run succeeded without notes.
-func PrintOutcome(env *ui.Env, res *engine.Result, p *engine.Plan, recorded bool) {
+func PrintOutcome(env *ui.Env, res *runresult.Result, p *engine.Plan, recorded bool) {
 	beside := notice.BesideStatus(res.Status, res.Notices)
 	for _, line := range notice.Lines(slices.DeleteFunc(slices.Clone(beside), func(n dag.Notice) bool { return n.Announced })) {
 		env.Notef("%s", line)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/permtrace"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/recordedtest"
 )
@@ -21,19 +21,19 @@ import (
 func TestReportEnd(t *testing.T) {
 	plan := recordedtest.Plan(t, released)
 	for _, c := range []struct {
-		res      engine.Result
+		res      runresult.Result
 		progress string
 		want     string
 	}{
-		{engine.Result{Status: dag.Succeeded}, "plain", ""},
-		{engine.Result{Status: dag.Succeeded, Notes: []string{"1 tolerated"}, Tolerated: []string{"lint"}}, "plain", "flowrun: run r1 succeeded (1 tolerated): lint\n"},
-		{engine.Result{Status: dag.Succeeded, Notes: []string{"1 tolerated"}, Tolerated: []string{"lint"}}, "quiet", ""},
-		{engine.Result{Status: dag.Failed, Message: "step a failed"}, "plain", "flowrun: run r1 failed: step a failed\n"},
-		{engine.Result{Status: dag.Failed, Message: "step a failed"}, "quiet", "flowrun: run r1 failed: step a failed\n"},
-		{engine.Result{Status: dag.Failed, Message: "step a failed"}, "none", ""},
-		{engine.Result{Status: dag.Failed, Message: "step a failed"}, "json", ""},
-		{engine.Result{Status: dag.TimedOut, Message: "too slow"}, "plain", "flowrun: run r1 timed out: too slow\n"},
-		{engine.Result{Status: dag.Cancelled}, "plain", "flowrun: run r1 cancelled\n"},
+		{runresult.Result{Status: dag.Succeeded}, "plain", ""},
+		{runresult.Result{Status: dag.Succeeded, Notes: []string{"1 tolerated"}, Tolerated: []string{"lint"}}, "plain", "flowrun: run r1 succeeded (1 tolerated): lint\n"},
+		{runresult.Result{Status: dag.Succeeded, Notes: []string{"1 tolerated"}, Tolerated: []string{"lint"}}, "quiet", ""},
+		{runresult.Result{Status: dag.Failed, Message: "step a failed"}, "plain", "flowrun: run r1 failed: step a failed\n"},
+		{runresult.Result{Status: dag.Failed, Message: "step a failed"}, "quiet", "flowrun: run r1 failed: step a failed\n"},
+		{runresult.Result{Status: dag.Failed, Message: "step a failed"}, "none", ""},
+		{runresult.Result{Status: dag.Failed, Message: "step a failed"}, "json", ""},
+		{runresult.Result{Status: dag.TimedOut, Message: "too slow"}, "plain", "flowrun: run r1 timed out: too slow\n"},
+		{runresult.Result{Status: dag.Cancelled}, "plain", "flowrun: run r1 cancelled\n"},
 	} {
 		c.res.ID = "r1"
 		f := runFlags{}
@@ -55,7 +55,7 @@ func TestCombined(t *testing.T) {
 	if err := os.WriteFile(file, []byte("all of it\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res := &engine.Result{Steps: []engine.StepResult{
+	res := &runresult.Result{Steps: []runresult.StepResult{
 		{ID: "a", Status: dag.Succeeded, Output: "cut", StdoutFile: file, Error: "warning\n"},
 		{ID: "b", Status: dag.Skipped, Output: "no"},
 		{ID: "c", Status: dag.Failed, Output: "half"},
@@ -117,7 +117,7 @@ func TestPrintPermissions(t *testing.T) {
 		{permtrace.Report{Direct: []string{"1.2.3.4:443"}}, "required-permissions: []\nflowrun: programs connected to 1.2.3.4:443 without a proxy"},
 		{permtrace.Report{Unused: []string{"c"}}, "flowrun: the run did not use the permission c\n"},
 	} {
-		_, got := printed(func(env *ui.Env) { printPermissions(env, &engine.Result{ID: "r1", Permissions: &c.report}) })
+		_, got := printed(func(env *ui.Env) { printPermissions(env, &runresult.Result{ID: "r1", Permissions: &c.report}) })
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %s", c.report, got)
 		}

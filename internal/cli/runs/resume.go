@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 )
 
@@ -213,16 +214,16 @@ func continueRecorded(ctx context.Context, env *ui.Env, s ui.History, recorded *
 	if g.Retry {
 		resumed = nil // a retry is a new run and reports the reused results itself
 	}
-	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*engine.Result, error) {
+	x := &execution{env: env, flags: f, plan: g.Plan(), resumed: resumed, store: s, start: func(ctx context.Context, e *engine.Engine, o ...engine.RunOption) (*runresult.Result, error) {
 		return e.Continue(ctx, g, o...)
 	}}
 	return x.runAttempts()
 }
 
 // nothingToDo reports that a run has no steps left to run.
-func nothingToDo(env *ui.Env, r *engine.Result, form string) error {
+func nothingToDo(env *ui.Env, r *runresult.Result, form string) error {
 	hint := ""
-	if slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool { return s.Status == dag.Interrupted }) {
+	if slices.ContainsFunc(r.Steps, func(s runresult.StepResult) bool { return s.Status == dag.Interrupted }) {
 		hint = "; to run its interrupted steps again: flowrun resume " + r.ID + " --rerun-interrupted"
 	}
 	env.Notef("run %s has no steps left to run; it %s%s", r.ID, findrun.StatusText(r.Status, r.Notes...), hint)

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -120,7 +121,7 @@ func TestNothingToDo(t *testing.T) {
 		dag.Succeeded:   "flowrun: run r1 has no steps left to run; it failed\n",
 		dag.Interrupted: "flowrun: run r1 has no steps left to run; it failed; to run its interrupted steps again: flowrun resume r1 --rerun-interrupted\n",
 	} {
-		res := &engine.Result{ID: "r1", Status: dag.Failed, Steps: []engine.StepResult{{ID: "a", Status: dag.Skipped}, {ID: "b", Status: status}}}
+		res := &runresult.Result{ID: "r1", Status: dag.Failed, Steps: []runresult.StepResult{{ID: "a", Status: dag.Skipped}, {ID: "b", Status: status}}}
 		out, got := printed(func(env *ui.Env) { nothingToDo(env, res, "text") })
 		if got != want || out != "" {
 			t.Errorf("%s: %s%s", status, out, got)

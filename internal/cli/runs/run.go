@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -206,7 +207,7 @@ func reportNotRun(env *ui.Env, name string, f runFlags, why error) error {
 	if err != nil {
 		return why
 	}
-	if res := engine.NotRun(def, why); res != nil {
+	if res := runresult.NotRun(def, why); res != nil {
 		return cmp.Or(PrintResult(env, res, f.output), why)
 	}
 	return why

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -13,7 +13,7 @@ import (
 const maxArtifacts = 10
 
 // ArtifactNames names the artifacts of a run in one line, "" if there are none.
-func ArtifactNames(r *engine.Result) string {
+func ArtifactNames(r *runresult.Result) string {
 	var names []string
 	list := r.Artifacts()
 	for i, a := range list {

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
@@ -64,7 +65,7 @@ const (
 
 // WriteJobSummary appends the result of a run to the job summary of GitHub Actions. It does nothing
 // elsewhere.
-func WriteJobSummary(r *engine.Result, p *engine.Plan) error {
+func WriteJobSummary(r *runresult.Result, p *engine.Plan) error {
 	name := os.Getenv("GITHUB_STEP_SUMMARY")
 	if name == "" {
 		return nil

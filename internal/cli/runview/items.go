@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/drawing"
 )
 
@@ -47,7 +48,7 @@ func loopOf(path string) string {
 }
 
 // countItems counts the statuses of the items of each loop.
-func countItems(steps []engine.StepResult) map[string]statusCounts {
+func countItems(steps []runresult.StepResult) map[string]statusCounts {
 	loops := map[string]statusCounts{}
 	for _, s := range steps {
 		if loop := loopOf(s.ID); loop != "" {
@@ -63,7 +64,7 @@ func countItems(steps []engine.StepResult) map[string]statusCounts {
 // ShownSteps returns the steps to display. For a loop with more than MaxItems items, it shows only
 // items that did not succeed, at most most of them; notes then has a summary of the statuses of all
 // items.
-func ShownSteps(steps []engine.StepResult, limit int) (shown []engine.StepResult, notes map[string]string) {
+func ShownSteps(steps []runresult.StepResult, limit int) (shown []runresult.StepResult, notes map[string]string) {
 	loops, listed := countItems(steps), map[string]int{}
 	notes = map[string]string{}
 	for loop, st := range loops {
@@ -102,7 +103,7 @@ type repeatedCounts struct {
 // CountByStep counts the states of steps that loops run more than once, by the name of the
 // step: the items of a loop, and the steps inside them. A loop inside a loop is not counted
 // in addition to its items.
-func CountByStep(p *engine.Plan, steps []engine.StepResult) map[string]repeatedCounts {
+func CountByStep(p *engine.Plan, steps []runresult.StepResult) map[string]repeatedCounts {
 	all := map[string]repeatedCounts{}
 	for _, s := range steps {
 		if !strings.Contains(s.ID, "[") {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // RetryNote says when the next attempt of a run begins automatically, and why; "" if none does.
-func RetryNote(r *engine.Result, p *engine.Plan) string {
+func RetryNote(r *runresult.Result, p *engine.Plan) string {
 	if r.RetryAt.IsZero() {
 		return ""
 	}
@@ -36,7 +37,7 @@ func Begins(at, now time.Time) string {
 }
 
 // Attempt returns which attempt a run is of those that follow each other automatically, such as 2 of 3; "" for the first.
-func Attempt(r *engine.Result, p *engine.Plan) string {
+func Attempt(r *runresult.Result, p *engine.Plan) string {
 	switch most := p.RunAttempts(); {
 	case r.Attempt <= 1 || most == 1:
 		return ""

@@ -11,15 +11,17 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // step is a step with an end state.
-func step(id string, s dag.Status) engine.StepResult { return engine.StepResult{ID: id, Status: s} }
+func step(id string, s dag.Status) runresult.StepResult {
+	return runresult.StepResult{ID: id, Status: s}
+}
 
 // TestShownSteps checks that of a loop with many items only those that did not succeed are listed, with what is in them.
 func TestShownSteps(t *testing.T) {
-	list := []engine.StepResult{step("a", dag.Succeeded), step("few", dag.Succeeded), step("few[x]", dag.Succeeded), step("l", dag.Failed)}
+	list := []runresult.StepResult{step("a", dag.Succeeded), step("few", dag.Succeeded), step("few[x]", dag.Succeeded), step("l", dag.Failed)}
 	for i := range MaxItems + 5 {
 		s := dag.Succeeded
 		if i%10 == 3 {
@@ -45,7 +47,7 @@ func TestShownSteps(t *testing.T) {
 
 // TestStepNote holds what is said of a step beside its state.
 func TestStepNote(t *testing.T) {
-	for want, s := range map[string]engine.StepResult{
+	for want, s := range map[string]runresult.StepResult{
 		"":                                      {Status: dag.Succeeded, Attempts: 1, Reason: "cache"},
 		"exit 3, 2 attempts":                    {Status: dag.Failed, ExitCode: 3, Attempts: 2, Reason: dag.ReasonExit},
 		"exit 1, fallback, no luck":             {Status: dag.Failed, ExitCode: 1, Fallback: true, Reason: dag.ReasonExit, Message: "no luck"},
@@ -65,15 +67,15 @@ func TestTook(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	after := func(s int) time.Time { return at.Add(time.Duration(s) * time.Second) }
 	for _, c := range []struct {
-		run         engine.Result
+		run         runresult.Result
 		want, short string
 	}{
-		{engine.Result{Status: dag.Succeeded, Started: at, Ended: after(90), AsOf: after(999)}, "1m30s", "1m30s"},
-		{engine.Result{Status: dag.Running, Started: at, AsOf: after(5)}, "5.0s so far", "5.0s+"},
-		{engine.Result{Status: dag.Waiting, Started: at, AsOf: after(5), Waited: 4 * time.Second}, "5.0s so far, of which 4.0s waiting", "5.0s+"},
-		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Second, Idle: 2 * time.Second}, "9.0s, of which 1.0s waiting and 2.0s not running", "9.0s"},
-		{engine.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Millisecond, Idle: time.Second}, "9.0s, of which 1.0s not running", "9.0s"},
-		{engine.Result{Status: dag.Interrupted, Started: at, LastSign: after(8), AsOf: after(999)}, "8.0s until the last sign of life at " + after(8).Local().Format(time.DateTime), "8.0s"},
+		{runresult.Result{Status: dag.Succeeded, Started: at, Ended: after(90), AsOf: after(999)}, "1m30s", "1m30s"},
+		{runresult.Result{Status: dag.Running, Started: at, AsOf: after(5)}, "5.0s so far", "5.0s+"},
+		{runresult.Result{Status: dag.Waiting, Started: at, AsOf: after(5), Waited: 4 * time.Second}, "5.0s so far, of which 4.0s waiting", "5.0s+"},
+		{runresult.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Second, Idle: 2 * time.Second}, "9.0s, of which 1.0s waiting and 2.0s not running", "9.0s"},
+		{runresult.Result{Status: dag.Failed, Started: at, Ended: after(9), Waited: time.Millisecond, Idle: time.Second}, "9.0s, of which 1.0s not running", "9.0s"},
+		{runresult.Result{Status: dag.Interrupted, Started: at, LastSign: after(8), AsOf: after(999)}, "8.0s until the last sign of life at " + after(8).Local().Format(time.DateTime), "8.0s"},
 	} {
 		if got := RunTook(&c.run); got != c.want {
 			t.Errorf("%s: %q, want %q", c.run.Status, got, c.want)
@@ -82,32 +84,32 @@ func TestTook(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.run.Status, got, c.short)
 		}
 	}
-	if got := StepTook(&engine.StepResult{Status: dag.Pending}); got != "" {
+	if got := StepTook(&runresult.StepResult{Status: dag.Pending}); got != "" {
 		t.Errorf("a step that has not started took %q", got)
 	}
 }
 
 // TestSuggestNext holds the commands that are named after a run.
 func TestSuggestNext(t *testing.T) {
-	asks := func(id string, until time.Time) engine.StepResult {
-		return engine.StepResult{ID: id, Status: dag.Waiting, Wait: &dag.Wait{Asks: true, Until: until}}
+	asks := func(id string, until time.Time) runresult.StepResult {
+		return runresult.StepResult{ID: id, Status: dag.Waiting, Wait: &dag.Wait{Asks: true, Until: until}}
 	}
 	for _, c := range []struct {
 		name    string
-		result  engine.Result
+		result  runresult.Result
 		changed []string
 		want    string
 	}{
-		{"success", engine.Result{Status: dag.Succeeded}, nil, ""},
-		{"failure", engine.Result{Status: dag.Failed, Steps: []engine.StepResult{step("a", dag.Succeeded), step("l[x y]", dag.Failed)}}, nil, "to see its output: flowrun logs R 'l[x y]'|to continue: flowrun resume R"},
-		{"nothing has run", engine.Result{Status: dag.Failed, Reason: dag.ReasonNotStarted, Tool: "t"}, nil, "no step has run; after fixing the cause, start it again: flowrun run t"},
-		{"all steps succeeded", engine.Result{Status: dag.Failed, Steps: []engine.StepResult{step("a", dag.Succeeded)}}, nil, "no step is left to run; run the tool again"},
-		{"only interrupted", engine.Result{Status: dag.Failed, Steps: []engine.StepResult{step("g", dag.Failed), step("g/a", dag.Interrupted)}}, nil,
+		{"success", runresult.Result{Status: dag.Succeeded}, nil, ""},
+		{"failure", runresult.Result{Status: dag.Failed, Steps: []runresult.StepResult{step("a", dag.Succeeded), step("l[x y]", dag.Failed)}}, nil, "to see its output: flowrun logs R 'l[x y]'|to continue: flowrun resume R"},
+		{"nothing has run", runresult.Result{Status: dag.Failed, Reason: dag.ReasonNotStarted, Tool: "t"}, nil, "no step has run; after fixing the cause, start it again: flowrun run t"},
+		{"all steps succeeded", runresult.Result{Status: dag.Failed, Steps: []runresult.StepResult{step("a", dag.Succeeded)}}, nil, "no step is left to run; run the tool again"},
+		{"only interrupted", runresult.Result{Status: dag.Failed, Steps: []runresult.StepResult{step("g", dag.Failed), step("g/a", dag.Interrupted)}}, nil,
 			"to see its output: flowrun logs R g|to run its interrupted steps again: flowrun resume R --rerun-interrupted"},
-		{"changed", engine.Result{Status: dag.Cancelled}, []string{"/x/a.yaml", "/x/b.yaml"},
+		{"changed", runresult.Result{Status: dag.Cancelled}, []string{"/x/a.yaml", "/x/b.yaml"},
 			"to continue: flowrun resume R|/x/a.yaml, /x/b.yaml have changed since the run began, and the old text runs; to use the current text: flowrun resume R --latest"},
-		{"questions", engine.Result{Status: dag.Waiting, Steps: []engine.StepResult{asks("a", time.Time{}), step("b", dag.Running)}}, nil, "to answer: flowrun approve R a, or flowrun reject R a"},
-		{"too late", engine.Result{Status: dag.Waiting, Steps: []engine.StepResult{asks("a", time.Unix(1, 0))}}, nil, "the time to answer a is over; to continue: flowrun resume R"},
+		{"questions", runresult.Result{Status: dag.Waiting, Steps: []runresult.StepResult{asks("a", time.Time{}), step("b", dag.Running)}}, nil, "to answer: flowrun approve R a, or flowrun reject R a"},
+		{"too late", runresult.Result{Status: dag.Waiting, Steps: []runresult.StepResult{asks("a", time.Unix(1, 0))}}, nil, "the time to answer a is over; to continue: flowrun resume R"},
 	} {
 		var out bytes.Buffer
 		c.result.ID = "R"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -19,7 +19,7 @@ func Took(d time.Duration, st dag.Status) string {
 }
 
 // StepTook returns how long a step took, or has taken so far; "" if it has not started.
-func StepTook(s *engine.StepResult) string {
+func StepTook(s *runresult.StepResult) string {
 	if s.Started.IsZero() {
 		return ""
 	}
@@ -27,7 +27,7 @@ func StepTook(s *engine.StepResult) string {
 }
 
 // RunTook returns how long a run took, and which parts of that it waited or had no owner.
-func RunTook(r *engine.Result) string {
+func RunTook(r *runresult.Result) string {
 	text := console.Short(r.Duration())
 	switch {
 	case !r.LastSign.IsZero():
@@ -52,7 +52,7 @@ func RunTook(r *engine.Result) string {
 func shown(d time.Duration) bool { return d >= 50*time.Millisecond }
 
 // StepNote returns details of a step that its state does not include.
-func StepNote(s *engine.StepResult) string {
+func StepNote(s *runresult.StepResult) string {
 	var words []string
 	if s.ExitCode != 0 && s.Status.Executed() {
 		words = append(words, fmt.Sprintf("exit %d", s.ExitCode))
@@ -80,7 +80,7 @@ func StepNote(s *engine.StepResult) string {
 
 // reasonNote returns the reason of a step that did not succeed, or "" if its status or its exit code
 // says the same.
-func reasonNote(s *engine.StepResult) string {
+func reasonNote(s *runresult.StepResult) string {
 	switch {
 	case s.Status == dag.Succeeded, s.Reason == dag.ReasonExit, s.Reason == dag.ReasonTimeout, s.Reason == s.Status.String():
 		return ""

@@ -6,13 +6,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // suggestAnswers shows the commands that answer the questions of a waiting run.
-func suggestAnswers(env *ui.Env, r *engine.Result) {
+func suggestAnswers(env *ui.Env, r *runresult.Result) {
 	const most = 5
 	asked := 0
 	for _, s := range r.Steps {
@@ -50,7 +50,7 @@ func ChangedNote(files []string, run string) string {
 
 // SuggestNext prints the commands that are useful after a run that did not succeed. changed are the files of its
 // definitions that have changed since it began.
-func SuggestNext(env *ui.Env, r *engine.Result, changed []string) {
+func SuggestNext(env *ui.Env, r *runresult.Result, changed []string) {
 	switch r.Status {
 	case dag.Failed, dag.TimedOut, dag.Cancelled, dag.Interrupted:
 	case dag.Waiting:
@@ -79,7 +79,7 @@ func SuggestNext(env *ui.Env, r *engine.Result, changed []string) {
 	suggestLatest(env, r, changed)
 }
 
-func suggestLatest(env *ui.Env, r *engine.Result, changed []string) {
+func suggestLatest(env *ui.Env, r *runresult.Result, changed []string) {
 	if note := ChangedNote(changed, r.ID); note != "" {
 		ui.Suggest(env, "%s", note)
 	}
@@ -87,8 +87,8 @@ func suggestLatest(env *ui.Env, r *engine.Result, changed []string) {
 
 // allSucceeded reports whether a run failed at its end, after all of its steps: its outputs could not be made, or its
 // state could not be kept. A resume has nothing to do.
-func allSucceeded(r *engine.Result) bool {
-	return r.Status == dag.Failed && len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool {
+func allSucceeded(r *runresult.Result) bool {
+	return r.Status == dag.Failed && len(r.Steps) > 0 && !slices.ContainsFunc(r.Steps, func(s runresult.StepResult) bool {
 		return s.Status != dag.Succeeded && s.Status != dag.Reused && s.Status != dag.Skipped && !slices.Contains(r.Tolerated, s.ID)
 	})
 }
@@ -96,7 +96,7 @@ func allSucceeded(r *engine.Result) bool {
 // onlyInterrupted reports whether a run has ended and only steps that count as failed because they
 // were interrupted (on-interrupt: fail) kept it from succeeding. A resume runs none of them again
 // unless --rerun-interrupted demands it.
-func onlyInterrupted(r *engine.Result) bool {
+func onlyInterrupted(r *runresult.Result) bool {
 	around := map[string]bool{} // interrupted steps, and those around them
 	for _, s := range r.Steps {
 		if s.Status == dag.Interrupted {
@@ -106,7 +106,7 @@ func onlyInterrupted(r *engine.Result) bool {
 			}
 		}
 	}
-	return len(around) > 0 && r.Status != dag.Interrupted && !slices.ContainsFunc(r.Steps, func(s engine.StepResult) bool {
+	return len(around) > 0 && r.Status != dag.Interrupted && !slices.ContainsFunc(r.Steps, func(s runresult.StepResult) bool {
 		again := s.Status == dag.Failed || s.Status == dag.TimedOut || s.Status == dag.Cancelled
 		return again && !around[s.ID] && !slices.Contains(r.Tolerated, s.ID)
 	})

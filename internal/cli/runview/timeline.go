@@ -7,11 +7,12 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
 // Summarize draws on stderr when each step of a run ran.
-func Summarize(env *ui.Env, r *engine.Result, p *engine.Plan) error {
+func Summarize(env *ui.Env, r *runresult.Result, p *engine.Plan) error {
 	err := console.Timeline(env.Stderr, Bars(p, r.Steps), console.TimelineOptions{Width: env.StderrWidth(), Color: env.Colored(env.Stderr), ASCII: ui.ASCIILocale(), Now: r.Until()})
 	if names := ArtifactNames(r); names != "" && err == nil {
 		_, err = fmt.Fprintf(env.Stderr, "artifacts: %s\n", names)
@@ -21,7 +22,7 @@ func Summarize(env *ui.Env, r *engine.Result, p *engine.Plan) error {
 
 // Bars returns the steps of a run with their times. Reused results have no times, because their
 // steps ran in another run.
-func Bars(p *engine.Plan, steps []engine.StepResult) []console.Bar {
+func Bars(p *engine.Plan, steps []runresult.StepResult) []console.Bar {
 	var list []console.Bar
 	shown, notes := ShownSteps(steps, 0) // the critical path consists of loops, not of their items
 	for _, s := range shown {

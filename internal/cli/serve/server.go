@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/measure"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
@@ -210,7 +211,7 @@ func (s *server) fireSchedules(ctx context.Context) (fired *timetable.Scheduler,
 // alarm sends the notifications about a schedule: a run of it is late, or it was paused.
 func (s *server) alarm(ctx context.Context, a timetable.Alarm) {
 	plan, _ := s.service.Tools.AnyPlan(a.Entry.Tool) // without one, those of the settings are sent
-	o := notify.Outcome{Event: notify.Late, Result: &engine.Result{ID: a.Run, Tool: a.Entry.Tool},
+	o := notify.Outcome{Event: notify.Late, Result: &runresult.Result{ID: a.Run, Tool: a.Entry.Tool},
 		Schedule: &notify.Schedule{Name: a.Entry.Title, Scheduled: a.Scheduled, Deadline: a.Deadline, Text: a.Reason}}
 	if a.Kind == schedule.Paused {
 		o.Event = notify.Paused

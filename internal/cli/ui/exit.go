@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -175,7 +175,7 @@ func ReadSource(file string) []byte {
 }
 
 // ExitCode returns the exit code of the process for a run, as listed in flowrun help exit-codes.
-func ExitCode(res *engine.Result, passThrough bool) int {
+func ExitCode(res *runresult.Result, passThrough bool) int {
 	switch res.Status {
 	case dag.Succeeded, dag.Reused:
 		return 0

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/locale"
 )
 
@@ -24,7 +24,7 @@ func (t *Terminal) Language() locale.Language {
 }
 
 // WriteResult prints the document of a run.
-func WriteResult(env *Env, r *engine.Result) error {
+func WriteResult(env *Env, r *runresult.Result) error {
 	r.Language = string(env.Language())
 	return r.WriteJSON(env.Stdout)
 }

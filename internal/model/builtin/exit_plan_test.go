@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -22,14 +23,14 @@ func TestExitPlanMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := ""
-	ask := func(approve bool, text string) *engine.Result {
+	ask := func(approve bool, text string) *runresult.Result {
 		asked = ""
 		options := []engine.RunOption{engine.WithApproval(func(_ context.Context, q history.Question) (history.Answer, error) {
 			asked = q.Prompt
 			return history.Answer{Approve: approve}, nil
 		})}
 		r, err := engine.New(engine.Config{}).Run(t.Context(), plan, map[string]any{"plan": text}, options...)
-		var failed *engine.RunError
+		var failed *runresult.RunError
 		if err != nil && !errors.As(err, &failed) {
 			t.Fatal(err)
 		}

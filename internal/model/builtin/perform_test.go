@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // perform runs a tool as a run does, in a folder.
-func perform(t testing.TB, ctx context.Context, c Config, workspace, name string, params map[string]any) *engine.Result {
+func perform(t testing.TB, ctx context.Context, c Config, workspace, name string, params map[string]any) *runresult.Result {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: workspace, Home: workspace})
 	lib.Provide(tool.ScopeBuiltin, func() []*tool.Definition { return Tools(c) })
@@ -33,11 +34,11 @@ func perform(t testing.TB, ctx context.Context, c Config, workspace, name string
 	}
 	e := engine.New(engine.Config{Grace: 200 * time.Millisecond})
 	res, err := e.Run(ctx, plan, params, engine.WithRunEnv(engine.RunEnv{Workspace: workspace}))
-	var failed *engine.RunError
+	var failed *runresult.RunError
 	var invalid *value.ParamsError
 	switch {
 	case errors.As(err, &invalid):
-		return &engine.Result{Status: dag.Failed, Message: invalid.Error()}
+		return &runresult.Result{Status: dag.Failed, Message: invalid.Error()}
 	case err != nil && !errors.As(err, &failed):
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func perform(t testing.TB, ctx context.Context, c Config, workspace, name string
 }
 
 // why is all that is said of a failure.
-func why(r *engine.Result) string {
+func why(r *runresult.Result) string {
 	said := r.Message
 	for _, s := range r.Steps {
 		said += "\n" + s.Message + "\n" + s.Error
@@ -54,7 +55,7 @@ func why(r *engine.Result) string {
 }
 
 // want holds what a run came to: the text of its content, or, where that is to fail, why.
-func want(t testing.TB, r *engine.Result, fails bool, part string) {
+func want(t testing.TB, r *runresult.Result, fails bool, part string) {
 	t.Helper()
 	said := r.Content().Text()
 	if fails {

@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/os/privatenet"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
@@ -45,7 +45,7 @@ func online(s *httptest.Server) Config {
 	return Config{Fetch: netclient.Fetch, Settings: Settings{WebAllow: []string{s.Listener.Addr().String()}}}
 }
 
-func get(t testing.TB, c Config, url string, more ...string) *engine.Result {
+func get(t testing.TB, c Config, url string, more ...string) *runresult.Result {
 	t.Helper()
 	params := map[string]any{"url": url}
 	if len(more) > 0 {

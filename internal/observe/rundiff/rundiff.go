@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/os/textdiff"
 )
@@ -127,36 +128,36 @@ func Of(stateDir string, one, other *engine.RecordedRun) (*Diff, error) {
 	return d, nil
 }
 
-func runOf(p *engine.RecordedRun, r *engine.Result) Run {
+func runOf(p *engine.RecordedRun, r *runresult.Result) Run {
 	return Run{r.ID, r.Tool, r.Status, r.ExitCode, p.Record.Origin, p.Record.Flowrun, p.Info.Started, r.Duration().Milliseconds()}
 }
 
 // compareDefinitions pairs the definitions by their names. Of several with one name, those are left out that both runs
 // used, and the others are paired in their order.
-func (d *Diff) compareDefinitions(before, after []engine.Definition) {
+func (d *Diff) compareDefinitions(before, after []runresult.Definition) {
 	old, new := withoutDefinitions(before, after), withoutDefinitions(after, before)
 	for _, a := range new {
-		var b engine.Definition
-		if i := slices.IndexFunc(old, func(o engine.Definition) bool { return o.Name == a.Name }); i >= 0 {
+		var b runresult.Definition
+		if i := slices.IndexFunc(old, func(o runresult.Definition) bool { return o.Name == a.Name }); i >= 0 {
 			b = old[i]
 			old = slices.Delete(old, i, i+1)
 		}
 		d.addDefinition(a.Name, b, a)
 	}
 	for _, b := range old {
-		d.addDefinition(b.Name, b, engine.Definition{})
+		d.addDefinition(b.Name, b, runresult.Definition{})
 	}
 }
 
-func (d *Diff) addDefinition(name string, before, after engine.Definition) {
+func (d *Diff) addDefinition(name string, before, after runresult.Definition) {
 	d.Definitions = append(d.Definitions, Definition{name, before.Digest, after.Digest,
 		textdiff.Unified(name+" of run "+d.Before.ID, string(before.Text), name+" of run "+d.After.ID, string(after.Text))})
 }
 
 // withoutDefinitions returns the definitions that others does not have.
-func withoutDefinitions(list, others []engine.Definition) []engine.Definition {
-	return slices.DeleteFunc(slices.Clone(list), func(d engine.Definition) bool {
-		return slices.ContainsFunc(others, func(o engine.Definition) bool { return o.Name == d.Name && o.Digest == d.Digest })
+func withoutDefinitions(list, others []runresult.Definition) []runresult.Definition {
+	return slices.DeleteFunc(slices.Clone(list), func(d runresult.Definition) bool {
+		return slices.ContainsFunc(others, func(o runresult.Definition) bool { return o.Name == d.Name && o.Digest == d.Digest })
 	})
 }
 
@@ -188,7 +189,7 @@ func without(list, others []string) []string {
 }
 
 // steps pairs the steps by their paths.
-func steps(before, after *engine.Result) []Step {
+func steps(before, after *runresult.Result) []Step {
 	list, at := make([]Step, 0, len(after.Steps)), map[string]int{}
 	for i := range after.Steps {
 		s := &after.Steps[i]
@@ -206,7 +207,7 @@ func steps(before, after *engine.Result) []Step {
 	return list
 }
 
-func stateOf(s *engine.StepResult) *StepState {
+func stateOf(s *runresult.StepResult) *StepState {
 	return &StepState{s.Status, s.ExitCode, s.Attempts, s.Duration().Milliseconds()}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 	"github.com/flowrun/flowrun/internal/test/collectortest"
@@ -72,7 +73,7 @@ func (b *bench) file(name, text string) string {
 }
 
 // run runs a definition to its end.
-func (b *bench) run(in history.TraceContext, text string, options ...engine.RunOption) *engine.Result {
+func (b *bench) run(in history.TraceContext, text string, options ...engine.RunOption) *runresult.Result {
 	b.Helper()
 	if runtime.GOOS == "windows" {
 		b.Skip("the steps are for a Unix shell")
@@ -92,7 +93,7 @@ func (b *bench) run(in history.TraceContext, text string, options ...engine.RunO
 }
 
 // resume resumes a run, as another process would.
-func (b *bench) resume(id string) *engine.Result {
+func (b *bench) resume(id string) *runresult.Result {
 	b.Helper()
 	past, err := engine.LoadRun(b.Context(), b.store, library.New(library.Config{}), id)
 	if err != nil {

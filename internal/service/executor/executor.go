@@ -23,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/feed"
 )
 
@@ -40,7 +41,7 @@ type Config struct {
 
 // Ended describes a run that ended, started to wait, or stopped with an error.
 type Ended struct {
-	Result    *engine.Result
+	Result    *runresult.Result
 	Plan      *engine.Plan
 	Resumed   *engine.RecordedRun // its state before it was resumed; nil for a new run
 	Workspace string              // its working directory
@@ -92,7 +93,7 @@ func LogNotice(log *slog.Logger, n dag.Notice) {
 }
 
 // logEnd logs that a run has ended: as a warning, with the step that failed, unless it succeeded or somebody stopped it.
-func logEnd(log *slog.Logger, res *engine.Result) {
+func logEnd(log *slog.Logger, res *runresult.Result) {
 	level, facts := slog.LevelInfo, []any{"status", res.Status.String()}
 	if len(res.Notes) > 0 {
 		facts = append(facts, "notes", strings.Join(res.Notes, ", "))
@@ -112,7 +113,7 @@ func logEnd(log *slog.Logger, res *engine.Result) {
 // Launch starts do in a goroutine and returns when the run has started. If the executor executes a
 // run with that id already, Launch waits for that one to start instead. The error is the reason why
 // the run did not start, ErrDraining if the executor is draining.
-func (x *Executor) Launch(ctx context.Context, r *Run, do func(...engine.RunOption) (*engine.Result, error)) error {
+func (x *Executor) Launch(ctx context.Context, r *Run, do func(...engine.RunOption) (*runresult.Result, error)) error {
 	mine, err := x.register(r)
 	if err != nil {
 		return err
@@ -207,7 +208,7 @@ func (x *Executor) observeQueue(q history.QueuePosition) {
 }
 
 // execute executes a run to its end.
-func (x *Executor) execute(r *Run, do func(...engine.RunOption) (*engine.Result, error)) {
+func (x *Executor) execute(r *Run, do func(...engine.RunOption) (*runresult.Result, error)) {
 	defer x.work.Done()
 	options := []engine.RunOption{
 		engine.WithOnRecorded(r.onRecorded), engine.WithSink(x.Feed.Sink(r.ID, r.Tool)),
@@ -249,7 +250,7 @@ func (x *Executor) execute(r *Run, do func(...engine.RunOption) (*engine.Result,
 }
 
 // reportEnd calls Config.Ended. Its context ends when a drain stops waiting.
-func (x *Executor) reportEnd(r *Run, res *engine.Result) {
+func (x *Executor) reportEnd(r *Run, res *runresult.Result) {
 	if x.Ended == nil {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/feed"
 )
 
@@ -21,8 +22,8 @@ func newExecutor(ended func(context.Context, Ended)) *Executor {
 }
 
 // until returns a run that is recorded at once and ends with a result and an error when end is closed.
-func until(r *Run, end <-chan struct{}, res *engine.Result, err error) func(...engine.RunOption) (*engine.Result, error) {
-	return func(...engine.RunOption) (*engine.Result, error) {
+func until(r *Run, end <-chan struct{}, res *runresult.Result, err error) func(...engine.RunOption) (*runresult.Result, error) {
+	return func(...engine.RunOption) (*runresult.Result, error) {
 		r.onRecorded()
 		<-end
 		return res, err
@@ -37,10 +38,10 @@ func TestLaunch(t *testing.T) {
 		x := newExecutor(func(_ context.Context, e Ended) { reports = append(reports, e) })
 		end := make(chan struct{})
 		first := &Run{ID: "a", Verb: "started", End: Ended{Workspace: "/w"}}
-		if err := x.Launch(t.Context(), first, until(first, end, &engine.Result{Status: dag.Succeeded}, nil)); err != nil {
+		if err := x.Launch(t.Context(), first, until(first, end, &runresult.Result{Status: dag.Succeeded}, nil)); err != nil {
 			t.Fatal(err)
 		}
-		again := func(...engine.RunOption) (*engine.Result, error) { panic("executed twice") }
+		again := func(...engine.RunOption) (*runresult.Result, error) { panic("executed twice") }
 		if err := x.Launch(t.Context(), &Run{ID: "a"}, again); err != nil {
 			t.Errorf("a second request for the run: %v", err)
 		}
@@ -66,7 +67,7 @@ func TestNotStarted(t *testing.T) {
 	t.Parallel()
 	x := newExecutor(func(context.Context, Ended) { t.Error("the end was reported") })
 	want := errors.New("no")
-	err := x.Launch(t.Context(), &Run{ID: "a"}, func(...engine.RunOption) (*engine.Result, error) { return nil, want })
+	err := x.Launch(t.Context(), &Run{ID: "a"}, func(...engine.RunOption) (*runresult.Result, error) { return nil, want })
 	if !errors.Is(err, want) || x.Owns("a") {
 		t.Errorf("%v", err)
 	}
@@ -86,8 +87,8 @@ func TestDrain(t *testing.T) {
 		ended, released := &Run{ID: "ended"}, &Run{ID: "released"}
 		now := make(chan struct{})
 		close(now)
-		for r, do := range map[*Run]func(...engine.RunOption) (*engine.Result, error){
-			ended: until(ended, now, &engine.Result{}, nil), released: until(released, x.drainOver, nil, dag.ErrReleased),
+		for r, do := range map[*Run]func(...engine.RunOption) (*runresult.Result, error){
+			ended: until(ended, now, &runresult.Result{}, nil), released: until(released, x.drainOver, nil, dag.ErrReleased),
 		} {
 			if err := x.Launch(t.Context(), r, do); err != nil {
 				t.Fatal(err)
@@ -115,8 +116,10 @@ func TestDrain(t *testing.T) {
 // and that nothing empty is logged.
 func TestLogOfEnds(t *testing.T) {
 	t.Parallel()
-	failed := func(path string, s dag.Status) []engine.StepResult { return []engine.StepResult{{ID: path, Status: s}} }
-	for want, res := range map[string]*engine.Result{
+	failed := func(path string, s dag.Status) []runresult.StepResult {
+		return []runresult.StepResult{{ID: path, Status: s}}
+	}
+	for want, res := range map[string]*runresult.Result{
 		`level=INFO msg="run ended" status=succeeded` + "\n":                          {Status: dag.Succeeded},
 		`level=INFO msg="run ended" status=succeeded notes="1 tolerated"`:             {Status: dag.Succeeded, Notes: []string{"1 tolerated"}},
 		`level=INFO msg="run ended" status=cancelled` + "\n":                          {Status: dag.Cancelled},

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
 )
@@ -178,7 +179,7 @@ func (s *Server) readLog(ctx context.Context, u resourceURI) (*mcp.ResourceConte
 	}
 	log := runlog.New(rundir.LogFolder(s.config.StateDir, u.run), run.Plan, u.step)
 	steps := run.Result().Steps
-	if u.step != "" && !slices.ContainsFunc(steps, func(r engine.StepResult) bool { return log.Wants(r.ID) }) {
+	if u.step != "" && !slices.ContainsFunc(steps, func(r runresult.StepResult) bool { return log.Wants(r.ID) }) {
 		return nil, errNoResource
 	}
 	text, end := io.Pipe()

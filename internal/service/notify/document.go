@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/attention"
 )
 
@@ -54,7 +54,7 @@ func (o Outcome) body(text string) ([]byte, error) {
 	return o.marshal(run, text)
 }
 
-func (o Outcome) marshal(run *engine.Result, text string) ([]byte, error) {
+func (o Outcome) marshal(run *runresult.Result, text string) ([]byte, error) {
 	host, _ := os.Hostname()
 	doc := document{Schema: Schema, Event: o.Event, Text: text, Host: host, Attention: o.Item, Schedule: o.Schedule}
 	if o.hasRun() {

@@ -24,9 +24,9 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/service/attention"
 )
@@ -79,8 +79,8 @@ func failed(s dag.Status) bool { return s == dag.Failed || s == dag.TimedOut }
 // reported as a Failure. An item that needs attention has a Result with the ids of its run and its tool, "" if it has none.
 type Outcome struct {
 	Event  Event
-	Result *engine.Result  // contains no secret; of a scheduled time without a run it has only the tool
-	Item   *attention.Item // what needs attention; nil for other events
+	Result *runresult.Result // contains no secret; of a scheduled time without a run it has only the tool
+	Item   *attention.Item   // what needs attention; nil for other events
 	// Schedule is set for Late and Paused.
 	Schedule *Schedule
 	// Digest has the lines of a digest, oldest first; nil for a single outcome. Item is then that of the last line.

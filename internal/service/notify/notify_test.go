@@ -23,7 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/schematest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
@@ -79,7 +79,7 @@ func TestWants(t *testing.T) {
 }
 
 func outcome(e Event, status dag.Status) Outcome {
-	return Outcome{Event: e, Result: &engine.Result{ID: "r1", Tool: "deploy", Status: status, ExitCode: 1, Message: "step test failed",
+	return Outcome{Event: e, Result: &runresult.Result{ID: "r1", Tool: "deploy", Status: status, ExitCode: 1, Message: "step test failed",
 		Params: map[string]any{"A": "b"}, Tolerated: []string{}, Ended: time.UnixMilli(1700000000000)}}
 }
 
@@ -246,7 +246,7 @@ func TestPostIsNotLarge(t *testing.T) {
 	o := outcome(Failure, dag.Failed)
 	o.Result.Output = big
 	for i := range 50_000 {
-		o.Result.Steps = append(o.Result.Steps, engine.StepResult{ID: fmt.Sprintf("s%d", i), Status: dag.Failed})
+		o.Result.Steps = append(o.Result.Steps, runresult.StepResult{ID: fmt.Sprintf("s%d", i), Status: dag.Failed})
 	}
 	for range 2 {
 		b, err := o.body(o.Text())

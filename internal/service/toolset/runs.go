@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
 	"github.com/flowrun/flowrun/internal/observe/runlog"
@@ -99,7 +100,7 @@ func (c Config) readLog() gostep.GoTool {
 				return nil, err
 			}
 			log := runlog.New(rundir.LogFolder(c.StateDir, run.Record.ID), run.Plan, text(in, "step"))
-			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s engine.StepResult) bool { return log.Wants(s.ID) }) {
+			if step := text(in, "step"); step != "" && !slices.ContainsFunc(run.Result().Steps, func(s runresult.StepResult) bool { return log.Wants(s.ID) }) {
 				return nil, run.NoStep(step)
 			}
 			var t tail

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -67,7 +68,7 @@ func (o *Outcome) addMismatch(key, message string, diff []string) {
 }
 
 // expectSteps compares the statuses of steps with what the test expects.
-func (o *Outcome) expectSteps(res *engine.Result) {
+func (o *Outcome) expectSteps(res *runresult.Result) {
 	for _, e := range o.Test.Expected.Steps {
 		s := res.Step(e.Key)
 		switch want := e.Value.Text.S; {
@@ -80,7 +81,7 @@ func (o *Outcome) expectSteps(res *engine.Result) {
 }
 
 // expectOutputs compares the declared outputs with what the test expects.
-func (o *Outcome) expectOutputs(res *engine.Result) {
+func (o *Outcome) expectOutputs(res *runresult.Result) {
 	for _, e := range o.Test.Expected.Outputs {
 		want, got := jsonText(e.Value.Data()), "nothing"
 		if v, ok := res.Outputs[e.Key]; ok {
@@ -127,7 +128,7 @@ func withFloats(v any) any {
 	return v
 }
 
-func stepHint(name string, res *engine.Result) string {
+func stepHint(name string, res *runresult.Result) string {
 	var names []string
 	for _, s := range res.Steps {
 		names = append(names, s.ID)
@@ -138,7 +139,7 @@ func stepHint(name string, res *engine.Result) string {
 	return "its steps are " + strings.Join(names[:min(len(names), 8)], ", ")
 }
 
-func because(s *engine.StepResult) string {
+func because(s *runresult.StepResult) string {
 	if s.Reason == "" {
 		return ""
 	}

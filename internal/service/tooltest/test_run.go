@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
@@ -161,7 +162,7 @@ func (p *testRun) runTool() (began bool) {
 		p.fail(fmt.Errorf("the test did not end within %s; if the tool needs longer, give it a timeout", runLimit))
 	case res == nil && err != nil && outcome.Of(err).Exit == outcome.ExitParams: // as in flowrun run
 		p.ExitCode, p.Stderr = outcome.ExitParams, err.Error()
-		p.compare(&engine.Result{}, err.Error())
+		p.compare(&runresult.Result{}, err.Error())
 		return false
 	case err != nil:
 		p.fail(err)
@@ -173,7 +174,7 @@ func (p *testRun) runTool() (began bool) {
 }
 
 // keepResult copies the parts of a result that are checked and shown.
-func (p *testRun) keepResult(res *engine.Result) {
+func (p *testRun) keepResult(res *runresult.Result) {
 	p.ExitCode, p.Output = res.ExitCode, res.Output
 	var all strings.Builder
 	for i := range res.Steps {
@@ -188,7 +189,7 @@ func (p *testRun) keepResult(res *engine.Result) {
 }
 
 // stderrOf returns what a step wrote to standard error.
-func stderrOf(s *engine.StepResult) string {
+func stderrOf(s *runresult.StepResult) string {
 	f, err := os.Open(s.StderrFile)
 	if err != nil {
 		return s.Error
@@ -198,7 +199,7 @@ func stderrOf(s *engine.StepResult) string {
 	return string(b)
 }
 
-func (p *testRun) compare(res *engine.Result, why string) {
+func (p *testRun) compare(res *runresult.Result, why string) {
 	p.expect(why)
 	p.expectSteps(res)
 	p.expectOutputs(res)

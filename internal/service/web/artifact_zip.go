@@ -9,14 +9,14 @@ import (
 	"net/url"
 	"path"
 
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // writeAll writes a zip archive of all artifacts of a run, each in a folder of its step and name. The
 // path of a step is one name there, because the keys of items can be any text. All are open before the
 // response begins, so that one which is gone is an error and not a broken archive.
-func writeAll(w http.ResponseWriter, run string, list []engine.KeptArtifact) error {
+func writeAll(w http.ResponseWriter, run string, list []runresult.KeptArtifact) error {
 	open := make([]*artifact.Content, 0, len(list))
 	defer func() {
 		for _, c := range open {

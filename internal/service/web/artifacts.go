@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 )
 
@@ -53,7 +53,7 @@ var artifactQuery = []param{
 
 // artifactJSON is an artifact without its path on the machine of the service.
 type artifactJSON struct {
-	engine.KeptArtifact
+	runresult.KeptArtifact
 	Path  string `json:"path,omitempty"`
 	Paths string `json:"paths,omitempty"`
 }
@@ -79,7 +79,7 @@ func (h artifactHandlers) downloadAll(w http.ResponseWriter, r *http.Request) er
 }
 
 // artifacts returns the artifacts of the run that a request names.
-func (h artifactHandlers) artifacts(r *http.Request) ([]engine.KeptArtifact, error) {
+func (h artifactHandlers) artifacts(r *http.Request) ([]runresult.KeptArtifact, error) {
 	past, err := h.runs.RecordedRun(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -94,14 +94,14 @@ func (h artifactHandlers) openArtifact(r *http.Request) (*artifact.Content, erro
 		return nil, err
 	}
 	in := r.URL.Query()
-	at := slices.IndexFunc(list, func(a engine.KeptArtifact) bool { return a.Step == in.Get("step") && a.Name == in.Get("name") })
+	at := slices.IndexFunc(list, func(a runresult.KeptArtifact) bool { return a.Step == in.Get("step") && a.Name == in.Get("name") })
 	if at < 0 {
 		return nil, refuse(404, "unknown-artifact", "the run has no such artifact", "GET /api/v1/runs/{id}/artifacts lists the artifacts")
 	}
 	return openKept(list[at])
 }
 
-func openKept(a engine.KeptArtifact) (*artifact.Content, error) {
+func openKept(a runresult.KeptArtifact) (*artifact.Content, error) {
 	c, err := artifact.Open(a.Artifact)
 	if err != nil {
 		return nil, &problem{status: 410, cause: err, Code: "artifact-gone", Message: fmt.Sprintf("the artifact %s of %s is no longer there", a.Name, a.Step), Hint: "run the step again"}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/label"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/observe/rundocs"
@@ -93,7 +94,7 @@ func (h *runHandlers) showRun(w http.ResponseWriter, r *http.Request) error {
 const maxBriefBytes = 8 << 20
 
 // publicResult returns the outcome of a run for callers.
-func publicResult(p *engine.RecordedRun) *engine.Result {
+func publicResult(p *engine.RecordedRun) *runresult.Result {
 	res := p.Result()
 	res.Message = publicMessage(res.Reason, res.Message)
 	return res

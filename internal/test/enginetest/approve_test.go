@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/library"
@@ -38,7 +39,7 @@ steps:
 `
 
 // asked is a run of text, and the questions that were put.
-func asked(t *testing.T, b *bed, text string, say func(history.Question) (history.Answer, error)) (*engine.Result, []history.Question) {
+func asked(t *testing.T, b *bed, text string, say func(history.Question) (history.Answer, error)) (*runresult.Result, []history.Question) {
 	t.Helper()
 	var put []history.Question
 	var mu sync.Mutex

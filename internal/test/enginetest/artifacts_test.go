@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -82,7 +83,7 @@ func keeps(t *testing.T, outcome string, some bool, required, when string) strin
 			cancel()
 		}()
 	}
-	run := func() *engine.Result {
+	run := func() *runresult.Result {
 		r, err := eng.Run(ctx, p, nil, engine.WithRunEnv(engine.RunEnv{Workspace: dir}))
 		if err != nil {
 			t.Fatal(err)

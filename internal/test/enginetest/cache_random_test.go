@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/proptest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
@@ -225,7 +226,7 @@ func (p *pipeline) edit() {
 }
 
 // run runs the pipeline in a folder.
-func (p *pipeline) run(dir string, config engine.Config, options ...engine.RunOption) (*engine.Result, error) {
+func (p *pipeline) run(dir string, config engine.Config, options ...engine.RunOption) (*runresult.Result, error) {
 	plan, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), filepath.Join(dir, "pipe.yaml"))
 	if err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ func (p *pipeline) once(forced bool) {
 	if forced {
 		options = append(options, engine.WithoutCache())
 	}
-	var want, got *engine.Result
+	var want, got *runresult.Result
 	var errs [2]error
 	var both sync.WaitGroup
 	both.Go(func() { want, errs[0] = p.run(plain, engine.Config{CacheDir: engine.NoCache}) })
@@ -279,7 +280,7 @@ func (p *pipeline) once(forced bool) {
 
 // judge holds what a step, or one item of it, came to against what it depended on. It
 // is reused if and only if it succeeded with the same before.
-func (p *pipeline) judge(s *pipeStep, item string, want, got *engine.Result, forced bool) {
+func (p *pipeline) judge(s *pipeStep, item string, want, got *runresult.Result, forced bool) {
 	id := s.name()
 	if item != "" {
 		id += "[" + item + "]"
@@ -302,7 +303,7 @@ func (p *pipeline) judge(s *pipeStep, item string, want, got *engine.Result, for
 
 // dependsOn is all that the step's result follows from, by the words of docs/reference/cache.md.
 // What others printed is read from the run without the cache.
-func (p *pipeline) dependsOn(s *pipeStep, item string, run *engine.Result) string {
+func (p *pipeline) dependsOn(s *pipeStep, item string, run *runresult.Result) string {
 	text := fmt.Sprintf("%s %s %s\n%s\nE=%s key=%s ttl\n", s.name(), item, s.command(), s.stdin, s.env, s.key)
 	if strings.Contains(text, "{P}") {
 		text += "P=" + p.param + "\n"
@@ -328,7 +329,7 @@ func (p *pipeline) dependsOn(s *pipeStep, item string, run *engine.Result) strin
 }
 
 // ended is what happened to the steps; to be reused is to succeed.
-func ended(res *engine.Result) (list []string) {
+func ended(res *runresult.Result) (list []string) {
 	for _, s := range res.Steps {
 		status := s.Status
 		if status == dag.Reused {

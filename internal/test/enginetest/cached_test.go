@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/engine/resultcache"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
@@ -31,7 +32,7 @@ func cacheBed(t *testing.T) *bed {
 }
 
 // becomes says what a step came to: its status and reason.
-func (b *bed) becomes(res *engine.Result, step, want string) {
+func (b *bed) becomes(res *runresult.Result, step, want string) {
 	b.Helper()
 	s := res.Step(step)
 	if s == nil {
@@ -438,7 +439,7 @@ func TestCacheSecretLater(t *testing.T) {
 	t.Parallel()
 	b := cacheBed(t)
 	const text = "environment: {secrets: [PASS]}\nbash: echo canary-text\ncache: {}\n"
-	run := func(secret string) *engine.Result {
+	run := func(secret string) *runresult.Result {
 		b.world.Env = append(world(b.dir).Env, "PASS="+secret)
 		return b.run(context.Background(), text, nil)
 	}

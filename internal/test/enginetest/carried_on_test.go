@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/endedtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -116,7 +117,7 @@ func TestCarriedOn(t *testing.T) {
 }
 
 // endedStates returns how the steps ended that have.
-func endedStates(res *engine.Result) map[string]string {
+func endedStates(res *runresult.Result) map[string]string {
 	states := map[string]string{}
 	for _, s := range res.Steps {
 		if s.Status.Settled() {

@@ -24,6 +24,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -80,7 +81,7 @@ func (b *bed) compile(text string) *engine.Plan {
 }
 
 // run runs a definition, and holds the run against its preview.
-func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *engine.Result {
+func (b *bed) run(ctx context.Context, text string, params map[string]any, options ...engine.RunOption) *runresult.Result {
 	b.Helper()
 	p := b.compile(text)
 	res, err := engine.New(b.config).Run(ctx, p, params, append(options, engine.WithRunEnv(b.world))...)
@@ -93,7 +94,7 @@ func (b *bed) run(ctx context.Context, text string, params map[string]any, optio
 
 // foreseen checks that the preview of a run names its steps in their order, and
 // knew of no condition what turned out otherwise.
-func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *engine.Result) {
+func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *runresult.Result) {
 	b.Helper()
 	v, err := p.Preview(b.world, params)
 	if err != nil {
@@ -119,7 +120,7 @@ func (b *bed) foreseen(p *engine.Plan, params map[string]any, res *engine.Result
 }
 
 // states are the end states of a run's steps.
-func states(res *engine.Result) map[string]string {
+func states(res *runresult.Result) map[string]string {
 	m := map[string]string{}
 	for _, s := range res.Steps {
 		m[s.ID] = s.Status.String()
@@ -127,7 +128,7 @@ func states(res *engine.Result) map[string]string {
 	return m
 }
 
-func (b *bed) want(res *engine.Result, status dag.Status, want map[string]string) {
+func (b *bed) want(res *runresult.Result, status dag.Status, want map[string]string) {
 	b.Helper()
 	if res.Status != status {
 		b.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
@@ -366,7 +367,7 @@ steps:
 	}
 }
 
-func stepMessage(res *engine.Result, path string) string {
+func stepMessage(res *runresult.Result, path string) string {
 	if s := res.Step(path); s != nil {
 		return s.Message
 	}
@@ -571,7 +572,7 @@ resources:
 			b := newBed(t)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			var res *engine.Result
+			var res *runresult.Result
 			var cleaned string
 			for limit := 300 * time.Millisecond; ; limit *= 4 { // until it has come as far as it is to come
 				p := b.compile(text + strings.Replace(c.text, "300ms", limit.String(), 1))
@@ -590,7 +591,7 @@ resources:
 			if left := files(t, filepath.Join(b.dir, "own")); len(left) > 0 {
 				t.Errorf("left: %v", left)
 			}
-			i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == "@cleanup" })
+			i := slices.IndexFunc(res.Steps, func(s runresult.StepResult) bool { return s.ID == "@cleanup" })
 			if i < 0 || res.Steps[i].ExitCode != 9 || len(res.Tolerated) > 0 {
 				t.Errorf("the failure of the cleanup is not reported: %+v", res.Steps)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -95,7 +96,7 @@ func checkExampleTests(t *testing.T, p *engine.Plan) {
 // runExample runs an example as somebody does who copied it: from a copy of the
 // folder, in a folder of its own, dir. It waits less between tries, and longer for
 // answers, which a busy machine gives late.
-func runExample(t *testing.T, name, dir string, params map[string]any, env ...string) *engine.Result {
+func runExample(t *testing.T, name, dir string, params map[string]any, env ...string) *runresult.Result {
 	t.Helper()
 	return runExampleIn(context.Background(), t, name, dir, params, env...)
 }
@@ -122,7 +123,7 @@ func copyExamples(t *testing.T, dir string) string {
 }
 
 // runExampleIn is runExample with a context.
-func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *engine.Result {
+func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params map[string]any, env ...string) *runresult.Result {
 	t.Helper()
 	copies := copyExamples(t, dir)
 	file := filepath.Join(copies, name+".yaml")
@@ -140,7 +141,7 @@ func runExampleIn(ctx context.Context, t *testing.T, name, dir string, params ma
 }
 
 // exampleEnded checks how a run ended and what its output says, a regular expression.
-func exampleEnded(t *testing.T, res *engine.Result, status dag.Status, output string) {
+func exampleEnded(t *testing.T, res *runresult.Result, status dag.Status, output string) {
 	t.Helper()
 	if res.Status != status {
 		t.Errorf("the run %s, want %s: %s", res.Status, status, res.Message)
@@ -157,9 +158,9 @@ func exampleEnded(t *testing.T, res *engine.Result, status dag.Status, output st
 }
 
 // exampleStep is what resulted from one step of a run.
-func exampleStep(t *testing.T, res *engine.Result, id string) engine.StepResult {
+func exampleStep(t *testing.T, res *runresult.Result, id string) runresult.StepResult {
 	t.Helper()
-	i := slices.IndexFunc(res.Steps, func(s engine.StepResult) bool { return s.ID == id })
+	i := slices.IndexFunc(res.Steps, func(s runresult.StepResult) bool { return s.ID == id })
 	if i < 0 {
 		t.Fatalf("no step %s in %+v", id, res.Steps)
 	}

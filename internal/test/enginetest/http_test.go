@@ -17,12 +17,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 )
 
 // runHTTP runs a definition with the HTTP client of the command line.
-func runHTTP(t *testing.T, dir, text string, env ...string) *engine.Result {
+func runHTTP(t *testing.T, dir, text string, env ...string) *runresult.Result {
 	t.Helper()
 	res, err := engine.New(engine.Config{Fetch: netclient.Fetch}).Run(context.Background(), compile(t, dir, text), nil, engine.WithRunEnv(world(dir, env...)))
 	if err != nil {

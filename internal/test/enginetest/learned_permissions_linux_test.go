@@ -14,6 +14,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/steps/egress"
@@ -99,7 +100,7 @@ func TestLearnedPermissions(t *testing.T) {
 				sizetest.Need(t, sizetest.Gate, "a program whose accesses are of the same kinds as those of others")
 			}
 			needtest.Program(t, tool.program)
-			run := func(security string, options ...engine.RunOption) *engine.Result {
+			run := func(security string, options ...engine.RunOption) *runresult.Result {
 				dir := learnFolder(t, tool.program)
 				home := filepath.Join(dir, "home")
 				w := engine.RunEnv{Workspace: dir, Home: home, Temp: "/tmp", Env: append(slices.Clone(env), "HOME="+home)}

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // loopy is a tool with loops over a command and over a group, and with handlers.
@@ -38,7 +39,7 @@ func TestResumeLoopsEverywhere(t *testing.T) {
 	t.Parallel()
 	// A turn each at least for the start, list, two rounds of t, end and the handlers; how many more depends on what ends
 	// at the same moment.
-	everyCut(t, 6, nil, loopy, func(h *keptRuns, res *engine.Result) {
+	everyCut(t, 6, nil, loopy, func(h *keptRuns, res *runresult.Result) {
 		if s := res.Step("end"); s == nil || s.Output != `["x!","y!","z!"]["1p","2p"]` {
 			h.Errorf("end: %+v", s)
 		}

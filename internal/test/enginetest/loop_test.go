@@ -13,12 +13,13 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // outputs is what a loop's items printed, from the JSON that is its output.
-func outputs(t *testing.T, res *engine.Result, step string) []any {
+func outputs(t *testing.T, res *runresult.Result, step string) []any {
 	t.Helper()
 	s := res.Step(step)
 	if s == nil {
@@ -32,7 +33,7 @@ func outputs(t *testing.T, res *engine.Result, step string) []any {
 }
 
 // items are the paths of a loop's items, in their order.
-func items(res *engine.Result, loop string) (paths []string) {
+func items(res *runresult.Result, loop string) (paths []string) {
 	for _, s := range res.Steps {
 		if strings.HasPrefix(s.ID, loop+"[") && strings.HasSuffix(s.ID, "]") {
 			paths = append(paths, strings.TrimPrefix(s.ID, loop))

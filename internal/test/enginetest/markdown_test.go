@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
 )
@@ -78,7 +79,7 @@ func pagesOf(t *testing.T, answer string, files map[string]string) *pages {
 }
 
 // run runs a page, scripts in this process.
-func (p *pages) run(t *testing.T, name string, params map[string]any, o ...engine.RunOption) *engine.Result {
+func (p *pages) run(t *testing.T, name string, params map[string]any, o ...engine.RunOption) *runresult.Result {
 	t.Helper()
 	plan, err := engine.Compile(p.Library, name)
 	if err != nil {

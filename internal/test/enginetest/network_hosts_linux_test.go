@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/service/netclient"
 	"github.com/flowrun/flowrun/internal/test/dnstest"
 	"github.com/flowrun/flowrun/internal/test/sshdtest"
@@ -82,7 +83,7 @@ func TestDecidedAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func() (*engine.Result, string) {
+	run := func() (*runresult.Result, string) {
 		b := newBed(t)
 		p := b.compile(fmt.Sprintf(`parameters: {H: {description: d}}
 security: {required-permissions: ['network:local:localhost:%[1]s']}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // Steps with fewer rights can write their outputs, and cannot make flowrun read another file in place of them.
 func TestOutputsConfined(t *testing.T) {
 	t.Parallel()
-	run := func(t *testing.T, dir string, w engine.RunEnv, security, body string) *engine.Result {
+	run := func(t *testing.T, dir string, w engine.RunEnv, security, body string) *runresult.Result {
 		p := compile(t, dir, "description: Writes an output\nsecurity: {"+security+"}\noutputs: {v: string}\n"+body+"\n")
 		res, err := engine.New(engine.Config{}).Run(context.Background(), p, nil, engine.WithRunEnv(w))
 		if err != nil {

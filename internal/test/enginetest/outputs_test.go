@@ -13,6 +13,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -110,7 +111,7 @@ func tableRows(t *testing.T, page, head string) (rows [][]string) {
 }
 
 // outputsOf runs a step in the way of a row, and returns its result and what later steps read.
-func outputsOf(t *testing.T, row, before, step string) (a *engine.StepResult, read string, isNull bool) {
+func outputsOf(t *testing.T, row, before, step string) (a *runresult.StepResult, read string, isNull bool) {
 	h := newKeptRuns(t)
 	h.file("one.yaml", "name: one\ndescription: d\noutputs: {v: {type: integer}}\nbash: echo v=1 >> $FLOWRUN_OUTPUT\n")
 	h.file("none.yaml", "name: none\ndescription: d\noutputs: {v: '{in.outputs.w}'}\nsteps: [{name: in, outputs: {w: {type: integer, required: false}}, bash: 'true'}]\n")
@@ -148,7 +149,7 @@ steps:
   - {name: end, run-condition: "{nest.outputs.sum} == 7 && len({each.outputs.k}) == 2", bash: "echo {each.outputs.k} {a.outputs.s} {g.outputs.m}"}
 `
 	const want = `8 9 x y {"a":null,"b":[7]}`
-	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *runresult.Result) {
 		if s := res.Step("end"); strings.TrimSpace(s.Output) != want {
 			h.Errorf("end printed %q", s.Output)
 		}
@@ -170,7 +171,7 @@ steps:
   - {name: each, for-each: {items: [1, 2]}, use-tool: ./inner.yaml}
   - {name: end, bash: "printf %s {one.outputs.t}{each.outputs.t[1]} | wc -c"}
 `
-	everyCut(t, 4, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
+	everyCut(t, 4, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *runresult.Result) {
 		if s := res.Step("end"); strings.TrimSpace(s.Output) != "24" {
 			h.Errorf("end printed %q", s.Output)
 		}

@@ -16,10 +16,11 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // tracedRun runs a definition and returns its result, with the permissions that it needs.
-func tracedRun(t *testing.T, dir, definition string, params map[string]any) *engine.Result {
+func tracedRun(t *testing.T, dir, definition string, params map[string]any) *runresult.Result {
 	t.Helper()
 	res, err := engine.New(engine.Config{StateDir: t.TempDir()}).Run(context.Background(), compile(t, dir, definition), params,
 		engine.WithRunEnv(world(dir)), engine.WithPermissionTrace())

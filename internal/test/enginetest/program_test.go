@@ -11,6 +11,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/dataschema"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/library"
@@ -30,7 +31,7 @@ func discovered(t *testing.T, script string) *tool.Definition {
 		Steps: []*tool.Step{{Name: "it", Body: &tool.ProgramCall{Argv: []string{"sh", "-c", script, "sh", "{z}", "it"}, Dir: t.TempDir()}}}}
 }
 
-func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *engine.Result {
+func runDiscovered(t *testing.T, ctx context.Context, def *tool.Definition, params map[string]any) *runresult.Result {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir()})
 	lib.Provide(tool.ScopeDiscovered, func() []*tool.Definition { return []*tool.Definition{def} })

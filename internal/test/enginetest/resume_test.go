@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
 	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/value"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
@@ -85,7 +86,7 @@ func (h *keptRuns) latest() *engine.RecordedRun {
 }
 
 // resume takes the newest run up, and holds the journal's end against the result.
-func (h *keptRuns) resume(o engine.ResumeOptions) *engine.Result {
+func (h *keptRuns) resume(o engine.ResumeOptions) *runresult.Result {
 	h.Helper()
 	g, err := h.latest().Resume(h.lib, o)
 	if err != nil {
@@ -95,7 +96,7 @@ func (h *keptRuns) resume(o engine.ResumeOptions) *engine.Result {
 }
 
 // carryOn continues the run without an order of a person.
-func (h *keptRuns) carryOn(o engine.ResumeOptions) *engine.Result {
+func (h *keptRuns) carryOn(o engine.ResumeOptions) *runresult.Result {
 	h.Helper()
 	g, err := h.latest().Continue(h.lib, o)
 	if err != nil {
@@ -104,7 +105,7 @@ func (h *keptRuns) carryOn(o engine.ResumeOptions) *engine.Result {
 	return h.goOn(g)
 }
 
-func (h *keptRuns) goOn(g *engine.Continuation) *engine.Result {
+func (h *keptRuns) goOn(g *engine.Continuation) *runresult.Result {
 	h.Helper()
 	h.config.Store = h.memory
 	res, err := engine.New(h.config).Continue(context.Background(), g)
@@ -191,7 +192,7 @@ steps:
   - {name: end, bash: "echo $FLOWRUN_STEP >> done; echo {nest.output} {flaky.attempts}"}
   - {name: tidy, bash: "echo $FLOWRUN_STEP >> done", run-condition: always()}
 `
-	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *engine.Result) {
+	everyCut(t, 10, map[string]string{"inner.yaml": inner}, text, func(h *keptRuns, res *runresult.Result) {
 		if !strings.HasPrefix(res.Step("end").Output, "<from-a!> ") {
 			h.Errorf("the output is %q", res.Step("end").Output)
 		}
@@ -201,7 +202,7 @@ steps:
 // everyCut cuts runs of a definition off around the writes of their journal, each in a world of its own, and resumes them
 // again. It checks that each run succeeds and that no step whose end was on record runs again: each one writes its path into
 // the file "done". least is how many writes there are at least; in the Small size every third of them is tried.
-func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *keptRuns, res *engine.Result)) {
+func everyCut(t *testing.T, least int, files map[string]string, text string, check func(h *keptRuns, res *runresult.Result)) {
 	for at := 1; ; at += sizetest.Of(3, 1, 1) {
 		for _, late := range []bool{false, true} {
 			h := newKeptRuns(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/decode"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/test/schematest"
@@ -176,7 +177,7 @@ func TestDocuments(t *testing.T) {
 	at := time.Date(2026, 11, 21, 8, 0, 0, 5, time.FixedZone("", 3600))
 	validate(t, "event", dag.Event{V: dag.EventVersion, Seq: 9, Run: "r", Kind: dag.RunResumed, Time: at, Reset: []dag.ID{"a", "inner/b"}})
 	for _, s := range []dag.Status{dag.Pending, dag.Running, dag.Retrying, dag.Waiting, dag.Reused, dag.Interrupted} {
-		validate(t, "run", &engine.Result{ID: "r", RetryOf: "q", Status: s, Params: map[string]any{}, Tolerated: []string{}, Steps: []engine.StepResult{{ID: "a", Status: s}}})
+		validate(t, "run", &runresult.Result{ID: "r", RetryOf: "q", Status: s, Params: map[string]any{}, Tolerated: []string{}, Steps: []runresult.StepResult{{ID: "a", Status: s}}})
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/library"
 )
@@ -176,10 +177,10 @@ func (w *twin) run(how string) {
 		text += s.yaml()
 	}
 	fmt.Fprintf(&w.log, "%s\n", how)
-	results := map[string]*engine.Result{}
+	results := map[string]*runresult.Result{}
 	for kind, h := range w.folder {
 		eng := engine.New(h.config)
-		var res *engine.Result
+		var res *runresult.Result
 		var err error
 		var g *engine.Continuation
 		switch how {
@@ -217,7 +218,7 @@ func (w *twin) run(how string) {
 	}
 }
 
-func outcomes(res *engine.Result) (list []string) {
+func outcomes(res *runresult.Result) (list []string) {
 	for _, s := range res.Steps {
 		status := s.Status
 		if status == dag.Reused {

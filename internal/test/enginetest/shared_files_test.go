@@ -3,12 +3,13 @@ package enginetest
 import (
 	"context"
 	"fmt"
-	"github.com/flowrun/flowrun/internal/engine"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 )
 
 // TestSharedFiles checks which cached steps that write into one folder are reused. A line of play is a command of a person,
@@ -229,7 +230,7 @@ func (b *bed) play(text, line string) {
 }
 
 // ends checks how the steps ended, and the notices of the run.
-func (b *bed) ends(res *engine.Result, want string) {
+func (b *bed) ends(res *runresult.Result, want string) {
 	b.Helper()
 	states, notices, _ := strings.Cut(want, "; ")
 	for state := range strings.SplitSeq(states, ", ") {

@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/gostep"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
@@ -94,7 +95,7 @@ func (c cell) command(text string, w engine.RunEnv, params map[string]any) (any,
 }
 
 // took returns what a run passed on.
-func (c cell) took(res *engine.Result, err error) (any, error) {
+func (c cell) took(res *runresult.Result, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}

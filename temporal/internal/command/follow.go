@@ -15,6 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
@@ -46,7 +47,7 @@ const (
 
 // run passes on events until the run has ended, and returns its result. When ctx ends, it cancels the run, and waits for its
 // end only after Ctrl-C: other signals end this program.
-func (w *follower) run(ctx context.Context) (*engine.Result, error) {
+func (w *follower) run(ctx context.Context) (*runresult.Result, error) {
 	w.state = dag.NewState(w.input.Record.ID, w.plan.Graph(), nil)
 	done := make(chan error, 1)
 	var out interpreter.Output
@@ -166,7 +167,7 @@ func (w *follower) pass(events []dag.Event) {
 }
 
 // ended returns the result of a run that has ended.
-func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*engine.Result, error) {
+func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*runresult.Result, error) {
 	events, err := interpreter.DecodeEvents(w.input.Record.ID, out.Events)
 	if err != nil {
 		return nil, err
@@ -176,7 +177,7 @@ func (w *follower) ended(ctx context.Context, out *interpreter.Output) (*engine.
 }
 
 // waiting returns the result of a run that waits for answers.
-func (w *follower) waiting(ctx context.Context) (*engine.Result, error) {
+func (w *follower) waiting(ctx context.Context) (*runresult.Result, error) {
 	res, err := w.result(ctx)
 	if err == nil {
 		res.Status = dag.Waiting
@@ -186,7 +187,7 @@ func (w *follower) waiting(ctx context.Context) (*engine.Result, error) {
 }
 
 // result returns the result of the run as a local history would give it.
-func (w *follower) result(ctx context.Context) (*engine.Result, error) {
+func (w *follower) result(ctx context.Context) (*runresult.Result, error) {
 	if err := w.fetch(ctx); err != nil {
 		return nil, err
 	}

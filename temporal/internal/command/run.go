@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
@@ -226,7 +227,7 @@ func (f *runFlags) addSecrets(plan *engine.Plan, in *interpreter.Input, given ma
 }
 
 // finish prints the result, and returns the exit code as an error.
-func (f *runFlags) finish(env *ui.Env, w *follower, res *engine.Result) error {
+func (f *runFlags) finish(env *ui.Env, w *follower, res *runresult.Result) error {
 	err := runs.PrintResult(env, res, f.output)
 	if f.output == "text" {
 		err = w.printOutput(env.Stdout)

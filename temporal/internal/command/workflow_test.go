@@ -18,6 +18,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/test/endedtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -101,7 +102,7 @@ func compilePlan(t *testing.T, definition string) *engine.Plan {
 }
 
 // run runs it to its end.
-func (x *execution) run() *engine.Result {
+func (x *execution) run() *runresult.Result {
 	x.t.Helper()
 	x.env.ExecuteWorkflow(interpreter.WorkflowType, x.input)
 	var out interpreter.Output

@@ -1,4 +1,4 @@
-package engine
+package runresult
 
 import (
 	"path"
@@ -17,8 +17,8 @@ type Definition struct {
 	Text   []byte     `json:"-"`
 }
 
-// definitionsOf returns the definitions of recorded sources, each once.
-func definitionsOf(sources []tool.Source) (list []Definition) {
+// DefinitionsOf returns the definitions of recorded sources, each once.
+func DefinitionsOf(sources []tool.Source) (list []Definition) {
 	for _, s := range sources {
 		d := Definition{s.Name, s.Scope, s.Digest, s.Text}
 		if s.File != "" {

@@ -1,4 +1,4 @@
-package engine
+package runresult
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
 
-// wholeStreams is a journal that records short outputs without a log file: it removes a log once the events that have all
+// WholeStreams is a journal that records short outputs without a log file: it removes a log once the events that have all
 // of its text are recorded. A process that is killed before leaves the log, or the events, or both.
-type wholeStreams struct {
+type WholeStreams struct {
 	dag.Journal
-	logs string // folder of the run's logs
+	Logs string // folder of the run's logs
 }
 
 // Append implements dag.Journal.
-func (j wholeStreams) Append(ctx context.Context, events []dag.Event) error {
+func (j WholeStreams) Append(ctx context.Context, events []dag.Event) error {
 	var spare []string
 	for i := range events {
 		r := events[i].Result
@@ -45,6 +45,6 @@ func (j wholeStreams) Append(ctx context.Context, events []dag.Event) error {
 }
 
 // needless reports whether an output has a log of this run that tells no more than its result.
-func (j wholeStreams) needless(o *dag.Output) bool {
-	return o != nil && o.File != "" && o.Whole() && filepath.Dir(o.File) == j.logs && steps.SpareLog(o.File)
+func (j WholeStreams) needless(o *dag.Output) bool {
+	return o != nil && o.File != "" && o.Whole() && filepath.Dir(o.File) == j.Logs && steps.SpareLog(o.File)
 }

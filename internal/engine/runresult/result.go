@@ -1,4 +1,7 @@
-package engine
+// Package runresult has what a run came to, for programs and for people: a [Result] with its steps, made of the state of the run,
+// its JSON document, its execution log, and the report that a model gets. Package engine makes a Result at the end of a run, and
+// of a recorded one. The functions that set parts of it are for package engine alone.
+package runresult
 
 import (
 	"context"
@@ -119,8 +122,8 @@ type StepResult struct {
 // maxStepsWithoutGC is how many steps newResult lists without collecting garbage first.
 const maxStepsWithoutGC = 10_000
 
-// newResult returns the result of a run with that state, without its durations.
-func newResult(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
+// New returns the result of a run with that state, without its durations.
+func New(id string, p *plan.Plan, params map[string]any, s *dag.State) *Result {
 	res := &Result{ID: id, Tool: p.Name(), Status: dag.Interrupted, Params: params, Tolerated: []string{}, discovered: p.CallsProgram()}
 	if p.Definition.Format == tool.Markdown {
 		res.markdown = p.Definition
@@ -176,15 +179,15 @@ func shownOutputs(r *dag.Result) map[string]any {
 	return shown
 }
 
-// setWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
-func setWaiting(r *Result, open []history.Question) {
+// SetWaiting turns the result into that of a waiting run: steps that contain waiting steps are waiting as well.
+func SetWaiting(r *Result, open []history.Question) {
 	r.Status = dag.Waiting
-	markHoldersWaiting(r)
-	r.Message = waitsFor(r, open)
+	MarkHoldersWaiting(r)
+	r.Message = WaitsFor(r, open)
 }
 
-// waitsFor says in one line what a waiting run waits for, and which step failed before.
-func waitsFor(r *Result, open []history.Question) string {
+// WaitsFor says in one line what a waiting run waits for, and which step failed before.
+func WaitsFor(r *Result, open []history.Question) string {
 	if len(open) == 0 {
 		return ""
 	}
@@ -221,9 +224,9 @@ func (r *Result) FirstFailed() string {
 	return found
 }
 
-// markHoldersWaiting changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
+// MarkHoldersWaiting changes running steps to waiting. In a waiting run nothing executes: such a step only contains a
 // waiting one.
-func markHoldersWaiting(r *Result) {
+func MarkHoldersWaiting(r *Result) {
 	for i := range r.Steps {
 		if r.Steps[i].Status == dag.Running {
 			r.Steps[i].Status = dag.Waiting
