@@ -58,19 +58,8 @@ func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.R
 // run carries out a job: it becomes the owner of the run, prepares its steps, walks its graph, and ends what is left
 // of it.
 func (e *Engine) run(ctx context.Context, j *job) (res *runresult.Result, err error) {
+	j.lockDemands = lockDemandsOf(j.plan)
 	if err := e.check(j); err != nil {
-		return nil, err
-	}
-	if err := e.checkTrace(j); err != nil {
-		return nil, err
-	}
-	if j.lockDemands = lockDemandsOf(j.plan); len(j.lockDemands) > 0 && e.config.Store == nil {
-		return nil, &outcome.NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
-	}
-	if j.plan.KeepsState && e.config.Store == nil {
-		return nil, &outcome.NoStateError{Tool: j.plan.Name()}
-	}
-	if err := e.checkClaims(j.plan); err != nil {
 		return nil, err
 	}
 	defer e.sweepOnce(ctx)()
@@ -82,13 +71,7 @@ func (e *Engine) run(ctx context.Context, j *job) (res *runresult.Result, err er
 	tee := newOutputTee(j.plan, j.runOptions)
 	j.account.noticed = j.noticed
 	tee.short = j.shortOutput && e.config.StateDir != ""
-	if most := proc.MaxParallel(); e.config.Parallel > most {
-		j.account.note(notice.Notice{Code: notice.Shortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
-			e.config.Parallel, most, proc.MaxFiles())})
-	}
-	for _, what := range j.unheld {
-		j.account.note(notice.Notice{Code: notice.Unenforced, Message: what})
-	}
+	e.noteLimits(j)
 	if err := e.prepare(ctx, j, tee); err != nil {
 		return nil, errors.Join(err, j.closeLedger())
 	}
@@ -109,24 +92,13 @@ func (e *Engine) run(ctx context.Context, j *job) (res *runresult.Result, err er
 	state, err := e.execute(ctx, j)
 	e.endTemps(j, state, err)
 	j.broker.Stop()
-	res = runresult.New(j.id, j.plan, j.args.Shown(), state)
-	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
-	if err := caller.Err(); err != nil {
-		runresult.SetCause(res, errors.Join(err, context.Cause(caller)))
-	}
 	waits := err == nil && state.Result() == nil
-	if waits {
-		runresult.SetWaiting(res, waiting.Questions(j.id, j.plan.Name(), state))
+	if res = j.result(state, waits); caller.Err() != nil {
+		runresult.SetCause(res, errors.Join(caller.Err(), context.Cause(caller)))
 	}
 	clock.set(res, j.startedAt(), time.Now())
 	if err == nil {
 		res.RetryAt = j.retryAt
-	}
-	if j.kept != nil {
-		res.Labels, res.Definitions, res.Attempt = j.kept.Labels, runresult.DefinitionsOf(j.kept.Sources), j.kept.Attempt
-	}
-	if j.continuation != nil {
-		res.RetryOf = j.retryOf()
 	}
 	if outErr := tee.finish(res); err == nil {
 		err = outErr
@@ -140,8 +112,52 @@ func (e *Engine) run(ctx context.Context, j *job) (res *runresult.Result, err er
 	return res, cmp.Or(err, closeErr, j.closeLedger())
 }
 
+// noteLimits reports what this machine cannot do for the run.
+func (e *Engine) noteLimits(j *job) {
+	if most := proc.MaxParallel(); e.config.Parallel > most {
+		j.account.note(notice.Notice{Code: notice.Shortage, Message: fmt.Sprintf("max-parallel is reduced from %d to %d: this process may have only %d open files; raise the limit (ulimit -n)",
+			e.config.Parallel, most, proc.MaxFiles())})
+	}
+	for _, what := range j.unheld {
+		j.account.note(notice.Notice{Code: notice.Unenforced, Message: what})
+	}
+}
+
+// result returns the result of a run whose walk has ended in a state, or waits for an answer.
+func (j *job) result(state *dag.State, waits bool) *runresult.Result {
+	res := runresult.New(j.id, j.plan, j.args.Shown(), state)
+	res.LockDemands, res.Enforced, res.Unenforced = j.lockDemands, j.args.Confine.Enforced, j.unheld
+	if waits {
+		runresult.SetWaiting(res, waiting.Questions(j.id, j.plan.Name(), state))
+	}
+	if j.kept != nil {
+		res.Labels, res.Definitions, res.Attempt = j.kept.Labels, runresult.DefinitionsOf(j.kept.Sources), j.kept.Attempt
+	}
+	if j.continuation != nil {
+		res.RetryOf = j.retryOf()
+	}
+	return res
+}
+
 // check rejects a run that this program cannot execute as its plan says.
 func (e *Engine) check(j *job) error {
+	if err := e.checkSupport(j); err != nil {
+		return err
+	}
+	if err := e.checkTrace(j); err != nil {
+		return err
+	}
+	if len(j.lockDemands) > 0 && e.config.Store == nil {
+		return &outcome.NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
+	}
+	if j.plan.KeepsState && e.config.Store == nil {
+		return &outcome.NoStateError{Tool: j.plan.Name()}
+	}
+	return e.checkClaims(j.plan)
+}
+
+// checkSupport rejects a run that needs what this program, or its caller, does not have.
+func (e *Engine) checkSupport(j *job) error {
 	if err := j.plan.Supported(); err != nil {
 		return err
 	}
