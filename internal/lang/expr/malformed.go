@@ -136,7 +136,7 @@ func isCode(root, rest string) bool {
 func insteadOfColon(root, rest string) string {
 	word := strings.TrimLeft(rest, " ")
 	word = word[:len(word)-len(strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz0123456789"))]
-	_, transform := textTransforms[word]
+	transform := isTransform(word)
 	switch {
 	case rest == "":
 		return "write {" + root + "}"
@@ -212,6 +212,6 @@ func isFilter(s string) bool {
 		"title", "replace", "json", "tojson", "to_json", "yaml", "string", "int", "float", "quote", "escape", "format", "date", "max", "min", "sum", "trim":
 		return true
 	}
-	_, transform := textTransforms[word]
+	transform := isTransform(word)
 	return transform
 }

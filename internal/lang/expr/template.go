@@ -173,3 +173,22 @@ func checkNUL(ph *placeholder, text string) error {
 	}
 	return nil
 }
+
+// maxLength is the result of Length for anything longer. It prevents an overflow, also where an int has 32 bits.
+const maxLength = 1 << 30
+
+// Length returns the minimum length of the text in bytes, if each reference has the length that of
+// returns. Choices and transformed references count as empty.
+func (t *Template) Length(of func(Ref) int) int {
+	n := 0
+	for _, p := range t.pieces {
+		switch {
+		case p.placeholder == nil:
+			n += len(p.text)
+		case p.placeholder.choice == nil && len(p.placeholder.transforms) == 0:
+			n += of(p.placeholder.ref)
+		}
+		n = min(n, maxLength)
+	}
+	return n
+}

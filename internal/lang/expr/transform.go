@@ -40,6 +40,9 @@ var textTransforms = map[string]func(string) (string, error){
 // TransformNames returns the names of the predefined transforms that take no pattern.
 func TransformNames() []string { return slices.Sorted(maps.Keys(textTransforms)) }
 
+// isTransform reports whether there is a transform without arguments of that name.
+func isTransform(name string) bool { return textTransforms[name] != nil }
+
 func infallible(f func(string) string) func(string) (string, error) {
 	return func(s string) (string, error) { return f(s), nil }
 }
