@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Given is one value of a call. Author reports that the author of a calling tool wrote the value or took it from a
@@ -242,8 +243,8 @@ func (b *binder) defaultValue(prm *plan.Param, sc expr.Scope) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.defaultBytes += expr.Size(v); b.defaultBytes > expr.MaxTogether {
-		return nil, &expr.SizeError{What: "the default values together", Max: expr.MaxTogether}
+	if b.defaultBytes += valuetext.Size(v); b.defaultBytes > valuetext.MaxTogether {
+		return nil, &valuetext.SizeError{What: "the default values together", Max: valuetext.MaxTogether}
 	}
 	return v, nil
 }

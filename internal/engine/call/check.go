@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // checkCommands rejects values before anything runs that a command would reject: a caller's value that begins with a
@@ -183,7 +184,7 @@ func (b *binder) quoted(r expr.Ref, value string) string {
 	if b.plan.Secret(r.Root) {
 		value = mask.Replacement
 	}
-	return expr.Quoted(value)
+	return valuetext.Quoted(value)
 }
 
 // mayBeOption reports whether any caller's value begins with a dash.

@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Frame is one call of one tool in progress: its parameters, and what its steps need to know of the run. It does not
@@ -152,8 +153,8 @@ func (a *Frame) openEnvironment(ctx context.Context) error {
 		if a.preview && errors.Is(err, expr.ErrUnknown) {
 			continue
 		}
-		if size += len(v); size > expr.MaxTogether {
-			err = &expr.SizeError{What: "the environment", Max: expr.MaxTogether}
+		if size += len(v); size > valuetext.MaxTogether {
+			err = &valuetext.SizeError{What: "the environment", Max: valuetext.MaxTogether}
 		}
 		if err != nil {
 			return fmt.Errorf("cannot render environment variable %s: %w", e.Name, err)

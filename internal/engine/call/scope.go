@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Raw returns the part of a stream that is in memory, "" for none.
@@ -359,7 +360,7 @@ func (s Scope) LookupLocal(r expr.Ref) (expr.Value, error) {
 			}
 			v, err := l.part(r)
 			if errors.Is(err, errNoPart) {
-				err = fmt.Errorf("the item does not have this field: it is %s", expr.Quoted(value.Plain(l.Item.V)))
+				err = fmt.Errorf("the item does not have this field: it is %s", valuetext.Quoted(value.Plain(l.Item.V)))
 			}
 			return v, err
 		case r.Root == "index":

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 const (
@@ -199,7 +200,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		return "", err
 	}
 	if a.Confine.Image != "" {
-		return "", fmt.Errorf("its command %s would run outside the tool's container; take the value from a variable (env)", expr.Quoted(argv[0]))
+		return "", fmt.Errorf("its command %s would run outside the tool's container; take the value from a variable (env)", valuetext.Quoted(argv[0]))
 	}
 	// The command has the rights of the tool's steps, so its result is not shared with tools that have other rights.
 	source := fmt.Sprintf("command %v\x00%s", a.Confine.Reduced, strings.Join(argv, "\x00"))
@@ -211,7 +212,7 @@ func (a *Frame) fetchCommand(ctx context.Context, s plan.SecretSource) (string, 
 		defer cancel()
 		text, err := a.session.Capture(ctx, steps.Capture{Name: strings.TrimPrefix(string(a.Path)+"/@secrets", "/"), Argv: argv, Dir: a.RunEnv.Workspace, Env: a.vars.files, MaxBytes: maxSecret, Confinement: a.Confine})
 		if err != nil {
-			err = fmt.Errorf("the command %s failed: %w", expr.Quoted(argv[0]), err)
+			err = fmt.Errorf("the command %s failed: %w", valuetext.Quoted(argv[0]), err)
 		}
 		return value.WithoutLineEnd(text), err
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // loop compiles for-each or matrix, and adds the item to the names that the step's other texts can refer to.
@@ -68,7 +69,7 @@ func checkConstant(c *stepTexts, at tool.Text, over *expr.Expression, key string
 		_, err = plan.ListOf(v)
 	}
 	if _, isText := v.(string); isText {
-		err = fmt.Errorf("expected a list, found the text %s", expr.Quoted(v.(string)))
+		err = fmt.Errorf("expected a list, found the text %s", valuetext.Quoted(v.(string)))
 	}
 	if err != nil {
 		c.Report(tool.Diagnostic{Code: "wrong-type", Severity: tool.Error, Pos: at.At(0), Len: max(1, len(at.S)), Path: c.key(key),

@@ -9,6 +9,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 func matrix(c *stepTexts, def *tool.Loop) *plan.Matrix {
@@ -50,6 +51,6 @@ func checkReference(c *stepTexts, v tool.Value, key string) {
 	}
 	if t, _ := expr.ParseTemplate(v.Text.S, expr.Plain, c.names); t != nil && len(t.Refs()) == 0 {
 		c.Report(tool.Diagnostic{Code: expr.CodeUnknown, Severity: tool.Error, Pos: v.Text.At(0), Len: len(v.Text.S), Path: c.key(key),
-			Message: fmt.Sprintf("unknown reference %s", v.Text.S), Hint: "declare the parameter, or use the name of a step; for a list with this text, write [" + expr.Quoted(v.Text.S) + "]"})
+			Message: fmt.Sprintf("unknown reference %s", v.Text.S), Hint: "declare the parameter, or use the name of a step; for a list with this text, write [" + valuetext.Quoted(v.Text.S) + "]"})
 	}
 }

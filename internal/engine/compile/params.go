@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/js/jsrun"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // parameters compiles the parameters and sorts them: a parameter comes after those that its default refers to.
@@ -97,9 +98,9 @@ var bareFunctions = []string{"String", "Number", "Boolean", "parseInt", "parseFl
 
 // transforms compiles the transform of a parameter: predefined functions, or JavaScript.
 func transforms(c *texts.Parser, p *plan.Param, at tool.Text) {
-	list, err := expr.ParseTransforms(at.S)
+	list, err := valuetext.ParseTransforms(at.S)
 	switch {
-	case errors.Is(err, expr.ErrJavaScript):
+	case errors.Is(err, valuetext.ErrJavaScript):
 		if t := jsTransform(c, at); t != nil {
 			p.JS = t
 		}
@@ -131,6 +132,6 @@ func jsTransform(c *texts.Parser, at tool.Text) *script.Transform {
 
 // unknownTransform returns the problem of a transform that is not a function.
 func unknownTransform(at tool.Text, name string) tool.Diagnostic {
-	hint := texts.DidYouMean(name, append(expr.TransformNames(), bareFunctions...), "use "+expr.TransformList+", or a JavaScript expression with value, such as value.replace(/ +/g, '-')")
+	hint := texts.DidYouMean(name, append(valuetext.TransformNames(), bareFunctions...), "use "+valuetext.TransformList+", or a JavaScript expression with value, such as value.replace(/ +/g, '-')")
 	return check.Errorf("transform", at, hint, "unknown transform %q", name)
 }

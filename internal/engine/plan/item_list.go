@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // ItemList is a compiled list from a definition: the items of for-each, or the values of a name in a matrix.
@@ -92,7 +93,7 @@ func ListOf(v any) ([]any, error) {
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice { // an expression returns []int or []string
-		return nil, fmt.Errorf("expected a list, found %s", expr.Quoted(value.Plain(v)))
+		return nil, fmt.Errorf("expected a list, found %s", valuetext.Quoted(value.Plain(v)))
 	}
 	list := make([]any, r.Len())
 	for i := range list {

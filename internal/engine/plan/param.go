@@ -13,12 +13,13 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Param is a compiled parameter.
 type Param struct {
 	Def        *tool.Parameter
-	Transforms []expr.Transform
+	Transforms []valuetext.Transform
 	JS         transform // nil for none
 	Format     *expr.Format
 	Pattern    *regexp.Regexp
@@ -67,13 +68,13 @@ func (p *Param) validate(v any) error {
 	_, isText := v.(string)
 	switch {
 	case len(rules.Enum) > 0 && !slices.ContainsFunc(rules.Enum, func(e tool.Value) bool { return e.Spelling() == text }):
-		return fmt.Errorf("%s is not allowed", expr.Quoted(text))
+		return fmt.Errorf("%s is not allowed", valuetext.Quoted(text))
 	case isText && rules.MinLength != nil && n < *rules.MinLength:
-		return fmt.Errorf("%s is shorter than %s", expr.Quoted(text), plural.Of(*rules.MinLength, "character"))
+		return fmt.Errorf("%s is shorter than %s", valuetext.Quoted(text), plural.Of(*rules.MinLength, "character"))
 	case isText && rules.MaxLength != nil && n > *rules.MaxLength:
 		return fmt.Errorf("has %s, at most %d allowed", plural.Of(n, "character"), *rules.MaxLength)
 	case isText && p.Pattern != nil && !p.Pattern.MatchString(text):
-		return fmt.Errorf("%s does not match the pattern %s", expr.Quoted(text), rules.Pattern.S)
+		return fmt.Errorf("%s does not match the pattern %s", valuetext.Quoted(text), rules.Pattern.S)
 	}
 	if num, ok := value.Number(v); ok {
 		switch {

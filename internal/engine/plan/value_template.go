@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // ValueTemplate is a YAML value whose strings are templates: a parameter's default, or a value under with. Types are
@@ -83,8 +84,8 @@ func (t ValueTemplate) whole(parts []expr.Value) (any, error) {
 		}
 		what, whole = "the list", list
 	}
-	if expr.Size(whole) > expr.MaxValue {
-		return nil, &expr.SizeError{What: what, Max: expr.MaxValue}
+	if valuetext.Size(whole) > valuetext.MaxValue {
+		return nil, &valuetext.SizeError{What: what, Max: valuetext.MaxValue}
 	}
 	return whole, nil
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/js/jsrun"
-	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Transform is a parameter's transform in JavaScript: an expression over value.
@@ -106,8 +106,8 @@ func (t *Transform) run(ctx context.Context, rt *jsrun.Runtime, v any) (any, err
 	}
 	switch result := result.(type) {
 	case string:
-		if len(result) > expr.MaxValue {
-			return nil, &expr.SizeError{What: "the result of the transform", Max: expr.MaxValue}
+		if len(result) > valuetext.MaxValue {
+			return nil, &valuetext.SizeError{What: "the result of the transform", Max: valuetext.MaxValue}
 		}
 		return result, nil
 	case bool:

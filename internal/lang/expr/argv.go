@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // argvWord is one word of a run: command. The command is split before values are put in, so
@@ -126,7 +128,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 		return nil, errors.New("cannot split a script into words: it was parsed for a shell")
 	}
 	argv := make([]string, 0, len(t.words))
-	size := sizeTotal{max: MaxTogether}
+	size := valuetext.Total{Max: valuetext.MaxTogether}
 	for _, w := range t.words {
 		words, err := w.render(sc, &size)
 		if err != nil {
@@ -140,7 +142,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 	return argv, nil
 }
 
-func (w argvWord) render(sc Scope, size *sizeTotal) ([]string, error) {
+func (w argvWord) render(sc Scope, size *valuetext.Total) ([]string, error) {
 	out := wordBuilder{inWord: w.quoted}
 	if w.quoted {
 		out.words = []string{""}
@@ -158,7 +160,7 @@ func (w argvWord) render(sc Scope, size *sizeTotal) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := size.addAll(words, "the command with its values"); err != nil {
+		if err := size.AddAll(words, "the command with its values"); err != nil {
 			return nil, err
 		}
 		atStart := len(out.words) == 0 || len(out.words) == 1 && out.words[0] == ""
@@ -230,5 +232,5 @@ type DashError struct {
 
 func (e *DashError) Error() string {
 	return fmt.Sprintf("cannot pass %s as %s: it begins with %q, so the program would read it as an option; "+
-		"write -- before the placeholder, set allow-dash: true for the parameter, or run with --allow-dash", Quoted(e.Value), e.Ref, e.Value[:1])
+		"write -- before the placeholder, set allow-dash: true for the parameter, or run with --allow-dash", valuetext.Quoted(e.Value), e.Ref, e.Value[:1])
 }

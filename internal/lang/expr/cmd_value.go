@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // maxCmdLine is the maximum length of a line in characters. cmd cuts lines at 8191.
@@ -20,7 +21,7 @@ func (r *scriptRenderer) writeCmd(ph *placeholder, words []string) error {
 	for i, w := range words {
 		quoted := ph.at.Place.Form == quoting.Inner || strings.Trim(w, plainCmdBytes) != "" || w == ""
 		if why := cmdWordProblem(w, quoted && (ph.at.Place.Form == quoting.Word || ph.at.Place.BeforeQuote)); why != "" {
-			return fmt.Errorf("cannot put %s into the script as %s: %s", Quoted(w), ph.name(), why)
+			return fmt.Errorf("cannot put %s into the script as %s: %s", valuetext.Quoted(w), ph.name(), why)
 		}
 		if i > 0 {
 			r.text.WriteByte(' ')

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // toExprLang converts the numbers in a value to the types with which expr-lang calculates: int
@@ -108,13 +110,13 @@ func compareFloats(x, y float64) int {
 }
 
 func isNumber(v any) bool {
-	_, ok := numberText(v)
+	_, ok := valuetext.Number(v)
 	return ok
 }
 
 // number converts v to a number. It fails if v is not a number; other is named in the error.
 func number(v, other Value) (float64, error) {
-	f, ok := asNumber(v.V)
+	f, ok := valuetext.AsNumber(v.V)
 	if _, isText := v.V.(string); !ok || isText && !v.Text {
 		kind := "not a number"
 		if ok {
@@ -131,13 +133,13 @@ func formatValue(v any) string {
 	case nil:
 		return "null"
 	case string:
-		q := Quoted(v)
+		q := valuetext.Quoted(v)
 		if !strings.ContainsAny(v, `'\`) && q == `"`+v+`"` {
 			return "'" + v + "'"
 		}
 		return q
 	}
-	return shorten(textOf(v, ", "))
+	return valuetext.Shorten(valuetext.Of(v, ", "))
 }
 
 func callIn(args ...any) (any, error) {
@@ -183,7 +185,7 @@ func callText(args ...any) (any, error) {
 	re, err := regexp.Compile(t)
 	if err != nil {
 		// The error of regexp quotes a part of the pattern, which may be secret (see Quoted).
-		return nil, fmt.Errorf("cannot use the pattern %s: it is not a valid regular expression (RE2)", Quoted(t))
+		return nil, fmt.Errorf("cannot use the pattern %s: it is not a valid regular expression (RE2)", valuetext.Quoted(t))
 	}
 	return re.MatchString(s), nil
 }
@@ -215,7 +217,7 @@ func callTruthy(args ...any) (any, error) {
 	case map[string]any:
 		return len(v) > 0, nil
 	}
-	f, ok := asNumber(args[0])
+	f, ok := valuetext.AsNumber(args[0])
 	return !ok || f != 0, nil
 }
 
@@ -223,7 +225,7 @@ func callTruthy(args ...any) (any, error) {
 // such as the output of a step.
 func callWhole(args ...any) (any, error) {
 	const maxExact = 1 << 53 // the whole numbers that a float64 holds without gaps
-	f, ok := asNumber(args[0])
+	f, ok := valuetext.AsNumber(args[0])
 	if !ok || f != math.Trunc(f) || math.Abs(f) > maxExact {
 		return nil, fmt.Errorf("cannot make a range from or to %s: both ends must be whole numbers", formatValue(args[0]))
 	}
@@ -314,7 +316,7 @@ func numericLiteral(n ast.Node, other kind) bool {
 	if !ok || other != kindNumber {
 		return false
 	}
-	_, ok = parseNumber(strings.TrimSpace(s.Value))
+	_, ok = valuetext.ParseNumber(strings.TrimSpace(s.Value))
 	return ok
 }
 

@@ -2,15 +2,12 @@ package expr_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
-
-func isJavaScript(err error) bool { return errors.Is(err, expr.ErrJavaScript) }
 
 func condition(t testing.TB, src string) *expr.Condition {
 	t.Helper()

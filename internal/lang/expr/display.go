@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Display returns the command as a person would write it, with quoted values in place of the
@@ -93,7 +94,7 @@ func displayText(s string, f quoting.Form) string {
 	if s != "" && strings.Trim(s, plainShellBytes) == "" {
 		return s
 	}
-	return shellQuote(s)
+	return valuetext.ShellQuote(s)
 }
 
 // plainShellBytes are the characters that have no meaning in any shell.

@@ -7,6 +7,8 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/parser"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Verdict is the result of a condition while some values may not be known.
@@ -128,7 +130,7 @@ func (c *Condition) withValues(sc Scope) string {
 		value := formatValue(toExprLang(v.V))
 		if c.asText[i] { // the quotes around {ref} belong to the reference
 			start, end = start-1, end+1
-			value = formatValue(textOf(v.V, v.Delimiter))
+			value = formatValue(valuetext.Of(v.V, v.Delimiter))
 		}
 		b.WriteString(c.src[at:start] + value)
 		at = end

@@ -10,6 +10,8 @@ import (
 	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker/nature"
 	"github.com/expr-lang/expr/conf"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // evaluation holds what a condition can use while it is decided. expr-lang passes it to the
@@ -90,7 +92,7 @@ func callVal(args ...any) (any, error) {
 		v.V = nil
 	}
 	if f.cond.asText[i] && v.V != nil {
-		v.V, v.Text = textOf(v.V, v.Delimiter), true
+		v.V, v.Text = valuetext.Of(v.V, v.Delimiter), true
 	}
 	return v, nil
 }

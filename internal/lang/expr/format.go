@@ -2,6 +2,8 @@ package expr
 
 import (
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Format is a parameter's `format`: text of the author with {value} in it. Spaces in the text
@@ -40,11 +42,11 @@ func (s valueScope) Lookup(Ref) (Value, error) { return Value{V: s.v, Text: true
 // word.
 func (f *Format) words(elems []any) ([]string, error) {
 	var all []string
-	var size sizeTotal
+	var size valuetext.Total
 	for _, e := range elems {
 		words, err := f.element(e)
 		if err == nil {
-			err = size.addAll(words, "the formatted value")
+			err = size.AddAll(words, "the formatted value")
 		}
 		if err != nil {
 			return nil, err
@@ -56,7 +58,7 @@ func (f *Format) words(elems []any) ([]string, error) {
 
 func (f *Format) element(v any) ([]string, error) {
 	var w wordBuilder
-	var size sizeTotal
+	var size valuetext.Total
 	for _, p := range f.pieces {
 		if p.placeholder == nil {
 			w.addSplit(p.text)
@@ -67,11 +69,11 @@ func (f *Format) element(v any) ([]string, error) {
 			return nil, err
 		}
 		if value.literal {
-			w.addSplit(textOf(value.V, ""))
+			w.addSplit(valuetext.Of(value.V, ""))
 			continue
 		}
-		text := textOf(value.V, value.Delimiter)
-		if err := size.add(len(text), "the formatted value"); err != nil {
+		text := valuetext.Of(value.V, value.Delimiter)
+		if err := size.Add(len(text), "the formatted value"); err != nil {
 			return nil, err
 		}
 		w.addText(text)

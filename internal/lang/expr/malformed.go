@@ -3,6 +3,8 @@ package expr
 import (
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // malformed reports the braces at i if they begin with a known name and were meant as a placeholder, but do not parse. They
@@ -136,7 +138,7 @@ func isCode(root, rest string) bool {
 func insteadOfColon(root, rest string) string {
 	word := strings.TrimLeft(rest, " ")
 	word = word[:len(word)-len(strings.TrimLeft(word, "abcdefghijklmnopqrstuvwxyz0123456789"))]
-	transform := isTransform(word)
+	transform := valuetext.IsTransform(word)
 	switch {
 	case rest == "":
 		return "write {" + root + "}"
@@ -178,7 +180,7 @@ func insteadOfOperator(root, rest string) string {
 		}
 	case op[0] == '|':
 		if isFilter(op[1:]) || upper && spaced {
-			return "transforms follow after a colon, as in {" + root + ":trim}; they are " + TransformList
+			return "transforms follow after a colon, as in {" + root + ":trim}; they are " + valuetext.TransformList
 		}
 	case strings.IndexByte("+-*/%", op[0]) >= 0 && !isStatement(root) && isOperand(op[1:], spaced):
 		return calculates
@@ -212,6 +214,6 @@ func isFilter(s string) bool {
 		"title", "replace", "json", "tojson", "to_json", "yaml", "string", "int", "float", "quote", "escape", "format", "date", "max", "min", "sum", "trim":
 		return true
 	}
-	transform := isTransform(word)
+	transform := valuetext.IsTransform(word)
 	return transform
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Markdown tools write references differently: a string that is only input.url, or placeholders in
@@ -338,7 +340,7 @@ func pathText(path []Segment) string {
 		case wordLen(seg.Field) == len(seg.Field) && seg.Field != "":
 			b.WriteString("." + seg.Field)
 		default:
-			b.WriteString("[" + compactJSON(seg.Field) + "]")
+			b.WriteString("[" + valuetext.JSON(seg.Field) + "]")
 		}
 	}
 	return b.String()
@@ -352,7 +354,7 @@ func markdownText(v Value) string {
 	}
 	switch v.V.(type) {
 	case nil, []any:
-		return compactJSON(v.V)
+		return valuetext.JSON(v.V)
 	}
-	return elementText(v.V)
+	return valuetext.Element(v.V)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // placeholder is one `{...}` of a template: a reference with transforms, or a choice between two
@@ -12,7 +13,7 @@ import (
 type placeholder struct {
 	off, len   int
 	ref        Ref // the zero Ref for a choice
-	transforms []Transform
+	transforms []valuetext.Transform
 	choice     *choice
 	at         quoting.Placeholder // in scripts: what surrounds the placeholder
 }
@@ -28,7 +29,7 @@ type branch struct {
 	literal    string
 	isRef      bool
 	ref        Ref
-	transforms []Transform
+	transforms []valuetext.Transform
 }
 
 // piece is a part of a template: text, or a placeholder.
@@ -59,7 +60,7 @@ func (ph *placeholder) value(sc Scope) (Value, Ref, error) {
 	return Value{V: b.literal, Author: true, literal: true}, Ref{}, nil
 }
 
-func lookup(sc Scope, ref Ref, ts []Transform) (Value, error) {
+func lookup(sc Scope, ref Ref, ts []valuetext.Transform) (Value, error) {
 	v, err := sc.Lookup(ref)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", ref, err)

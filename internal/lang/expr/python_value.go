@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // writePython writes the value so that Python reads the same value: as a literal, or as escaped
@@ -29,7 +30,7 @@ func (r *scriptRenderer) writePython(ph *placeholder, v Value, words []string) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", ph.name(), err)
 	}
-	if _, ok := numberText(value); ok && (ph.at.Place.Parenthesize || strings.HasPrefix(lit, "-")) {
+	if _, ok := valuetext.Number(value); ok && (ph.at.Place.Parenthesize || strings.HasPrefix(lit, "-")) {
 		lit = "(" + lit + ")" // 5.real and -5**2 mean something else
 	}
 	r.text.WriteString(lit)
@@ -89,7 +90,7 @@ func pythonDict(m map[string]any) (string, error) {
 
 // pythonNumber returns a number as Python literal.
 func pythonNumber(v any) (string, error) {
-	text, ok := numberText(v)
+	text, ok := valuetext.Number(v)
 	if !ok || !isNumberText(text) {
 		return "", fmt.Errorf("cannot write %T as a Python literal", v)
 	}

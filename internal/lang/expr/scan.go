@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // scanner splits a template into text and placeholders, in one pass.
@@ -171,7 +173,7 @@ func closing(s string, from int) int {
 // transformShaped reports whether text after a colon could name transforms. {name: .field} could
 // not: it is a jq program.
 func transformShaped(list string) bool {
-	for _, name := range splitTransforms(list) {
+	for _, name := range valuetext.SplitTransforms(list) {
 		word, pattern, parens := strings.Cut(name, "(")
 		if !isName(word) || parens && !strings.HasSuffix(pattern, ")") {
 			return false
@@ -193,14 +195,14 @@ func rawProblem(ref Ref) *Problem {
 }
 
 // transforms parses "trim:urlencode", which starts at off.
-func (s *scanner) transforms(list string, off int) []Transform {
-	var ts []Transform
-	for _, name := range splitTransforms(list) {
-		t, err := newTransform(name)
+func (s *scanner) transforms(list string, off int) []valuetext.Transform {
+	var ts []valuetext.Transform
+	for _, name := range valuetext.SplitTransforms(list) {
+		t, err := valuetext.NewTransform(name)
 		switch {
-		case errors.Is(err, ErrJavaScript):
+		case errors.Is(err, valuetext.ErrJavaScript):
 			s.problems = append(s.problems, problemf(codeTransform, off, len(name),
-				"the transforms are "+TransformList, "unknown transform %q", name))
+				"the transforms are "+valuetext.TransformList, "unknown transform %q", name))
 		case err != nil:
 			s.problems = append(s.problems, problemf(codeTransform, off, len(name), "", "%v", err))
 		}

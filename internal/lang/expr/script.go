@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
 	"github.com/flowrun/flowrun/internal/lang/quoting/sh"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Script is a rendered script. Its text has references to the variables and no values. The caller
@@ -37,7 +38,7 @@ func (t *Template) Script(sc Scope) (Script, error) {
 	if t.static && len(t.pieces) == 1 {
 		return Script{Text: t.pieces[0].text}, nil
 	}
-	r := scriptRenderer{shell: t.shell, scope: sc, rendered: map[*quoting.Placeholder][]string{}, size: sizeTotal{max: MaxTogether}}
+	r := scriptRenderer{shell: t.shell, scope: sc, rendered: map[*quoting.Placeholder][]string{}, size: valuetext.Total{Max: valuetext.MaxTogether}}
 	for _, p := range t.script {
 		if p.placeholder == nil {
 			r.text.WriteString(p.text)
@@ -59,7 +60,7 @@ type scriptRenderer struct {
 	text     strings.Builder
 	vars     []Var
 	rendered map[*quoting.Placeholder][]string // the words of the placeholders so far
-	size     sizeTotal
+	size     valuetext.Total
 }
 
 func (r *scriptRenderer) placeholder(ph *placeholder) error {
@@ -75,7 +76,7 @@ func (r *scriptRenderer) placeholder(ph *placeholder) error {
 	if err != nil {
 		return err
 	}
-	if err := r.size.addAll(words, "the script with its values"); err != nil {
+	if err := r.size.AddAll(words, "the script with its values"); err != nil {
 		return err
 	}
 	r.rendered[&ph.at] = words
@@ -157,7 +158,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("cannot put %s into the script as %s: %s", Quoted(e.Value), e.Ref, e.Why)
+	return fmt.Sprintf("cannot put %s into the script as %s: %s", valuetext.Quoted(e.Value), e.Ref, e.Why)
 }
 
 // Guarded reports whether some value is used where the shell reads more than text. Then a value can

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Template is text with placeholders, parsed for one Shell. It does not change. Safe for concurrent
@@ -86,7 +88,7 @@ func (t *Template) Text(sc Scope) (string, error) {
 // EncodedText is Text that passes each value through encode, with the text before it.
 func (t *Template) EncodedText(sc Scope, encode func(before, value string) string) (string, error) {
 	var b strings.Builder
-	var size sizeTotal
+	var size valuetext.Total
 	for _, p := range t.pieces {
 		if p.placeholder == nil {
 			b.WriteString(p.text)
@@ -97,7 +99,7 @@ func (t *Template) EncodedText(sc Scope, encode func(before, value string) strin
 			return "", err
 		}
 		text = encode(b.String(), text)
-		if err := size.add(len(text), "the text"); err != nil {
+		if err := size.Add(len(text), "the text"); err != nil {
 			return "", err
 		}
 		b.WriteString(text)

@@ -3,6 +3,8 @@ package expr
 import (
 	"errors"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Value is what a reference means at run time, and how it may enter a command. One trailing newline of
@@ -37,7 +39,7 @@ func (v Value) words(class Class) ([]string, error) {
 		return nil, nil
 	}
 	if v.literal {
-		return strings.Fields(textOf(v.V, "")), nil
+		return strings.Fields(valuetext.Of(v.V, "")), nil
 	}
 	elems, many := v.V.([]any)
 	if !many {
@@ -49,11 +51,11 @@ func (v Value) words(class Class) ([]string, error) {
 	if many && strings.TrimSpace(v.Delimiter) == "" {
 		texts := make([]string, len(elems))
 		for i, e := range elems {
-			texts[i] = elementText(e)
+			texts[i] = valuetext.Element(e)
 		}
 		return texts, nil
 	}
-	text := textOf(v.V, v.Delimiter)
+	text := valuetext.Of(v.V, v.Delimiter)
 	if text == "" && (v.Author && class == Parameter || many) {
 		return nil, nil
 	}
@@ -66,7 +68,7 @@ func (v Value) text() (string, error) {
 		return "", nil
 	}
 	if v.Format == nil {
-		return textOf(v.V, v.Delimiter), nil
+		return valuetext.Of(v.V, v.Delimiter), nil
 	}
 	elems, many := v.V.([]any)
 	if !many {

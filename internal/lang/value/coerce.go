@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // ContainsNUL reports whether any text in the value contains a NUL byte.
@@ -70,7 +70,7 @@ func toBool(v any) (any, error) {
 		case "false", "0", "no", "n":
 			return false, nil
 		}
-		return nil, fmt.Errorf("%s is neither true nor false", expr.Quoted(v))
+		return nil, fmt.Errorf("%s is neither true nor false", valuetext.Quoted(v))
 	case int, int64, float64, json.Number:
 		return toBool(Plain(v))
 	}

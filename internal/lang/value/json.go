@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
-	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // JSONError is an error at a place in a JSON text.
@@ -73,7 +73,7 @@ func uniqueKeys(text string, d *json.Decoder) error {
 				return err
 			}
 			if seen[key] {
-				return jsonError(text, at+strings.IndexByte(text[at:], '"'), fmt.Errorf("the key %s occurs twice", expr.Quoted(key.(string))))
+				return jsonError(text, at+strings.IndexByte(text[at:], '"'), fmt.Errorf("the key %s occurs twice", valuetext.Quoted(key.(string))))
 			}
 			seen[key] = true
 		}

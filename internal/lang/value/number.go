@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // Number converts a value of a parameter to a float64. ok is false if it is not a number.
@@ -62,7 +62,7 @@ func ParseNumber(s string) (any, error) {
 		if n, err := strconv.ParseInt(digits, 0, 64); err == nil {
 			return n, nil
 		}
-		return nil, fmt.Errorf("%s is not a number", expr.Quoted(s))
+		return nil, fmt.Errorf("%s is not a number", valuetext.Quoted(s))
 	}
 	number := jsonNumber(digits)
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil && strconv.FormatInt(n, 10) == number {
@@ -70,7 +70,7 @@ func ParseNumber(s string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(number, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%s is out of range", expr.Quoted(s))
+		return nil, fmt.Errorf("%s is out of range", valuetext.Quoted(s))
 	}
 	if strings.Contains(number, ".") && strconv.FormatFloat(f, 'f', -1, 64) == number {
 		return f, nil

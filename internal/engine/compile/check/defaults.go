@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
 
 // defaults reports defaults that the rules of their parameters reject, unless they contain references. Package tool
@@ -44,9 +45,9 @@ func defaultSizes(p *plan.Plan) tool.Diagnostics {
 			return 0
 		})
 		size[prm.Def.Name] = n
-		if n > expr.MaxValue { // defaults that refer to this one would be too large as well
+		if n > valuetext.MaxValue { // defaults that refer to this one would be too large as well
 			return tool.Diagnostics{Errorf("value-size", tool.Text{Pos: prm.Def.Default.Pos}, "create the value in the step, or pass it in a file",
-				"the default of %s would be larger than %d MiB", prm.Def.Name, expr.MaxValue>>20)}
+				"the default of %s would be larger than %d MiB", prm.Def.Name, valuetext.MaxValue>>20)}
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package expr
+package valuetext
 
 import (
 	"cmp"
@@ -24,33 +24,33 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s would be larger than %d MiB; pass large values in a file", e.What, e.Max>>20)
 }
 
-// sizeTotal adds up the sizes of values that become one value, or one command.
-type sizeTotal struct {
+// Total adds up the sizes of values that become one value, or one command.
+type Total struct {
 	total, values int
-	max           int // in bytes; 0 = MaxValue
+	Max           int // in bytes; 0 = MaxValue
 }
 
-// add counts a value of n bytes. It fails if several values are too large together. A single value may
+// Add counts a value of n bytes. It fails if several values are too large together. A single value may
 // have any size.
-func (s *sizeTotal) add(n int, what string) error {
+func (s *Total) Add(n int, what string) error {
 	if n == 0 {
 		return nil
 	}
 	s.total += n
-	limit := cmp.Or(s.max, MaxValue)
+	limit := cmp.Or(s.Max, MaxValue)
 	if s.values++; s.values > 1 && s.total > limit {
 		return &SizeError{what, limit}
 	}
 	return nil
 }
 
-// addAll counts the words of one value, as add does.
-func (s *sizeTotal) addAll(words []string, what string) error {
+// AddAll counts the words of one value, as add does.
+func (s *Total) AddAll(words []string, what string) error {
 	n := 0
 	for _, w := range words {
 		n += len(w)
 	}
-	return s.add(n, what)
+	return s.Add(n, what)
 }
 
 // Size returns about how many bytes a value has as text. It stops counting above MaxValue: values can

@@ -1,4 +1,8 @@
-package expr
+// Package valuetext writes values as text: as references do ([Of]), in messages ([Quoted]), through the transforms of a
+// placeholder ([Transform]) and through number formats. It bounds how long texts may become ([Total]).
+//
+// It does not know references: what a placeholder names, package expr says.
+package valuetext
 
 import (
 	"bytes"
@@ -10,24 +14,24 @@ import (
 	"unicode/utf8"
 )
 
-// textOf returns a value as text: numbers as numberText does, objects as compact JSON, arrays
+// Of returns a value as text: numbers as numberText does, objects as compact JSON, arrays
 // joined by the delimiter, nil as "".
-func textOf(v any, delimiter string) string {
+func Of(v any, delimiter string) string {
 	if elems, ok := v.([]any); ok {
 		texts := make([]string, len(elems))
 		for i, e := range elems {
-			texts[i] = elementText(e)
+			texts[i] = Element(e)
 		}
 		if delimiter == "" {
 			delimiter = " "
 		}
 		return strings.Join(texts, delimiter)
 	}
-	return elementText(v)
+	return Element(v)
 }
 
-// elementText is textOf for an element of an array. Lists and objects become JSON.
-func elementText(v any) string {
+// Element is textOf for an element of an array. Lists and objects become JSON.
+func Element(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -36,16 +40,16 @@ func elementText(v any) string {
 	case bool:
 		return strconv.FormatBool(v)
 	case []any, map[string]any:
-		return compactJSON(v)
+		return JSON(v)
 	}
-	if text, ok := numberText(v); ok {
+	if text, ok := Number(v); ok {
 		return text
 	}
 	return fmt.Sprint(v)
 }
 
-// numberText returns a number: one that was written as it was written, and a computed one without exponent. ok is false for anything that is not a number.
-func numberText(v any) (text string, ok bool) {
+// Number returns a number: one that was written as it was written, and a computed one without exponent. ok is false for anything that is not a number.
+func Number(v any) (text string, ok bool) {
 	switch v := v.(type) {
 	case int:
 		return strconv.Itoa(v), true
@@ -68,8 +72,8 @@ func floatText(f float64) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// compactJSON returns v as JSON on one line. It does not escape <, > and &.
-func compactJSON(v any) string {
+// JSON returns v as JSON on one line. It does not escape <, > and &.
+func JSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -79,8 +83,8 @@ func compactJSON(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// asNumber converts v to a number. Spaces around text are ignored.
-func asNumber(v any) (float64, bool) {
+// AsNumber converts v to a number. Spaces around text are ignored.
+func AsNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int:
 		return float64(v), true
@@ -91,14 +95,14 @@ func asNumber(v any) (float64, bool) {
 	case float64:
 		return v, true
 	case json.Number:
-		return parseNumber(v.String())
+		return ParseNumber(v.String())
 	case string:
-		return parseNumber(strings.TrimSpace(v))
+		return ParseNumber(strings.TrimSpace(v))
 	}
 	return 0, false
 }
 
-func parseNumber(s string) (float64, bool) {
+func ParseNumber(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xX_") {
 		return 0, false
@@ -109,14 +113,14 @@ func parseNumber(s string) (float64, bool) {
 // Quoted returns a value for a message: in full, or only its length if it is long. The beginning of a
 // value could be the beginning of a secret, which masking would not recognize.
 func Quoted(s string) string {
-	if b := shorten(s); b != s {
+	if b := Shorten(s); b != s {
 		return b
 	}
 	return strconv.Quote(s)
 }
 
-// shorten returns s if it is short, otherwise a text that gives its length.
-func shorten(s string) string {
+// Shorten returns s if it is short, otherwise a text that gives its length.
+func Shorten(s string) string {
 	const maxShown = 60
 	if len(s) <= maxShown {
 		return s

@@ -1,4 +1,4 @@
-package expr
+package valuetext
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func (f *numberFormat) parsePicture(bad error) error {
 func (f numberFormat) apply(v any) (string, error) {
 	r, ok := exactNumber(v)
 	if !ok {
-		return "", fmt.Errorf("cannot format %s as %s: it is not a number", Quoted(textOf(v, "")), f.pattern)
+		return "", fmt.Errorf("cannot format %s as %s: it is not a number", Quoted(Of(v, "")), f.pattern)
 	}
 	switch f.letter {
 	case 'D', 'X', 'x':
@@ -145,11 +145,11 @@ func group(digits string) string {
 // exactNumber converts v without rounding if its text is plain digits. A number with an exponent
 // is converted to a float first: 1e999999999 must not become a number with that many digits.
 func exactNumber(v any) (*big.Rat, bool) {
-	text, ok := numberText(v)
+	text, ok := Number(v)
 	if s, isText := v.(string); isText {
 		text, ok = strings.TrimSpace(s), true
 	}
-	f, isNumber := parseNumber(text)
+	f, isNumber := ParseNumber(text)
 	if !ok || !isNumber {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package expr
+package valuetext
 
 import (
 	"encoding/base64"
@@ -34,14 +34,14 @@ var textTransforms = map[string]func(string) (string, error){
 	"urlencode":    infallible(encodeURL),
 	"urldecode":    decodeURL,
 	"jsonescaped":  infallible(escapeJSON),
-	"shellescaped": infallible(shellQuote),
+	"shellescaped": infallible(ShellQuote),
 }
 
 // TransformNames returns the names of the predefined transforms that take no pattern.
 func TransformNames() []string { return slices.Sorted(maps.Keys(textTransforms)) }
 
-// isTransform reports whether there is a transform without arguments of that name.
-func isTransform(name string) bool { return textTransforms[name] != nil }
+// IsTransform reports whether there is a transform without arguments of that name.
+func IsTransform(name string) bool { return textTransforms[name] != nil }
 
 func infallible(f func(string) string) func(string) (string, error) {
 	return func(s string) (string, error) { return f(s), nil }
@@ -83,8 +83,8 @@ func (t Transform) each(v any) (any, error) {
 // [ErrJavaScript].
 func ParseTransforms(src string) ([]Transform, error) {
 	var ts []Transform
-	for _, name := range splitTransforms(src) {
-		t, err := newTransform(strings.TrimSpace(name))
+	for _, name := range SplitTransforms(src) {
+		t, err := NewTransform(strings.TrimSpace(name))
 		if err != nil {
 			return nil, fmt.Errorf("cannot use transform %q: %w", src, err)
 		}
@@ -93,8 +93,8 @@ func ParseTransforms(src string) ([]Transform, error) {
 	return ts, nil
 }
 
-// splitTransforms splits "trim:format(0:00)" at the colons outside parentheses.
-func splitTransforms(src string) []string {
+// SplitTransforms splits "trim:format(0:00)" at the colons outside parentheses.
+func SplitTransforms(src string) []string {
 	var parts []string
 	start, depth := 0, 0
 	for i := range len(src) {
@@ -112,9 +112,9 @@ func splitTransforms(src string) []string {
 	return append(parts, src[start:])
 }
 
-func newTransform(name string) (Transform, error) {
+func NewTransform(name string) (Transform, error) {
 	if f, ok := textTransforms[name]; ok {
-		return Transform{name: name, apply: func(v any) (any, error) { return f(textOf(v, "")) }}, nil
+		return Transform{name: name, apply: func(v any) (any, error) { return f(Of(v, "")) }}, nil
 	}
 	pattern, ok := strings.CutPrefix(name, "format(")
 	if !ok || !strings.HasSuffix(pattern, ")") {
@@ -151,11 +151,11 @@ func decodeURL(s string) (string, error) {
 
 // escapeJSON escapes text for use inside a JSON string. It adds no quotes.
 func escapeJSON(s string) string {
-	text := compactJSON(s)
+	text := JSON(s)
 	return text[1 : len(text)-1]
 }
 
-// shellQuote returns s as one shell word for every shell of the sh family.
-func shellQuote(s string) string {
+// ShellQuote returns s as one shell word for every shell of the sh family.
+func ShellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
