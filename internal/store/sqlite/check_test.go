@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 		return s.File().Check(ctx)
 	}
 	h, err := check()
-	if err != nil || len(h.Problems) > 0 || h.Version != len(migrations) || h.Size < 4096 {
+	if err != nil || len(h.Problems) > 0 || h.Version != len(migrations()) || h.Size < 4096 {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, dbName), os.O_RDWR, 0)

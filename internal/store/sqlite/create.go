@@ -29,7 +29,7 @@ func (d *db) create() error {
 	if err != nil {
 		return err
 	}
-	if int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations) {
+	if int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations()) {
 		text = nil // the migrations of a test fill an empty file
 	}
 	unnamed := d.file + ".new"

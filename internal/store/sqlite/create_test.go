@@ -25,7 +25,7 @@ func TestEmptyHistory(t *testing.T) {
 	if *update {
 		writeEmptyHistory(t, filepath.Join(dir, dbName))
 	}
-	if text, err := readEmptyHistory(); err != nil || int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations) {
+	if text, err := readEmptyHistory(); err != nil || int(binary.BigEndian.Uint32(text[versionAt:])) != len(migrations()) {
 		t.Fatalf("empty.db.zlib has not every migration (%v); go test ./internal/store/sqlite -run EmptyHistory -update rewrites it", err)
 	}
 	want := dump(t, dir)

@@ -78,7 +78,7 @@ func TestDamaged(t *testing.T) {
 		}, Foreign},
 		{"truncated", func(t *testing.T, file string) { must(t, os.Truncate(file, 5000)) }, Corrupt},
 		{"newer", func(t *testing.T, file string) {
-			foreign(t, file, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1))
+			foreign(t, file, fmt.Sprintf("PRAGMA user_version = %d", len(migrations())+1))
 		}, Newer},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/store/sqlite/schema"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
@@ -105,7 +106,7 @@ ALTER TABLE runs ADD COLUMN extra TEXT NOT NULL DEFAULT 'x';
 UPDATE runs SET extra = id;`
 
 func childMigrate(args []string) error {
-	migrations = append(migrations, slowMigration)
+	migrations = func() []string { return append(schema.Migrations(), slowMigration) }
 	os.Stdout.WriteString("go\n")
 	s, err := Open(context.Background(), args[0])
 	if err != nil {
@@ -167,7 +168,7 @@ func TestMigrationsAtOnce(t *testing.T) {
 	old := migrations
 	defer func() { migrations = old }()
 	dir := filepath.Join(t.TempDir(), "state")
-	migrations = append(old[:len(old):len(old)], "CREATE TABLE broken (")
+	migrations = func() []string { return append(schema.Migrations(), "CREATE TABLE broken (") }
 	if s, err := Open(ctx, dir); err == nil {
 		s.Close()
 		t.Fatal("the broken migration was done")
@@ -189,7 +190,7 @@ func migrateTest(t *testing.T, dir string, rows int) {
 	t.Helper()
 	old := migrations
 	defer func() { migrations = old }()
-	migrations = append(old[:len(old):len(old)], slowMigration)
+	migrations = func() []string { return append(schema.Migrations(), slowMigration) }
 	s, err := Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/store/sqlite/schema"
 )
+
+// migrations are those of the schema; tests have more.
+var migrations = schema.Migrations
 
 // prepare brings the file to the schema of this version. The caller holds the lock.
 func (d *db) prepare(ctx context.Context, marked bool) error {
@@ -28,7 +33,7 @@ func (d *db) prepare(ctx context.Context, marked bool) error {
 		return err
 	}
 	if version > 0 {
-		d.upgraded = version < len(migrations)
+		d.upgraded = version < len(migrations())
 		return nil
 	}
 	// SQLite creates the WAL file when the database is first read.
@@ -57,11 +62,11 @@ func (d *db) version(ctx context.Context, c *sql.Conn, marked bool) (int, error)
 		return 0, &Error{Missing, d.file, opening, nil}
 	case empty:
 		return 0, nil
-	case application != applicationID || version <= 0 || tables == 0:
+	case application != schema.ApplicationID || version <= 0 || tables == 0:
 		return 0, &Error{Foreign, d.file, opening, nil}
-	case version > len(migrations):
+	case version > len(migrations()):
 		return 0, &Error{Newer, d.file, opening,
-			fmt.Errorf("its version is %d, this flowrun supports %d", version, len(migrations))}
+			fmt.Errorf("its version is %d, this flowrun supports %d", version, len(migrations()))}
 	}
 	return version, nil
 }
@@ -70,11 +75,11 @@ func (d *db) version(ctx context.Context, c *sql.Conn, marked bool) (int, error)
 // version number. A process that is killed in between leaves no intermediate version, which
 // readers would reject.
 func (d *db) migrate(ctx context.Context, version int) error {
-	if version == len(migrations) {
+	if version == len(migrations()) {
 		return nil
 	}
 	_, err := d.conn.Conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE;\n%s;\nUPDATE commits SET n = n + 1;\nPRAGMA user_version = %d;\nCOMMIT",
-		strings.Join(migrations[version:], ";\n"), len(migrations)))
+		strings.Join(migrations()[version:], ";\n"), len(migrations())))
 	if err != nil {
 		d.conn.ExecContext(ctx, "ROLLBACK")
 	}

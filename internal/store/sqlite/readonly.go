@@ -49,12 +49,12 @@ func (d *db) openReads(ctx context.Context, marked bool, options string) error {
 		return err
 	}
 	version, err := d.version(ctx, c, marked)
-	if err == nil && version == len(migrations) {
+	if err == nil && version == len(migrations()) {
 		_, err = d.checkComplete(ctx, c, noted)
 	}
 	c.Close()
 	switch {
-	case err == nil && version > 0 && version < len(migrations):
+	case err == nil && version > 0 && version < len(migrations()):
 		err = &Error{Older, d.file, opening, nil}
 		fallthrough
 	case err != nil, version == 0: // 0: another process is creating it

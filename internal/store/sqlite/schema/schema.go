@@ -1,10 +1,16 @@
-package sqlite
+// Package schema has the tables of a history in SQLite, as the migrations that make them.
+package schema
 
-// applicationID marks the file as one of flowrun ("flow" in ASCII).
-const applicationID = 0x666c6f77
+import "slices"
 
-// migrations bring the schema from one version to the next. The user_version of the file
-// counts those that were applied. Never change an entry; add new ones at the end.
+// ApplicationID marks the file as one of flowrun ("flow" in ASCII).
+const ApplicationID = 0x666c6f77
+
+// Migrations returns what brings the schema from one version to the next. The user_version of the file
+// counts those that were applied.
+func Migrations() []string { return slices.Clip(migrations) }
+
+// Never change an entry; add new ones at the end.
 var migrations = []string{`
 PRAGMA application_id = 1718382455;
 
