@@ -266,7 +266,7 @@ func none(string) bool { return false }
 
 func decoded(t *testing.T, src string) *tool.Definition {
 	t.Helper()
-	def, found := decode.File("", []byte(src))
+	def, found := tool.DecodeDocument("", []byte(src))
 	if err := found.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -110,12 +110,12 @@ func TestJSONReaders(t *testing.T) {
 		"hooks": world, "internal/engine/script": world, "internal/js/jsrun": world, "internal/js/jsworld": world,
 		"internal/engine/gostep": lenient, "internal/model/discovery": lenient, "internal/model/funcschema": lenient, "internal/model/mcpclient": lenient,
 		"internal/service/mcp": lenient, "internal/cli/models": lenient, "registry": lenient,
-		"internal/lang/value":      "the two readers",
-		"internal/lang/expr":       "one key in quotes",
-		"internal/lang/dataschema": "the order of keys in what was read before",
-		"internal/engine":          "Result.Decode, into a type of the caller",
-		"internal/engine/stepfile": "an object in a line that other lines follow, checked by the reader of the file",
-		"internal/js/bundle":       "package.json of npm packages, and what esbuild wrote",
+		"internal/lang/value":       "the two readers",
+		"internal/lang/expr":        "one key in quotes",
+		"internal/lang/dataschema":  "the order of keys in what was read before",
+		"internal/engine/runresult": "Result.Decode, into a type of the caller",
+		"internal/engine/stepfile":  "an object in a line that other lines follow, checked by the reader of the file",
+		"internal/js/bundle":        "package.json of npm packages, and what esbuild wrote",
 	}
 	reads := regexp.MustCompile(`json\.(Unmarshal|NewDecoder)\(`)
 	used := map[string]bool{}
