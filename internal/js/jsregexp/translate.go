@@ -6,9 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Needed reports whether a pattern needs Translate.
-func Needed(pattern, flags string) bool {
-	return strings.Contains(flags, "v") || strings.Contains(flags, "u") && (strings.Contains(pattern, `\p`) || strings.Contains(pattern, `\P`) || hasNamedGroup(pattern))
+// Needed reports whether goja cannot run an expression as it is written.
+func Needed(pattern, flags string) bool { return Translated(pattern, flags) || OneByOne(pattern, flags) }
+
+// Translated reports whether a pattern needs Translate.
+func Translated(pattern, flags string) bool {
+	return strings.Contains(flags, "v") || strings.Contains(pattern, `\b`) || strings.Contains(pattern, `\B`) ||
+		strings.Contains(flags, "u") && (strings.Contains(pattern, `\p`) || strings.Contains(pattern, `\P`) || hasNamedGroup(pattern))
 }
 
 // otherEngine matches nothing, but makes goja use the engine that knows lookaheads. The other one forgets the names of
@@ -32,12 +36,13 @@ func Translate(pattern, flags string) (text, native string, err error) {
 		return "", "", errors.New("Invalid flags supplied to RegExp constructor '" + flags + "'") //nolint:staticcheck // the wording of Node.js
 	}
 	t := &translator{rest: pattern, sets: strings.Contains(flags, "v"), ignoreCase: strings.Contains(flags, "i")}
+	t.unicode = t.sets || strings.Contains(flags, "u")
 	defer func() {
 		if bad, ok := recover().(syntaxError); ok {
 			err = errors.New("Invalid regular expression: /" + pattern + "/" + flags + ": " + string(bad)) //nolint:staticcheck // the wording of Node.js
 		}
 	}()
-	if hasNamedGroup(pattern) {
+	if t.unicode && hasNamedGroup(pattern) {
 		t.out.WriteString(otherEngine)
 	}
 	for t.rest != "" {
@@ -54,6 +59,7 @@ type translator struct {
 	rest       string // of the pattern
 	out        strings.Builder
 	sets       bool // the flag v
+	unicode    bool // the flag u or v
 	ignoreCase bool
 }
 
@@ -67,8 +73,27 @@ func (t *translator) atom() {
 		t.out.WriteString(t.setClass().text())
 	case t.rest[0] == '[':
 		t.class()
+	case strings.HasPrefix(t.rest, `\b`), strings.HasPrefix(t.rest, `\B`):
+		t.boundary()
 	default:
 		t.out.WriteString(t.character())
+	}
+}
+
+// boundary translates \b or \B. One engine of goja takes the letters and digits of all alphabets for parts of words.
+func (t *translator) boundary() {
+	written := t.take(2)
+	word := "[A-Za-z0-9_]"
+	if t.unicode && t.ignoreCase {
+		word = `[A-Za-z0-9_\u017f\u212a]`
+	}
+	switch {
+	case t.rest != "" && strings.ContainsRune("*+?", rune(t.rest[0])):
+		panic(syntaxError("Nothing to repeat"))
+	case written == `\b`:
+		t.out.WriteString("(?:(?<!" + word + ")(?=" + word + ")|(?<=" + word + ")(?!" + word + "))")
+	default:
+		t.out.WriteString("(?:(?<!" + word + ")(?!" + word + ")|(?<=" + word + ")(?=" + word + "))")
 	}
 }
 
@@ -95,8 +120,11 @@ func (t *translator) skip(text string) bool {
 	return ok
 }
 
-// property returns `\p` or `\P` if the rest begins with it.
+// property returns `\p` or `\P` if the rest begins with it and these are properties.
 func (t *translator) property() string {
+	if !t.unicode {
+		return ""
+	}
 	if strings.HasPrefix(t.rest, `\p`) || strings.HasPrefix(t.rest, `\P`) {
 		return t.rest[:2]
 	}

@@ -34,6 +34,9 @@ func (g generator) patterns(p *program) {
 	p.add(g, 9, parts, "$r.exec($s)", "$r.test($s)", "$s.match($r)", "[...$s.matchAll($g)]", "$s.replace($r, $w)", "$s.replaceAll($g, $w)",
 		"$s.split($r$l)", "$s.search($r)", "[$r.source, $r.flags, String($r)]", "[$r.exec($s), $r.exec($s)]", "(r => { r.lastIndex = 2; return [r.exec($s), r.lastIndex] })($r)",
 		"(r => [r.global, r.sticky, r.unicode, r.ignoreCase, r.multiline, r.dotAll])($r)", "new RegExp($r, 'g')", "RegExp($r) === $r", "$s.match($g)")
+	p.add(g, 3, nil, `"foo".replace(/o*/g, "-")`, `"a\u00e9a".replace(/a(?<! )/u, "x")`, `"\u00e9t".replace(/\bt/g, "T")`,
+		`"1234567".replace(/\B(?=(\d{3})+(?!\d))/g, ",")`, `"abb".match(/[a-z]*/g)`, `[/\b/.source, String(/\bx*/gy), /\bx/.test("\u00e9x")]`,
+		`[0, 1].map(i => { const r = /\bx/g; r.lastIndex += 3; return r.lastIndex })`)
 	p.add(g, 2, nil, `"2024-01-15".replace(/(?<y>\d+)-(?<m>\d+)/, "$<m>/$<y>")`, `"aBc".replace(/[A-Z]/g, c => "_" + c.toLowerCase())`,
 		`/(?<=\$)\d+(?!\d|%)/.exec("$42% $7")`, `"a1b22".match(/\p{L}|\p{Nd}+/gu)`,
 		`"x".replace(/(y)?x/, "[$1]")`, `"aaa".lastIndexOf("a", 1)`, `/^(?:a+)+$/.test("aaaa")`, `"\u{1F600}x".split("")`,
@@ -61,6 +64,9 @@ func (g generator) pattern(mode string, depth int, quantified bool) string {
 			case 4:
 				return "(?<=" + g.atom(mode) + ")"
 			case 5:
+				if !g.ascii && mode != "" { // as above
+					return inner
+				}
 				return "(?<!" + g.atom(mode) + ")"
 			case 6:
 				if depth == 3 {
@@ -70,10 +76,7 @@ func (g generator) pattern(mode string, depth int, quantified bool) string {
 			case 7:
 				return "(" + inner + `)(?:\1)`
 			default:
-				if g.ascii {
-					return g.pick(`\b`, `\B`)
-				}
-				return g.pick("^", "$")
+				return g.pick(`\b`, `\B`, "^", "$")
 			}
 		}
 		return g.atom(mode) + g.quantifier(quantified)
@@ -135,7 +138,7 @@ func (g generator) texts(p *program) {
 		"($t).toWellFormed().trim()", "$t.trimStart().length", "$t.trimEnd().length", "$t.isWellFormed()", "$t.toWellFormed()",
 		"encodeURIComponent($t)", "encodeURI($t)", "decodeURIComponent(($t).toWellFormed())", "decodeURI(($t).toWellFormed())",
 		"escape($t)", "unescape(escape($t))", "$t < $t", "$t.concat($t, 1, null)",
-		"[$t, $t, $t, 'B', 'a', 'C'].sort()", "$t.replaceAll('a', '[$$&]')", "$t.replace($t, x => x.length)", "String.raw`a${$n}\\n`",
+		"[$t, $t, $t, 'B', 'a', 'C'].sort()", "$t.replaceAll('a', '[$$&]')", "$t.replaceAll($t, '[$$&]')", "$t.replaceAll('', '-')", "$t.replace($t, x => x.length)", "String.raw`a${$n}\\n`",
 		"String.fromCodePoint($n, 0x1f600 + $n)", "String.fromCharCode(65 + $n, 0xd800)", "$t == $t", "$t.localeCompare($t) === 0",
 		"JSON.stringify($t)",
 		"Array.from($t, c => c.codePointAt(0))", "$t.match(/[^]/gu)", "parseInt($t)", "Number($t)", "$t.length", "Object.keys($t)",

@@ -24,12 +24,17 @@ func nativeFunctions(vm *goja.Runtime) map[string]any {
 		"hmac":       func(name string, key, data []byte) goja.Value { return buffer(jsnative.HMAC(name, key, data)) },
 		"equalBytes": jsnative.Equal,
 
-		"translatePattern": func(pattern, flags string) []string {
+		// translatePattern returns the pattern and the flags for goja, whether it must find the matches one by one, and why the
+		// expression is not valid.
+		"translatePattern": func(pattern, flags string) []any {
+			if !jsregexp.Translated(pattern, flags) {
+				return []any{goja.Undefined(), goja.Undefined(), jsregexp.OneByOne(pattern, flags), ""}
+			}
 			text, native, err := jsregexp.Translate(pattern, flags)
 			if err != nil {
-				return []string{"", "", err.Error()}
+				return []any{"", "", false, err.Error()}
 			}
-			return []string{text, native, ""}
+			return []any{text, native, jsregexp.OneByOne(text, native), ""}
 		},
 
 		"now": func() float64 { return float64(time.Since(began)) / float64(time.Millisecond) },

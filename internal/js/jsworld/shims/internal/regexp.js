@@ -1,5 +1,5 @@
-// RegExp with what goja lacks: the properties of Unicode and the flag v. Such an expression is translated, and says
-// what its author wrote.
+// RegExp with what goja lacks: the properties of Unicode, the flag v, \b beside letters that are not ASCII, and all empty
+// matches. Such an expression is translated, and says what its author wrote.
 const { translatePattern } = __lent()
 const Native = /./.constructor // the global RegExp is not there yet
 const proto = Native.prototype
@@ -29,16 +29,40 @@ function RegExp (pattern, flags) {
   const source = like ? (written.get(pattern) ?? pattern).source : pattern === undefined ? '' : String(pattern)
   const all = flags === undefined ? (like ? pattern.flags : '') : String(flags)
   const target = new.target ?? RegExp
-  let [translated, native] = [source, all]
-  if (all.includes('v') || (all.includes('u') && /\\p|\(\?<[^=!]/i.test(source))) {
-    let wrong
-    [translated, native, wrong] = translatePattern(source, all)
-    if (wrong) throw new SyntaxError(wrong)
-  }
+  const key = `${all}/${source}`
+  const known = target === RegExp ? compiled.get(key) : undefined
+  if (known) return note(new Native(known.expression), known)
+  const [translated = source, native = all, oneByOne, wrong] = translatePattern(source, all)
+  if (wrong) throw new SyntaxError(wrong)
   const made = Reflect.construct(Native, [translated, native], target)
-  if (all.includes('v')) define(made, 'exec', { writable: true, value: execWhole })
-  if (translated !== source || native !== all || /[/\n\r\u2028\u2029]/.test(source)) written.set(made, { source, flags: all, translated, native }) // goja shows a slash in its own way
+  if (!oneByOne && translated === source && native === all && !/[/\n\r\u2028\u2029]/.test(source)) return made // goja shows a slash in its own way
+  const own = { source, flags: all, translated, native, oneByOne, expression: made }
+  if (target === RegExp) {
+    if (compiled.size === 100) compiled.clear()
+    compiled.set(key, own)
+    return note(new Native(made), own)
+  }
+  return note(made, own)
+}
+
+// compiled are expressions made before, by their flags and source: a literal in a loop is made often.
+const compiled = new Map()
+
+// note notes how an expression was written.
+const note = (made, own) => {
+  if (own.flags.includes('v')) {
+    define(made, 'exec', { writable: true, value: execWhole })
+    define(made, 'unicode', { value: false }) // changed for all expressions, goja finds the matches of all one by one
+  }
+  if (own.oneByOne) Object.defineProperty(made, 'lastIndex', { writable: true }) // has goja do that
+  written.set(made, own)
   return made
+}
+
+// literal makes the expression of a literal.
+function literal (source, flags) {
+  const known = compiled.get(`${flags}/${source}`)
+  return known ? note(new Native(known.expression), known) : new RegExp(source, flags)
 }
 
 const define = (o, name, descriptor) => Object.defineProperty(o, name, { configurable: true, ...descriptor })
@@ -51,7 +75,6 @@ getter('source', ({ source }) => {
   return shown.replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') || '(?:)'
 })
 getter('flags', ({ flags }) => [...flags].sort().join(''))
-getter('unicode', ({ flags }) => flags.includes('u'))
 getter('unicodeSets', ({ flags }) => flags.includes('v'), false)
 define(proto, 'toString', { writable: true, value: { toString () { return `/${this.source}/${this.flags}` } }.toString })
 const split = proto[Symbol.split]
@@ -63,4 +86,4 @@ define(proto, 'constructor', { writable: true, value: RegExp })
 define(RegExp, 'prototype', { configurable: false, value: proto })
 define(RegExp, Symbol.species, { get () { return this } })
 
-module.exports = { RegExp, __flowrunRegExp: RegExp }
+module.exports = { RegExp, __flowrunRegExp: literal }
