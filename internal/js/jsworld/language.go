@@ -14,7 +14,14 @@ type lacks struct {
 	locales bool // Intl, and locales and options for toLocaleString and its siblings
 	regExp  bool // the properties of Unicode and the flag v
 	rest    bool // see internal/language
-	indent  bool // JSON.stringify with indentation
+	faults  goFunctions
+}
+
+// goFunctions are the functions that are replaced by functions written in Go.
+type goFunctions struct {
+	indent     bool // JSON.stringify with indentation
+	replaceAll bool
+	find       bool // and its siblings
 }
 
 // lacksOf returns what a script needs, by the words in its text.
@@ -30,17 +37,28 @@ func lacksOf(text string, callsPatternFunction bool) lacks {
 	return lacks{
 		locales: mentions("toLocale", "localeCompare", "Intl"),
 		regExp:  callsPatternFunction || mentions("RegExp"),
-		indent:  mentions("stringify"),
+		faults:  goFunctions{mentions("stringify"), mentions("replaceAll"), mentions("find")},
 		rest:    mentions("captureStackTrace", "stackTraceLimit", "WellFormed"),
+	}
+}
+
+// set replaces the functions.
+func (f goFunctions) set(vm *goja.Runtime) {
+	if f.indent {
+		setStringify(vm)
+	}
+	if f.replaceAll {
+		setReplaceAll(vm)
+	}
+	if f.find {
+		setFind(vm)
 	}
 }
 
 // addLanguage adds what goja lacks of the language.
 func (w *World) addLanguage(l lacks) error {
-	if l.indent {
-		setStringify(w.vm)
-	}
-	if l.indent = false; l == (lacks{}) {
+	l.faults.set(w.vm)
+	if l.faults = (goFunctions{}); l == (lacks{}) {
 		return nil
 	}
 	require, err := w.loader()

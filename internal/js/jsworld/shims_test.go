@@ -49,7 +49,7 @@ func shimWorld(t testing.TB) *goja.Runtime {
 	for name, module := range shimGlobals {
 		vm.GlobalObject().DefineAccessorProperty(name, vm.ToValue(func() goja.Value { return require(module).ToObject(vm).Get(name) }), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
-	setStringify(vm)
+	goFunctions{true, true, true}.set(vm)
 	require("internal/locale-methods")
 	require("internal/language")
 	vm.Set("RegExp", require("internal/regexp").ToObject(vm).Get("RegExp"))
