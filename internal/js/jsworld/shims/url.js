@@ -339,8 +339,7 @@ class URL {
   }
   get search () { return this.#u.query ? '?' + this.#u.query : '' }
   set search (v) {
-    v = plain(v)
-    this.#u.query = v === '' ? null : encode(v.replace(/^\?/, '').replace(/#/g, '%23'), special(this.#u.scheme) ? inSpecialQuery : inQuery)
+    this.#u.query = `${v}` === '' ? null : encode(plain(v).replace(/^\?/, '').replace(/#/g, '%23'), special(this.#u.scheme) ? inSpecialQuery : inQuery)
     this.#params = null
   }
   get searchParams () {
@@ -348,7 +347,7 @@ class URL {
     return this.#params
   }
   get hash () { return this.#u.fragment ? '#' + this.#u.fragment : '' }
-  set hash (v) { this.#u.fragment = plain(v) === '' ? null : encode(plain(v).replace(/^#/, ''), inFragment) }
+  set hash (v) { this.#u.fragment = `${v}` === '' ? null : encode(plain(v).replace(/^#/, ''), inFragment) }
   toString () { return this.href }
   toJSON () { return this.href }
   get [Symbol.toStringTag] () { return 'URL' }
