@@ -12,7 +12,7 @@ import (
 // not pay for it.
 type lacks struct {
 	locales bool // Intl, and locales and options for toLocaleString and its siblings
-	regExp  bool // the properties of Unicode and the flag v
+	regExp  bool // see internal/regexp
 	rest    bool // see internal/language
 	faults  goFunctions
 }
