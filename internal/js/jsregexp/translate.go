@@ -7,7 +7,9 @@ import (
 )
 
 // Needed reports whether goja cannot run an expression as it is written.
-func Needed(pattern, flags string) bool { return Translated(pattern, flags) || OneByOne(pattern, flags) }
+func Needed(pattern, flags string) bool {
+	return Translated(pattern, flags) || OneByOne(pattern, flags)
+}
 
 // Translated reports whether a pattern needs Translate.
 func Translated(pattern, flags string) bool {
