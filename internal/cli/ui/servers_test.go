@@ -16,28 +16,38 @@ import (
 
 // TestForeignServers holds what flowrun reads of servers that other programs have in their settings.
 func TestForeignServers(t *testing.T) {
-	readingtest.Check(t, filepath.Join("testdata", "servers.txt"), 50, func(t *testing.T, input string) string {
-		project := t.TempDir()
-		folder := filepath.Join(project, ".flowrun")
-		if err := os.MkdirAll(filepath.Join(folder, "tools"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "settings.json"), []byte(`{"mcpServers": `+input+`}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c, err := config.Load(config.Options{WorkingDirectory: project, Home: t.TempDir(), StateDir: t.TempDir(), TrustProject: true, Getenv: func(string) string { return "" }})
-		if err != nil {
-			return "error: " + strings.ReplaceAll(err.Error(), project, "PROJECT")
-		}
-		var words []string
-		for _, s := range ServerConfigs(c) {
-			words = append(words, serverReading(s)+notesReading(c, s.Name))
-		}
-		for _, s := range IgnoredServers(c) {
-			words = append(words, fmt.Sprintf("%s is not used: %s", s.Name, s.Why))
-		}
-		return strings.Join(words, "; ")
+	readingtest.Check(t, filepath.Join("testdata", "servers.txt"), 80, func(t *testing.T, input string) string {
+		return settingsReading(t, `{"mcpServers": `+input+`}`)
 	})
+}
+
+// TestForeignSettings holds what it reads of their whole settings.
+func TestForeignSettings(t *testing.T) {
+	readingtest.Check(t, filepath.Join("testdata", "settings.txt"), 30, settingsReading)
+}
+
+// settingsReading returns what flowrun makes of the servers in a settings.json.
+func settingsReading(t *testing.T, text string) string {
+	project := t.TempDir()
+	folder := filepath.Join(project, ".flowrun")
+	if err := os.MkdirAll(filepath.Join(folder, "tools"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "settings.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load(config.Options{WorkingDirectory: project, Home: t.TempDir(), StateDir: t.TempDir(), TrustProject: true, Getenv: func(string) string { return "" }})
+	if err != nil {
+		return "error: " + strings.ReplaceAll(err.Error(), project, "PROJECT")
+	}
+	var words []string
+	for _, s := range ServerConfigs(c) {
+		words = append(words, serverReading(s)+notesReading(c, s.Name))
+	}
+	for _, s := range IgnoredServers(c) {
+		words = append(words, fmt.Sprintf("%s is not used: %s", s.Name, s.Why))
+	}
+	return strings.Join(words, "; ")
 }
 
 func notesReading(c *config.Config, name string) string {

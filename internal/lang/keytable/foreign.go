@@ -20,6 +20,8 @@ import (
 type Foreign struct {
 	Spellings []string            // other keys, which count if their value can be one of the field
 	Rest      string              // of texts: the key of the list that has the rest, if the value is a list
+	Inside    bool                // the value may be an object that has keys of the object around it
+	Objects   string              // of sections: the key of the named objects that may be in it
 	Minor     bool                // a named object is used without a value that cannot be read
 	Name      func(string) string // of object maps: the name of an object in flowrun
 }
@@ -30,28 +32,40 @@ func (o *Object) fieldFor(key string, value *yaml.Node) *Field {
 		return f
 	}
 	for i := range o.Fields() {
-		if f := &o.Fields()[i]; f.Foreign != nil && slices.Contains(f.Foreign.Spellings, key) && f.fits(Deref(value)) {
+		if f := &o.Fields()[i]; f.Foreign != nil && slices.Contains(f.Foreign.Spellings, key) && f.fits(o, Deref(value)) {
 			return f
 		}
 	}
 	return nil
 }
 
-// fits reports whether a value has a form that the field can have. In other programs, the same key may be something else.
-func (f *Field) fits(n *yaml.Node) bool {
+// fits reports whether a value has a form that the field of an object can have. In other programs, the same key may be
+// something else.
+func (f *Field) fits(o *Object, n *yaml.Node) bool {
 	members := n.Content
 	if n.Kind == yaml.MappingNode {
 		members = valuesOf(n.Content)
 	}
 	switch f.Kind {
 	case KindObjectMap:
-		return n.Kind != yaml.ScalarNode && allOf(members, yaml.MappingNode)
+		return n.Kind != yaml.ScalarNode && allOf(members, yaml.MappingNode) && slices.ContainsFunc(members, func(m *yaml.Node) bool { return f.Of.resembles(Deref(m)) })
 	case KindTextMap:
 		return n.Kind != yaml.ScalarNode && allOf(members, yaml.ScalarNode)
 	case KindTexts:
 		return n.Kind != yaml.MappingNode && allOf(members, yaml.ScalarNode)
 	}
-	return n.Kind == yaml.ScalarNode || f.Foreign.Rest != "" && n.Kind == yaml.SequenceNode
+	return n.Kind == yaml.ScalarNode || f.Foreign.Rest != "" && n.Kind == yaml.SequenceNode || f.Foreign.Inside && o.resembles(n)
+}
+
+// resembles reports whether a value is a mapping with the key of a text that matters to the object.
+func (o *Object) resembles(n *yaml.Node) bool {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		f := o.fieldFor(n.Content[i].Value, n.Content[i+1])
+		if f != nil && f.Kind == KindText && (f.Foreign == nil || !f.Foreign.Minor) {
+			return true
+		}
+	}
+	return false
 }
 
 // valuesOf returns the values in the content of a mapping.
@@ -77,8 +91,13 @@ func (d *Decoder) foreignSetting(o *Object, f *Field, keys []string, n *yaml.Nod
 		if len(keys) > 1 { // otherwise the key is one of another program
 			d.Warn(n, "wrong-type", "expected a mapping of keys, found "+Describe(n), "")
 		}
+	case f.Kind == KindObject && about.Objects != "":
+		d.setting(f, keys, n, into)
+		d.objectsInside(f.Of, o.Field(about.Objects), n, into)
 	case f.Kind == KindTextMap:
 		d.foreignTexts(keys, n, into)
+	case about.Inside && n.Kind == yaml.MappingNode && o.resembles(n):
+		d.settings(o, keys[:len(keys)-1], n, into)
 	case about.Rest != "" && n.Kind == yaml.SequenceNode && len(n.Content) > 0:
 		d.setting(f, keys, n.Content[0], into)
 		rest := *n
@@ -156,6 +175,20 @@ func (d *Decoder) foreignObjects(f *Field, keys []string, n *yaml.Node, into *[]
 		d.objects = append(d.objects, o)
 		d.Path, d.Found, d.errors = path, found, errors
 	})
+}
+
+// objectsInside reads the named objects in a section: those under a key that stands for all, and members that the section
+// does not have but that resemble such an object.
+func (d *Decoder) objectsInside(section *Object, of *Field, n *yaml.Node, into *[]Setting) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		switch key, value := n.Content[i], Deref(n.Content[i+1]); {
+		case section.fieldFor(key.Value, value) != nil:
+		case slices.Contains(of.Foreign.Spellings, key.Value) && of.fits(section, value):
+			d.foreignObjects(of, []string{of.Key}, value, into)
+		case of.Of.resembles(value):
+			d.foreignObjects(of, []string{of.Key}, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: n.Content[i : i+2]}, into)
+		}
+	}
 }
 
 // byName returns the mapping for a list of objects that have their names inside. Without one, an object is named by its

@@ -15,7 +15,7 @@ import (
 	"github.com/flowrun/flowrun/internal/model/servername"
 )
 
-var variable = compiledOnce(`\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\{input:([^}]*)\})`)
+var variable = compiledOnce(`\$(?:\$|([A-Za-z_][A-Za-z0-9_]*)|\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\{input:([^}]*)\})|\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // compiledOnce returns a function that compiles an expression when it is needed: most commands use no
 // servers.
@@ -42,7 +42,7 @@ func (x *expansion) fill(text string) string { return variable().ReplaceAllStrin
 // valueOf returns the value of one variable as it is written in a text.
 func (x *expansion) valueOf(word string) string {
 	m := variable().FindStringSubmatch(word)
-	name := m[1] + m[2]
+	name := m[1] + m[2] + m[5]
 	switch {
 	case word == "$$":
 		return "$"

@@ -16,7 +16,8 @@ func TestExpand(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"$A ${A} ${env:A} x":                 "one one one x",
+		"$A ${A} ${env:A} {env:A} x":         "one one one one x",
+		"{env:} {env:a b} {A}":               "{env:} {env:a b} {A}",
 		"${NO_SUCH:-us-east-1} ${A:-two}":    "us-east-1 one",
 		"${EMPTY:-text} [${EMPTY}]":          "text []",
 		"${NO_SUCH:-}${env:NO_SUCH:-b}":      "b",
