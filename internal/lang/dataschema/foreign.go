@@ -117,6 +117,8 @@ func repair(doc map[string]any, path []string) repaired {
 	switch {
 	case holder == nil:
 		return nothing
+	case named && isSchema(holder[key]): // its name is wrong: a pattern
+		return dropPattern(doc, path)
 	case named:
 		return repairNamed(holder, key)
 	}
@@ -157,6 +159,27 @@ func repair(doc map[string]any, path []string) repaired {
 		}
 	}
 	delete(holder, key)
+	return removed
+}
+
+// isSchema reports whether a value can be a schema.
+func isSchema(v any) bool {
+	_, object := v.(map[string]any)
+	_, boolean := v.(bool)
+	return object || boolean
+}
+
+// dropPattern removes the schema for names that match a pattern, and the rules for all other names, which would then be also
+// for these.
+func dropPattern(doc map[string]any, path []string) repaired {
+	around, key, _ := keywordOf(doc, path[:len(path)-1])
+	patterns, ok := around[key].(map[string]any)
+	if !ok || key != "patternProperties" {
+		return nothing
+	}
+	delete(patterns, path[len(path)-1])
+	delete(around, "additionalProperties")
+	delete(around, "unevaluatedProperties")
 	return removed
 }
 

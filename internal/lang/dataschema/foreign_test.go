@@ -35,6 +35,7 @@ func TestForeignSchema(t *testing.T) {
 		{`{` + properties + `{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`, "", `{"a":["x"]}`, `{"a":["x","y"]}`},
 		{`{` + properties + `{"a":{"type":"nonsense"},"b":{"type":"string"}}}`, "properties/a/type", `{"a":1,"b":"x"}`, `{"b":1}`},
 		{`{` + properties + `{"a":{"$ref":"#/$defs/nowhere"},"b":{"type":"string"}}}`, "properties/a/$ref", `{"a":1,"b":"x"}`, `{"b":1}`},
+		{`{` + properties + `{"a":{"type":"string"}},"patternProperties":{"^x-(?!y)":{"type":"string"},"^n":{"type":"number"}},"additionalProperties":false}`, "patternProperties/^x-(?!y)", `{"a":"x","x-a":1,"n":2}`, `{"n":"x"}`},
 		{`{` + properties + `{"a":5,"b":{"type":"string"}}}`, "properties/a", `{"b":"x"}`, `{"b":1}`},
 	} {
 		var doc map[string]any
