@@ -38,14 +38,26 @@ func readable(message []byte) []byte {
 	}
 	envelope := objectOf(message)
 	result := objectOf(envelope["result"])
-	if envelope["method"] != nil || result == nil {
+	bare := len(listOf(envelope["result"])) > 0 || bytes.HasPrefix(envelope["result"], []byte(`"`))
+	switch {
+	case envelope["method"] != nil, result == nil && !bare:
 		return message
-	}
-	if !readableResult(result, envelope["result"]) {
+	case bare: // from a server that has no envelope for content
+		result = resultAround(envelope["result"])
+		readableResult(result, encoded(result, nil))
+	case !readableResult(result, envelope["result"]):
 		return message
 	}
 	envelope["result"] = encoded(result, envelope["result"])
 	return encoded(envelope, message)
+}
+
+// resultAround returns the result for a list or a text alone: a list of tools, or content.
+func resultAround(v json.RawMessage) map[string]json.RawMessage {
+	if list := listOf(v); len(list) > 0 && objectOf(list[0])["inputSchema"] != nil {
+		return map[string]json.RawMessage{"tools": v}
+	}
+	return map[string]json.RawMessage{"content": v}
 }
 
 // readableResult changes a result so that the library can read it, and reports whether it did. The kind of a result follows
@@ -61,9 +73,54 @@ func readableResult(result map[string]json.RawMessage, text json.RawMessage) (ch
 		return noteLeftOut(result, leaveOut[mcp.InitializeResult](result))
 	case has("supportedVersions"):
 		return noteLeftOut(result, leaveOut[mcp.DiscoverResult](result))
-	case json.Unmarshal(text, new(mcp.CallToolResult)) != nil:
-		readableAnswer(result)
+	}
+	renamed := rename(result, "is_error", "isError") || rename(result, "structured_content", "structuredContent")
+	if elsewhere := saysElsewhere(result); elsewhere != nil {
+		result["content"] = encoded([]json.RawMessage{textBlock(string(elsewhere))}, nil)
+		if wordOf(result["error"]) != "" {
+			result["isError"] = json.RawMessage("true")
+		}
 		return true
+	}
+	if json.Unmarshal(text, new(mcp.CallToolResult)) == nil && !slices.ContainsFunc(listOf(result["content"]), isEmptyBlock) {
+		return renamed
+	}
+	readableAnswer(result)
+	return true
+}
+
+// rename gives a field the name of the protocol, and reports whether it did.
+func rename(fields map[string]json.RawMessage, from, to string) bool {
+	if fields[from] == nil || fields[to] != nil {
+		return false
+	}
+	fields[to] = fields[from]
+	delete(fields, from)
+	return true
+}
+
+// saysElsewhere returns the JSON of an answer that has nothing of the protocol: another answer has an output. It returns nil for
+// other results.
+func saysElsewhere(result map[string]json.RawMessage) json.RawMessage {
+	if v := result["toolResult"]; v != nil && result["content"] == nil { // of the first version of the protocol
+		return v
+	}
+	for _, key := range []string{"output", "text", "error", "result", "data", "contents", "messages"} {
+		if result[key] != nil && result["content"] == nil && result["structuredContent"] == nil {
+			return encoded(result, nil)
+		}
+	}
+	return nil
+}
+
+// isEmptyBlock reports whether a block lacks what blocks of its kind have, and has something else.
+func isEmptyBlock(text json.RawMessage) bool {
+	block := objectOf(text)
+	key := map[string]string{"text": "text", "image": "data", "audio": "data", "resource": "resource"}[wordOf(block["type"])]
+	for name := range block {
+		if key != "" && block[key] == nil && !slices.Contains([]string{"type", "annotations", "_meta", "mimeType"}, name) {
+			return true
+		}
 	}
 	return false
 }
@@ -171,6 +228,8 @@ func readableBlock(text json.RawMessage) json.RawMessage {
 		return nil
 	case block == nil:
 		return textBlock(wordOf(text))
+	case isEmptyBlock(text):
+		return unknownBlock(block, text, wordOf(block["type"]))
 	case fits(text):
 		return text
 	}
