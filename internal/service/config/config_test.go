@@ -391,17 +391,24 @@ func TestSchema(t *testing.T) {
 func FuzzSettings(f *testing.F) {
 	f.Add([]byte("grace: 1s\nroots: [a]\nmcpServers: {a: {env: {B: c}}}\n"))
 	f.Add([]byte("a: &a [*a]\n"))
+	f.Add([]byte("mcpServers: {a: &a {transport: *a}}\nservers: &b {c: *b}\n"))
+	f.Add([]byte(`{"servers": [{"name": "a", "command": ["x", "y"], "env": ["A=1"], "transport": {"type": "stdio"}, "timeout": "x"}, 1], "mcp": {"b": {"cmd": "x", "env": {"A": null}}, "servers": {"c": {"tools": "*"}}}}`))
 	f.Add([]byte("history: {<<: {keep: 1}}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		list, _, found := keytable.DecodeSettings(config.Table, "config.yaml", src)
-		for _, s := range list {
-			if s.Path() == "" || s.Pos.Line < 1 {
-				t.Errorf("%+v", s)
+		for _, table := range []*keytable.Object{config.Table, config.SharedTable} {
+			list, objects, found := keytable.DecodeSettings(table, "config.yaml", src)
+			for _, s := range list {
+				if s.Path() == "" || s.Pos.Line < 1 {
+					t.Errorf("%+v", s)
+				}
 			}
-		}
-		for _, d := range found {
-			if d.Message == "" || d.Pos.File == "" {
-				t.Errorf("%+v", d)
+			for _, o := range objects {
+				found = append(found, o.LeftOut...)
+			}
+			for _, d := range found {
+				if d.Message == "" || d.Pos.File == "" {
+					t.Errorf("%+v", d)
+				}
 			}
 		}
 	})
