@@ -14,18 +14,17 @@ import (
 // printTimes looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
 // when they grew. A process prints into its files itself, so there is nothing else to see. nil records nothing.
 type printTimes struct {
-	shows   bool                   // it only shows the files: what a terminal printed is divided when the step ends
-	base    func() (string, error) // path of the file of the times, before rundir.FirstFree makes it unique
-	started time.Time
+	attempt *attempt
+	shows   bool // it only shows the files: what a terminal printed is divided when the step ends
 
 	mu       sync.Mutex
-	files    [2]*logFile // nil: the stream is not open
-	recorder logtimes.Recorder
-	path     string    // of the file of the times, "" before there is one
-	written  time.Time // when something was last added to it
-	looked   time.Time
-	timer    *time.Timer // nil: somebody else says when to look
 	ended    bool
+	files    [2]*logFile        // nil: the stream is not open
+	recorder *logtimes.Recorder // nil: nothing was printed
+	path     string             // of the file of the times, "" before there is one
+	written  time.Duration      // when something was last added to it, from the beginning of the attempt
+	looked   time.Duration
+	timer    *time.Timer // nil: somebody else says when to look
 }
 
 // When the files of a running step are looked at: soon at first, then less often while nothing is printed, and often while
@@ -42,12 +41,7 @@ func (t *attempt) newPrintTimes() *printTimes {
 	if t.session.options.LogDir == "" {
 		return nil
 	}
-	p := &printTimes{shows: t.dialog.tty != nil, started: t.began, looked: t.began, base: func() (string, error) {
-		dir, err := t.session.logFolder()
-		return filepath.Join(dir, rundir.TimesName(t.call.Path, t.call.Attempt)), err
-	}}
-	p.recorder.Start(t.began)
-	return p
+	return &printTimes{attempt: t, shows: t.dialog.tty != nil}
 }
 
 // add adds a stream.
@@ -86,19 +80,29 @@ func (p *printTimes) printed() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended && time.Since(p.looked) >= p.recorder.Pause() {
+	if !p.ended && (p.recorder == nil || time.Since(p.attempt.began)-p.looked >= p.recorder.Pause()) {
 		p.look()
 	}
 }
 
+// record records the states of the files. The lock is held.
+func (p *printTimes) record(states [2]logtimes.State) (grew bool) {
+	if p.shows || states[0].Size+states[1].Size == 0 && p.recorder == nil {
+		return false
+	}
+	if p.recorder == nil {
+		p.recorder = new(logtimes.Recorder)
+		p.recorder.Start(p.attempt.began)
+	}
+	return p.recorder.Add(time.Now(), states)
+}
+
 // look records what has grown, and shows it. The lock is held.
 func (p *printTimes) look() (grew bool) {
-	now, states := time.Now(), p.states()
-	p.looked = now
-	if !p.shows {
-		grew = p.recorder.Add(now, states)
-	}
-	if now.Sub(p.started) < showSoon {
+	p.looked = time.Since(p.attempt.began)
+	states := p.states()
+	grew = p.record(states)
+	if p.looked < showSoon {
 		return grew
 	}
 	for i, f := range p.files {
@@ -106,7 +110,7 @@ func (p *printTimes) look() (grew bool) {
 			f.show()
 		}
 	}
-	if now.Sub(p.written) >= writeMost {
+	if p.looked-p.written >= writeMost {
 		p.write(false)
 	}
 	return grew
@@ -124,6 +128,9 @@ func (p *printTimes) states() (list [2]logtimes.State) {
 
 // write adds what is new to the file of the times. It ignores errors: then the log has fewer times. The lock is held.
 func (p *printTimes) write(ended bool) {
+	if p.recorder == nil {
+		return
+	}
 	var names [2]string
 	for i, f := range p.files {
 		if f != nil {
@@ -134,8 +141,8 @@ func (p *printTimes) write(ended bool) {
 	if len(text) == 0 {
 		return
 	}
-	p.written = time.Now()
-	base, err := p.base()
+	p.written = p.looked
+	dir, err := p.attempt.session.logFolder()
 	if err != nil {
 		return
 	}
@@ -149,7 +156,7 @@ func (p *printTimes) write(ended bool) {
 		return err
 	}
 	if p.path == "" {
-		rundir.FirstFree(base, create)
+		rundir.FirstFree(filepath.Join(dir, rundir.TimesName(p.attempt.call.Path, p.attempt.call.Attempt)), create)
 		return
 	}
 	if f, err := os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
@@ -182,9 +189,7 @@ func (p *printTimes) end(streams [2]*stream) {
 			last[i] = st.state
 		}
 	}
-	if !p.shows {
-		p.recorder.Add(time.Now(), last)
-	}
+	p.record(last)
 }
 
 // settle gives the times to the outputs of the result, after the files got their names. What is too long stays in the file of
@@ -195,6 +200,9 @@ func (p *printTimes) settle(r *dag.Result) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.recorder == nil {
+		return
+	}
 	long := false
 	for i, o := range [2]*dag.Output{r.Stdout, r.Stderr} {
 		if o == nil {
