@@ -164,7 +164,11 @@ func (m *Merged) addSource(s *source, x *MergedIndex) error {
 	if err != nil {
 		return err
 	}
-	defer o.Close()
+	if len(m.opened) < maxOpen {
+		m.opened[s] = o
+	} else {
+		defer o.Close()
+	}
 	s.size = o.size
 	bounds, err := x.bounds(s, o)
 	if err != nil {

@@ -158,6 +158,26 @@ func TestMergeLosesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var texts [2]string
+			for i, index := range []*runlog.MergedIndex{&x, nil} { // what is remembered changes nothing
+				run, err := runlog.ReadRun(logs, nil, events)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m, err := run.Merge(runlog.Selection{Live: live}, index)
+				if err != nil {
+					t.Fatal(err)
+				}
+				page, settled, err := m.ReadPage(context.Background(), 1, 1000)
+				m.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts[i] = fmt.Sprint(settled, page.Total, page.Open, page.At, page.Lines)
+			}
+			if texts[0] != texts[1] {
+				t.Fatalf("%s\nwant %s", texts[0], texts[1])
+			}
 		}
 		for s := range rapid.IntRange(1, 3).Draw(t, "steps") {
 			step := fmt.Sprintf("s%d", s)
@@ -175,6 +195,9 @@ func TestMergeLosesNothing(t *testing.T) {
 				times := rapid.SampledFrom([]string{"", "o1764466000000+3\no7+5\no1+9\n", "e1764466000003+2\ne9+1\n", "o5+1\ne1+1\no+\n", "e99999999999999+80\n"}).Draw(t, "times")
 				if rapid.Bool().Draw(t, "in a file") {
 					name := step + []string{".out", ".err"}[i]
+					half := rapid.IntRange(0, len(text)).Draw(t, "half")
+					os.WriteFile(filepath.Join(logs, name), []byte(text[:half]), 0o600)
+					follow(true)
 					os.WriteFile(filepath.Join(logs, name), []byte(text), 0o600)
 					(*out).Inline, (*out).File = "", name
 					marks += times

@@ -41,20 +41,25 @@ func (x *MergedIndex) bounds(s *source, log *openPiece) ([]int64, error) {
 			break
 		}
 	}
-	found := append([]int64(nil), known.found...)
+	found, ended := append([]int64(nil), known.found...), true
 	for _, mark := range s.marks[len(found):] {
 		if mark.Size > log.size {
 			break
 		}
-		bound, ended, err := lineAfter(log, mark.Size, found)
-		if err != nil {
-			return nil, err
+		bound := log.size
+		switch n := len(found); {
+		case n > 0 && found[n-1] >= mark.Size: // in the same line
+			bound = found[n-1]
+		default:
+			var err error
+			if bound, ended, err = lineAfter(log, mark.Size); err != nil {
+				return nil, err
+			}
 		}
 		if !ended && s.age == current {
 			break
 		}
-		found = append(found, bound)
-		if ended {
+		if found = append(found, bound); ended {
 			known.marks, known.found = append(known.marks, mark.Size), append(known.found, bound)
 		}
 	}
@@ -62,11 +67,7 @@ func (x *MergedIndex) bounds(s *source, log *openPiece) ([]int64, error) {
 }
 
 // lineAfter returns where the first line begins at or after an offset, or the end of the log if its last line has not ended.
-// before are the boundaries before.
-func lineAfter(log *openPiece, at int64, before []int64) (bound int64, ended bool, err error) {
-	if n := len(before); n > 0 && before[n-1] >= at { // in the same line
-		return before[n-1], true, nil
-	}
+func lineAfter(log *openPiece, at int64) (bound int64, ended bool, err error) {
 	buf := make([]byte, 512)
 	for at--; at < log.size; {
 		n, err := log.ReadAt(buf[:min(int64(len(buf)), log.size-at)], at)
