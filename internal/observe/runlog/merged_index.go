@@ -24,7 +24,7 @@ type boundaries struct {
 
 // bounds returns, for the marks of a source, the beginning of the first line after each. Marks beyond the end of the log, and
 // the last one of a running step if its line has not ended, are left out. The lock is held.
-func (x *MergedIndex) bounds(s *source, log *openPiece) ([]int64, error) {
+func (x *MergedIndex) bounds(s *source, log *openPiece) (found []int64, err error) {
 	known := &boundaries{}
 	if s.file != "" {
 		if x.logs == nil {
@@ -41,20 +41,17 @@ func (x *MergedIndex) bounds(s *source, log *openPiece) ([]int64, error) {
 			break
 		}
 	}
-	found, ended := append([]int64(nil), known.found...), true
+	found = append(found, known.found...)
+	ended := true
 	for _, mark := range s.marks[len(found):] {
 		if mark.Size > log.size {
 			break
 		}
-		bound := log.size
-		switch n := len(found); {
-		case n > 0 && found[n-1] >= mark.Size: // in the same line
+		var bound int64
+		if n := len(found); n > 0 && found[n-1] >= mark.Size { // in the same line
 			bound = found[n-1]
-		default:
-			var err error
-			if bound, ended, err = lineAfter(log, mark.Size); err != nil {
-				return nil, err
-			}
+		} else if bound, ended, err = lineAfter(log, mark.Size); err != nil {
+			return nil, err
 		}
 		if !ended && s.age == current {
 			break
