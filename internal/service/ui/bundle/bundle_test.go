@@ -25,7 +25,7 @@ func TestFresh(t *testing.T) {
 			t.Errorf("dist/%s is out of date: run go generate ./internal/service/ui", name)
 		}
 	}
-	if names := slices.Sorted(maps.Keys(files)); !slices.Equal(names, []string{"app.css", "app.js", "chunk.js", "more.js"}) {
+	if names := slices.Sorted(maps.Keys(files)); !slices.Equal(names, []string{"app.css", "app.js", "chunk.js", "hub.js", "more.js"}) {
 		t.Errorf("the build has the files %v", names)
 	}
 }

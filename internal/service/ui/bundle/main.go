@@ -4,7 +4,8 @@
 // The result is committed, so that a build of flowrun needs neither this command nor Node.js.
 // Its file names are stable: names with a hash would conflict in every merge. Package ui adds the hash to addresses.
 //
-// app.js and chunk.js are the pages that most visits show, more.js the others (src/more.tsx).
+// app.js and chunk.js are the pages that most visits show, more.js the others (src/more.tsx), hub.js what all tabs
+// share (src/hub.ts).
 package main
 
 import (
@@ -59,7 +60,7 @@ func build(dir string) (map[string][]byte, error) {
 	}
 	result := api.Build(api.BuildOptions{
 		AbsWorkingDir:     dir,
-		EntryPoints:       []string{"src/app.tsx"},
+		EntryPoints:       []string{"src/app.tsx", "src/hub.ts"},
 		Outdir:            filepath.Join(dir, "dist"),
 		ChunkNames:        "[name]",
 		Splitting:         true,

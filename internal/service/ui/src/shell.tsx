@@ -7,8 +7,8 @@ import { bindings, useKeys } from './keys';
 import { later } from './later';
 import { announcement, Button, Dialog, toasts } from './parts';
 import { A, navigate, routed } from './router';
-import { connection } from './stream';
-import { countWaiting, waitingCount } from './waiting_count';
+import { connection, wantCounts } from './stream';
+import { waitingCount } from './waiting_count';
 
 const places = [
   { href: '/', text: 'Home', key: 'g h', icon: 'M2.500 7.500 8 3l5.500 4.500V13h-4V9.500h-3V13h-4z' },
@@ -18,9 +18,6 @@ const places = [
   { href: '/waiting', text: 'Waiting', key: 'g w', icon: 'M3 3h10v7H8l-3 3v-3H3z' },
   { href: '/locks', text: 'Locks', key: 'g l', icon: 'M4 7.500h8V13H4zM5.500 7.500V5.500a2.500 2.500 0 0 1 5 0v2' },
 ];
-
-/** How often pages that do not follow all runs count those that wait, in milliseconds. */
-const countInterval = 5000;
 
 type Theme = 'system' | 'light' | 'dark';
 const theme = signal<Theme>((localStorage.getItem('theme') as Theme) ?? 'system');
@@ -47,12 +44,7 @@ export function Shell({ children }: { children?: any }) {
   }, []);
   const closePalette = () => { palette.value = false; };
   const path = routed.value.path;
-  useEffect(() => {
-    const read = () => { if (path !== '/waiting' && path !== '/' && connection.value !== 'lost') get<{ runs: unknown[] }>('/runs', { status: 'waiting', limit: 100 }).then((d) => countWaiting(d.runs.length), () => {}); };
-    read();
-    const timer = setInterval(read, countInterval);
-    return () => clearInterval(timer);
-  }, [path]);
+  useEffect(() => wantCounts(path !== '/' && path !== '/waiting'), [path]); // those read the questions themselves
   useEffect(() => {
     const open = (e: KeyboardEvent) => {
       if (e.key.toLowerCase() !== 'k' || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey) return;

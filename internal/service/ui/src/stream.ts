@@ -1,12 +1,13 @@
-// The one stream of events of this tab. Browsers allow few connections to one service, so a tab
-// never has more than one, and none while it is hidden. When it comes back, the stream continues
-// after the last event that was received: nothing is missed.
+// The events that this tab follows, from the hub (hub.ts), which all tabs of the browser share. A hidden tab follows
+// nothing. When it comes back, it follows from the last event that it received, or reads its state again.
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import { get } from './api';
+import { signIn } from './api';
+import type { FromHub, ToHub } from './hub';
+import { countWaiting } from './waiting_count';
 
-/** Whether the stream is connected. 'idle' means that the page needs none. */
-export const connection = signal<'idle' | 'connecting' | 'open' | 'lost'>('idle');
+/** Whether the service answers. */
+export const connection = signal<'open' | 'lost'>('open');
 
 export interface Handlers {
   /** One event: a flowrun/event.v1 document. */
@@ -17,66 +18,98 @@ export interface Handlers {
   end?(status: string): void;
 }
 
-/** Follows a stream while the component is shown. An empty url follows nothing. */
-export function useStream(url: string, handlers: Handlers) {
+interface Following { run: string; after: number; handlers: Required<Handlers> }
+
+const following = new Map<number, Following>();
+let port: MessagePort | undefined, lastId = 0, counts = false;
+
+/** Follows the events of a run after one of them, or of all runs with run '', until the returned function is called. */
+export function follow(run: string, after: number, handlers: Required<Handlers>): () => void {
+  const id = ++lastId;
+  following.set(id, { run, after, handlers });
+  ask(id);
+  return () => {
+    following.delete(id);
+    send({ leave: id });
+  };
+}
+
+/** Says whether this tab wants to know how many runs wait for an answer. */
+export function wantCounts(wanted: boolean) {
+  counts = wanted;
+  send({ counts });
+}
+
+const send = (m: ToHub) => (port ??= hub()).postMessage(m);
+
+function ask(id: number) {
+  const f = following.get(id);
+  if (f && !document.hidden) send({ follow: { id, run: f.run, after: f.after } });
+}
+
+const askAll = () => following.forEach((_, id) => ask(id));
+
+/** The hub in the worker of all tabs, or in this tab. */
+function hub(): MessagePort {
+  if (!('SharedWorker' in window)) return hubHere();
+  const worker = new SharedWorker(new URL('hub.js', import.meta.url), { type: 'module', name: 'flowrun' });
+  worker.onerror = () => { // the browser cannot load it there
+    if (port !== worker.port) return;
+    port = hubHere();
+    send({ counts });
+    askAll();
+  };
+  worker.port.onmessage = receive;
+  return worker.port;
+}
+
+function hubHere(): MessagePort {
+  const c = new MessageChannel();
+  import('./hub').then((h) => h.join(c.port2), () => { connection.value = 'lost'; });
+  c.port1.onmessage = receive;
+  return c.port1;
+}
+
+function receive({ data: m }: MessageEvent<FromHub>) {
+  if (m.connection) connection.value = m.connection;
+  if (m.signedOut) signIn();
+  if (m.waiting !== undefined && counts) countWaiting(m.waiting);
+  if (m.again) askAll();
+  const f = following.get(m.id ?? 0);
+  if (!f) return;
+  for (const text of m.events ?? []) {
+    const e = JSON.parse(text);
+    if (f.run) f.after = e.seq;
+    f.handlers.event(e);
+  }
+  if (m.reset) f.handlers.reset();
+  if (m.end !== undefined) {
+    following.delete(m.id!);
+    if (m.end) f.handlers.end(m.end);
+  }
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) following.forEach((_, id) => send({ leave: id }));
+  else {
+    askAll();
+    following.forEach((f) => { if (!f.run) f.handlers.reset(); });
+  }
+});
+addEventListener('pagehide', () => { if (port) send({ bye: true }); });
+addEventListener('pageshow', (e) => { if (e.persisted) { send({ counts }); askAll(); } });
+addEventListener('online', () => { if (port) send({ retry: true }); });
+setInterval(() => { if (following.size && !document.hidden) send({}); }, 10_000); // this tab is still there
+
+/** Follows a run, or all runs, while the component is shown. */
+export function useStream(run: string, after: number, handlers: Handlers) {
   const current = useRef(handlers);
   current.current = handlers;
-  useEffect(() => (url ? follow(url, {
+  useEffect(() => follow(run, after, {
     event: (e) => current.current.event(e),
     reset: () => current.current.reset?.(),
     end: (status) => current.current.end?.(status),
-  }) : undefined), [url]);
-}
-
-const maxDelay = 15_000;
-
-/** Follows a stream until the returned function is called. */
-export function follow(url: string, handlers: Required<Handlers>): () => void {
-  let source: EventSource | undefined, last = '', delay = 500, timer = 0, over = false;
-  const close = () => {
-    clearTimeout(timer);
-    source?.close();
-    source = undefined;
-  };
-  const open = () => {
-    close();
-    if (over || document.hidden) return;
-    connection.value = connection.value === 'lost' ? 'lost' : 'connecting';
-    const s = (source = new EventSource(url + (last && (url.includes('?') ? '&' : '?') + 'after=' + last)));
-    s.onopen = () => { connection.value = 'open'; delay = 500; };
-    s.onmessage = (m) => {
-      if (m.lastEventId) last = m.lastEventId;
-      handlers.event(JSON.parse(m.data));
-    };
-    s.addEventListener('reset', () => handlers.reset());
-    s.addEventListener('end', (m) => {
-      over = true;
-      close();
-      connection.value = 'idle';
-      handlers.end(JSON.parse((m as MessageEvent).data).status);
-    });
-    s.onerror = () => { // also after a normal end of the connection
-      close();
-      connection.value = 'lost';
-      get('/session').catch(() => {}); // signs in again if the session has ended; a stream does not say why it failed
-      timer = setTimeout(open, delay);
-      delay = Math.min(delay * 2, maxDelay);
-    };
-  };
-  const visibility = () => {
-    if (document.hidden) close();
-    else if (!source) open();
-  };
-  document.addEventListener('visibilitychange', visibility);
-  addEventListener('online', open);
-  open();
-  return () => {
-    over = true;
-    close();
-    document.removeEventListener('visibilitychange', visibility);
-    removeEventListener('online', open);
-    connection.value = 'idle';
-  };
+  }), [run, after]);
 }
 
 /**
@@ -89,5 +122,5 @@ export function useChanges(reload: () => void, wanted: (e: any) => boolean = () 
     if (!timer.current) timer.current = setTimeout(() => { timer.current = 0; reload(); }, interval);
   };
   useEffect(() => () => clearTimeout(timer.current), []);
-  useStream('/api/v1/events', { event: (e) => { if (wanted(e)) due(); }, reset: due });
+  useStream('', 0, { event: (e) => { if (wanted(e)) due(); }, reset: due });
 }

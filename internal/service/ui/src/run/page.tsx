@@ -126,7 +126,7 @@ function useEvents(id: string, follower: Follower) {
     events.value = events.value.concat(state.queue);
     state.queue = [];
   };
-  useStream(`/api/v1/runs/${encodeURIComponent(id)}/events` + (after.value ? `?after=${after.value}` : ''), {
+  useStream(id, after.value, {
     event: (e: RunEvent) => {
       state.queue.push(e);
       state.frame ||= requestAnimationFrame(show);
