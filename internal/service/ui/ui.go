@@ -37,7 +37,7 @@ const Policy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-a
 
 // Patterns returns the patterns of the mux under which Handler serves.
 func Patterns() []string {
-	return []string{"GET /{$}", "GET /runs", "GET /runs/", "GET /tools", "GET /tools/", "GET /schedules", "GET /waiting", "GET /locks", "GET /edit/", "GET /assets/"}
+	return []string{"GET /{$}", "GET /runs", "GET /runs/", "GET /tools", "GET /tools/", "GET /schedules", "GET /waiting", "GET /locks", "GET /audit", "GET /edit/", "GET /assets/"}
 }
 
 // Handler serves the pages, and their files under /assets/. Safe for concurrent use.

@@ -13,7 +13,7 @@ import (
 // pages returns the addresses of all pages.
 func pages() map[string]string {
 	list := map[string]string{
-		"home": "/", "runs": "/runs", "tools": "/tools", "schedules": "/schedules", "waiting": "/waiting", "locks": "/locks", "missing": "/runs/1m80yahhymcge", "no-page": "/nope", "no-tool": "/tools/nosuch",
+		"home": "/", "runs": "/runs", "tools": "/tools", "schedules": "/schedules", "waiting": "/waiting", "locks": "/locks", "audit": "/audit", "missing": "/runs/1m80yahhymcge", "no-page": "/nope", "no-tool": "/tools/nosuch",
 		"edit": "/edit/report", "graph-many": "/runs/" + runs["many"] + "/graph", "run-diff": "/runs/" + runs["report"] + "/changes?with=" + runs["deploy"],
 	}
 	for _, tab := range []string{"", "graph", "timeline", "steps", "logs", "artifacts", "events", "definition", "changes"} {

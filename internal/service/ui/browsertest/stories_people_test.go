@@ -77,6 +77,19 @@ func TestOperator(t *testing.T) {
 			t.Errorf("the audit log has no %q:\n%s", want, log)
 		}
 	}
+	if eval[bool](b, `[...document.querySelectorAll('nav a')].some((a) => a.innerText === 'Audit')`) {
+		t.Error("an operator is led to the audit log")
+	}
+	admin := open(t, main)
+	admin.click("Audit")
+	admin.do(chromedp.SendKeys(chromedp.CSS("input[aria-label=Person]"), "otto\r"))
+	const entries = `[...document.querySelectorAll('table.audit tbody tr')].map((r) => r.innerText.replace(/\s+/g, ' '))`
+	admin.until(entries + `.length === 3 && ` + entries + `.every((r) => r.includes('otto'))`)
+	admin.click("answer")
+	admin.until(entries + `.length === 1 && ` + entries + `[0].includes('` + waits + ` gate: approved')`)
+	admin.click(waits)
+	admin.until(`location.pathname === '/runs/` + waits + `'`)
+	admin.goToText("/audit?action=prune&who=otto", "Nothing matches these filters.")
 }
 
 // A user who is removed is out at once, also in a tab that is open.

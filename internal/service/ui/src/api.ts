@@ -118,5 +118,8 @@ export const session = signal<Session | undefined>(undefined);
 /** Whether actions are shown: to run, cancel and answer. The service checks it again. */
 export const mayOperate = () => !!session.value && !session.value.read_only && session.value.role !== 'viewer';
 
+/** Whether the audit log can be read here. */
+export const mayAudit = () => session.value?.role === 'admin';
+
 /** Whether definitions can be changed here. */
 export const mayEdit = () => mayOperate() && session.value!.role === 'admin';

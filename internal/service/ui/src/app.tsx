@@ -26,6 +26,7 @@ const routes: [pattern: string, page: (p: { params: Record<string, string> }) =>
   ['/tools', later('ToolList')],
   ['/tools/:name/:tab?', later('ToolPage')],
   ['/schedules', later('Schedules')],
+  ['/audit', later('Audit')],
   ['/edit/:name', later('Editor')],
 ];
 

@@ -1,5 +1,6 @@
 // The second file: what most visits do not need. later.tsx loads it.
 export { Artifacts } from './run/artifacts';
+export { Audit } from './audit';
 export { Changes } from './run/changes';
 export { Definition } from './run/definition';
 export { Editor } from './editor';

@@ -14,7 +14,8 @@ import type { RunList, RunRow } from './types';
 
 const pageSize = 50;
 const filterStates: State[] = ['running', 'pending', 'waiting', 'succeeded', 'failed', 'timed-out', 'interrupted', 'cancelled'];
-const ages: Record<string, [text: string, ms: number]> = {
+/** The choices of a time until now. */
+export const ages: Record<string, [text: string, ms: number]> = {
   '1h': ['Last hour', 3_600_000], '24h': ['Last 24 hours', 86_400_000], '7d': ['Last 7 days', 7 * 86_400_000], '30d': ['Last 30 days', 30 * 86_400_000],
 };
 const origins: [value: string, text: string][] = [['', 'Any trigger'], ['cli', 'Command line'], ['api', 'API'], ['schedule', 'Schedules'], ['backfill', 'Backfills'], ['file', 'Files'], ['after', 'Other tools'], ['webhook', 'Webhooks'], ['mcp', 'MCP'], ['call', 'Models'], ['detach', 'Detached']];
@@ -93,7 +94,7 @@ export function Runs() {
       <Button onClick={() => { bulk.value = 'cancel'; }} disabled={!chosen.some((r) => !settled(r.status))}>Cancel</Button>
       <Button onClick={() => { bulk.value = 'retry'; }} disabled={!chosen.some((r) => settled(r.status))}>Retry</Button>
       {chosen.length === 2 && <LinkButton href={`${pathOf('runs', chosen[0].id, 'changes')}?with=${chosen[1].id}`}>Compare</LinkButton>}
-      <Button kind="quiet" onClick={() => { selected.value = new Set(); }}>Clear the selection</Button>
+      <Button kind="quiet" aria-label="Clear the selection" title="Clear the selection" onClick={() => { selected.value = new Set(); }}>×</Button>
     </div>}
     <div class="section">
       <Load from={list}>{(data) => data.runs.length === 0
@@ -112,7 +113,7 @@ export function Runs() {
 }
 
 /** An input that keeps what somebody is typing, also when the page is shown again. */
-function Typed({ value, ...rest }: { value: string; [name: string]: any }) {
+export function Typed({ value, ...rest }: { value: string; [name: string]: any }) {
   const ref = useRef<HTMLInputElement>(null);
   useEffect(() => { if (document.activeElement !== ref.current) ref.current!.value = value; }, [value]);
   return <input ref={ref} {...rest} />;
@@ -177,7 +178,7 @@ function Views({ active }: { active: boolean }) {
 }
 
 /** The time range: an age, or two times. */
-function Times() {
+export function Times() {
   const q = routed.value.query;
   const custom = useSignal(q.has('since') || q.has('until'));
   const local = (name: string) => {
