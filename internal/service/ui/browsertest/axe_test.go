@@ -2,7 +2,6 @@ package browsertest
 
 import (
 	"compress/gzip"
-	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -33,22 +32,18 @@ type finding struct {
 	Nodes            []struct{ HTML, FailureSummary string }
 }
 
-// TestAccessibility checks every page in both themes, and at the width of a phone.
+// TestAccessibility checks every page in both themes, from the width of a phone to that of a large screen.
 func TestAccessibility(t *testing.T) {
 	source, err := axe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, look := range []struct {
-		theme string
-		width int64
-	}{{"light", 1280}, {"dark", 1280}, {"light", 390}} {
-		t.Run(fmt.Sprint(look.theme, " ", look.width), func(t *testing.T) {
+	for _, theme := range []string{"light", "dark"} {
+		t.Run(theme, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, main)
 			b.expect("404")
-			b.theme(look.theme)
-			b.do(chromedp.EmulateViewport(look.width, 800))
+			b.theme(theme)
 			if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
 				t.Fatal(err)
 			}
@@ -57,16 +52,16 @@ func TestAccessibility(t *testing.T) {
 			for name, path := range all {
 				b.goTo(path)
 				b.settled()
-				for _, f := range eval[[]finding](b, `axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map((n) => ({HTML: n.html.slice(0, 300), FailureSummary: n.failureSummary}))})))`) {
-					if f.Impact != "serious" && f.Impact != "critical" {
-						continue
+				for _, width := range []int64{360, 800, 1100, 1440} {
+					b.do(chromedp.EmulateViewport(width, 800))
+					for _, f := range eval[[]finding](b, `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() => axe.run(document, {resultTypes: ['violations']})).then((r) => r.violations.map((v) => ({ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map((n) => ({HTML: n.html.slice(0, 300), FailureSummary: n.failureSummary}))})))`) {
+						for i, n := range f.Nodes[:min(len(f.Nodes), 3)] {
+							t.Errorf("%s, %d px: %s (%s): %s\n%s (%d of %d)\n%s", name, width, f.ID, f.Impact, f.Help, n.HTML, i+1, len(f.Nodes), n.FailureSummary)
+						}
 					}
-					for i, n := range f.Nodes[:min(len(f.Nodes), 3)] {
-						t.Errorf("%s: %s (%s): %s\n%s (%d of %d)\n%s", name, f.ID, f.Impact, f.Help, n.HTML, i+1, len(f.Nodes), n.FailureSummary)
+					if wide := eval[string](b, tooWide+`document.documentElement.scrollWidth > innerWidth ? tooWide() : ''`); wide != "" {
+						t.Errorf("%s, %d px is too wide: %s", name, width, wide)
 					}
-				}
-				if wide := eval[string](b, tooWide+`document.documentElement.scrollWidth > innerWidth ? tooWide() : ''`); wide != "" {
-					t.Errorf("%s is too wide: %s", name, wide)
 				}
 			}
 		})

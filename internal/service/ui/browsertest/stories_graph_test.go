@@ -36,6 +36,8 @@ func TestGraphKeys(t *testing.T) {
 	b.until(`document.querySelector('#node-test.selected')`)
 	b.press(kb.Enter)
 	b.until(`location.pathname.endsWith('/logs') && location.search.includes('step=test')`)
+	b.press("f") // one key leads to the graph from every view
+	b.until(`location.pathname.endsWith('/graph') && document.activeElement?.classList.contains('graph-box')`)
 }
 
 // A graph of 2,000 steps shows at once, can be searched, and stays usable.

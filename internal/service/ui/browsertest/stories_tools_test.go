@@ -104,8 +104,9 @@ func TestSchedules(t *testing.T) {
 	b.has("has started")
 	b.goTo("/schedules?schedule=nightly")
 	b.click("Backfill")
-	b.has("that has no run, oldest first")
-	b.clickOn(`document.querySelector('dialog .primary')`)
+	b.has("without a run, oldest first")
+	b.until(`document.querySelectorAll('.backfill-times li').length >= 7`)
+	b.clickOn(`[...document.querySelectorAll('dialog .primary')].find((e) => /^Start \d+ runs$/.test(e.innerText))`)
 	b.has("The backfill starts")
 	b.until(`document.querySelector('.past').innerText.includes('succeeded')`)
 }

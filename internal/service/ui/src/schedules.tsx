@@ -194,26 +194,39 @@ function Past({ schedule: s }: { schedule: Schedule }) {
 
 /** Starts runs for the past times of a range that have none. */
 function BackfillButton({ schedule: s, from, to, started }: { schedule: Schedule; from: Date; to: Date; started(): void }) {
-  const asks = useSignal(false), busy = useSignal(false), parallel = useSignal(1);
-  const start = async () => {
-    busy.value = true;
-    await attempt(async () => {
-      const body = { from: from.toISOString(), to: new Date(Math.min(to.getTime(), serviceNow() - 1000)).toISOString(), max_parallel: parallel.value };
-      const { times } = await send<{ times: { status?: string }[] }>('POST', route(s.name, 'backfill'), body);
-      toast(`The backfill starts ${count(times.filter((t) => !t.status).length, 'run')} of ${s.tool}.`);
-      asks.value = false;
-    });
-    busy.value = false;
-    started();
-  };
+  const asks = useSignal(false);
   const stop = () => attempt(() => send('DELETE', route(s.name, 'backfill')), 'No more runs of a backfill start.').then(started);
   return <div class="row">
     <Button onClick={() => { asks.value = true; }}>Backfill</Button>
     <Button kind="quiet" onClick={stop}>Stop the backfill</Button>
-    {asks.value && <Dialog title={`Backfill ${s.name}`} onClose={() => { asks.value = false; }}>
-      <p>This runs <code>{s.tool}</code> once for each time from {clock(from.getTime())} to {clock(to.getTime())} that has no run, oldest first.</p>
-      <label>Active at once <input type="number" min="1" value={parallel.value} onInput={(e: any) => { parallel.value = Math.max(1, Number(e.currentTarget.value) || 1); }} /></label>
-      <div class="actions"><Button onClick={() => { asks.value = false; }}>Not now</Button><Button kind="primary" busy={busy.value} onClick={start}>Start</Button></div>
-    </Dialog>}
+    <A class="button quiet" href={`/runs?origin=${encodeURIComponent('backfill:' + s.name)}`}>Runs of backfills</A>
+    {asks.value && <BackfillDialog schedule={s} from={from} to={to} close={() => { asks.value = false; started(); }} />}
   </div>;
+}
+
+const listed = 8;
+
+/** Shows for which times the service would start runs, and starts them. */
+function BackfillDialog({ schedule: s, from, to, close }: { schedule: Schedule; from: Date; to: Date; close(): void }) {
+  const busy = useSignal(false), parallel = useSignal(1);
+  const request = (more: object) => send<{ times: { at: string; status?: string }[] }>('POST', route(s.name, 'backfill'), { from: from.toISOString(), to: new Date(Math.min(to.getTime(), serviceNow() - 1000)).toISOString(), ...more });
+  const missing = useResource(() => request({ dry_run: true }).then((d) => d.times.filter((t) => !t.status)));
+  const start = async () => {
+    busy.value = true;
+    await attempt(async () => {
+      const { times } = await request({ max_parallel: parallel.value });
+      toast(`The backfill starts ${count(times.filter((t) => !t.status).length, 'run')} of ${s.tool}.`);
+      close();
+    });
+    busy.value = false;
+  };
+  const n = missing.data.value?.length ?? 0;
+  return <Dialog title={`Backfill ${s.name}`} onClose={close}>
+    <Load from={missing}>{(list) => <>
+      <p>This runs <code>{s.tool}</code> for {count(list.length, 'time')} from {clock(from.getTime())} to {clock(to.getTime())} without a run, oldest first:</p>
+      <ul class="backfill-times">{list.slice(0, listed).map((t) => <li key={t.at} class="number">{inZone(t.at)}</li>)}{list.length > listed && <li class="muted">and {list.length - listed} more, until <span class="number">{inZone(list.at(-1)!.at)}</span></li>}</ul>
+    </>}</Load>
+    <label>Active at once <input type="number" min="1" value={parallel.value} onInput={(e: any) => { parallel.value = Math.max(1, Number(e.currentTarget.value) || 1); }} /></label>
+    <div class="actions"><Button onClick={close}>Not now</Button><Button kind="primary" busy={busy.value} disabled={n === 0} onClick={start}>{n ? `Start ${count(n, 'run')}` : 'Start'}</Button></div>
+  </Dialog>;
 }

@@ -7,22 +7,26 @@ import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
 
+/** How many buttons stand beside the menu. */
+const mostButtons = 3;
+
 export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
   const open = useSignal('');
   const close = () => { open.value = ''; };
-  const live = !settled(run.status) || run.steps.some((s) => s.status === 'running');
   const cancelRetry = async () => {
     if (await attempt(() => send('POST', `/runs/${encodeURIComponent(run.id)}/cancel`, {}), 'The run is not retried')) reload();
   };
+  const done = settled(run.status), live = !done || run.steps.some((s) => s.status === 'running');
+  const buttons = !mayOperate() ? [] : [
+    live && <Button key="cancel" kind="danger" onClick={() => { open.value = 'cancel'; }}>Cancel</Button>,
+    done && run.status !== 'succeeded' && <Button key="resume" kind="primary" onClick={() => { open.value = 'resume'; }}>Resume</Button>,
+    done && <Button key="retry" onClick={() => { open.value = 'retry'; }}>Retry</Button>,
+    run.retry_at && <Button key="cancel-retry" onClick={cancelRetry}>Do not retry automatically</Button>,
+    !isPath(run.tool) && <LinkButton key="again" href={`${pathOf('tools', run.tool, 'run')}?from=${run.id}`}>Run again …</LinkButton>,
+  ].filter(Boolean);
   return <>
-    {mayOperate() && <>
-      {live && <Button kind="danger" onClick={() => { open.value = 'cancel'; }}>Cancel</Button>}
-      {settled(run.status) && run.status !== 'succeeded' && <Button kind="primary" onClick={() => { open.value = 'resume'; }}>Resume</Button>}
-      {settled(run.status) && <Button onClick={() => { open.value = 'retry'; }}>Retry</Button>}
-      {run.retry_at && <Button onClick={cancelRetry}>Do not retry automatically</Button>}
-      {!isPath(run.tool) && <LinkButton href={`${pathOf('tools', run.tool, 'run')}?from=${run.id}`}>Run again …</LinkButton>}
-    </>}
-    <Menu label="More actions"><Copy text={() => asCli(call(run))}>Copy as CLI</Copy><Copy text={() => asCurl(call(run))}>Copy as curl</Copy></Menu>
+    {buttons.slice(0, mostButtons)}
+    <Menu label="More actions">{buttons.slice(mostButtons)}<Copy text={() => asCli(call(run))}>Copy as CLI</Copy><Copy text={() => asCurl(call(run))}>Copy as curl</Copy></Menu>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}

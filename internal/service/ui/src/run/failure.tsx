@@ -10,7 +10,7 @@ import { explain, Glyph, word } from '../status';
 import { failedStates, firstInteresting, readEnd, type Lines } from './logs';
 import { tabHref } from './page';
 
-/** The box of a run that failed. Where its log is open, the last lines are not shown again. */
+/** The box of a run that failed. Where its log is what the page opens with, the last lines are not shown again. */
 export function Failure({ run, lines }: { run: RunDoc; lines: boolean }) {
   const step = run.steps.some((s) => failedStates.includes(s.status)) ? firstInteresting(run.steps) : undefined;
   return <section class={`failure s-${run.status}`} aria-label="Why the run failed">

@@ -2,7 +2,7 @@
 // from afar nodes are drawn without their texts, so that thousands of steps stay smooth.
 import './graph.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { signal, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { count, duration } from '../format';
 import { useKeys } from '../keys';
 import { announcement, Button } from '../parts';
@@ -28,6 +28,9 @@ export interface GraphProps {
 }
 
 /** The graph, with its tools: search, zoom, minimap. */
+/** Whether the next graph that appears gets the focus. */
+export const wantsFocus = signal(false);
+
 export function Graph(p: GraphProps) {
   const { doc } = p;
   const box = useRef<HTMLDivElement>(null);
@@ -42,6 +45,8 @@ export function Graph(p: GraphProps) {
   };
   useEffect(() => {
     const el = box.current!;
+    if (wantsFocus.peek()) el.focus();
+    wantsFocus.value = false;
     moved.current = false;
     const resize = new ResizeObserver(() => {
       size.value = { w: el.clientWidth, h: el.clientHeight };

@@ -18,6 +18,7 @@ import { Actions } from './actions';
 import { Events } from './events';
 import { Failure } from './failure';
 import { durations } from './fold';
+import { wantsFocus } from './graph';
 import { GraphTab, readGraph } from './graph_tab';
 import { failedStates, Logs } from './logs';
 import { Notices } from './notices';
@@ -67,7 +68,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   const first = useRef({ id: '', name: '' }).current; // the first view stays, also when the run ends
   if (run && first.id !== id) Object.assign(first, { id, name: firstView(run) });
   const chosen = tabs.find((t) => t.name === (tab || first.name)) ?? tabs[0];
-  useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })));
+  useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })).concat(chosen.name === 'graph' ? [] : [{ keys: 'f', does: 'Go to the graph', run: () => { wantsFocus.value = true; navigate(tabHref(id, 'graph')); } }]));
   useEffect(() => { if (chosen.drawn) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
   const moment = useMoment(events, !!run && settled(run.status), run?.last_sign);
   const status = run?.status;
@@ -79,7 +80,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
       // While the run goes on, its events are ahead of the document.
       const d = fresh && read.status === 'running' ? { ...read, steps: asOf(read.steps, { ...moment, state: moment.live, past: false }) } : read;
       return read.id === id && <>
-        {['failed', 'timed-out'].includes(d.status) && <Failure run={d} lines={chosen.name !== 'logs'} />}
+        {['failed', 'timed-out'].includes(d.status) && <Failure run={d} lines={first.name !== 'logs'} />}
         <Head run={d} moment={moment} resumes={events.filter((e) => e.kind === 'run.resumed').length} />
         <Questions id={id} steps={d.steps.filter((s) => s.status === 'waiting').map((s) => s.id)} reload={reload} />
         <Tabs label="Views of the run" selected={chosen.name} tabs={tabs.filter((t) => t.name !== 'artifacts' || t === chosen || keptCount(d.steps) > 0).map((t) => ({ name: t.name, href: tabHref(id, t.name), text: t.text, count: t.name === 'steps' ? d.steps.length : t.name === 'artifacts' ? keptCount(d.steps) : undefined }))} />

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { ApiError, get, mayOperate, send, toError, useResource } from '../api';
 import { asCli, asCurl } from '../command';
 import { belongs, Fields, givenText, read, useTexts } from '../fields';
-import { Button, Copy, Problem, Section } from '../parts';
+import { Button, Copy, Menu, Problem, Section } from '../parts';
 import { navigate, pathOf, routed, setQuery } from '../router';
 import type { GraphDoc } from '../run/graph_model';
 import { DryRun } from './dryrun';
@@ -64,9 +64,8 @@ export function RunForm({ tool }: { tool: Tool }) {
         <div class="actions">
           {mayOperate() && <Button kind="primary" type="submit" busy={busy.value === 'run'}>Run</Button>}
           {mayOperate() && <Button onClick={() => submit('dry-run')} busy={busy.value === 'dry-run'}>Dry run</Button>}
-          <Copy kind="quiet" text={() => asCli(call())}>Copy as CLI</Copy>
-          <Copy kind="quiet" text={() => asCurl(call())}>Copy as curl</Copy>
           {Object.values(texts.value).some((v) => v !== '') && <Button kind="quiet" onClick={() => { texts.value = {}; error.value = plan.value = undefined; }}>Clear</Button>}
+          <Menu label="More actions"><Copy text={() => asCli(call())}>Copy as CLI</Copy><Copy text={() => asCurl(call())}>Copy as curl</Copy></Menu>
         </div>
       </form>
     </Section>
