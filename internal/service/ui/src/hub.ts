@@ -85,13 +85,13 @@ export function join(port: MessagePort) {
       tabs.delete(tab);
     }
   };
+  port.postMessage({ connection: broken.size ? 'lost' : 'open' } satisfies FromHub); // the tab knows that the hub works
 }
 
 function follow(tab: Tab, { id, run, after }: NonNullable<ToHub['follow']>) {
   leave(tab, id);
   const f: Follower = { tab, id, at: after };
   tab.follows.set(id, f);
-  if (broken.size) tab.port.postMessage({ connection: 'lost' });
   if (run === '') {
     all.add(f);
     connect();
@@ -295,5 +295,5 @@ function count() {
   }, () => {});
 }
 
-// In a worker, tabs arrive as connections.
-if ('onconnect' in self) (self as any).onconnect = (e: MessageEvent) => join(e.ports[0]);
+// In a worker, tabs arrive as connections. A browser whose workers have no streams must not use it there.
+if ('onconnect' in self && 'EventSource' in self) (self as any).onconnect = (e: MessageEvent) => join(e.ports[0]);

@@ -21,6 +21,7 @@ export interface Handlers {
 interface Following { run: string; after: number; handlers: Required<Handlers> }
 
 const following = new Map<number, Following>();
+const patience = 10_000; // milliseconds until a worker must have said something
 let port: MessagePort | undefined, lastId = 0, counts = false;
 
 /** Follows the events of a run after one of them, or of all runs with run '', until the returned function is called. */
@@ -52,15 +53,21 @@ const askAll = () => following.forEach((_, id) => ask(id));
 /** The hub in the worker of all tabs, or in this tab. */
 function hub(): MessagePort {
   if (!('SharedWorker' in window)) return hubHere();
-  const worker = new SharedWorker(new URL('hub.js', import.meta.url), { type: 'module', name: 'flowrun' });
-  worker.onerror = () => { // the browser cannot load it there
-    if (port !== worker.port) return;
+  const worker = new SharedWorker(new URL('hub.js', import.meta.url), { type: 'module', name: 'flowrun' }), shared = worker.port;
+  const instead = () => { // the browser cannot run it there
+    clearTimeout(late);
+    if (port !== shared) return;
+    send({ bye: true });
     port = hubHere();
     send({ counts });
     askAll();
+  }, late = setTimeout(instead, patience);
+  worker.onerror = instead;
+  shared.onmessage = (m) => {
+    clearTimeout(late);
+    if (port === shared) receive(m);
   };
-  worker.port.onmessage = receive;
-  return worker.port;
+  return shared;
 }
 
 function hubHere(): MessagePort {
