@@ -41,7 +41,7 @@ func (t *attempt) newPrintTimes() *printTimes {
 	if t.session.options.LogDir == "" {
 		return nil
 	}
-	return &printTimes{attempt: t, shows: t.dialog.tty != nil}
+	return &printTimes{attempt: t, shows: t.dialog.Terminal() != nil}
 }
 
 // add adds a stream.

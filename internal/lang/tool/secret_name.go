@@ -6,7 +6,7 @@ import (
 )
 
 var secretWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(token|password|passwd|passphrase|secret|credentials?|api[_-]?key|private[_-]?key|access[_-]?key)$`)
+	return regexp.MustCompile(`(?i)(token|password|passwd|passphrase|secret|credentials?|api[_-]?key|private[_-]?key|access[_-]?key|[_-]pass|[_-]pwd)$`)
 })
 
 // LooksSecret reports whether a parameter or variable with that name probably holds a secret: the name ends in a word
