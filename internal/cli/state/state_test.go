@@ -14,7 +14,7 @@ import (
 // TestChanges: what KEY=VALUE and KEY:=JSON set, by the type of the key.
 func TestChanges(t *testing.T) {
 	k := &keeper{id: history.StateID{Tool: "sync", File: "/t/sync.yaml"}, keys: []*tool.StateKey{
-		{Name: "LAST_ID", Type: "number"}, {Name: "NAME", Type: "string"}, {Name: "DONE", Type: "boolean"}, {Name: "SEEN", Type: "array"}}}
+		{Name: "LAST_ID", Type: "number"}, {Name: "NAME", Type: "string"}, {Name: "DONE", Type: "boolean"}, {Name: "SEEN", Type: "array"}, {Name: "COUNT", Type: "integer"}}}
 	for word, want := range map[string]string{
 		"LAST_ID=1200":      "LAST_ID 1200",
 		"LAST_ID:=1200":     "LAST_ID 1200",
@@ -26,10 +26,12 @@ func TestChanges(t *testing.T) {
 		"LAST_ID=many":      "cannot set LAST_ID",
 		"LAST_ID:=many":     "the value of LAST_ID is not JSON",
 		`LAST_ID:="1200"`:   "cannot set LAST_ID",
+		"COUNT=1.5":         `cannot set COUNT: expected an integer, got "1.5"`,
+		"SEEN:=[1":          "the value of SEEN is not JSON",
 		"NAME":              `unexpected argument "NAME": write values as KEY=VALUE`,
 		"=x":                `unexpected argument "=x": write values as KEY=VALUE`,
 		"LAST_IDS=1":        `the state of tool sync has no value "LAST_IDS"; did you mean "LAST_ID"?`,
-		"SOMETHING_ELSE=42": `the state of tool sync has no value "SOMETHING_ELSE"; it has LAST_ID, NAME, DONE, SEEN`,
+		"SOMETHING_ELSE=42": `the state of tool sync has no value "SOMETHING_ELSE"; it has LAST_ID, NAME, DONE, SEEN, COUNT`,
 	} {
 		got := ""
 		list, err := k.changes(&cobra.Command{Use: "set"}, []string{word})

@@ -98,6 +98,13 @@ func TestParseProblems(t *testing.T) {
 		{"hello|--parameter|N|n|type=number|default=many", []string{"a number"}},
 		{"hello|--parallel", []string{"--parallel"}},
 		{"hello|--inherit-env|maybe|--retry-attempts|2", []string{`--inherit-env: "maybe" is not true or false`, "--retry-attempts"}},
+		{"hello|--run|true|--test-param|A=1", []string{"--test-param must follow the --test"}},
+		{"hello|--run|a|--run|b|--override=yes", []string{"--run is given twice", "--override takes no value"}},
+		{"hello|--parameter|A|a|type=nmber|required=yes|min-length=x|default=1|default=2", []string{
+			`parameter A, type: "nmber" is not one of string, number, boolean, array, object; did you mean "number"?`, `parameter A, required: "yes" is not true or false`,
+			`parameter A, min-length: "x" is not a whole number`, "parameter A, default is given twice"}},
+		{"hello|--step|a|true|--step|a|false|--step-command-linux|b|1|--step-command-linux|b|2|--env-var|X", []string{
+			`the step "a" is given twice`, `the step "b" has a command for linux twice`, `--env-var: "X" is not NAME=VALUE`}},
 		{"hello|--bash|a\xff", []string{"is not UTF-8"}},
 	} {
 		got := Parse(strings.Split(c.words, "|")).Problems

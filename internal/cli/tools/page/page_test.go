@@ -16,7 +16,7 @@ func TestOneScope(t *testing.T) {
 	}{
 		{nil, "local"}, {[]string{"user"}, "user"}, {[]string{"global", "global"}, "global"}, {[]string{"any"}, "any"},
 		{[]string{"user", "global"}, "the scopes global and user cannot be combined"},
-		{[]string{"usr"}, `--scope "usr" is not one of`},
+		{[]string{"usr"}, `--scope "usr" is not one of local, user, global, any; did you mean "user"?`},
 	} {
 		got, err := OneScope(c.given, "local")
 		if err != nil {
