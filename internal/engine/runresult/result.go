@@ -119,7 +119,7 @@ type StepResult struct {
 	stdout, stderr *dag.Output
 }
 
-// maxStepsWithoutGC is how many steps newResult lists without collecting garbage first.
+// maxStepsWithoutGC is how many steps New lists without collecting garbage first.
 const maxStepsWithoutGC = 10_000
 
 // New returns the result of a run with that state, without its durations.

@@ -30,7 +30,7 @@ func Of(v any, delimiter string) string {
 	return Element(v)
 }
 
-// Element is textOf for an element of an array. Lists and objects become JSON.
+// Element is Of for an element of an array. Lists and objects become JSON.
 func Element(v any) string {
 	switch v := v.(type) {
 	case nil:
