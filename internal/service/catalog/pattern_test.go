@@ -23,7 +23,7 @@ func TestMatchesAny(t *testing.T) {
 	}
 }
 
-// TestIsPath: what is a path is no name of a tool that is offered.
+// TestIsPath: a path is not the name of a tool that is offered.
 func TestIsPath(t *testing.T) {
 	for name, want := range map[string]bool{"deploy": false, "v1.2": false, "deploy.yaml": true, "deploy.YML": true, "a.tool.js": true, "./deploy": true, `a\b`: true} {
 		if got := IsPath(name); got != want {
