@@ -1,4 +1,4 @@
-package engine_test
+package runresult
 
 import (
 	"encoding/json"
@@ -7,23 +7,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine"
-	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
 // TestDefinitions: the definitions of a run have names without folders, and each is named once.
 func TestDefinitions(t *testing.T) {
 	one, two := "sha256:"+strings.Repeat("1", 64), "sha256:"+strings.Repeat("2", 64)
-	run := engine.RecordedRun{Record: &history.Record{Sources: []tool.Source{
+	got := DefinitionsOf([]tool.Source{
 		{Name: "./a.yaml", File: "/home/ada/a.yaml", Digest: one, Text: []byte("a")},
 		{From: "/home/ada/a.yaml", Name: "b", File: `C:\tools\b.yaml`, Scope: tool.ScopeUser, Digest: two, Text: []byte("b")},
 		{From: "/home/ada/b.yaml", Name: "a", File: "/home/ada/a.yaml", Digest: one, Text: []byte("a")},
 		{From: "/home/ada/a.yaml", Name: "found", Scope: tool.ScopeDiscovered, Digest: one, Text: []byte("f")},
-	}}}
-	got := run.Definitions()
-	want := []runresult.Definition{{Name: "a.yaml", Digest: one, Text: []byte("a")}, {Name: "b.yaml", Scope: tool.ScopeUser, Digest: two, Text: []byte("b")},
+	})
+	want := []Definition{{Name: "a.yaml", Digest: one, Text: []byte("a")}, {Name: "b.yaml", Scope: tool.ScopeUser, Digest: two, Text: []byte("b")},
 		{Name: "found", Scope: tool.ScopeDiscovered, Digest: one, Text: []byte("f")}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
