@@ -61,16 +61,6 @@ func Find(ctx context.Context, s Source) ([]Item, error) {
 	return f.items, errors.Join(failed...)
 }
 
-// OfTools returns the items of tools for which of is true, and those of the machine as a whole.
-func OfTools(list []Item, of func(tool string) bool) (some []Item) {
-	for _, i := range list {
-		if i.Tool == "" || of(i.Tool) {
-			some = append(some, i)
-		}
-	}
-	return some
-}
-
 func (s Source) load() func(context.Context, string) (*engine.RecordedRun, error) {
 	if s.Load != nil {
 		return s.Load
