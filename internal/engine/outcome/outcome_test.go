@@ -28,7 +28,7 @@ import (
 var engine = []string{"dag", "history", "hooks", "registry", "internal/engine", "internal/lang/tool",
 	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/lang/expr", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
 	"internal/js/jscheck", "internal/js/jsrun", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
-	"internal/engine/resultcache", "internal/engine/script", "internal/engine/steps", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/engine/waiting"}
+	"internal/engine/resultcache", "internal/engine/script", "internal/engine/steps", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/lang/valuetext", "internal/engine/runresult", "internal/engine/waiting"}
 
 // inner lists the errors that do not reach an entry point, with the errors that replace them.
 var inner = map[string]string{
