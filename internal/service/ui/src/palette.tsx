@@ -15,6 +15,7 @@ const has = (text: string, words: string[]) => words.every((w) => text.toLowerCa
 
 const most = 12;
 
+/** The field has the focus, whether it or the dialog is there first: this is for a dialog that is open, autofocus for one that is opened. */
 const focus = (el: HTMLElement | null) => el?.focus();
 
 /** What is shown in the dialog of the palette. */
@@ -40,7 +41,7 @@ export function Choices({ places, close }: { places: { text: string; href: strin
     e.preventDefault();
   };
   return <>
-    <input ref={focus} class="palette-text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={found.length ? `palette-${at.value}` : undefined} aria-label="A page, a tool or a run" placeholder="A page, a tool or a run"
+    <input ref={focus} autofocus class="palette-text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant={found.length ? `palette-${at.value}` : undefined} aria-label="A page, a tool or a run" placeholder="A page, a tool or a run"
       autocomplete="off" spellcheck={false} value={text.value} onInput={(e: any) => { text.value = e.currentTarget.value; at.value = 0; }} onKeyDown={onKey} />
     <ul class="palette" id="palette-list" role="listbox" aria-label="What was found" ref={list}>
       {found.map((c, i) => <li key={c.href + c.about} id={`palette-${i}`} role="option" aria-selected={i === at.value} onClick={() => go(c)}>{c.state && <Glyph state={c.state} />}<span class="clip">{c.text}</span> <span class="muted">{c.about}</span></li>)}

@@ -118,7 +118,7 @@ export const isSettled = (s: State) => s !== 'pending' && s !== 'running' && s !
 
 /** Applies one event to a run. Events that cannot have happened are ignored. */
 export function apply(r: RunState, e: RunEvent) {
-  const at = Date.parse(e.time);
+  const at = instant(e.time);
   switch (e.kind) {
     case 'run.started':
       r.state = 'running';
@@ -239,7 +239,7 @@ function does(r: RunState, s: StepState, what: Times['does'], at: number) {
 export function durations(x: { began?: number; ended?: number; times: Times }, now: number): Durations {
   const end = x.ended ?? now, took = x.began === undefined ? 0 : Math.max(0, end - x.began);
   const waited = Math.min(took, x.times.waited + (waits(x.times) ? Math.max(0, end - x.times.since) : 0));
-  return { took, waited, idle: Math.min(took - waited, x.times.idle) };
+  return { took: whole(took), waited: whole(waited), idle: whole(Math.min(took - waited, x.times.idle)) };
 }
 
 /** Returns the step with that path, and adds it if it is new. */
@@ -293,9 +293,17 @@ function resume(r: RunState, e: RunEvent, at: number) {
 }
 
 /** When what an event ended began: the time in the queue, or the one without an owner. */
-const since = (e: RunEvent) => Date.parse(e.time) - (e.queued_ns ?? 0) / 1e6;
+const since = (e: RunEvent) => instant(e.time) - (e.queued_ns ?? 0) / 1e6;
 
-const time = (text?: string) => (text ? Date.parse(text) : undefined);
+/** A time in milliseconds, with the nanoseconds that a Date leaves out: a duration is rounded once, as the service does it. */
+function instant(text: string): number {
+  return Date.parse(text) + Number('0.' + (/\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'));
+}
+
+/** Whole milliseconds. A number of this size has an error of 0.0003 ms. */
+const whole = (ms: number) => Math.floor(ms + 0.0003);
+
+const time = (text?: string) => (text ? instant(text) : undefined);
 
 /** Returns a path without attempt numbers: setup/clone for setup#2/clone. Keys of items may contain # and /. */
 export function withoutAttempts(path: string): string {
