@@ -135,7 +135,7 @@ function TextArea({ area, value, checked, onInput, onSave }: { area: { current: 
     <pre ref={gutter} aria-hidden="true">{value.split('\n').map((_, i) => <span key={i} class={worst.get(i + 1)}>{i + 1}{'\n'}</span>)}</pre>
     <textarea ref={area} aria-label="Definition" value={value} spellcheck={false} autocapitalize="off" wrap="off" onKeyDown={key}
       aria-invalid={checked && !checked.valid || undefined} aria-describedby="diagnostics"
-      onInput={(e: any) => onInput(e.currentTarget.value)} onScroll={(e: any) => { gutter.current!.scrollTop = e.currentTarget.scrollTop; }} />
+      onInput={(e: any) => onInput(e.currentTarget.value)} onScroll={(e: any) => { if (gutter.current) gutter.current.scrollTop = e.currentTarget.scrollTop; }} />
   </div>;
 }
 

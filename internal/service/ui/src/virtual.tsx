@@ -19,7 +19,7 @@ export function Virtual(p: { count: number; height: number; class?: string; labe
   const last = Math.min(p.count, Math.ceil((top.value + seen.value) / p.height) + 10);
   const rows: any[] = [];
   for (let i = first; i < last; i++) rows.push(p.row(i));
-  return <div ref={box} class={`virtual ${p.class ?? ''}`} role="list" aria-label={p.label} tabIndex={0} onScroll={() => { top.value = box.current!.scrollTop; }}>
+  return <div ref={box} class={`virtual ${p.class ?? ''}`} role="list" aria-label={p.label} tabIndex={0} onScroll={(e: any) => { top.value = e.currentTarget.scrollTop; }}>
     <div style={{ height: p.count * p.height + 'px', paddingTop: first * p.height + 'px' }}>{rows}</div>
   </div>;
 }

@@ -155,8 +155,8 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step?: StepDoc }) 
   }, [live, step?.id, attempt, stream]);
   useEffect(() => { if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight; }, [win.value, follow.value, wrap.value, times.value]);
   const onScroll = () => {
-    const el = box.current!, w = win.value;
-    if (!w) return;
+    const el = box.current, w = win.value;
+    if (!w || !el) return; // a list that is gone can still have been scrolled
     follow.value = atEnd() && el.scrollTop + el.clientHeight >= el.scrollHeight - 30;
     if (el.scrollTop < 200 && w.from > 1) read(Math.max(1, w.from - pageLines), 'before', Math.min(pageLines, w.from - 1));
     else if (!atEnd() && el.scrollTop + el.clientHeight > el.scrollHeight - 200) more();
