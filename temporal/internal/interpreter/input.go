@@ -168,6 +168,9 @@ const version = "1"
 // TaskQueue returns the task queue of the workers that can continue runs of this version.
 func TaskQueue(name string) string { return name + "-" + version }
 
+// QueueName returns the name of which a task queue is, for any version.
+func QueueName(queue string) string { return queue[:max(0, strings.LastIndexByte(queue, '-'))] }
+
 // WaitQueue returns the task queue for steps that only wait for something outside, of workers
 // that serve a task queue.
 func WaitQueue(queue string) string { return queue + "-wait" }

@@ -20,10 +20,13 @@ import (
 // pageSize is how many runs are listed in one request.
 const pageSize = 100
 
-// Runs implements history.Store, with the runs of the task queue. The service lists open workflows first and then the others
+// Runs implements history.Store, with the runs of the task queue, whatever the version of flowrun is that started them. The service lists open workflows first and then the others
 // by their end, newest first. So it is read until those that follow have ended before the last of the newest runs began.
 func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunInfo, err error) {
 	err = s.each(ctx, s.filter(q), func(w *workflowpb.WorkflowExecutionInfo) (done bool, err error) {
+		if w.GetTaskQueue() != "" && interpreter.QueueName(w.GetTaskQueue()) != interpreter.QueueName(s.queue) {
+			return false, nil
+		}
 		full := len(list) == q.Limit && q.Limit > 0
 		if full && w.GetCloseTime() != nil && w.GetCloseTime().AsTime().Before(list[q.Limit-1].Started) {
 			return true, nil
@@ -95,7 +98,7 @@ const allRuns = "WorkflowType = '" + interpreter.WorkflowType + "' AND Execution
 // filter returns the query for the runs of the task queue that q may mean.
 func (s *Store) filter(q history.Query) string {
 	text := func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
-	terms := []string{allRuns, "TaskQueue = " + text(s.queue)}
+	terms := []string{allRuns, "TaskQueue STARTS_WITH " + text(interpreter.QueueName(s.queue)+"-")}
 	if q.Prefix != "" {
 		terms = append(terms, "WorkflowId STARTS_WITH "+text(q.Prefix))
 	}

@@ -271,7 +271,7 @@ func TestOldest(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew' AND TaskQueue = 'team''s'"
+	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew' AND TaskQueue STARTS_WITH 'team''s-'"
 	for want, q := range map[string]history.Query{
 		all: {Tool: "x", Limit: 3},
 		all + " AND WorkflowId STARTS_WITH 'it''s'":      {Prefix: "it's"},
@@ -279,7 +279,7 @@ func TestFilter(t *testing.T) {
 		all + " AND StartTime >= '2026-11-23T07:00:00Z'": {Since: start},
 		all + " AND StartTime < '2026-11-23T07:00:00Z'":  {Until: start},
 	} {
-		if got := (&Store{queue: "team's"}).filter(q); got != want {
+		if got := (&Store{queue: "team's-1"}).filter(q); got != want {
 			t.Errorf("%+v: %s, want %s", q, got, want)
 		}
 	}
