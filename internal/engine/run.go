@@ -139,7 +139,7 @@ func (j *job) result(state *dag.State, waits bool) *runresult.Result {
 	return res
 }
 
-// check rejects a run that this program cannot execute as its plan says.
+// check rejects a run that this program cannot execute as its plan says, or for whose locks, slots and state it has no store.
 func (e *Engine) check(j *job) error {
 	if err := e.checkSupport(j); err != nil {
 		return err

@@ -128,7 +128,7 @@ func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *cal
 		return err
 	}
 	p.job.args = bound.Frame()
-	if err := e.check(p.job); err != nil {
+	if err := e.checkSupport(p.job); err != nil { // the service has the locks and slots of the run
 		return err
 	}
 	e.sweepOnce(ctx)()

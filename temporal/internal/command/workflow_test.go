@@ -145,6 +145,13 @@ steps:
 	}
 }
 
+// TestPooled: the service has the slots of a pool, so a worker needs no history for them.
+func TestPooled(t *testing.T) {
+	if r := prepare(t, "name: t\nsteps:\n  - {name: a, pool: gpu, run: echo hi}\n", nil).run(); r.Status != dag.Succeeded {
+		t.Errorf("%v: %s", r.Status, r.Message)
+	}
+}
+
 func TestLongOutput(t *testing.T) {
 	r := prepare(t, `
 name: t
