@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
 // Ref returns a placeholder for a text of a tool. The two control characters keep it apart from braces of the file.
@@ -165,15 +166,8 @@ func Plain(s string) bool {
 	return true
 }
 
-// ValidVariable reports whether s is the name of a shell variable.
-func ValidVariable(s string) bool {
-	for i, r := range s {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || i > 0 && r >= '0' && r <= '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+// ValidVariable reports whether s is the name of a shell variable. The importers, in which value is a common name, ask here.
+func ValidVariable(s string) bool { return value.IsVariableName(s) }
 
 // HasWord reports whether a text contains a name that is not a part of a longer one.
 func HasWord(s, name string) bool {

@@ -31,11 +31,11 @@ type follower struct {
 	signals *ui.Signals
 	force   <-chan struct{}
 
-	events []dag.Event
-	state  *dag.State
-	queued func(history.QueuePosition) // reports what steps wait for
-	waits  map[string]remote.PoolWait  // what was reported, by pool
-	reason string                      // why the workers cannot continue the run, as it was reported
+	events  []dag.Event
+	state   *dag.State
+	queued  func(history.QueuePosition) // reports what steps wait for
+	waits   map[string]remote.PoolWait  // what was reported, by pool
+	failing bool                        // it was reported why the workers cannot continue the run
 }
 
 // How often a run is asked for new events, and how long its workers have to end it after it was stopped at once.
@@ -102,11 +102,15 @@ func (w *follower) leave(code int) error {
 	return ui.CodeError(code)
 }
 
-// reportFailing reports once why the workers cannot continue the run.
+// reportFailing reports once why the workers cannot continue the run. To ask again and again would read its whole history
+// each time.
 func (w *follower) reportFailing(ctx context.Context) {
+	if w.failing {
+		return
+	}
 	reason, err := remote.Failing(ctx, w.link.Client, w.flow.GetID())
-	if err == nil && reason != "" && reason != w.reason {
-		w.reason = reason
+	if err == nil && reason != "" {
+		w.failing = true
 		w.env.Notef("the workers cannot continue the run: %s", reason)
 	}
 }
