@@ -13,7 +13,8 @@ import (
 )
 
 // ActivityWriter is a writer that records when it was last written to. It is safe for concurrent
-// use if its Writer is.
+// use: the lines of a run come from its event loop and from the steps that run beside it, and each
+// is written whole.
 type ActivityWriter struct {
 	io.Writer
 	mu   sync.Mutex
@@ -27,8 +28,8 @@ func NewActivityWriter(w io.Writer) *ActivityWriter {
 
 func (p *ActivityWriter) Write(b []byte) (int, error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.last = time.Now()
-	p.mu.Unlock()
 	return p.Writer.Write(b)
 }
 

@@ -265,10 +265,10 @@ func TestWatcher(t *testing.T) {
 func TestSlowNew(t *testing.T) {
 	p := newPlace(t, map[string]string{"asks": "steps: [{name: a, bash: echo}]\n"})
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
+		var calls atomic.Int32
 		w := &Watcher{Source: func() Source { return p.source() }, Version: func() uint64 { return 0 }, Log: slog.New(slog.DiscardHandler),
 			New: func(ctx context.Context, _ []Item) {
-				calls++
+				calls.Add(1)
 				<-ctx.Done()
 			}}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -281,13 +281,13 @@ func TestSlowNew(t *testing.T) {
 			p.record("asks", "api", dag.Interrupted, dag.StepStarted)
 			time.Sleep(maxInterval + time.Second)
 		}
-		if len(w.Items()) != 2 || calls != 1 {
-			t.Errorf("%d items, %d calls", len(w.Items()), calls)
+		if len(w.Items()) != 2 || calls.Load() != 1 {
+			t.Errorf("%d items, %d calls", len(w.Items()), calls.Load())
 		}
 		cancel()
 		<-ended
-		if calls != 2 {
-			t.Errorf("%d calls", calls)
+		if calls.Load() != 2 {
+			t.Errorf("%d calls", calls.Load())
 		}
 	})
 }
