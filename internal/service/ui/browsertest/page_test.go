@@ -224,7 +224,12 @@ func (b *tab) clickOn(element string) {
 // fill writes into the field with a label.
 func (b *tab) fill(label, value string) {
 	b.Helper()
-	field := fmt.Sprintf(`[...document.querySelectorAll('label')].filter((l) => l.innerText.includes(%q)).map((l) => l.control || l.querySelector('input, select, textarea'))[0]`, label)
+	b.fillIn(fmt.Sprintf(`[...document.querySelectorAll('label')].filter((l) => l.innerText.includes(%q)).map((l) => l.control || l.querySelector('input, select, textarea'))[0]`, label), value)
+}
+
+// fillIn writes into a field as soon as it is there.
+func (b *tab) fillIn(field, value string) {
+	b.Helper()
 	b.until(field)
 	eval[bool](b, fmt.Sprintf(`(() => { const f = %s; f.focus(); const proto = Object.getPrototypeOf(f); Object.getOwnPropertyDescriptor(proto, 'value').set.call(f, %q); f.dispatchEvent(new Event('input', {bubbles: true})); f.dispatchEvent(new Event('change', {bubbles: true})); return true; })()`, field, value))
 }

@@ -17,10 +17,11 @@ export function Failure({ run, lines }: { run: RunDoc; lines: boolean }) {
     <p class="reason">{run.message || word(run.status)}</p>
     {step && <header><Glyph state={step.status} /> <strong>{step.id}</strong> <span class="muted">{[word(step.status), step.exit_code ? `exit code ${step.exit_code}` : '', step.attempts > 1 ? `${step.attempts} attempts` : ''].filter(Boolean).join(', ')}</span></header>}
     {step && explain(step) && explain(step) !== `exit code ${step.exit_code}` && !run.message?.includes(explain(step)) && <p class="message">{explain(step)}</p>}
+    {/* What is read later stands behind what can be clicked, which must not move. */}
+    <footer><A href={tabHref(run.id, 'changes')}>What has changed since it last succeeded?</A>
+      {step && <RetryFrom run={run} step={step.id} />}
+      <How run={run} /></footer>
     {step && lines && <End id={run.id} step={step} />}
-    <footer><How run={run} />
-      <A href={tabHref(run.id, 'changes')}>What has changed since it last succeeded?</A>
-      {step && <RetryFrom run={run} step={step.id} />}</footer>
   </section>;
 }
 
