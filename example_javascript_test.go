@@ -74,8 +74,8 @@ steps:
 func ExampleConfig_javaScript() {
 	scripts := hooks.New(hooks.Config{InProcess: true})
 	defer scripts.Close()
-	def, problems := tool.Decode("greet.yaml", []byte("js: \"return {text: 'Hello, ' + params.who}\"\nparameters:\n  who: {type: string, required: true}\n"))
-	if err := problems.Err(); err != nil {
+	def, err := tool.Decode("greet.yaml", []byte("js: \"return {text: 'Hello, ' + params.who}\"\nparameters:\n  who: {type: string, required: true}\n"))
+	if err != nil {
 		log.Fatal(err)
 	}
 	plan, err := flowrun.CompileDefinition(library.New(library.Config{}), def)

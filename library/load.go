@@ -20,8 +20,9 @@ func (l *Library) Load(path string) (*tool.Definition, tool.Diagnostics, error) 
 }
 
 // Read reads a definition from text, as if it were the content of the named file in the given scope. The file is not
-// opened. The Definition is never nil; see Decode.
-func (l *Library) Read(file string, scope tool.Scope, text []byte) (*tool.Definition, tool.Diagnostics) {
+// opened. The Definition is never nil, and the list has all problems, warnings too: tool.Diagnostics(list).Err() is nil if
+// it can be used.
+func (l *Library) Read(file string, scope tool.Scope, text []byte) (*tool.Definition, []tool.Diagnostic) {
 	return l.formats.decode(file, scope, text)
 }
 

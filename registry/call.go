@@ -87,7 +87,7 @@ func (r *Registry) Read(ctx context.Context, q Request) (*Invocation, *Answer) {
 		return nil, r.answered(notFound(q.Tool, err))
 	}
 	r.enter(Found)
-	i, refused := t.Parse(text)
+	i, refused := t.parse(text)
 	if refused != nil {
 		return nil, r.answered(invalidArguments(r.changed(t, refused)))
 	}

@@ -50,14 +50,14 @@ func expectedOf(t *testing.T, schema *dataschema.Schema) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, refused := tl.Parse(`no arguments`)
+	_, refused := parse(tl, `no arguments`)
 	if refused == nil {
 		return "" // a tool that accepts any text
 	}
 	if refused.ExpectedFormat == nil {
 		return ""
 	}
-	if _, again := tl.Parse(string(refused.ExpectedFormat)); again != nil || !json.Valid(refused.ExpectedFormat) {
+	if _, again := parse(tl, string(refused.ExpectedFormat)); again != nil || !json.Valid(refused.ExpectedFormat) {
 		text, _ := schema.MarshalJSON()
 		t.Errorf("%s: the example %s is refused: %v", text, refused.ExpectedFormat, again)
 	}

@@ -189,11 +189,11 @@ func TestKinds(t *testing.T) {
 // reads holds that arguments are read, and that what a call will do is said.
 func (k kind) reads(t *testing.T, x *registry.Tool, here string) {
 	t.Helper()
-	exact, refused := x.Parse(strings.ReplaceAll(k.exact, "HERE", here))
+	exact, refused := parse(x, strings.ReplaceAll(k.exact, "HERE", here))
 	if refused != nil {
 		t.Fatalf("%s: %s", k.exact, refused.Message)
 	}
-	sloppy, refused := x.Parse(strings.ReplaceAll(k.sloppy, "HERE", here))
+	sloppy, refused := parse(x, strings.ReplaceAll(k.sloppy, "HERE", here))
 	if refused != nil {
 		t.Fatalf("%s: %s", k.sloppy, refused.Message)
 	}
@@ -202,7 +202,7 @@ func (k kind) reads(t *testing.T, x *registry.Tool, here string) {
 		t.Errorf("%s is read as %s (%v), want %s", k.sloppy, got, sloppy.Repairs, want)
 	}
 	for text, why := range map[string]string{k.missing: k.parameter, k.wrong: "", `{"nobody":"asked"}`: "nobody", k.exact[:len(k.exact)-1]: ""} {
-		_, refused := x.Parse(text)
+		_, refused := parse(x, text)
 		if doc, err := json.Marshal(refused); refused == nil || err != nil || len(doc) > 2048 || !strings.Contains(refused.Message, why) || !json.Valid(refused.ExpectedFormat) {
 			t.Errorf("%s: %s", text, doc)
 		}
@@ -311,7 +311,7 @@ func TestKindsAtOnce(t *testing.T) {
 			})
 		}
 		calling.Go(func() {
-			if list, problems := r.Declarations("openai"); len(list) < len(kinds) || problems.Err() != nil {
+			if list, problems := r.Declarations("openai"); len(list) < len(kinds) || tool.Diagnostics(problems).Err() != nil {
 				t.Errorf("%d are declared, %v", len(list), problems)
 			}
 		})

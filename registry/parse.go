@@ -15,8 +15,16 @@ import (
 type Repair = report.Repair
 
 // Parse parses the text that a model wrote as arguments, and checks it against all rules for the tool's parameters.
-// "" is a call without arguments. If there is not exactly one valid reading, Parse returns a Refusal.
-func (t *Tool) Parse(text string) (*Invocation, *Refusal) {
+// "" is a call without arguments. If there is not exactly one valid reading, the error is a *Refusal.
+func (t *Tool) Parse(text string) (*Invocation, error) {
+	i, refused := t.parse(text)
+	if refused != nil {
+		return nil, refused
+	}
+	return i, nil
+}
+
+func (t *Tool) parse(text string) (*Invocation, *Refusal) {
 	read, refused := argparse.Parse(t.schema, t.Name(), []byte(text))
 	if refused != nil {
 		return nil, t.refusal(refused).withOriginal(text)

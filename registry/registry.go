@@ -121,7 +121,7 @@ func (r *Registry) names() (list []string) {
 
 // List returns every tool that is valid and runs on this platform, sorted by name. The diagnostics say why other
 // tools are missing.
-func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
+func (r *Registry) List() ([]*Tool, []tool.Diagnostic) {
 	var list []*Tool
 	problems := r.library.Unreadable("")
 	for _, name := range r.names() {
@@ -142,8 +142,9 @@ func (r *Registry) List() ([]*Tool, tool.Diagnostics) {
 
 // Declarations returns the declarations of every tool in a dialect: json-schema, openai, anthropic, gemini or mcp.
 // The diagnostics report tools that are missing, and those that models cannot tell apart.
-func (r *Registry) Declarations(format string) ([]json.RawMessage, tool.Diagnostics) {
-	tools, problems := r.List()
+func (r *Registry) Declarations(format string) ([]json.RawMessage, []tool.Diagnostic) {
+	tools, missing := r.List()
+	problems := tool.Diagnostics(missing)
 	var functions []*funcschema.Function
 	list := []json.RawMessage{}
 	for _, t := range tools {

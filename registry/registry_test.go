@@ -142,7 +142,7 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	if problems.Err() == nil || !strings.Contains(problems.Error(), "bosh") {
+	if err := tool.Diagnostics(problems).Err(); err == nil || !strings.Contains(err.Error(), "bosh") {
 		t.Errorf("%v", problems)
 	}
 	declared, _ := r.Declarations("openai")
@@ -204,12 +204,12 @@ func TestParse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, refused := tl.Parse(c.text)
+		i, refused := parse(tl, c.text)
 		if refused != nil {
 			if text, err := json.Marshal(refused); err != nil || len(text) > 2048 || refused.Code != c.refused || refused.Message == "" || refused.ExpectedFormat == nil {
 				t.Errorf("%s %s: refused with %s (%v), want %q", c.tool, c.text, text, err, c.refused)
 			}
-			if _, again := tl.Parse(string(refused.ExpectedFormat)); again != nil {
+			if _, again := parse(tl, string(refused.ExpectedFormat)); again != nil {
 				t.Errorf("%s: the example %s is refused: %v", c.tool, refused.ExpectedFormat, again)
 			}
 			continue
@@ -256,7 +256,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{`{}`, `{"NAME":5,"TOKEN":"given-secret"}`, `{"NAM":"x","TOKEN":"x"}`, "nonsense"} {
-		_, refused := tl.Parse(text)
+		_, refused := parse(tl, text)
 		if refused == nil {
 			t.Fatalf("%s is not refused", text)
 		}
@@ -265,7 +265,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 			t.Errorf("%s: %s", text, doc)
 		}
 	}
-	i, refused := tl.Parse(`{"NAME":"Ada","TOKEN":"other22secret"}`)
+	i, refused := parse(tl, `{"NAME":"Ada","TOKEN":"other22secret"}`)
 	if refused != nil {
 		t.Fatal(refused)
 	}
@@ -291,7 +291,7 @@ func TestDescribe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i, refused := tl.Parse(c.text)
+		i, refused := parse(tl, c.text)
 		if refused != nil {
 			t.Fatal(refused)
 		}
@@ -521,4 +521,11 @@ func FuzzCall(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text string) {
 		holds(t, r.call(t.Context(), name, text))
 	})
+}
+
+// parse returns what Parse returns, with its error as the *Refusal that it is.
+func parse(t *registry.Tool, text string) (*registry.Invocation, *registry.Refusal) {
+	i, err := t.Parse(text)
+	refused, _ := err.(*registry.Refusal)
+	return i, refused
 }

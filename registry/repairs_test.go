@@ -43,7 +43,7 @@ func TestRepairs(t *testing.T) {
 		"json-text":       `"{\"CITY\": \"Rome\"}"`,
 		"lines":           "CITY: Rome\nDAYS: 3",
 	} {
-		i, refused := weather.Parse(text)
+		i, refused := parse(weather, text)
 		if refused != nil {
 			t.Errorf("%s: %s is refused: %s", kind, text, refused.Message)
 			continue
@@ -74,14 +74,14 @@ func TestRepairs(t *testing.T) {
 		"too-deep":      strings.Repeat("[", 500),
 		"encoding":      "{\"CITY\": \"\xff\"}",
 	} {
-		if _, refused := weather.Parse(text); refused == nil || refused.Code != code {
+		if _, refused := parse(weather, text); refused == nil || refused.Code != code {
 			t.Errorf("%s: %.60q: %+v", code, text, refused)
 		}
 		if !strings.Contains(string(page), "`"+code+"`") {
 			t.Errorf("docs/reference/calls.md does not report %s", code)
 		}
 	}
-	_, refused := weather.Parse(`{"CITY": "Rome", "DAYS": `)
+	_, refused := parse(weather, `{"CITY": "Rome", "DAYS": `)
 	if want := "the text ends before DAYS is complete"; refused.Message != want || strings.Contains(refused.Hint, "truncated") {
 		t.Errorf("a truncated call: %q, %q", refused.Message, refused.Hint)
 	}

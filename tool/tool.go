@@ -2,7 +2,7 @@
 // a name means is documented where it is declared, in internal/lang/tool; the keys in docs/reference/definitions.md have the
 // same names.
 //
-//	def, problems := tool.Decode("report.yaml", text)
+//	def, err := tool.Decode("report.yaml", text)
 //	def := &tool.Definition{Name: "report", Steps: []*tool.Step{flowrun.GoStep("build", build)}}
 //
 // Fields of types that have no name here belong to the definition as this version of flowrun reads it: read them if you
@@ -16,12 +16,21 @@ import (
 )
 
 // Decode reads a definition from src, the text of the named file: Markdown if the name ends in .md, YAML or JSON
-// otherwise. It returns the definition and all problems in it, sorted by position. The file is not opened. Its name is
-// used in diagnostics, and as the name of the tool if the text has none.
+// otherwise. The file is not opened. Its name is used in diagnostics, and as the name of the tool if the text has none.
 //
-// The Definition is never nil. If the Diagnostics contain an Error (see Err), it holds only the parts that could be
-// read: enough for a listing, but not for a run.
-func Decode(file string, src []byte) (*Definition, Diagnostics) { return decode.File(file, src) }
+// The error holds the Diagnostics of a definition that cannot be used: all its problems, sorted by position. The
+// Definition is never nil; with an error, it has only the parts that could be read: enough for a listing, but not for a
+// run. Problems returns warnings too.
+func Decode(file string, src []byte) (*Definition, error) {
+	def, problems := decode.File(file, src)
+	return def, problems.Err()
+}
+
+// Problems returns all problems of a definition, as Decode reads it: those that Decode fails with, and warnings.
+func Problems(file string, src []byte) Diagnostics {
+	_, problems := decode.File(file, src)
+	return problems
+}
 
 // Definition is one tool, from whatever format it was read.
 type Definition = tool.Definition

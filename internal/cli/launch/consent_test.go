@@ -150,7 +150,7 @@ func TestModelFacts(t *testing.T) {
 func TestTagOrName(t *testing.T) {
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	def, found := lib.Read("/x/deploy.yaml", tool.ScopeUser, []byte("description: Deploys\nbash: echo\n"))
-	if err := errors.Join(found.Err(), lib.Add(def)); err != nil {
+	if err := errors.Join(tool.Diagnostics(found).Err(), lib.Add(def)); err != nil {
 		t.Fatal(err)
 	}
 	called := []plan.UsedTool{{Definition: &tool.Definition{Name: "other", Tags: []string{"deploy", "free"}, Scope: tool.ScopeUser}}}

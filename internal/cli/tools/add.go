@@ -204,7 +204,7 @@ func (p *toolWriter) resolveName(name string) error {
 	if name == "" {
 		def, found := p.lib.Read("-"+p.extension, p.scope, p.text)
 		if !tool.ValidName(def.Name) {
-			return found
+			return tool.Diagnostics(found)
 		}
 		name = def.Name
 	}

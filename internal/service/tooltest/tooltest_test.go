@@ -67,7 +67,7 @@ func TestExamples(t *testing.T) {
 			t.Fatal(err)
 		}
 		def, found := lib.Read(f, tool.ScopeLocal, delay.ReplaceAll(text, []byte("delay: 1ms")))
-		if err := found.Err(); err != nil {
+		if err := tool.Diagnostics(found).Err(); err != nil {
 			t.Fatal(err)
 		}
 		p, err := engine.CompileDefinition(lib, def)

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,12 +35,14 @@ func TestExpectedFormats(t *testing.T) {
 			if err != nil {
 				continue // it is not a tool, or an invalid one
 			}
-			_, refused := tl.Parse(`no arguments`)
-			if refused == nil || refused.ExpectedFormat == nil {
+			var refused, again *registry.Refusal
+			_, err = tl.Parse(`no arguments`)
+			if !errors.As(err, &refused) || refused.ExpectedFormat == nil {
 				continue // it accepts a text, or all examples are too large
 			}
 			shown++
-			if _, again := tl.Parse(string(refused.ExpectedFormat)); again != nil && !missesFile(again) || !json.Valid(refused.ExpectedFormat) {
+			_, err = tl.Parse(string(refused.ExpectedFormat))
+			if errors.As(err, &again) && !missesFile(again) || !json.Valid(refused.ExpectedFormat) {
 				t.Errorf("%s: the example %s is refused: %v", file, refused.ExpectedFormat, again)
 			}
 		}

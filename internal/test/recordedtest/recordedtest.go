@@ -18,7 +18,7 @@ func Plan(t *testing.T, text string) *engine.Plan {
 	t.Helper()
 	lib := library.New(library.Config{WorkingDirectory: t.TempDir(), Home: t.TempDir()})
 	def, found := lib.Read("/x/tool.yaml", tool.ScopeFile, []byte(text))
-	if err := found.Err(); err != nil {
+	if err := tool.Diagnostics(found).Err(); err != nil {
 		t.Fatal(err)
 	}
 	p, err := engine.CompileDefinition(lib, def)

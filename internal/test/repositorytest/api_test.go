@@ -8,6 +8,7 @@ import (
 	"go/printer"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -56,6 +57,33 @@ func TestAPI(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("the public API changed; where that is meant, run go test ./internal/test/repositorytest -run API -update and say so in CHANGELOG.md (-was +is):\n%s", diff)
+	}
+}
+
+// TestReturnedErrors checks that no public function returns a value beside a type that is an error: assigned to a variable of
+// type error, its nil would be an error. It returns an error, or a list of what is wrong.
+func TestReturnedErrors(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(top, "testdata/api.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	errorType := regexp.MustCompile(`(?m)^(?:([\w/]+)\.)?Error: func \((?:\w+ )?\*?(\w+)\) Error\(\) string$`)
+	types := map[string]bool{}
+	for _, m := range errorType.FindAllStringSubmatch(string(text), -1) {
+		types[path.Base(path.Join("flowrun", m[1]))+"."+m[2]] = true
+	}
+	if !types["tool.Diagnostics"] || !types["flowrun.ExitError"] {
+		t.Fatalf("found the errors %v", types)
+	}
+	results := regexp.MustCompile(`(?m)^(?:([\w/]+)\.)?\w+: func .*\(([^()]*), (?:\w+ )?\*?([\w.]+)\)$`)
+	for _, m := range results.FindAllStringSubmatch(string(text), -1) {
+		last := m[3]
+		if !strings.Contains(last, ".") {
+			last = path.Base(path.Join("flowrun", m[1])) + "." + last
+		}
+		if types[last] {
+			t.Errorf("%s\nreturns a %s beside a value", m[0], m[3])
+		}
 	}
 }
 
