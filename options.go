@@ -11,6 +11,8 @@ import (
 )
 
 // RunOption changes one run.
+//
+//	type RunOption func(*runOptions)
 type RunOption = engine.RunOption
 
 // WithRunEnv sets the run environment: directory, environment, time.
@@ -86,4 +88,11 @@ func WithoutCache() RunOption { return engine.WithoutCache() }
 func WithoutRetryRun() RunOption { return engine.WithoutRetryRun() }
 
 // Terminal reaches the person who answers interactive steps.
+//
+//	type Terminal interface {
+//		terminal.Terminal
+//		// Stdout reports whether the writer of WithStdout is shown on this terminal. If so, what a step has shown there
+//		// is not written a second time.
+//		Stdout() bool
+//	}
 type Terminal = engine.Terminal

@@ -15,4 +15,11 @@ func TestStore(t *testing.T, open func(t *testing.T) history.Store) { storetest.
 
 // StoreLapser is a Store whose owners can lose a run while they are alive: a Store that
 // several processes use should implement it in its test.
+//
+//	type StoreLapser interface {
+//		history.Store
+//		// Lapse makes the owner of the run look dead. It returns the Store as another process
+//		// sees it.
+//		Lapse(t *testing.T, run string) history.Store
+//	}
 type StoreLapser = storetest.Lapser

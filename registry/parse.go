@@ -12,6 +12,12 @@ import (
 )
 
 // Repair is one correction of what a model wrote: of the text, or of the type of a value.
+//
+//	type Repair struct {
+//		Kind   string `json:"kind"`
+//		Path   string `json:"path"`   // opts[0].name; "" for the whole text
+//		Offset int    `json:"offset"` // of its start in the input, in bytes
+//	}
 type Repair = report.Repair
 
 // Parse parses the text that a model wrote as arguments, and checks it against all rules for the tool's parameters.
