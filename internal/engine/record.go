@@ -157,12 +157,12 @@ func compileRecord(r *history.Record, lib *library.Library, name string) (*plan.
 }
 
 // planFits reports whether a plan is what compileRecord would return: that of the same definitions, whole and without a
-// limit of time of its own.
+// limit of time of its own. A tool made in Go has no text to compare; its name counts, as for one of a library.
 func planFits(p *Plan, r *history.Record) bool {
 	same := func(a, b tool.Source) bool {
 		return a.From == b.From && a.Name == b.Name && a.File == b.File && a.Scope == b.Scope && a.Digest == b.Digest
 	}
-	return len(r.Sources) > 0 && r.Only == "" && r.Timeout == 0 && slices.EqualFunc(p.compiled.Sources, r.Sources, same)
+	return (len(r.Sources) > 0 || p.Name() == r.Tool && !r.NotStarted) && r.Only == "" && r.Timeout == 0 && slices.EqualFunc(p.compiled.Sources, r.Sources, same)
 }
 
 // bindRecord binds the run's parameters again.

@@ -35,6 +35,10 @@ type StepInput struct {
 	Dir     string         // where a command step would run
 	Item    any            // of the innermost loop around the step in its tool; nil if there is none
 
+	// Results are the results of the steps that a step of a Graph reads, by their names. That of a step which was skipped is
+	// missing. It is nil for other steps.
+	Results map[string]any
+
 	Workspace string // {WORKSPACE} of the run
 	// Readable lists the files and folders that the permissions of the tool around the step let it read. It is nil if
 	// they are not enforced.
@@ -112,6 +116,7 @@ func GoStep(name string, f StepFunc) *tool.Step {
 type Runner struct {
 	Tool    *GoTool
 	Outputs []stepfile.Declaration
+	Reads   []plan.WithValue // references to the results that it reads, by the names of the steps
 }
 
 // Run implements dag.Runner.
@@ -128,6 +133,9 @@ func (g Runner) Run(ctx context.Context, c *dag.Call) (res dag.Result, err error
 	}()
 	in := InputOf(a)
 	in.Run, in.Path, in.Attempt = c.Run, string(c.Path), c.Attempt
+	if in.Results, err = results(g.Reads, c.View); err != nil {
+		return goFailure(a, err), nil
+	}
 	in.reports.session, in.reports.call = a.Session(), c
 	defer in.reports.end()
 	v, err := g.Tool.Run(ctx, in)

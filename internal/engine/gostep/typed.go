@@ -17,11 +17,7 @@ import (
 // retried.
 func Typed[In, Out any](f func(context.Context, In) (Out, error)) StepFunc {
 	return func(ctx context.Context, in *StepInput) (any, error) {
-		var v In
-		b, err := json.Marshal(in.Params)
-		if err == nil {
-			err = json.Unmarshal(b, &v)
-		}
+		v, err := Into[In](in.Params)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the parameters as a %T: %w", v, err)
 		}

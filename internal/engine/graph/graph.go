@@ -128,7 +128,10 @@ func node(s *plan.Step) dag.Node {
 
 // condition returns the step's run-condition, or nil if it has none.
 func condition(s *plan.Step) *dag.When {
-	if s.When == nil {
+	switch {
+	case s.Decide != nil:
+		return &dag.When{Eval: s.Decide}
+	case s.When == nil:
 		return nil
 	}
 	return &dag.When{Eval: func(v dag.View) (bool, error) { return eval(s, v) }, Uses: usesOf[s.When.Uses()]}

@@ -93,11 +93,15 @@ type Step struct {
 	Mentioned     map[string]steps.Streams // steps that its texts mention, and which of their streams they read
 	Uses          map[string]bool          // parameters that its texts mention
 	RetryWhen     *expr.Condition          // retry.when
+	Decide        Decide                   // a condition that is a Go function; nil for none
 	Claim         *Claim                   // nil means that its attempts hold nothing that runs share
 	RepeatUntil   *expr.Condition          // repeat.until or repeat.while; nil if the step runs once
 	Cache         *CacheRule               // nil means it always runs
 	Artifacts     []Artifact               // files that are kept with the run
 }
+
+// Decide decides whether a step runs, if nothing it waits for has failed.
+type Decide func(v dag.View) (bool, error)
 
 // BaseCommand returns the settings of a step around its command or script: environment, output, and masked values. It
 // is nil for steps without either.

@@ -199,7 +199,11 @@ func describeRepeat(r *tool.Repeat) string {
 }
 
 func (k known) condition(s *plan.Step, step *PreviewStep) {
-	if s.When == nil {
+	switch {
+	case s.Decide != nil:
+		step.Condition, step.Verdict, step.Why = "(Go function)", expr.NotYet, "it depends on the results of earlier steps"
+		return
+	case s.When == nil:
 		return
 	}
 	step.Condition = k.mask(s.Def.RunCondition.S)

@@ -93,7 +93,12 @@ type ToolUse struct {
 type StepGroup struct{ Steps []*Step }
 
 // GoCode is a function of the Go program that embeds flowrun.
-type GoCode struct{ Func any } // its type is defined in package flowrun
+type GoCode struct {
+	Func     any      // its type is defined in package flowrun
+	Reads    []string // the steps whose results the functions get
+	When     any      // nil, or the function that decides whether the step runs; its type is defined in package flowrun
+	Fallback any      // nil, or what runs if all attempts of Func have failed, of the type of Func
+}
 
 // JSCode is the JavaScript of a step of kind js.
 type JSCode struct {
