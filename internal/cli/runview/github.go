@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -23,10 +22,7 @@ func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
 	pos := s.Pos
 	s.Pos = func(path string) (string, int, int) {
 		file, line, col := pos(path)
-		if file != "" {
-			file = inRepository(file)
-		}
-		return file, line, col
+		return ui.InRepository(file), line, col
 	}
 	stderr := env.Stderr
 	g := console.NewGitHub(stderr, ui.Paths(n.Plan, ""), s)
@@ -41,20 +37,6 @@ func narrateGitHub(env *ui.Env, n Narration, t *Narrator) {
 		g.Close()
 		env.Stderr = stderr
 	})
-}
-
-// inRepository returns the path of a file relative to the root of the checkout, as annotations need
-// it.
-func inRepository(file string) string {
-	root := os.Getenv("GITHUB_WORKSPACE")
-	full, err := filepath.Abs(file)
-	if root == "" || err != nil {
-		return file
-	}
-	if rel, err := filepath.Rel(root, full); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return file
 }
 
 // Limits of the job summary for large runs.

@@ -199,19 +199,19 @@ func toolTest(env *ui.Env, c *cobra.Command, args []string, f testFlags) error {
 	if err != nil {
 		return err
 	}
-	took := time.Since(began)
+	report := &tooltest.Report{Outcomes: outcomes, Broken: broken.Sorted(), Began: began, Took: time.Since(began), Name: ui.InRepository}
 	rememberResults(env, lib, outcomes)
 	s := tooltest.Count(outcomes)
 	switch {
 	case f.output == "json":
-		err = tooltest.WriteJSON(env.Stdout, outcomes, took)
+		err = report.WriteJSON(env.Stdout)
 	case len(outcomes) > 0:
-		printSummary(results, s, took)
+		printSummary(results, s, report.Took)
 	}
 	if err != nil {
 		return err
 	}
-	if err := writeReports(env, f.reports, outcomes, took); err != nil {
+	if err := writeReports(env, f.reports, report); err != nil {
 		return err
 	}
 	switch {
@@ -240,9 +240,8 @@ func rememberResults(env *ui.Env, lib *library.Library, outcomes []tooltest.Outc
 	}
 }
 
-// cases returns the tests of the tools that args name. broken has the problems of tools that were
-// found in a folder and not named by the user: one invalid file must not hide the results of the
-// others.
+// cases returns the tests of the tools that args name. broken has the problems of definitions that cannot be used:
+// one must not hide the results of the others, nor be missing in a report.
 func cases(env *ui.Env, lib *library.Library, args []string, f testFlags) (cases []tooltest.Case, broken tool.Diagnostics, err error) {
 	targets, err := testTargets(env, lib, args, f.scope)
 	if err != nil {
@@ -264,7 +263,7 @@ func cases(env *ui.Env, lib *library.Library, args []string, f testFlags) (cases
 		plan, err := engine.Compile(lib, t.name)
 		var ds tool.Diagnostics
 		switch {
-		case t.found && errors.As(err, &ds):
+		case errors.As(err, &ds):
 			broken = append(broken, ds...)
 			continue
 		case err != nil:
@@ -368,15 +367,15 @@ func printSummary(w io.Writer, s tooltest.Summary, took time.Duration) {
 }
 
 // writeReports writes the reports that --report demands. The file - is stdout.
-func writeReports(env *ui.Env, reports []string, list []tooltest.Outcome, took time.Duration) error {
+func writeReports(env *ui.Env, reports []string, report *tooltest.Report) error {
 	for _, r := range reports {
 		form, file, _ := strings.Cut(r, "=")
-		write := tooltest.WriteJSON
+		write := report.WriteJSON
 		if form == "junit" {
-			write = tooltest.WriteJUnit
+			write = report.WriteJUnit
 		}
 		var text bytes.Buffer
-		err := write(&text, list, took)
+		err := write(&text)
 		switch {
 		case err != nil:
 		case file == "-":

@@ -40,9 +40,9 @@ func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateF
 		_, err = fmt.Fprintf(env.Stdout, "%s\n", b)
 		return err
 	case "github":
-		return findings.GitHub(env.Stdout, ui.RelativePaths(ds))
+		return findings.GitHub(env.Stdout, ds, ui.InRepository)
 	case "sarif":
-		return findings.SARIF(env.Stdout, ui.RelativePaths(ds), buildinfo.Stamped().Version, source)
+		return findings.SARIF(env.Stdout, ds, buildinfo.Stamped().Version, source, ui.InRepository)
 	}
 	shown, left := ui.LimitDiagnostics(ds, f.limit)
 	diagnostic.Render(env.Stdout, ui.RelativePaths(shown), source, env.Style(env.Stdout))

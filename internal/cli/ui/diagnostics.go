@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
@@ -33,4 +35,19 @@ func RelativePaths(ds tool.Diagnostics) tool.Diagnostics {
 		}
 	}
 	return ds
+}
+
+// InRepository returns the path of a file relative to the root of the checkout of GitHub Actions, which is what
+// annotations and code scanning expect whatever the working directory is. Elsewhere, and for files outside the
+// checkout, it is relative to the working directory if it can be.
+func InRepository(file string) string {
+	root := os.Getenv("GITHUB_WORKSPACE")
+	full, err := filepath.Abs(file)
+	if root == "" || file == "" || err != nil {
+		return console.ShortPath(file)
+	}
+	if rel, err := filepath.Rel(root, full); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return console.ShortPath(file)
 }

@@ -12,6 +12,14 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
 
+// below names files for readers who start above the working directory.
+func below(file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return "sub/" + file
+}
+
 // TestGitHub: what a message or a path holds cannot end its own command or property.
 func TestGitHub(t *testing.T) {
 	var b bytes.Buffer
@@ -20,11 +28,11 @@ func TestGitHub(t *testing.T) {
 		{Code: "w", Severity: tool.Warning, Pos: tool.Pos{File: "b.yaml", Line: 1, Col: 1}, Message: "m"},
 		{Code: "n", Severity: tool.Note, Message: "m"},
 	}
-	if err := findings.GitHub(&b, ds); err != nil {
+	if err := findings.GitHub(&b, ds, below); err != nil {
 		t.Fatal(err)
 	}
-	want := "::error file=a%2Cb%3Ac.yaml,line=3,col=5,endColumn=9,title=flowrun unknown-key::100%25 wrong%0A::error::x%0Ado%0D%0Athis\n" +
-		"::warning file=b.yaml,line=1,col=1,endColumn=2,title=flowrun w::m\n" +
+	want := "::error file=sub/a%2Cb%3Ac.yaml,line=3,col=5,endColumn=9,title=flowrun unknown-key::100%25 wrong%0A::error::x%0Ado%0D%0Athis\n" +
+		"::warning file=sub/b.yaml,line=1,col=1,endColumn=2,title=flowrun w::m\n" +
 		"::notice title=flowrun n::m\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -47,7 +55,7 @@ func TestSARIF(t *testing.T) {
 		tool.Diagnostic{Code: "cycle", Severity: tool.Note, Pos: tool.Pos{File: filepath.Join(t.TempDir(), "a b.yaml"), Line: 2, Col: 1}, Message: "m"},
 		tool.Diagnostic{Code: "unreadable", Severity: tool.Error, Message: "nowhere"})
 	var b bytes.Buffer
-	if err := findings.SARIF(&b, ds, "1.2.3", read); err != nil {
+	if err := findings.SARIF(&b, ds, "1.2.3", read, below); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any
@@ -119,7 +127,7 @@ func checkRegion(t *testing.T, r map[string]any) {
 // TestSARIFEmpty: without problems there is a log all the same, with empty lists.
 func TestSARIFEmpty(t *testing.T) {
 	var b bytes.Buffer
-	if err := findings.SARIF(&b, nil, "", func(string) []byte { return nil }); err != nil {
+	if err := findings.SARIF(&b, nil, "", func(string) []byte { return nil }, below); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"results": []`, `"rules": []`} {

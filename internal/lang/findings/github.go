@@ -10,13 +10,14 @@ import (
 )
 
 // GitHub writes one workflow command on each line: ::error file=,line=,col=,title=::message. Columns count characters.
-func GitHub(w io.Writer, ds tool.Diagnostics) error {
+// name returns the path of a file as readers know it.
+func GitHub(w io.Writer, ds tool.Diagnostics, name func(file string) string) error {
 	for _, d := range ds {
 		message := d.Message
 		if d.Hint != "" {
 			message += "\n" + d.Hint
 		}
-		properties := []Property{{Key: "file", Value: d.Pos.File}}
+		properties := []Property{{Key: "file", Value: name(d.Pos.File)}}
 		if d.Pos.Line > 0 {
 			properties = append(properties, Property{Key: "line", Value: fmt.Sprint(d.Pos.Line)},
 				Property{Key: "col", Value: fmt.Sprint(d.Pos.Col)},

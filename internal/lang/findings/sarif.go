@@ -88,9 +88,9 @@ type (
 )
 
 // SARIF writes a log with one run. version is that of flowrun. Columns count UTF-16 code units; file returns the
-// contents of the files, which are needed to convert them.
-func SARIF(w io.Writer, ds tool.Diagnostics, version string, file func(name string) []byte) error {
-	s := &sarif{read: file, texts: map[string][]byte{}, rules: map[string]int{}}
+// contents of the files, which are needed to convert them. name returns the path of a file as readers know it.
+func SARIF(w io.Writer, ds tool.Diagnostics, version string, file func(name string) []byte, name func(file string) string) error {
+	s := &sarif{read: file, name: name, texts: map[string][]byte{}, rules: map[string]int{}}
 	r := sarifRun{ColumnKind: "utf16CodeUnits", Results: []result{}}
 	for _, d := range ds {
 		r.Results = append(r.Results, s.result(d))
@@ -104,6 +104,7 @@ func SARIF(w io.Writer, ds tool.Diagnostics, version string, file func(name stri
 
 type sarif struct {
 	read  func(string) []byte
+	name  func(string) string
 	texts map[string][]byte
 	rules map[string]int
 	list  []rule
@@ -149,7 +150,7 @@ func (s *sarif) text(file string) []byte {
 }
 
 func (s *sarif) place(at tool.Pos, length int) physical {
-	p := physical{ArtifactLocation: artifact{uri(at.File)}}
+	p := physical{ArtifactLocation: artifact{uri(s.name(at.File))}}
 	if at.Line > 0 {
 		end := at
 		end.Col += max(1, length)
@@ -160,7 +161,7 @@ func (s *sarif) place(at tool.Pos, length int) physical {
 
 func (s *sarif) fix(d tool.Diagnostic) fix {
 	text := s.text(d.Pos.File)
-	c := change{ArtifactLocation: artifact{uri(d.Pos.File)}}
+	c := change{ArtifactLocation: artifact{uri(s.name(d.Pos.File))}}
 	for _, e := range d.Fix {
 		from, to := diagnostic.PosAt(d.Pos.File, text, e.From), diagnostic.PosAt(d.Pos.File, text, e.To)
 		r := replacement{DeletedRegion: region{StartLine: from.Line, StartColumn: from.Units(text), EndLine: to.Line, EndColumn: to.Units(text)}}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -194,29 +195,41 @@ tests:
 		t.Fatal(err)
 	}
 	var junit, doc bytes.Buffer
-	if err := tooltest.WriteJUnit(&junit, outcomes, time.Second); err != nil {
+	report := tooltest.Report{Outcomes: outcomes, Took: time.Second, Broken: tool.Diagnostics{
+		{Code: "unknown-key", Severity: tool.Error, Pos: tool.Pos{File: "x/inv.yaml", Line: 3, Col: 1}, Message: "unknown key", Hint: "bash"},
+		{Code: "no-description", Severity: tool.Warning, Pos: tool.Pos{File: "x/other.yaml", Line: 1, Col: 1}, Message: "m"}}}
+	if err := report.WriteJUnit(&junit); err != nil {
 		t.Fatal(err)
 	}
 	var read struct {
 		Tests  int `xml:"tests,attr"`
+		Errors int `xml:"errors,attr"`
 		Suites []struct {
-			Skipped int `xml:"skipped,attr"`
+			Name    string `xml:"name,attr"`
+			Started string `xml:"timestamp,attr"`
+			Host    string `xml:"hostname,attr"`
+			Skipped int    `xml:"skipped,attr"`
 			Cases   []struct {
 				Name    string  `xml:"name,attr"`
 				Failure *string `xml:"failure"`
 				Skipped *string `xml:"skipped"`
+				Error   *string `xml:"error"`
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
 	if err := xml.Unmarshal(junit.Bytes(), &read); err != nil {
 		t.Fatalf("%v\n%s", err, junit.String())
 	}
-	if read.Tests != 2 || len(read.Suites) != 1 || read.Suites[0].Skipped != 1 || read.Suites[0].Cases[0].Name != `<odd> & "quoted"` ||
+	if read.Tests != 3 || read.Errors != 1 || len(read.Suites) != 2 || read.Suites[1].Name != "inv" || read.Suites[0].Started == "" || read.Suites[0].Host == "" ||
+		read.Suites[1].Cases[0].Error == nil || *read.Suites[1].Cases[0].Error != "x/inv.yaml:3:1: unknown key; bash" || read.Suites[0].Skipped != 1 || read.Suites[0].Cases[0].Name != `<odd> & "quoted"` ||
 		read.Suites[0].Cases[0].Failure == nil || read.Suites[0].Cases[1].Skipped == nil {
 		t.Errorf("not what was written:\n%s", junit.String())
 	}
-	if err := tooltest.WriteJSON(&doc, outcomes, time.Second); err != nil {
+	if err := report.WriteJSON(&doc); err != nil {
 		t.Fatal(err)
 	}
 	schematest.Validate(t, "tests", doc.Bytes())
+	if !strings.Contains(doc.String(), `"reasons": [`) || !strings.Contains(doc.String(), `"errors": 1`) {
+		t.Errorf("the definition that cannot be used is missing:\n%s", doc.String())
+	}
 }
