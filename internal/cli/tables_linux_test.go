@@ -117,7 +117,9 @@ func TestTablesFitTerminals(t *testing.T) {
 	printed("trust")
 	held := command("run nightly-reports", "HOLD=yes")
 	start(held)
-	waittest.Until(t, "an active run", func() bool { return strings.Contains(printed("ps"), "nightly-reports") })
+	waittest.Until(t, "a run at the step that it stays at", func() bool {
+		return strings.Contains(printed("ps"), "nightly-reports") && regexp.MustCompile(`publish +running`).MatchString(printed("show latest"))
+	})
 	t.Cleanup(func() { os.WriteFile(dir+"/go", nil, 0o600) })
 	run := regexp.MustCompile(`(?m)^\S{13}\b`).FindString(printed("runs --status failed"))
 
