@@ -58,6 +58,10 @@ type StepFunc = gostep.StepFunc
 //		Dir     string         // where a command step would run
 //		Item    any            // of the innermost loop around the step in its tool; nil if there is none
 //
+//		// Results are the results of the steps that a step of a Graph reads, by their names. That of a step which was skipped is
+//		// missing. It is nil for other steps.
+//		Results map[string]any
+//
 //		Workspace string // {WORKSPACE} of the run
 //		// Readable lists the files and folders that the permissions of the tool around the step let it read. It is nil if
 //		// they are not enforced.

@@ -111,8 +111,8 @@ func AddStep[In, Out any](g *Graph, name string, in Value[In], f func(context.Co
 	}}
 }
 
-// Combine returns the value that f makes of two others, for a step that reads both. It is no step: f is called whenever the
-// value is read, so it must do nothing but convert.
+// Combine returns the value that f makes of two others, for a step that reads both. It is not a step: f is called whenever
+// the value is read, so it must do nothing but convert.
 func Combine[A, B, C any](a Value[A], b Value[B], f func(A, B) C) Value[C] {
 	if a.graph != b.graph {
 		a.graph.problem(errors.New("Combine has values of two graphs"))
@@ -251,7 +251,7 @@ func Idempotent() StepOption {
 }
 
 func (g *Graph) problem(err error) {
-	if err != nil {
+	if err != nil && g != nil {
 		g.problems = append(g.problems, err)
 	}
 }

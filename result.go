@@ -2,7 +2,10 @@ package flowrun
 
 import (
 	"context"
+	"errors"
+	"slices"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/call"
@@ -169,6 +172,46 @@ type RunError = runresult.RunError
 // longer accepts the definitions.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	return engine.LoadRun(ctx, s, lib, id, known...)
+}
+
+// ResumeOpen continues the runs of the plan's tool that have begun and not ended, oldest first, one after the other: those of
+// a program that was killed. Call it when a program starts. Runs that are active in another process, or wait for an answer,
+// are left alone. The results are those of the runs that it continued. The error joins those of all runs that could not be
+// continued: for a run that a person must decide about, since a step was running that may not run twice, an
+// *InterruptedError.
+func ResumeOpen(ctx context.Context, e *Engine, s history.Store, p *Plan, options ...RunOption) ([]*Result, error) {
+	open, err := s.Runs(ctx, history.Query{Tool: p.Name(), Open: true})
+	if err != nil {
+		return nil, err
+	}
+	var results []*Result
+	var failed []error
+	for _, info := range slices.Backward(open) {
+		if info.Live() || info.Status == dag.Waiting {
+			continue
+		}
+		res, err := resumeOpen(ctx, e, s, p, info.ID, options)
+		switch {
+		case err == nil:
+			results = append(results, res)
+		case !errors.Is(err, history.ErrLive) && !errors.Is(err, history.ErrChanged):
+			failed = append(failed, err)
+		}
+	}
+	return results, errors.Join(failed...)
+}
+
+func resumeOpen(ctx context.Context, e *Engine, s history.Store, p *Plan, id string, options []RunOption) (*Result, error) {
+	lib := library.New(library.Config{})
+	run, err := LoadRun(ctx, s, lib, id, p)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := run.Continue(lib, ResumeOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return e.Continue(ctx, rest, options...)
 }
 
 // RecordedRun is a recorded run as far as it has come, possibly to its end. What a live owner does afterwards is not

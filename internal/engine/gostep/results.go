@@ -50,7 +50,7 @@ func results(reads []plan.WithValue, v dag.View) (map[string]any, error) {
 	return read, nil
 }
 
-// Into converts a value in the types of encoding/json to T. nil, which is no value, gives the zero T.
+// Into converts a value in the types of encoding/json to T. nil gives the zero T.
 func Into[T any](v any) (T, error) {
 	var to T
 	if v == nil {

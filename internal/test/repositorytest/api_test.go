@@ -126,7 +126,7 @@ func exported(t *testing.T, pkg, file string) []string {
 
 // public says whether other programs can import a package.
 func public(pkg string) bool {
-	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "temporal/")
+	return !strings.HasPrefix(pkg, "internal/") && !strings.HasPrefix(pkg, "cmd/") && !strings.HasPrefix(pkg, "examples/") && !strings.HasPrefix(pkg, "temporal/")
 }
 
 // importedAs returns the package of this module that a file knows by a name.

@@ -48,6 +48,7 @@ var folders = []folder{
 	{"argparse", []string{"internal/model/argparse"}, []string{"argparse/node", "argparse/schema", "argparse/report", "argparse/grammar", "argparse/find", "argparse/bind"}},
 	{"model", []string{"internal/model", "registry"}, []string{"os", "dag", "lang", "store", "engine", "flowrun", "argparse", "argparse/report"}},
 	{"flowruntest", []string{"flowruntest"}, []string{"dag", "store", "js", "engine", "flowrun", "test"}},
+	{"examples", []string{"examples"}, []string{"dag", "lang", "store", "flowrun"}},
 	{"importer", []string{"internal/importer"}, []string{"lang"}},
 	{"docs", []string{"docs"}, []string{"lang"}},
 	{"service", []string{"internal/service"}, []string{"os", "dag", "lang", "store", "engine", "observe", "screen", "model", "docs"}},

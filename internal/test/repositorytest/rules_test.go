@@ -151,6 +151,7 @@ func TestWhoContinues(t *testing.T) {
 		"internal/service/answer.go":       "Continue: an approval, a rejection",
 		"internal/service/control.go":      "Resume: an order of a person",
 		"internal/service/orphan.go":       "Continue: a restart, a crash after an answer, the end of a question's time, a cancel",
+		"result.go":                        "Continue: a restart of a program that embeds flowrun",
 		"internal/service/toolset/runs.go": "Resume: an order of a person",
 	}
 	continues := regexp.MustCompile(`\.(Continue|Resume)\([^)]*([Ll]ibrary\(\)|\blib\b)|RecordedRun\)\.(Continue|Resume)\b`)
