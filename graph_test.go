@@ -147,8 +147,19 @@ func TestGraphResumes(t *testing.T) {
 	if err != nil || res.Status != dag.Failed {
 		t.Fatal(err, res)
 	}
-	plan, b := build(false)
 	lib := library.New(library.Config{})
+	elsewhere, err := flowrun.LoadRun(t.Context(), store, lib, res.ID) // as the command does
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := elsewhere.Result()
+	if len(shown.Steps) != 2 || shown.Step("a").Status != dag.Succeeded || shown.Step("b").Message != "broken" || shown.Status != dag.Failed {
+		t.Errorf("without its definition the run is shown as %+v", shown)
+	}
+	if _, err := elsewhere.Resume(lib, flowrun.ResumeOptions{}); err == nil || !strings.Contains(err.Error(), "pipeline was made in a Go program") {
+		t.Error(err)
+	}
+	plan, b := build(false)
 	run, err := flowrun.LoadRun(t.Context(), store, lib, res.ID, plan)
 	if err != nil {
 		t.Fatal(err)

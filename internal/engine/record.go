@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -236,4 +237,30 @@ func checkUnchanged(r *history.Record, a *call.Frame) error {
 func emptyPlan(r *history.Record) *plan.Plan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
 	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}
+}
+
+// madeInGo reports whether the definition of the run's tool was made in Go, so that it has no text.
+func madeInGo(r *history.Record) bool { return len(r.Sources) == 0 || r.Sources[0].From != "" }
+
+// seenPlan returns the plan of a run whose definition is not available, as far as its events show it: its outermost steps,
+// in the order in which they began. It is there to be shown, not to run.
+func seenPlan(r *history.Record, events []dag.Event) *plan.Plan {
+	p := emptyPlan(r)
+	seen := map[dag.ID]bool{"": true}
+	for _, e := range events {
+		path := e.Node.WithoutAttempts()
+		if seen[path] || len(path.Ancestors()) > 0 || strings.HasPrefix(string(path), "@") {
+			continue
+		}
+		seen[path] = true
+		p.Steps = append(p.Steps, &plan.Step{Def: &tool.Step{Name: string(path), HasWaitFor: true}, Runner: dag.RunnerFunc(noRunner)})
+	}
+	if graph.Build(p) != nil { // names that no graph can have: the history was written by something else
+		return emptyPlan(r)
+	}
+	return p
+}
+
+func noRunner(context.Context, *dag.Call) (dag.Result, error) {
+	return dag.Result{}, errors.New("the definition of the step is not available")
 }

@@ -28,6 +28,7 @@ type RecordedRun struct {
 	Events []dag.Event // all of them, in order
 
 	folded *foldedState
+	absent error // why the definition is not available: the run is shown as its events tell it
 }
 
 // foldedState is the state that the first events of a run give. A run and its snapshots share it, so that each event
@@ -40,8 +41,9 @@ type foldedState struct {
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
 // in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
-// the run was limited to some of its steps or in time. Errors: history.ErrNoRun; tool.Diagnostics if this version of flowrun no
-// longer accepts the definitions.
+// the run was limited to some of its steps or in time. The definition of a tool made in Go is not stored: with neither the plan
+// nor the tool in lib, the run has the outermost steps that have begun, and cannot be resumed or retried. Errors:
+// history.ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the definitions.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
@@ -59,7 +61,10 @@ func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id stri
 		return p, p.Refresh(ctx, s)
 	}
 	if err := p.compile(lib); err != nil {
-		return nil, err
+		if !madeInGo(r) {
+			return nil, err
+		}
+		p.absent = err
 	}
 	return p, p.Refresh(ctx, s)
 }
@@ -110,9 +115,13 @@ func (p *RecordedRun) Refresh(ctx context.Context, s history.Store) error {
 			return fmt.Errorf("cannot read the events of run %s: %w", p.Record.ID, err)
 		}
 		if !more || info.Live() {
-			return nil
+			break
 		}
 	}
+	if p.absent != nil {
+		p.Plan, p.folded = planOf(seenPlan(p.Record, p.Events)), new(foldedState)
+	}
+	return nil
 }
 
 // readEvents reads the events that have been written since the last one. more reports whether there are any.
@@ -246,8 +255,11 @@ func Means(word, path string) bool {
 	return path == word || plain == dag.ID(word) || dag.ID(word).Names(plain)
 }
 
-// checkStarted returns an error for a run that never started.
+// checkStarted returns an error for a run that never started, or whose definition is not available.
 func (p *RecordedRun) checkStarted(verb string) error {
+	if p.absent != nil {
+		return fmt.Errorf("cannot %s run %s: its tool %s was made in a Go program, which alone has the definition and must %s it (flowrun.LoadRun with its plan)", verb, p.Record.ID, p.Record.Tool, verb)
+	}
 	if p.Record.NotStarted {
 		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, outcome.ErrNotStarted)
 	}
