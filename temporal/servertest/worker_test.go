@@ -3,6 +3,7 @@ package servertest
 import (
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 )
@@ -23,7 +24,14 @@ func startWorker(t testing.TB, s *server, address, queue string, more ...string)
 // startProgram starts a worker of one program.
 func startProgram(t testing.TB, program string, s *server, address, queue string, more ...string) *workerProcess {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8"}, more...)...)
+	return startProgramBy(t, nil, program, s, address, queue, more...)
+}
+
+// startProgramBy starts a worker by another program, if by is not empty.
+func startProgramBy(t testing.TB, by []string, program string, s *server, address, queue string, more ...string) *workerProcess {
+	t.Helper()
+	args := append(slices.Concat(by, []string{program, "worker", "--address", address, "--task-queue", queue, "--store", s.storeDir(), "--drain", "10s", "--max-parallel", "8"}), more...)
+	cmd := exec.Command(args[0], args[1:]...)
 	temporary := t.TempDir()
 	cmd.Env = append(os.Environ(), "FLOWRUN_STATE_DIR="+t.TempDir(), "FLOWRUN_GRACE=1m", "TMPDIR="+temporary)
 	cmd.Dir = t.TempDir()

@@ -56,6 +56,7 @@ func (s *server) serve(ctx context.Context, web Web) error {
 	if err := s.makeEngine(ctx); err != nil {
 		return err
 	}
+	defer proc.Keep(procid.DomainOf(s.config.Leftovers))()
 	if err := s.makeService(ctx); err != nil {
 		return err
 	}

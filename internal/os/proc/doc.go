@@ -33,8 +33,8 @@
 // was killed carries no mark until it executes its program; Recover waits for that. The
 // [procid.Identity] of an owner shows whether it is alive.
 //
-// A run whose owner was killed may never be resumed. So the next flowrun process with the same
-// state directory ([procid.Domain]) ends what that owner left ([Sweep]). Two signs identify the
+// A run whose owner was killed may never be resumed. So its keeper ([Keep]), or the next flowrun
+// process with the same state directory ([procid.Domain]), ends what that owner left ([Sweep]). Two signs identify the
 // owner, and no step loses them by accident: the name of the leaf, and a birthmark, which is a
 // resource limit that processes inherit (internal/os/procid). Only a reaper sets a birthmark, because
 // during a fork the limit applies to the whole process.

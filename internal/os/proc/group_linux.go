@@ -37,6 +37,8 @@ type Group struct {
 
 	abandonedLeaves map[string]*cgroup.Leaf // if foreign: leaves whose makers have ended, by path
 
+	releaseKeeper func() // set by setUp
+
 	snapshots snapshots
 }
 
@@ -95,7 +97,7 @@ func reopen(d procid.Domain, marked, ofLeaf func(mark string) bool, detached []s
 // reapInterval is how often a reaper reaps dead orphans while steps run.
 const reapInterval = time.Second
 
-// setUp makes the leaf, opens the exitQueue and starts the timer that reaps orphans. It runs before
+// setUp makes the leaf, opens the exitQueue, asks for a keeper and starts the timer that reaps orphans. It runs before
 // the first process starts.
 func (g *Group) setUp() {
 	g.exits = openExits()
@@ -105,6 +107,7 @@ func (g *Group) setUp() {
 	if !IsReaper() {
 		return
 	}
+	g.releaseKeeper = keep(g.domain, keeperDelay)
 	g.reapTimer = time.AfterFunc(reapInterval, func() {
 		reapOrphans()
 		g.mu.Lock()
@@ -212,6 +215,9 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 		c.reap()
 	}
 	reapOrphans()
+	if g.releaseKeeper != nil {
+		g.releaseKeeper()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.exits.close()

@@ -28,6 +28,10 @@ import (
 const asReaper = "PROC_TEST_REAPER"
 
 func TestMain(m *testing.M) {
+	if words := os.Getenv(asKept); words != "" || os.Args[0] == keeperName {
+		KeeperMain() // does not return in a keeper
+		beKept(words)
+	}
 	if os.Getenv(asReaper) != "" {
 		if err := BecomeReaper(); err != nil {
 			fmt.Println(err)

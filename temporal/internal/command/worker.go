@@ -14,6 +14,8 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 	"github.com/flowrun/flowrun/temporal/internal/activity"
 )
 
@@ -96,6 +98,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 	defer stopMetrics()
 	host := &activity.Host{Engine: engine.New(config), Library: env.Library, Texts: l.texts, Client: l.Client, Observers: config.Observers,
 		Report: func(run string, notices []notice.Notice, err error) { report(env, run, notices, err) }}
+	defer proc.Keep(procid.DomainOf(config.Leftovers))() // another worker runs the steps again, and waits only for a time
 	failed := make(chan error, 2+len(pools))
 	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
 		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }}, pools)
