@@ -23,6 +23,7 @@ import (
 type Store interface {
 	Put(ctx context.Context, digest string, r io.Reader, size int64) error
 	Get(ctx context.Context, digest string, off, n int64) (io.ReadCloser, error)
+	String() string // where it is
 }
 
 // Texts keeps the output of steps in a Store. It implements flowrun.Texts.
@@ -93,7 +94,7 @@ func (t *Texts) FetchSecret(ctx context.Context, o *dag.Output) error {
 	}
 	r, err := t.Store.Get(ctx, digest, 0, -1)
 	if err != nil {
-		return fmt.Errorf("cannot fetch the output of a step: %w", err)
+		return fmt.Errorf("cannot fetch the output from the store %s: %w", t.Store, err)
 	}
 	defer r.Close()
 	text, err := io.ReadAll(r)
@@ -128,7 +129,7 @@ func (t *Texts) Fetch(ctx context.Context, o *dag.Output) error {
 	}
 	r, err := t.Store.Get(ctx, digest, 0, -1)
 	if err != nil {
-		return fmt.Errorf("cannot fetch the output of a step: %w", err)
+		return fmt.Errorf("cannot fetch the output from the store %s: %w", t.Store, err)
 	}
 	defer r.Close()
 	err = atomicfile.File{Path: name, Mode: 0o600, Unsynced: true}.Write(func(f *os.File) error {

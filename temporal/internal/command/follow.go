@@ -192,29 +192,18 @@ func (w *follower) waiting(ctx context.Context) (*runresult.Result, error) {
 
 // result returns the result of the run as a local history would give it.
 func (w *follower) result(ctx context.Context) (*runresult.Result, error) {
-	if err := w.fetch(ctx); err != nil {
-		return nil, err
+	var lost error // who reads the output of this command expects all of it
+	for i := range w.events {
+		remote.FetchStreams(ctx, w.link.texts, &w.events[i], func(err error) { lost = errors.Join(lost, err) })
+	}
+	if lost != nil {
+		return nil, lost
 	}
 	r, err := w.input.Load(ctx, w.env.Library(), w.events)
 	if err != nil {
 		return nil, err
 	}
 	return r.Result(), nil
-}
-
-// fetch makes the streams in the store local files.
-func (w *follower) fetch(ctx context.Context) (err error) {
-	for _, e := range w.events {
-		if e.Result == nil {
-			continue
-		}
-		for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
-			if o != nil {
-				err = errors.Join(err, w.link.texts.Fetch(ctx, o))
-			}
-		}
-	}
-	return err
 }
 
 // printOutput writes the output of the run, whatever its size.

@@ -44,7 +44,7 @@ func (c *connection) read(env *ui.Env, f func(context.Context, history.Store) er
 		return err
 	}
 	defer l.Close()
-	return f(ctx, remote.New(l.Client, l.converter, l.texts, env.Library, l.queue))
+	return f(ctx, remote.New(l.Client, l.converter, l.texts, env.Library, l.queue, func(err error) { env.Notef("%v", err) }))
 }
 
 func cancelCommand(env *ui.Env, conn *connection) *cobra.Command {

@@ -61,7 +61,7 @@ func (f *pruneFlags) prune(env *ui.Env) error {
 	}
 	defer l.Close()
 	before := time.Now().Add(-f.olderThan)
-	oldest, err := remote.New(l.Client, l.converter, l.texts, env.Library, l.queue).Oldest(ctx)
+	oldest, err := remote.New(l.Client, l.converter, l.texts, env.Library, l.queue, func(err error) { env.Notef("%v", err) }).Oldest(ctx)
 	if err != nil {
 		return err
 	}

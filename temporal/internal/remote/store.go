@@ -23,11 +23,6 @@ import (
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 )
 
-// Texts makes the stored output of a step a local file.
-type Texts interface {
-	Fetch(ctx context.Context, o *dag.Output) error
-}
-
 // Store implements history.Store for the workflows of a Temporal service. Runs cannot be started or
 // taken over through it. Not safe for concurrent use.
 type Store struct {
@@ -37,13 +32,14 @@ type Store struct {
 	texts     Texts
 	library   func() *library.Library
 	queue     string
+	report    func(error)
 	mirrors   map[string]*mirror
 }
 
 // New returns the runs at a service. Lists have those of the task queue. The library provides loaders, and tools written in
-// Go.
-func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library, queue string) *Store {
-	return &Store{history.NewMemory(), c, dc, texts, library, queue, map[string]*mirror{}}
+// Go. report gets what is missing of a run that can be read otherwise.
+func New(c client.Client, dc converter.DataConverter, texts Texts, library func() *library.Library, queue string, report func(error)) *Store {
+	return &Store{history.NewMemory(), c, dc, texts, library, queue, report, map[string]*mirror{}}
 }
 
 // mirror is a run in the Memory.
@@ -210,9 +206,7 @@ func (s *Store) add(ctx context.Context, id string, m *mirror, text []byte) erro
 	}
 	events = slices.DeleteFunc(events, func(e dag.Event) bool { return e.Seq <= m.events })
 	for i := range events {
-		if err := s.fetch(ctx, &events[i]); err != nil {
-			return err
-		}
+		FetchStreams(ctx, s.texts, &events[i], s.report)
 	}
 	if len(events) > 0 {
 		if err := m.ledger.Append(ctx, events); err != nil {
@@ -224,19 +218,6 @@ func (s *Store) add(ctx context.Context, id string, m *mirror, text []byte) erro
 		return m.ledger.Close()
 	}
 	return nil
-}
-
-// fetch makes the streams of a result local files.
-func (s *Store) fetch(ctx context.Context, e *dag.Event) (err error) {
-	if e.Result == nil {
-		return nil
-	}
-	for _, o := range []*dag.Output{e.Result.Stdout, e.Result.Stderr} {
-		if o != nil {
-			err = errors.Join(err, s.texts.Fetch(ctx, o))
-		}
-	}
-	return err
 }
 
 // runError returns ErrNoRun if the service has no such workflow.

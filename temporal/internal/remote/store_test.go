@@ -79,7 +79,7 @@ func newStore(t *testing.T, status enumspb.WorkflowExecutionStatus) (*Store, *mo
 	client.On("GetWorkflowHistory", mock.Anything, run, "", false, mock.Anything).Return(first)
 	client.On("DescribeWorkflowExecution", mock.Anything, run, "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
 		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Status: status}}, nil)
-	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *library.Library { return library.New(library.Config{}) }, "q"), client,
+	return New(client, converter.GetDefaultDataConverter(), noTexts{}, func() *library.Library { return library.New(library.Config{}) }, "q", nil), client,
 		func(list ...dag.Event) []byte { return eventcode.Append(nil, run, list) }
 }
 
@@ -149,7 +149,7 @@ func TestNoRun(t *testing.T) {
 	client, first := &mocks.Client{}, &mocks.HistoryEventIterator{}
 	first.On("Next").Return(nil, serviceerror.NewNotFound("no such workflow"))
 	client.On("GetWorkflowHistory", mock.Anything, "nope", "", false, mock.Anything).Return(first)
-	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q")
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q", nil)
 	if _, err := s.Info(t.Context(), "nope"); !errors.Is(err, history.ErrNoRun) {
 		t.Error(err)
 	}
@@ -179,7 +179,7 @@ func TestRuns(t *testing.T) {
 	failed := &mocks.WorkflowRun{}
 	failed.On("Get", mock.Anything, mock.Anything).Return(errors.New("cannot compile"))
 	client.On("GetWorkflow", mock.Anything, "d", "").Return(failed)
-	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q")
+	s := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q", nil)
 	for _, c := range []struct {
 		query history.Query
 		want  []string
@@ -223,7 +223,7 @@ func TestNewest(t *testing.T) {
 		client := &mocks.Client{}
 		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: all, NextPageToken: []byte("more")}, nil).Once()
 		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{}, nil)
-		list, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q").Runs(t.Context(), history.Query{Limit: limit})
+		list, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q", nil).Runs(t.Context(), history.Query{Limit: limit})
 		var ids []string
 		for _, r := range list {
 			ids = append(ids, r.ID)
@@ -263,7 +263,7 @@ func TestOldest(t *testing.T) {
 	} {
 		client := &mocks.Client{}
 		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: c.runs}, nil)
-		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q").Oldest(t.Context())
+		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q", nil).Oldest(t.Context())
 		if (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) || err == nil && !got.Equal(c.want) {
 			t.Errorf("%v, %v; want %v, %q", got, err, c.want, c.error)
 		}
@@ -282,5 +282,34 @@ func TestFilter(t *testing.T) {
 		if got := (&Store{queue: "team's-1"}).filter(q); got != want {
 			t.Errorf("%+v: %s, want %s", q, got, want)
 		}
+	}
+}
+
+// lostTexts is a store without any output.
+type lostTexts struct{}
+
+func (lostTexts) Fetch(context.Context, *dag.Output) error { return errors.New("it is lost") }
+
+// TestLostOutput: a run whose outputs cannot be fetched can be read, and answered. What is missing is said with its step.
+func TestLostOutput(t *testing.T) {
+	s, client, code := newStore(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING)
+	events := waiting()
+	events[2].Result.Stdout = &dag.Output{Inline: "the beg", Size: 300_000, File: "store:sha256:1"}
+	client.On("QueryWorkflow", mock.Anything, run, "", interpreter.EventsQuery, uint64(0)).Return(encoded{code(events...)}, nil)
+	var reported []string
+	s.texts, s.report = lostTexts{}, func(err error) { reported = append(reported, err.Error()) }
+	p, err := engine.LoadRun(t.Context(), s, library.New(library.Config{}), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := p.Questions(); len(q) != 1 {
+		t.Errorf("the run asks %+v", q)
+	}
+	if r := p.Result().Step("first"); r.Output != "the beg" || r.StdoutFile != "" || !r.Truncated {
+		t.Errorf("%q, file %q, truncated %t", r.Output, r.StdoutFile, r.Truncated)
+	}
+	want := []string{"only the beginning of the output of step first is known: it is lost"}
+	if diff := cmp.Diff(want, reported); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
