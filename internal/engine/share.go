@@ -13,6 +13,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/internal/engine/plan"
@@ -30,10 +31,12 @@ type Share struct {
 	texts     Texts
 	performer dag.Performer
 	done      func()
+	files     sharedArtifacts
 }
 
-// Texts keeps what steps print where all shares in a run can read it.
+// Texts keeps what steps print, and the files that are kept of them, where all shares in a run can read it.
 type Texts interface {
+	artifact.Depot
 	// Keep stores the file of a stream and sets its File to the name of what was stored.
 	Keep(ctx context.Context, o *dag.Output) error
 	// Fetch sets File to a file that has what Keep stored.
@@ -78,11 +81,8 @@ func checkShared(p *plan.Plan) error {
 			return fmt.Errorf("step %s has a priority, and the queue of a service gives slots of pool %s in the order in which steps asked; remove the priority", c.Path, c.Pool)
 		}
 	}
-	switch {
-	case p.KeepsState:
+	if p.KeepsState {
 		return errors.New("it, or a tool that it uses, keeps state between its runs, and workers have no history in common")
-	case p.KeepsArtifacts():
-		return errors.New("its steps keep artifacts, which only the machine of the step would have")
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (p *Share) Perform(ctx context.Context, o *dag.Order) (out dag.Outcome, err
 			return out, err
 		}
 	}
-	return out, nil
+	return out, p.depositArtifacts(ctx, &out.Result)
 }
 
 // Answer returns the result of the step that asked a question and got this answer.
@@ -337,6 +337,11 @@ func (p *Share) restoreNamed(ctx context.Context, walks []dag.Walk, name dag.ID,
 func (p *Share) restoreStreams(ctx context.Context, r *dag.Result, streams steps.Streams) error {
 	if streams&steps.Outputs != 0 {
 		if err := p.restoreOutputs(ctx, r.Outputs); err != nil {
+			return err
+		}
+	}
+	if streams&steps.Artifacts != 0 {
+		if err := p.withdrawArtifacts(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -40,8 +40,11 @@ func comparable(v any, dir string, top bool) any {
 				delete(m, key)
 				continue
 			}
-			if m[key] = comparable(in, dir, false); key == "notes" {
+			switch m[key] = comparable(in, dir, false); key {
+			case "notes":
 				withoutCount(m)
+			case "artifacts":
+				withoutPaths(m[key].([]any))
 			}
 		}
 		return m
@@ -63,6 +66,17 @@ func withoutCount(m map[string]any) {
 	notes := slices.DeleteFunc(m["notes"].([]any), func(note any) bool { return counts.MatchString(note.(string)) })
 	if m["notes"] = notes; len(notes) == 0 {
 		delete(m, "notes")
+	}
+}
+
+// withoutPaths removes from artifacts where they are.
+func withoutPaths(artifacts []any) {
+	for _, a := range artifacts {
+		a := a.(map[string]any)
+		delete(a, "path")
+		if paths, ok := a["paths"].([]any); ok {
+			a["paths"] = len(paths)
+		}
 	}
 }
 

@@ -156,9 +156,9 @@ func encoded(all []runresult.KeptArtifact) []runresult.KeptArtifact {
 }
 
 func oneArtifact(env *ui.Env, run string, a *runresult.KeptArtifact, to, output string) error {
-	c, err := artifact.Open(a.Artifact)
+	c, err := open(env, a)
 	if err != nil {
-		return gone(a, err)
+		return err
 	}
 	defer c.Close()
 	switch {
@@ -187,11 +187,27 @@ func oneArtifact(env *ui.Env, run string, a *runresult.KeptArtifact, to, output 
 	return ui.Table(env, []console.Column{{Title: "FILE"}, {Title: "SIZE", Yields: 2, Whole: true}, {Title: "DIGEST", Yields: 1}}, rows, nil)
 }
 
+// open opens an artifact. The caller closes it.
+func open(env *ui.Env, a *runresult.KeptArtifact) (*artifact.Content, error) {
+	here, err := a.Artifact, error(nil)
+	if env.Artifact != nil {
+		here, err = env.Artifact(here)
+	}
+	var c *artifact.Content
+	if err == nil {
+		c, err = artifact.Open(here)
+	}
+	if err != nil {
+		return nil, gone(a, err)
+	}
+	return c, nil
+}
+
 // fetch copies an artifact into a folder.
 func fetch(env *ui.Env, a *runresult.KeptArtifact, to string) error {
-	c, err := artifact.Open(a.Artifact)
+	c, err := open(env, a)
 	if err != nil {
-		return gone(a, err)
+		return err
 	}
 	defer c.Close()
 	err = c.CopyTo(to)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 )
 
@@ -20,6 +21,9 @@ type Env struct {
 
 	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
 	Runs func(func(context.Context, history.Store) error) error
+
+	// Artifact, if it is set, puts an artifact of these runs into a folder of this machine, and returns it with its path there.
+	Artifact func(dag.Artifact) (dag.Artifact, error)
 
 	// Hint, if it is set, turns a hint that names commands of flowrun into one that names those of the
 	// program, or into "" if it has none like them.

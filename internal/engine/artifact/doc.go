@@ -18,6 +18,9 @@
 // The artifacts of a step appear as a whole, when its folder is renamed. What a killed process has left is replaced
 // when the step runs again, or removed after an hour.
 //
+// If several machines share a run, Deposit stores an artifact for the others under the digest of its manifest, and Withdraw
+// makes the same folder of it there.
+//
 // Files are read through an os.Root of the step's directory: links are not followed out of it, and pipes, sockets and
 // devices are rejected. The package knows nothing of plans and definitions. It is safe for concurrent use, also by
 // several processes.

@@ -24,6 +24,7 @@ func TestWholeFiles(t *testing.T) {
 		"publish":    "a response, which os.Root keeps below the folder that is permitted",
 		"replace":    "a whole folder of artifacts",
 		"CopyTo":     "a whole folder of copied artifacts",
+		"Withdraw":   "a whole folder of an artifact from another machine",
 		"complete":   "a history that SQLite has written",
 	}
 	used := map[string]bool{}

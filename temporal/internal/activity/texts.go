@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
@@ -26,7 +28,7 @@ type Store interface {
 	String() string // where it is
 }
 
-// Texts keeps the output of steps in a Store. It implements flowrun.Texts.
+// Texts keeps the output of steps in a Store. It implements engine.Texts.
 type Texts struct {
 	Store Store
 	Dir   string // where fetched texts are kept
@@ -37,35 +39,54 @@ type Texts struct {
 }
 
 // stored is the beginning of the File of an Output that is in the store; its digest follows.
-const stored = "store:"
+const stored = engine.DepositedPrefix
 
-// Keep implements flowrun.Texts.
+// Keep implements engine.Texts.
 func (t *Texts) Keep(ctx context.Context, o *dag.Output) error {
 	if strings.HasPrefix(o.File, stored) {
 		return nil
 	}
-	f, err := os.Open(o.File)
+	digest, err := t.KeepFile(ctx, o.File)
+	if err == nil {
+		o.File = stored + digest
+	}
+	return err
+}
+
+// KeepFile implements engine.Texts.
+func (t *Texts) KeepFile(ctx context.Context, file string) (digest string, err error) {
+	f, err := os.Open(file)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
 	sum := sha256.New()
 	size, err := io.Copy(sum, f)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
+		return "", err
 	}
-	digest := fmt.Sprintf("sha256:%x", sum.Sum(nil))
-	if err := t.Store.Put(ctx, digest, io.LimitReader(f, size), size); err != nil {
-		return err
-	}
-	o.File = stored + digest
-	return nil
+	digest = fmt.Sprintf("sha256:%x", sum.Sum(nil))
+	return digest, t.Store.Put(ctx, digest, io.LimitReader(f, size), size)
 }
 
-// KeepSecret implements flowrun.Texts.
+// Open implements engine.Texts.
+func (t *Texts) Open(ctx context.Context, digest string) (io.ReadCloser, error) {
+	return t.Store.Get(ctx, digest, 0, -1)
+}
+
+// Artifact copies an artifact of a run from the store into Dir, and returns it with its path there.
+func (t *Texts) Artifact(a dag.Artifact) (dag.Artifact, error) {
+	digest, ok := strings.CutPrefix(a.Path, stored)
+	if !ok {
+		return a, nil
+	}
+	return artifact.Withdraw(context.Background(), t, digest, filepath.Join(t.Dir, "artifacts"))
+}
+
+// KeepSecret implements engine.Texts.
 func (t *Texts) KeepSecret(ctx context.Context, o *dag.Output) error {
 	if t.Secrets == nil {
 		return nil
@@ -86,13 +107,13 @@ func (t *Texts) KeepSecret(ctx context.Context, o *dag.Output) error {
 	return nil
 }
 
-// FetchSecret implements flowrun.Texts.
+// FetchSecret implements engine.Texts.
 func (t *Texts) FetchSecret(ctx context.Context, o *dag.Output) error {
 	digest, ok := strings.CutPrefix(o.Digest, stored)
 	if !ok || t.Secrets == nil {
 		return errors.New("it contains a secret, and only workers with --encryption-keys pass that on")
 	}
-	r, err := t.Store.Get(ctx, digest, 0, -1)
+	r, err := t.Open(ctx, digest)
 	if err != nil {
 		return fmt.Errorf("cannot fetch the output from the store %s: %w", t.Store, err)
 	}
@@ -113,7 +134,7 @@ func (t *Texts) FetchSecret(ctx context.Context, o *dag.Output) error {
 	return nil
 }
 
-// Fetch implements flowrun.Texts.
+// Fetch implements engine.Texts.
 func (t *Texts) Fetch(ctx context.Context, o *dag.Output) error {
 	digest, ok := strings.CutPrefix(o.File, stored)
 	if !ok {
@@ -127,7 +148,7 @@ func (t *Texts) Fetch(ctx context.Context, o *dag.Output) error {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return err
 	}
-	r, err := t.Store.Get(ctx, digest, 0, -1)
+	r, err := t.Open(ctx, digest)
 	if err != nil {
 		return fmt.Errorf("cannot fetch the output from the store %s: %w", t.Store, err)
 	}

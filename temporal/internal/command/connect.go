@@ -44,7 +44,7 @@ func (c *connection) declare(cmd *cobra.Command) {
 	fl.StringVar(&c.namespace, "namespace", "", "the `namespace` in the service (default: TEMPORAL_NAMESPACE, else default)")
 	fl.StringVar(&c.profile, "profile", "", "the `profile` in the configuration file of the temporal command (default: TEMPORAL_PROFILE)")
 	fl.StringVar(&c.queue, "task-queue", "flowrun", "the `name` of the task queue that connects runs and workers")
-	fl.StringVar(&c.store, "store", "", "where long outputs and definitions are kept, a `folder` or s3://BUCKET/PREFIX that all workers can reach (default: the folder temporal in the state directory)")
+	fl.StringVar(&c.store, "store", "", "where long outputs, artifacts and definitions are kept, a `folder` or s3://BUCKET/PREFIX that all workers can reach (default: the folder temporal in the state directory)")
 	fl.StringVar(&c.keys, "encryption-keys", "", "encrypt everything that the service gets with the first key in this `file`")
 }
 

@@ -21,7 +21,7 @@ import (
 // pastCommands are the commands of flowrun that show runs, for those of a Temporal service.
 func pastCommands(env *ui.Env, conn *connection) (list []*cobra.Command) {
 	env.Runs = func(f func(context.Context, history.Store) error) error { return conn.read(env, f) }
-	same := []string{"runs", "show", "logs", "timeline", "events"}
+	same := []string{"runs", "show", "logs", "timeline", "events", "artifacts"}
 	for _, c := range past.Commands() {
 		if !slices.Contains(same, c.Name) {
 			continue
@@ -44,6 +44,7 @@ func (c *connection) read(env *ui.Env, f func(context.Context, history.Store) er
 		return err
 	}
 	defer l.Close()
+	env.Artifact = l.texts.Artifact
 	return f(ctx, remote.New(l.Client, l.converter, l.texts, env.Library, l.queue, func(err error) { env.Notef("%v", err) }))
 }
 
