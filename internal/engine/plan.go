@@ -157,8 +157,8 @@ func (p *Plan) Place(path string) tool.Pos { return p.compiled.Place(path) }
 // on-failure or finally) and the step it belongs to, "" for the tool. For other steps both are "".
 func (p *Plan) Handler(path string) (key, step string) { return p.compiled.Handler(path) }
 
-// Upstream returns the steps that a step waits for directly. Steps are named by path; each result is in the same
-// group, item and attempt as the step.
+// Upstream returns the steps that a step waits for directly, without those that another of them waits for. Steps are
+// named by path; each result is in the same group, item and attempt as the step. The slice must not be changed.
 func (p *Plan) Upstream(step string) []string { return p.compiled.Upstream(step) }
 
 // Size returns how many steps a run of the plan has. The steps of a nested tool count each time it is used, those of

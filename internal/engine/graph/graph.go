@@ -82,7 +82,7 @@ func Build(p *plan.Plan) error {
 		})
 	}
 	g, err := dag.New(nodes, settings(p))
-	p.Graph = g
+	p.SetGraph(g)
 	return err
 }
 

@@ -21,38 +21,6 @@ func (p *Plan) Find(path dag.ID) (*Plan, *Step) {
 	return nil, nil
 }
 
-// Upstream returns the steps that a step waits for directly. Steps are named by path; each result is in the same
-// group, item and attempt as the step.
-func (p *Plan) Upstream(step string) []string {
-	in, s := p.Find(dag.ID(step))
-	if s == nil {
-		return nil
-	}
-	beside := strings.TrimSuffix(step, string(dag.ID(step).Base()))
-	var list []string
-	seen := map[dag.ID]bool{}
-	var walk func(id dag.ID)
-	walk = func(id dag.ID) {
-		n, ok := in.Graph.Node(id)
-		if !ok {
-			return
-		}
-		for _, up := range n.After {
-			if seen[up] {
-				continue
-			}
-			seen[up] = true
-			if strings.HasPrefix(string(up), "@") {
-				walk(up)
-				continue
-			}
-			list = append(list, beside+string(up))
-		}
-	}
-	walk(dag.ID(s.Def.Name))
-	return list
-}
-
 // Waves returns for every node how many steps must end before it, one after another.
 func (p *Plan) Waves() map[dag.ID]int {
 	waves := map[dag.ID]int{}
@@ -61,7 +29,7 @@ func (p *Plan) Waves() map[dag.ID]int {
 		for _, up := range n.After {
 			depth = max(depth, waves[up])
 		}
-		if n.Runner != nil || n.Graph != nil || n.Each != nil {
+		if !isJoin(&n) {
 			depth++
 		}
 		waves[n.ID] = depth

@@ -34,7 +34,8 @@ type Plan struct {
 	CutTo           string                    // the last step of a plan reduced by Until or Only, "" for the whole tool
 	WithoutUpstream bool                      // reduced by Only: only that step may run
 	Timeout         time.Duration             // limits the whole run, if it differs from the timeout of the definition; 0 if it does not
-	Graph           *dag.Graph
+	Graph           *dag.Graph                // set by SetGraph
+	upstream        *upstream
 
 	Environ         []steps.EnvVar  // tool-wide
 	EnvFiles        []steps.EnvFile // tool-wide

@@ -77,8 +77,8 @@ type PreviewTool struct {
 // PreviewStep is one step of a Preview. Steps of the same wave can run at the same time.
 type PreviewStep struct {
 	ID          string   `json:"id"`
-	Wave        int      `json:"wave"` // counts from 1, within its tool
-	After       []string `json:"after,omitempty"`
+	Wave        int      `json:"wave"`            // counts from 1, within its tool
+	After       []string `json:"after,omitempty"` // the steps that it waits for directly, without those that another of them waits for
 	Kind        string   `json:"kind"`
 	Command     string   `json:"command"`                // resolved; {step.output} if not known yet
 	Interpreter string   `json:"interpreter,omitempty"`  // program that runs the command as a script, with its options

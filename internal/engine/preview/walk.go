@@ -68,10 +68,8 @@ func (v *previewer) tool(p *plan.Plan, k known, prefix string) {
 			return
 		}
 		step := PreviewStep{ID: prefix + s.Def.Name, Wave: waves[dag.ID(s.Def.Name)], Kind: string(s.Def.Kind()),
-			Repeat: k.mask(describeRepeat(s.Def.Repeat)), Holds: describeClaim(s.Claim), Surroundings: k.surroundingsOf(s)}
-		for _, up := range p.Upstream(s.Def.Name) {
-			step.After = append(step.After, prefix+up)
-		}
+			Repeat: k.mask(describeRepeat(s.Def.Repeat)), Holds: describeClaim(s.Claim), Surroundings: k.surroundingsOf(s),
+			After: plan.Prefixed(prefix, p.Direct(s.Def.Name))}
 		if h := s.Handler; h != nil {
 			step.Handler = strings.TrimSuffix(h.Key+" of "+h.Step, " of ")
 		}

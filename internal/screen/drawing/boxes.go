@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/engine/plan"
 )
 
 // Box is one step in a drawing of a graph.
@@ -16,10 +17,10 @@ type Box struct {
 	Kind      string // bash, run, ..., or the name of the tool it uses
 	Condition string
 	Note      string   // written beside the name: what it loops over, when it runs
-	After     []string // ids of upstream boxes
+	After     []string // ids of the boxes that it waits for directly, without those that follow from others
 	Inside    []Box    // a nested tool's steps
 	Loop      bool     // it runs once for each item
-	Join      bool     // no step: what waits for it waits for all of After
+	Join      bool     // no step, made by Place: what waits for it waits for all of After
 
 	// The result of the step in a run. If all boxes are dag.Pending, no results are drawn.
 	Status   dag.Status
@@ -37,32 +38,23 @@ func Boxes(p *engine.Plan) []Box {
 }
 
 func boxesOf(p *engine.Plan, prefix string, left *int) []Box {
-	nodes := p.Graph().Nodes()
-	*left -= len(nodes)
-	boxes := make([]Box, 0, len(nodes))
-	for _, n := range nodes {
-		b := Box{ID: prefix + string(n.ID), Name: string(n.ID)}
-		for _, up := range n.After {
-			b.After = append(b.After, prefix+string(up))
+	steps := p.Steps()
+	*left -= len(steps)
+	boxes := make([]Box, 0, len(steps))
+	for _, name := range steps {
+		s := p.Step(name)
+		b := Box{ID: prefix + name, Name: name, Kind: string(s.Kind()), Note: stepRole(p, name), Loop: s.Loop != nil,
+			After: plan.Prefixed(prefix, p.Upstream(name))}
+		if s.RunCondition != nil {
+			b.Condition = s.RunCondition.S
 		}
-		switch s := p.Step(b.Name); {
-		case s != nil:
-			b.Kind, b.Note, b.Loop = string(s.Kind()), stepRole(p, b.Name), s.Loop != nil
-			if s.RunCondition != nil {
-				b.Condition = s.RunCondition.S
+		if inner := p.Nested(name); inner != nil {
+			if s.Steps() == nil {
+				b.Kind = inner.Name()
 			}
-			if inner := p.Nested(b.Name); inner != nil {
-				if s.Steps() == nil {
-					b.Kind = inner.Name()
-				}
-				if inner.Graph().Len() <= *left {
-					b.Inside = boxesOf(inner, b.ID+"/", left)
-				}
+			if inner.Graph().Len() <= *left {
+				b.Inside = boxesOf(inner, b.ID+"/", left)
 			}
-		case n.Runner != nil: // the cleanup of the tool
-			continue
-		default:
-			b.Join = true
 		}
 		boxes = append(boxes, b)
 	}
@@ -89,38 +81,6 @@ func stepRole(p *engine.Plan, step string) string {
 		words = append(words, "repeat")
 	}
 	return strings.Join(words, ", ")
-}
-
-// withoutJoins returns the boxes of steps only. A step waits for what its joins wait for.
-func withoutJoins(boxes []Box) []Box {
-	index := indexOf(boxes)
-	var steps []Box
-	for _, b := range boxes {
-		if b.Join {
-			continue
-		}
-		var after []string
-		seen := map[string]bool{}
-		var walk func(ids []string)
-		walk = func(ids []string) {
-			for _, id := range ids {
-				i, known := index[id]
-				switch {
-				case !known || seen[id]:
-				case boxes[i].Join:
-					seen[id] = true
-					walk(boxes[i].After)
-				default:
-					seen[id] = true
-					after = append(after, id)
-				}
-			}
-		}
-		walk(b.After)
-		b.After, b.Inside = after, withoutJoins(b.Inside)
-		steps = append(steps, b)
-	}
-	return steps
 }
 
 // indexOf returns the index of each box by its id.

@@ -12,15 +12,13 @@ import (
 )
 
 // Draw writes the graph as text, dot (Graphviz), mermaid, json or svg, with the states and
-// durations of a run if the boxes have them. Arrows that follow from others are left out, except in
-// json.
+// durations of a run if the boxes have them.
 func Draw(w io.Writer, boxes []Box, form string) error {
 	var b strings.Builder
 	run := anyRan(boxes)
 	if form == "svg" {
 		return drawSVG(w, boxes, run)
 	}
-	boxes = withoutJoins(boxes)
 	switch form {
 	case "dot":
 		drawDot(&b, boxes, run)
@@ -48,7 +46,7 @@ func (b Box) outcome(run bool) string {
 
 // drawText lists the steps by wave, each with what it waits for.
 func drawText(b *strings.Builder, boxes []Box, indent string, run bool) {
-	boxes = reduce(boxes)
+	boxes = slices.Clone(boxes)
 	waves, width := waves(boxes)
 	outcomes := 0
 	for _, x := range boxes {
@@ -101,7 +99,7 @@ func drawDot(b *strings.Builder, boxes []Box, run bool) {
 }
 
 func dotBoxes(b *strings.Builder, boxes []Box, indent string, run bool) {
-	for _, x := range reduce(boxes) {
+	for _, x := range boxes {
 		if len(x.Inside) > 0 {
 			fmt.Fprintf(b, "%ssubgraph %q {\n%s  label=%q;\n", indent, "cluster_"+x.ID, indent, x.Name+" ("+x.Kind+")")
 			dotBoxes(b, x.Inside, indent+"  ", run)
@@ -176,7 +174,7 @@ func mermaidBoxes(b *strings.Builder, boxes []Box, indent string, ids map[string
 		return ids[path]
 	}
 	quote := func(s string) string { return `"` + strings.ReplaceAll(s, `"`, "#quot;") + `"` }
-	for _, x := range reduce(boxes) {
+	for _, x := range boxes {
 		open, shut := "[", "]"
 		if x.Condition != "" {
 			open, shut = "{{", "}}"

@@ -26,8 +26,8 @@ func boxes() []Box {
 			{ID: "setup/try", Name: "try", Kind: "bash"},
 			{ID: "setup/again", Name: "again", Kind: "bash", Condition: `{try.exit-code} != "0"`, After: []string{"setup/try"}},
 		}},
-		{ID: "test", Name: "test", Kind: "bash", After: []string{"fetch", "setup"}},
-		{ID: "ship", Name: "ship", Kind: "run", Condition: "success()", After: []string{"test", "setup"}},
+		{ID: "test", Name: "test", Kind: "bash", After: []string{"setup"}},
+		{ID: "ship", Name: "ship", Kind: "run", Condition: "success()", After: []string{"test"}},
 	}
 }
 
@@ -72,11 +72,11 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestJoins: a join is drawn where it saves edges, and nowhere else. In text the steps
-// themselves are named.
+// TestJoins: a join is drawn where several steps wait for the same steps, and nowhere else. In text
+// the steps themselves are named.
 func TestJoins(t *testing.T) {
-	list := []Box{{ID: "a"}, {ID: "b"}, {ID: "@1", Join: true, After: []string{"a", "b"}}, {ID: "c", After: []string{"@1"}}, {ID: "d", After: []string{"@1"}},
-		{ID: "@2", Join: true, After: []string{"@1", "c", "d"}}, {ID: "e", After: []string{"@2"}}}
+	both := []string{"a", "b"}
+	list := []Box{{ID: "a"}, {ID: "b"}, {ID: "c", After: both}, {ID: "d", After: both}, {ID: "e", After: []string{"c", "d"}}}
 	for i := range list {
 		list[i].Name = list[i].ID
 	}
@@ -85,7 +85,7 @@ func TestJoins(t *testing.T) {
 	for _, b := range placed {
 		ids += b.ID + " "
 	}
-	if want := "a b @1 c d e "; ids != want {
+	if want := "a b @c c d e "; ids != want {
 		t.Errorf("%s is drawn, want %s", ids, want)
 	}
 	if len(g.Edges) != 6 {

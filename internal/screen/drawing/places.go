@@ -1,7 +1,6 @@
 package drawing
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,8 +17,8 @@ const (
 	letterWidth = 7.3 // of a name
 )
 
-// Place lays out boxes. It returns them without superfluous joins, and a graph of which node i
-// is box i, with the boxes inside it.
+// Place lays out boxes. It returns them with the joins that it adds, and a graph of which
+// node i is box i, with the boxes inside it.
 func Place(boxes []Box) ([]Box, *layout.Graph) {
 	boxes, g := graphOf(boxes)
 	g.Layout()
@@ -28,7 +27,7 @@ func Place(boxes []Box) ([]Box, *layout.Graph) {
 
 // graphOf returns boxes and their graph before it is laid out.
 func graphOf(boxes []Box) ([]Box, *layout.Graph) {
-	boxes = withSharedJoins(withoutSmallJoins(boxes))
+	boxes = withSharedJoins(boxes)
 	g := edgesOf(boxes)
 	for i := range boxes {
 		b := &boxes[i]
@@ -66,52 +65,17 @@ func edgesOf(boxes []Box) *layout.Graph {
 	return g
 }
 
-// withoutSmallJoins removes the joins that save no edges: those that one box waits for, or
-// that wait for one box.
-func withoutSmallJoins(boxes []Box) []Box {
-	boxes = reduce(boxes)
-	index, waiting := indexOf(boxes), make([][]int, len(boxes))
-	for i, b := range boxes {
-		for _, up := range b.After {
-			waiting[index[up]] = append(waiting[index[up]], i)
-		}
-	}
-	gone := make([]bool, len(boxes))
-	for i := range boxes {
-		b := &boxes[i]
-		if gone[i] = b.Join && (len(b.After) <= 1 || len(waiting[i]) <= 1); !gone[i] {
-			continue
-		}
-		for _, down := range waiting[i] {
-			d := &boxes[down]
-			d.After = append(slices.DeleteFunc(slices.Clone(d.After), func(id string) bool { return id == b.ID }), b.After...)
-		}
-		for _, up := range b.After {
-			k := index[up]
-			waiting[k] = append(slices.DeleteFunc(waiting[k], func(down int) bool { return down == i }), waiting[i]...)
-		}
-	}
-	kept := boxes[:0]
-	for i, b := range boxes {
-		if !gone[i] {
-			kept = append(kept, b)
-		}
-	}
-	return kept
-}
-
-// withSharedJoins adds a join where several boxes wait for the same boxes, if that saves edges.
+// withSharedJoins adds a join where several boxes wait for the same several boxes.
 func withSharedJoins(boxes []Box) []Box {
 	waiting := map[string][]int{}
 	for i, b := range boxes {
-		slices.Sort(b.After)
 		key := strings.Join(b.After, "\n")
 		waiting[key] = append(waiting[key], i)
 	}
 	var out []Box
 	for i, b := range boxes {
 		list := waiting[strings.Join(b.After, "\n")]
-		if n, m := len(b.After), len(list); n > 1 && m > 1 && n*m > n+m {
+		if len(b.After) > 1 && len(list) > 1 {
 			join := Box{ID: "@" + boxes[list[0]].ID, Join: true, After: b.After}
 			if i == list[0] {
 				out = append(out, join)
@@ -119,26 +83,6 @@ func withSharedJoins(boxes []Box) []Box {
 			b.After = []string{join.ID}
 		}
 		out = append(out, b)
-	}
-	return out
-}
-
-// reduce removes arrows that follow from a longer path, and those from unknown boxes.
-func reduce(boxes []Box) []Box {
-	g := edgesOf(boxes)
-	g.Reduce()
-	kept := make(map[[2]int]bool, len(g.Edges))
-	for _, e := range g.Edges {
-		kept[[2]int{e.From, e.To}] = true
-	}
-	index, out := indexOf(boxes), slices.Clone(boxes)
-	for i, b := range boxes {
-		out[i].After = nil
-		for _, up := range b.After {
-			if from, known := index[up]; known && kept[[2]int{from, i}] {
-				out[i].After = append(out[i].After, up)
-			}
-		}
 	}
 	return out
 }
