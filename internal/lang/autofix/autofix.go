@@ -35,6 +35,11 @@ type Check func(text []byte) (*tool.Definition, tool.Diagnostics)
 // Text applies the fixes to the text of the named definition file, which is not opened. The returned text is a new
 // slice, or src if there was nothing to do.
 func Text(check Check, file string, src []byte) Result {
+	return rounds(check, file, src, func(tool.Diagnostics) bool { return true })
+}
+
+// rounds applies fixes until no edit helps, or more returns false for those that a round has applied.
+func rounds(check Check, file string, src []byte, more func(tool.Diagnostics) bool) Result {
 	m := fixer{checkText: check, file: file}
 	r := Result{Text: src}
 	for range maxRounds {
@@ -43,20 +48,40 @@ func Text(check Check, file string, src []byte) Result {
 			break
 		}
 		r.Text, r.Fixed = next, append(r.Fixed, fixed...)
+		if !more(fixed) {
+			break
+		}
 	}
 	return r
 }
 
-// Offered returns the problems without the edits that Text would not apply. found are the problems in src.
+// Offered returns the problems without the edits that Text would not apply. found are the problems in src. Rounds that
+// concern none of them are left out: a text can have many more problems.
 func Offered(check Check, file string, src []byte, found tool.Diagnostics) tool.Diagnostics {
-	applied := map[string]int{}
-	for _, d := range Text(check, file, src).Fixed {
-		applied[identity(d)]++
+	open := map[string]int{} // edits not yet applied
+	left := 0
+	for _, d := range found {
+		if len(d.Fix) > 0 && d.Pos.File == file {
+			open[identity(d)]++
+			left++
+		}
+	}
+	if left > 0 {
+		rounds(check, file, src, func(fixed tool.Diagnostics) bool {
+			for _, d := range fixed {
+				if id := identity(d); open[id] > 0 {
+					open[id]--
+					left--
+				}
+			}
+			return left > 0
+		})
 	}
 	found = slices.Clone(found)
-	for i := range found {
+	for i := len(found) - 1; i >= 0; i-- { // of problems that are the same, the first ones are applied
 		if d := &found[i]; len(d.Fix) > 0 && d.Pos.File == file {
-			if applied[identity(*d)]--; applied[identity(*d)] < 0 {
+			if id := identity(*d); open[id] > 0 {
+				open[id]--
 				d.Fix = nil
 			}
 		}

@@ -2,6 +2,7 @@ package autofix_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,4 +157,25 @@ func FuzzText(f *testing.F) {
 			settled(t, "t.yaml", src)
 		}
 	})
+}
+
+// TestOfferedChecks: what a report of many problems offers is found with as many checks of the text as for few, because a
+// report is bounded.
+func TestOfferedChecks(t *testing.T) {
+	checks := func(n int) (count int) {
+		check, file := checker(t, "t.yaml")
+		text := "name: t\ndescription: d\nsteps:\n"
+		for i := range n {
+			text += fmt.Sprintf("  - {name: s%d, runn: x}\n", i)
+		}
+		_, found := check([]byte(text))
+		offered := autofix.Offered(func(src []byte) (*tool.Definition, tool.Diagnostics) { count++; return check(src) }, file, []byte(text), found)
+		if len(offered) != len(found) || len(offered[0].Fix) == 0 {
+			t.Errorf("%d of %d problems, the first with the edits %v", len(offered), len(found), offered[0].Fix)
+		}
+		return count
+	}
+	if few, many := checks(150), checks(600); many > few {
+		t.Errorf("150 problems take %d checks of the text, 600 take %d", few, many)
+	}
 }
