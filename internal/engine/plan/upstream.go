@@ -76,6 +76,7 @@ func directUpstream(nodes []dag.Node) map[string][]string {
 		for _, up := range list {
 			names[k] = append(names[k], string(nodes[up].ID))
 		}
+		names[k] = slices.Clip(names[k]) // it is shared: an append must copy it
 	}
 	steps := make(map[string][]string, len(nodes))
 	for i := range nodes {
