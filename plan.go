@@ -136,7 +136,7 @@ func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error
 //	// Until returns the plan reduced to one step, everything that step waits for, and the handlers of these steps.
 //	func (p *Plan) Until(step string) (*Plan, error)
 //
-//	// Upstream returns the steps that a step waits for directly.
+//	// Upstream returns the steps that a step waits for directly, without those that another of them waits for.
 //	func (p *Plan) Upstream(step string) []string
 //
 //	// UsesSSH reports whether steps of the plan, or of the tools it uses, run on other machines.

@@ -85,7 +85,7 @@ func directUpstream(nodes []dag.Node) map[string][]string {
 	return steps
 }
 
-// isJoin reports whether a node is no step.
+// isJoin reports whether a node is a join and not a step.
 func isJoin(n *dag.Node) bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
 
 func sortedOnce(list []int32) []int32 {

@@ -71,12 +71,12 @@ func sweepAfter(tag string) {
 	}
 	for _, pause := range []time.Duration{0, maxPause, 4 * maxPause, 20 * maxPause} {
 		time.Sleep(pause)
-		_, _ = Sweep(context.Background(), domain, keptGrace) // nobody is left who could be told of an error
+		_, _ = Sweep(context.Background(), domain, keptGrace) // nobody is left to report an error to
 	}
 }
 
 // Keep starts the keeper of a domain at once, for a program that executes steps for a long time. Call
-// release when it does not start any more. If this program is no reaper or the keeper cannot be
+// release when it does not start any more. If this program is not a reaper or the keeper cannot be
 // started, the next program of the domain ends what is left, as without Keep.
 func Keep(d procid.Domain) (release func()) { return keep(d, 0) }
 
