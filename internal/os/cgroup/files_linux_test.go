@@ -29,6 +29,23 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
+// TestHeldLeaf: a leaf whose maker seems to have ended, as one in another pid namespace does, stays while the maker has it
+// open.
+func TestHeldLeaf(t *testing.T) {
+	parent := t.TempDir()
+	l, err := makeLeaf(parent, LeafPrefix+"run.1-999999999.1.7-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if SweepLeaves(parent); len(LeavesUnder(parent)) != 1 {
+		t.Error("the leaf of a living process was removed")
+	}
+	l.dir.Close()
+	if SweepLeaves(parent); len(LeavesUnder(parent)) != 0 {
+		t.Error("an abandoned leaf was left")
+	}
+}
+
 // What a leaf is called says which run made it, however the run is called.
 func TestLeafName(t *testing.T) {
 	names := map[string]string{}

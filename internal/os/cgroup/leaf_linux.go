@@ -3,6 +3,7 @@ package cgroup
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -109,20 +110,32 @@ func makeLeaf(parent, name string) (*Leaf, error) {
 		os.Remove(path)
 		return nil, err
 	}
+	// Until dir is closed, see isHeld. Where the kernel refuses it, the tag alone says whether the maker lives.
+	_ = syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	return &Leaf{Path: path, dir: dir}, nil
 }
 
 // SweepLeaves removes the empty leaves below parent whose makers have ended, whatever their place
-// (procid.Domain). Only empty cgroups can be removed, so at worst a run in another pid namespace
-// loses a leaf that is empty at that moment. proc.Sweep and proc.Recover end what is in the others.
+// (procid.Domain). proc.Sweep and proc.Recover end what is in the others.
 func SweepLeaves(parent string) {
 	for _, path := range LeavesUnder(parent) {
 		if _, tag, ok := ParseLeaf(filepath.Base(path)); ok {
-			if _, gone := procid.ReadTag(tag); gone {
+			if _, gone := procid.ReadTag(tag); gone && !isHeld(path) {
 				removeTree(path)
 			}
 		}
 	}
+}
+
+// isHeld reports whether a process has the lock on a leaf that its maker took. A maker in another pid namespace seems to
+// have ended: its number means nothing here, or another process. But a lock is one of the kernel.
+func isHeld(path string) bool {
+	dir, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	return errors.Is(syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // LeavesUnder returns the paths of all leaves directly below parent.
