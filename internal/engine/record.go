@@ -236,7 +236,9 @@ func checkUnchanged(r *history.Record, a *call.Frame) error {
 // emptyPlan returns the plan of a run that could not start. It has no steps.
 func emptyPlan(r *history.Record) *plan.Plan {
 	graph, _ := dag.New(nil, dag.Settings{}) // cannot fail without nodes
-	return &plan.Plan{Definition: &tool.Definition{Name: r.Tool}, Graph: graph}
+	p := &plan.Plan{Definition: &tool.Definition{Name: r.Tool}}
+	p.SetGraph(graph)
+	return p
 }
 
 // madeInGo reports whether the definition of the run's tool was made in Go, so that it has no text.

@@ -17,6 +17,7 @@ import (
 // values of its own: it is given those of another function, or none.
 var callers = map[string]string{
 	"dag.bindArgs":                              "",
+	"examples/durable.run":                      "",
 	"flowruntest.run":                           "",
 	"internal/cli/launch.BindProblems":          "",
 	"internal/cli/launch.addProblems":           "",
