@@ -87,7 +87,7 @@ func Paths(p *Plan, limit int) []string {
 	add = func(g *dag.Graph, prefix string) {
 		for _, n := range g.Nodes() {
 			path := prefix + string(n.ID)
-			if n.Runner == nil && n.Graph == nil && n.Each == nil || len(list) >= limit {
+			if plan.IsJoin(&n) || len(list) >= limit {
 				continue // a join has no events
 			}
 			list = append(list, path)

@@ -30,55 +30,50 @@ func (s *sharedArtifacts) put(path, name string) {
 
 // depositArtifacts stores the artifacts of a result for the other programs, and names them so that these find them.
 func (p *Share) depositArtifacts(ctx context.Context, r *dag.Result) error {
-	list := slices.Clone(r.Artifacts())
-	if len(list) == 0 {
-		return nil
-	}
 	p.files.mu.Lock()
 	defer p.files.mu.Unlock()
-	for i := range list {
-		a := &list[i]
-		if a.Digest != "" && !strings.HasPrefix(a.Path, DepositedPrefix) {
-			digest, err := artifact.Deposit(ctx, p.texts, *a)
-			if err != nil {
-				return fmt.Errorf("cannot store the artifact %s: %w", a.Name, err)
-			}
-			p.files.put(a.Path, DepositedPrefix+digest)
+	for _, a := range r.Artifacts() {
+		if a.Digest == "" || strings.HasPrefix(a.Path, DepositedPrefix) {
+			continue
 		}
-		a.Path = p.deposited(a.Path)
-		a.Paths = slices.Clone(a.Paths)
-		for j, path := range a.Paths {
-			a.Paths[j] = p.deposited(path)
+		digest, err := artifact.Deposit(ctx, p.texts, a)
+		if err != nil {
+			return fmt.Errorf("cannot store the artifact %s: %w", a.Name, err)
 		}
+		p.files.put(a.Path, DepositedPrefix+digest)
 	}
-	r.SetArtifacts(list)
-	return nil
+	return renameArtifacts(r, p.deposited)
 }
 
 // deposited returns the name by which the artifact at a path is deposited.
-func (p *Share) deposited(path string) string {
+func (p *Share) deposited(path string) (string, error) {
 	if name, ok := p.files.names[path]; ok {
-		return name
+		return name, nil
 	}
-	return path
+	return path, nil
 }
 
 // withdrawArtifacts puts the artifacts of a result into the state folder, for the steps of this program that read them.
-func (p *Share) withdrawArtifacts(ctx context.Context, r *dag.Result) (err error) {
+func (p *Share) withdrawArtifacts(ctx context.Context, r *dag.Result) error {
+	p.files.mu.Lock()
+	defer p.files.mu.Unlock()
+	return renameArtifacts(r, func(name string) (string, error) { return p.withdrawn(ctx, name) })
+}
+
+// renameArtifacts replaces the paths of the artifacts of a result.
+func renameArtifacts(r *dag.Result, rename func(path string) (string, error)) (err error) {
 	list := slices.Clone(r.Artifacts())
 	if len(list) == 0 {
 		return nil
 	}
-	p.files.mu.Lock()
-	defer p.files.mu.Unlock()
 	for i := range list {
 		a := &list[i]
-		if a.Path, err = p.withdrawn(ctx, a.Path); err != nil {
+		if a.Path, err = rename(a.Path); err != nil {
 			return fmt.Errorf("the artifact %s: %w", a.Name, err)
 		}
 		a.Paths = slices.Clone(a.Paths)
 		for j, path := range a.Paths {
-			if a.Paths[j], err = p.withdrawn(ctx, path); err != nil {
+			if a.Paths[j], err = rename(path); err != nil {
 				return fmt.Errorf("the artifact %s: %w", a.Name, err)
 			}
 		}

@@ -29,7 +29,7 @@ func (p *Plan) Waves() map[dag.ID]int {
 		for _, up := range n.After {
 			depth = max(depth, waves[up])
 		}
-		if !isJoin(&n) {
+		if !IsJoin(&n) {
 			depth++
 		}
 		waves[n.ID] = depth

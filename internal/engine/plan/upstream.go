@@ -56,13 +56,13 @@ func directUpstream(nodes []dag.Node) map[string][]string {
 	var lists [][]int32
 	listOf := make([]int, len(nodes))
 	for i, after := range r.after {
-		if len(after) == 1 && isJoin(&nodes[after[0]]) {
+		if len(after) == 1 && IsJoin(&nodes[after[0]]) {
 			listOf[i] = listOf[after[0]]
 			continue
 		}
 		var list []int32
 		for _, up := range after {
-			if isJoin(&nodes[up]) {
+			if IsJoin(&nodes[up]) {
 				list = append(list, lists[listOf[up]]...)
 			} else {
 				list = append(list, up)
@@ -85,8 +85,8 @@ func directUpstream(nodes []dag.Node) map[string][]string {
 	return steps
 }
 
-// isJoin reports whether a node is a join and not a step.
-func isJoin(n *dag.Node) bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
+// IsJoin reports whether a node is a join and not a step.
+func IsJoin(n *dag.Node) bool { return n.Runner == nil && n.Graph == nil && n.Each == nil }
 
 func sortedOnce(list []int32) []int32 {
 	slices.Sort(list)

@@ -55,7 +55,7 @@ func plainUpstream(nodes []dag.Node) map[string][]string {
 		for _, id := range nodes[i].After {
 			up := index[id]
 			list := map[int]bool{up: true}
-			if isJoin(&nodes[up]) {
+			if IsJoin(&nodes[up]) {
 				list = direct[up]
 			} else {
 				all[i][up] = true
