@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/test/needtest"
+	"github.com/flowrun/flowrun/internal/test/porttest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
@@ -230,7 +230,7 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:7878", freeAddress(t)))
+	cmd := exec.CommandContext(ctx, "bash", "-c", strings.ReplaceAll(script.String(), "127.0.0.1:7878", porttest.Addresses(t, 1)[0]))
 	cmd.Dir, cmd.Env, cmd.WaitDelay = home, append(pageEnvironment(home, work), "PATH="+path), 10*time.Second
 	if out, err := cmd.CombinedOutput(); ctx.Err() != nil || cmd.ProcessState == nil || len(bytes.TrimSpace(out)) > 0 {
 		t.Errorf("the shell printed:\n%s%v", out, err)
@@ -252,17 +252,6 @@ func runPage(t *testing.T, p page, home string, merge bool) []printed {
 		outputs[i] = printed{stdout: fileLines(t, out), stderr: fileLines(t, out+".err")}
 	}
 	return outputs
-}
-
-// freeAddress returns an address of this machine that nothing listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func fileLines(t *testing.T, file string) []string {

@@ -28,7 +28,7 @@ const (
 
 func startProxy(t testing.TB, to string) *proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", host+":0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

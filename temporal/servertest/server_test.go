@@ -2,7 +2,6 @@ package servertest
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,26 +13,26 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/flowrun/flowrun/internal/test/porttest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
 	"github.com/flowrun/flowrun/temporal/internal/codec"
 	"github.com/flowrun/flowrun/temporal/internal/datastore"
 )
 
-const (
-	namespace = "default"
-	host      = "127.0.0.1"
-)
+const namespace = "default"
 
 // server is a Temporal server in a process of its own, so that a test can kill it. Its database is a file, so that
 // it can be started again.
 type server struct {
-	t       testing.TB
-	dir     string
-	address string
-	cmd     *exec.Cmd
-	store   datastore.Store         // of long outputs, in the folder store
-	secrets converter.DataConverter // encrypts; nil if nothing is encrypted
-	client  client.Client
+	t         testing.TB
+	dir       string
+	address   string   // of its frontend
+	addresses []string // of all its services
+	cmd       *exec.Cmd
+	ended     chan struct{}           // closed when it has ended
+	store     datastore.Store         // of long outputs, in the folder store
+	secrets   converter.DataConverter // encrypts; nil if nothing is encrypted
+	client    client.Client
 }
 
 func startServer(t testing.TB) *server {
@@ -45,7 +44,8 @@ func startServer(t testing.TB) *server {
 func startServerWith(t testing.TB, keys string) *server {
 	t.Helper()
 	s := &server{t: t, dir: t.TempDir()}
-	s.address = freeAddress(t)
+	s.addresses = porttest.Addresses(t, 4)
+	s.address = s.addresses[0]
 	s.startAlone()
 	t.Cleanup(s.kill)
 	var err error
@@ -83,21 +83,34 @@ func (s *server) startAlone() {
 
 func (s *server) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(program(s.t, ".", "server"), s.dir, s.address)
-	s.cmd.Stderr = os.Stderr
-	if _, err := s.cmd.StdinPipe(); err != nil { // its end ends the server
+	cmd := exec.Command(program(s.t, ".", "server"), append([]string{s.dir}, s.addresses...)...)
+	cmd.Stderr = os.Stderr
+	if _, err := cmd.StdinPipe(); err != nil { // its end ends the server
 		s.t.Fatal(err)
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	waittest.Until(s.t, "the Temporal server at "+s.address, func() bool { return healthy(s.address) })
+	ended := make(chan struct{})
+	s.cmd, s.ended = cmd, ended
+	go func() {
+		cmd.Wait() // the error is that it was killed, or that its output tells
+		close(ended)
+	}()
+	waittest.Until(s.t, "the Temporal server at "+s.address, func() bool {
+		select {
+		case <-ended:
+			s.t.Fatal("the Temporal server has ended: see above")
+		default:
+		}
+		return healthy(s.address)
+	})
 }
 
 // kill ends the server as kill -9 does.
 func (s *server) kill() {
 	s.cmd.Process.Kill()
-	s.cmd.Wait() // the error is that it was killed
+	<-s.ended
 }
 
 // healthy reports whether a server has its namespace.
@@ -111,17 +124,6 @@ func healthy(address string) bool {
 	defer c.Close()
 	_, err = c.DescribeTaskQueue(ctx, "none", 0)
 	return err == nil
-}
-
-// freeAddress is an address at which nothing listens.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", host+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // programs are those that the tests have built, by their packages.

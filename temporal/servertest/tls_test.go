@@ -154,5 +154,5 @@ func startGate(t *testing.T, to string, a *authority, key string) string {
 	gate.EnableHTTP2, gate.Config.ErrorLog = true, log.New(io.Discard, "", 0)
 	gate.StartTLS()
 	t.Cleanup(gate.Close)
-	return net.JoinHostPort(host, strings.TrimPrefix(gate.URL[strings.LastIndex(gate.URL, ":"):], ":"))
+	return net.JoinHostPort("127.0.0.1", strings.TrimPrefix(gate.URL[strings.LastIndex(gate.URL, ":"):], ":"))
 }
