@@ -146,6 +146,14 @@ func (f *Feed) Follow(run, tool string, past []dag.Event) (already bool) {
 	return already
 }
 
+// Last returns the number of the newest update, or of the one before the first. A Watch after it gets all that come
+// later.
+func (f *Feed) Last() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.last
+}
+
 // LastSeq returns the number of the last event that was added for a run. It reports false if the
 // run is not followed.
 func (f *Feed) LastSeq(run string) (uint64, bool) {

@@ -16,7 +16,7 @@ import (
 var hubWorld string
 
 // TestHub: whatever happens to connections, tabs and the service, a tab that follows a run gets each of its events once, in
-// order, and its end; a tab that follows all runs gets their events or is told to read again; and there is never more than
+// order, and its end; a tab that follows all runs gets those after the state that it has read, or is told to read it again; and there is never more than
 // one stream, which is gone when nobody follows anything. testdata/hub_world.js plays the service, the browser and the tabs.
 func TestHub(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type guard struct {
 	history  History
 	runs     Runs
 	tools    Tools
+	feed     Feed
 	log      *slog.Logger
 	mux      *http.ServeMux
 }
@@ -126,12 +128,20 @@ func (g *guard) handler(rt route) http.Handler {
 			_, err = runID(r)
 		}
 		if err == nil {
+			g.position(w, r, c)
 			err = rt.handle(w, r)
 		}
 		if err != nil {
 			g.fail(w, r, err)
 		}
 	})
+}
+
+// position says which event was the last before a state is read: a client that follows after it misses none.
+func (g *guard) position(w http.ResponseWriter, r *http.Request, c caller) {
+	if r.Method == http.MethodGet && g.feed != nil && c.authenticated() {
+		w.Header().Set("Last-Event-ID", strconv.FormatUint(g.feed.Last(), 10))
+	}
 }
 
 // authMode is the set of callers that need no token.

@@ -69,6 +69,7 @@ type Runs interface {
 // Feed subscribes to the events of all runs, see feed.Feed.
 type Feed interface {
 	Watch(ctx context.Context, after uint64) (updates <-chan []*feed.Update, lost bool)
+	Last() uint64
 }
 
 // Tools reads the tools that are offered to callers over the network, see catalog.Catalog.

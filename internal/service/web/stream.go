@@ -161,7 +161,8 @@ func (h eventHandlers) routes() []route {
 			answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: h.runEvents},
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
-				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again.",
+				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again. " +
+				"Each answer to GET has in `Last-Event-ID` the number of the last event before it was made: read a state, follow after that number, and nothing is missed.",
 			query: []param{after, {name: "run", kind: "string", doc: "Only events of this run. May be repeated.", many: true}, {name: "tool", kind: "string", doc: "Only events of runs of this tool."}}, headers: []param{lastID},
 			answers: []answer{{200, "The stream. It ends when the service stops or the client does not read it.", asStream, "event"}}, handle: h.watch},
 	}

@@ -170,6 +170,8 @@ func TestWatch(t *testing.T) {
 	b := newBench(t, web.Options{})
 	all, _ := b.listen("/api/v1/events")
 	only, _ := b.listen("/api/v1/events?tool=fails")
+	runs, _ := b.get("/api/v1/runs")
+	before := runs.Header.Get("Last-Event-ID")
 	hello := b.start(`{"tool": "hello"}`)
 	b.becomes(hello, dag.Succeeded)
 	fails := b.start(`{"tool": "fails"}`)
@@ -190,6 +192,10 @@ func TestWatch(t *testing.T) {
 		if m, _ := again(); m != want {
 			t.Errorf("%+v, want %+v", m, want)
 		}
+	}
+	since, _ := b.listen("/api/v1/events", "Last-Event-ID", before)
+	if m, _ := since(); m != known[0] {
+		t.Errorf("after the state that was read before: %+v, want %+v", m, known[0])
 	}
 	lost, _ := b.listen("/api/v1/events?after=1")
 	if m, _ := lost(); m.event != "reset" || m.id != "" {
@@ -330,6 +336,8 @@ func (f *flood) Watch(ctx context.Context, _ uint64) (<-chan []*feed.Update, boo
 	}()
 	return c, false
 }
+
+func (*flood) Last() uint64 { return 0 }
 
 // TestSlowReader checks that a client that does not read is disconnected.
 func TestSlowReader(t *testing.T) {

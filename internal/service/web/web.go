@@ -90,7 +90,7 @@ func New(s *Service, o Options) (http.Handler, error) {
 	bodies := &bodyReader{max: cmp.Or(o.MaxBody, 1<<20), timeout: 10 * time.Second, unauthenticated: bodyBudget{max: maxUnauthenticatedBytes}}
 	g := &guard{hosts: map[string]bool{}, auth: auth, places: o.Enter, throttle: &throttle{stopping: o.Stopping}, bodies: bodies, log: o.Log}
 	if s != nil {
-		g.history, g.runs, g.tools = s.History, s.Runs, s.Tools
+		g.history, g.runs, g.tools, g.feed = s.History, s.Runs, s.Tools, s.Feed
 	}
 	for _, h := range o.Hosts {
 		g.hosts[strings.ToLower(h)] = true

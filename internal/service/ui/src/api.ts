@@ -28,12 +28,32 @@ export function url(path: string, query: Query = {}): string {
 
 /** Requests a document. */
 export async function get<T>(path: string, query: Query = {}, abort?: AbortSignal): Promise<T> {
-  return answer(await request('GET', url(path, query), undefined, abort));
+  return exchange('GET', url(path, query), undefined, abort);
 }
 
 /** Requests a change. */
 export async function send<T = unknown>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
-  return answer(await request(method, url(path), body));
+  return exchange(method, url(path), body);
+}
+
+/** The number of the last event before the first document that was read, and before the latest one. */
+export const lastEvent = { first: '', latest: '' };
+
+let open = 0, drew = () => {};
+
+/** When the first documents have been read and drawn, at the latest after two seconds. */
+export const drawn = new Promise<void>((done) => {
+  drew = done;
+  setTimeout(done, 2000);
+});
+
+async function exchange<T>(method: string, target: string, body?: unknown, abort?: AbortSignal): Promise<T> {
+  open++;
+  try {
+    return await answer(await request(method, target, body, abort));
+  } finally {
+    if (--open === 0) setTimeout(() => { if (open === 0) drew(); }, 100); // a document can show that another one is needed
+  }
 }
 
 async function request(method: string, target: string, body?: unknown, abort?: AbortSignal): Promise<Response> {
@@ -45,11 +65,19 @@ async function request(method: string, target: string, body?: unknown, abort?: A
   try {
     const sent = Date.now(), r = await fetch(target, init);
     noteServiceTime(r.headers.get('Date'), sent, Date.now());
+    noteLastEvent(r.headers.get('Last-Event-ID'));
     return r;
   } catch (e) {
     if (abort?.aborted) throw e;
     throw new ApiError(0, 'offline', 'The service does not answer.', 'Check that flowrun serve is running.');
   }
+}
+
+/** Numbers of events have as many digits each, and do not fit into a number of JavaScript. */
+function noteLastEvent(id: string | null) {
+  if (!id) return;
+  if (!lastEvent.first || id < lastEvent.first) lastEvent.first = id;
+  lastEvent.latest = id;
 }
 
 async function answer<T>(r: Response): Promise<T> {

@@ -4,12 +4,12 @@
 // Tabs say which runs they follow, or that they follow all. The past events of a run are read once; new events come from
 // the stream of all runs, limited to those that are followed. The number of an event within its run tells what is
 // missing, and then the past is read again: so no event of a run is lost, whatever happens to the stream. Those who
-// follow all runs are told to read their state again instead.
+// follow all runs say which event they have read a state after; when others are missing they are told to read it again.
 
 /** What a tab sends to the hub. Any message says that the tab is there. */
 export interface ToHub {
-  /** Follow a run after an event, or all runs with run ''. */
-  follow?: { id: number; run: string; after: number };
+  /** Follow a run after an event, or all runs with run '' after the event since of the stream of all runs. */
+  follow?: { id: number; run: string; after: number; since: string };
   /** Follow no longer. */
   leave?: number;
   /** Whether to tell how many runs wait for an answer. */
@@ -60,7 +60,7 @@ const maxDelay = 15_000, tick = 5000, silence = 45_000, pause = 16; // milliseco
 
 const tabs = new Set<Tab>(), runs = new Map<string, Run>(), all = new Set<Follower>();
 const broken = new Set<Run | 'stream'>(); // what the service did not answer
-let source: EventSource | undefined, limit = '', last = '', delay = 500, timer = 0, flushing = 0, ticks = 0, ticker = 0, broke = false, fresh: string[] = [];
+let source: EventSource | undefined, limit = '', last = '', delay = 500, timer = 0, flushing = 0, ticks = 0, ticker = 0, fresh: string[] = [];
 
 const post = (f: Follower, m: FromHub) => f.tab.port.postMessage({ id: f.id, ...m });
 const tell = (m: FromHub) => tabs.forEach((t) => t.port.postMessage(m));
@@ -88,12 +88,14 @@ export function join(port: MessagePort) {
   port.postMessage({ connection: broken.size ? 'lost' : 'open' } satisfies FromHub); // the tab knows that the hub works
 }
 
-function follow(tab: Tab, { id, run, after }: NonNullable<ToHub['follow']>) {
+function follow(tab: Tab, { id, run, after, since }: NonNullable<ToHub['follow']>) {
   leave(tab, id);
   const f: Follower = { tab, id, at: after };
   tab.follows.set(id, f);
+  if (!limit) last ||= since; // a stream that is there may not have told yet what came before
   if (run === '') {
     all.add(f);
+    if (!last || since < last) post(f, { reset: true }); // the stream is past what it has read
     connect();
     return;
   }
@@ -132,7 +134,7 @@ function connect(now = false) {
   const live = [...runs.values()].filter((r) => r.read), only = live.map((r) => 'run=' + encodeURIComponent(r.id)).sort().join('&');
   const wanted = all.size ? 'all' : only;
   if (wanted === limit && !now) return;
-  const after = wanted === 'all' && limit !== 'all' ? '' : last; // what was not followed before is of no interest
+  const after = last;
   clearTimeout(timer);
   source?.close();
   timer = 0;
@@ -147,8 +149,7 @@ function connect(now = false) {
   s.onopen = () => {
     delay = 500;
     answers('stream', true);
-    if (broke && !after) all.forEach((f) => post(f, { reset: true })); // nobody knows what came meanwhile
-    broke = false;
+    if (!after) all.forEach((f) => post(f, { reset: true })); // nobody knows what came before
     for (const r of live) if (!after || !r.streamed) read(r);
     for (const r of live) r.streamed = true;
   };
@@ -162,7 +163,6 @@ function connect(now = false) {
   });
   s.onerror = () => { // also after a normal end of the connection
     s.close();
-    broke = true;
     answers('stream', false);
     timer = setTimeout(() => connect(true), delay);
     delay = Math.min(delay * 2, maxDelay);

@@ -1,8 +1,10 @@
 // The events that this tab follows, from the hub (hub.ts), which all tabs of the browser share. A hidden tab follows
 // nothing. When it comes back, it follows from the last event that it received, or reads its state again.
+//
+// The hub is started when the page has been drawn: a browser takes longer to start a worker than to show most pages.
 import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
-import { signIn } from './api';
+import { drawn, lastEvent, signIn } from './api';
 import type { FromHub, ToHub } from './hub';
 import { countWaiting } from './waiting_count';
 
@@ -24,11 +26,17 @@ const following = new Map<number, Following>();
 const patience = 10_000; // milliseconds until a worker must have said something
 let port: MessagePort | undefined, lastId = 0, counts = false;
 
+drawn.then(() => {
+  port = hub();
+  send({ counts });
+  askAll(lastEvent.first);
+});
+
 /** Follows the events of a run after one of them, or of all runs with run '', until the returned function is called. */
 export function follow(run: string, after: number, handlers: Required<Handlers>): () => void {
   const id = ++lastId;
   following.set(id, { run, after, handlers });
-  ask(id);
+  ask(id, lastEvent.latest);
   return () => {
     following.delete(id);
     send({ leave: id });
@@ -41,14 +49,21 @@ export function wantCounts(wanted: boolean) {
   send({ counts });
 }
 
-const send = (m: ToHub) => (port ??= hub()).postMessage(m);
+const send = (m: ToHub) => port?.postMessage(m);
 
-function ask(id: number) {
+/** Asks for what is followed. What is shown was read after the event since. */
+function ask(id: number, since: string) {
   const f = following.get(id);
-  if (f && !document.hidden) send({ follow: { id, run: f.run, after: f.after } });
+  if (f && !document.hidden) send({ follow: { id, run: f.run, after: f.after, since } });
 }
 
-const askAll = () => following.forEach((_, id) => ask(id));
+const askAll = (since = lastEvent.latest) => following.forEach((_, id) => ask(id, since));
+
+/** Follows again, after a time in which nothing was followed. */
+function comeBack() {
+  askAll();
+  following.forEach((f) => { if (!f.run) f.handlers.reset(); });
+}
 
 /** The hub in the worker of all tabs, or in this tab. */
 function hub(): MessagePort {
@@ -60,7 +75,7 @@ function hub(): MessagePort {
     send({ bye: true });
     port = hubHere();
     send({ counts });
-    askAll();
+    comeBack();
   }, late = setTimeout(instead, patience);
   worker.onerror = instead;
   shared.onmessage = (m) => {
@@ -81,7 +96,7 @@ function receive({ data: m }: MessageEvent<FromHub>) {
   if (m.connection) connection.value = m.connection;
   if (m.signedOut) signIn();
   if (m.waiting !== undefined && counts) countWaiting(m.waiting);
-  if (m.again) askAll();
+  if (m.again) comeBack();
   const f = following.get(m.id ?? 0);
   if (!f) return;
   for (const text of m.events ?? []) {
@@ -98,14 +113,11 @@ function receive({ data: m }: MessageEvent<FromHub>) {
 
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) following.forEach((_, id) => send({ leave: id }));
-  else {
-    askAll();
-    following.forEach((f) => { if (!f.run) f.handlers.reset(); });
-  }
+  else comeBack();
 });
-addEventListener('pagehide', () => { if (port) send({ bye: true }); });
-addEventListener('pageshow', (e) => { if (e.persisted) { send({ counts }); askAll(); } });
-addEventListener('online', () => { if (port) send({ retry: true }); });
+addEventListener('pagehide', () => send({ bye: true }));
+addEventListener('pageshow', (e) => { if (e.persisted) { send({ counts }); comeBack(); } });
+addEventListener('online', () => send({ retry: true }));
 setInterval(() => { if (following.size && !document.hidden) send({}); }, 10_000); // this tab is still there
 
 /** Follows a run, or all runs, while the component is shown. */

@@ -5,11 +5,14 @@ function begin(seed) {
   random = (n) => { seed = (seed * 1103515245 + 12345) % 2147483648; return Math.floor(seed / 65536) % n; };
   for (const id of ['a', 'b', 'c']) runs[id] = { id, events: [], ended: false };
   for (let i = 0; i < 5; i++) {
-    const tab = { n: i, port: { postMessage: (m) => receive(tab, m) }, id: 0, run: null, got: [], reset: false, end: undefined };
+    const tab = { n: i, port: { postMessage: (m) => receive(tab, m) }, id: 0, run: null, got: [], since: 0, end: undefined };
     hub.join(tab.port);
     tabs.push(tab);
   }
 }
+
+// Numbers of events have as many digits each.
+const zero = 1_000_000, number = (n) => String(zero + n);
 
 // The browser.
 var self = {};
@@ -23,7 +26,7 @@ class EventSource {
   constructor(url) {
     const q = /\?(.*)/.exec(url)[1].split('&').filter(Boolean).map((p) => p.split('='));
     this.runs = q.filter(([n]) => n === 'run').map(([, v]) => v);
-    this.at = Number(q.find(([n]) => n === 'after')?.[1] ?? -1);
+    this.at = Number(q.find(([n]) => n === 'after')?.[1] ?? zero - 1) - zero;
     this.listeners = {};
     sources.push(this);
     most = Math.max(most, sources.length);
@@ -47,7 +50,7 @@ class EventSource {
     if (!this.ready) return;
     for (; this.at < feed.length && sources.includes(this); this.at++) {
       const e = feed[this.at];
-      if (this.runs.length === 0 || this.runs.includes(e.run)) this.onmessage({ lastEventId: String(this.at + 1), data: JSON.stringify(e) });
+      if (this.runs.length === 0 || this.runs.includes(e.run)) this.onmessage({ lastEventId: number(this.at + 1), data: JSON.stringify(e) });
     }
   }
   fail() {
@@ -90,8 +93,9 @@ function send(tab, m) { tab.port.onmessage({ data: m }); }
 
 function follow(tab, run) {
   log.push(now + ' tab ' + tab.n + ' follows ' + (run || 'all'));
-  Object.assign(tab, { id: tab.id + 1, run, got: [], reset: false, end: undefined });
-  send(tab, { follow: { id: tab.id, run, after: 0 } });
+  const since = random(10) ? Math.max(0, feed.length - random(6)) : 0; // it has read what it shows before
+  Object.assign(tab, { id: tab.id + 1, run, got: [], since, end: undefined });
+  send(tab, { follow: { id: tab.id, run, after: 0, since: random(10) ? number(since) : '' } });
 }
 
 function leave(tab) {
@@ -102,14 +106,16 @@ function leave(tab) {
 
 function receive(tab, m) {
   if (m.again && tab.run !== null && tab.end === undefined) { // the hub has forgotten it
-    send(tab, { follow: { id: tab.id, run: tab.run, after: tab.got.length } });
-    if (tab.run === '') tab.reset = true;
+    send(tab, { follow: { id: tab.id, run: tab.run, after: tab.got.length, since: number(tab.since) } });
+    if (tab.run === '') readAgain(tab);
   }
   if (m.id !== tab.id || tab.run === null) return;
   for (const text of m.events ?? []) tab.got.push(JSON.parse(text));
-  if (m.reset) { tab.reset = true; tab.got = []; }
+  if (m.reset) readAgain(tab);
   if (m.end !== undefined) tab.end = m.end;
 }
+
+function readAgain(tab) { Object.assign(tab, { got: [], since: feed.length }); }
 
 // What happens.
 function happen(r, kind) {
@@ -154,9 +160,9 @@ function wrong() {
     if ((t.end !== undefined) !== r.ended) list.push('tab ' + t.n + ' has the end ' + t.end + ' of ' + t.run + ', which has ended: ' + r.ended);
   }
   for (const t of tabs) {
-    if (t.run !== '' || t.reset) continue;
+    if (t.run !== '') continue;
     const got = t.got.map((e) => e.run + e.seq).join(), all = feed.map((e) => e.run + e.seq).join();
-    if (!all.endsWith(got)) list.push('tab ' + t.n + ' has ' + got + ' of ' + all);
+    if (!all.endsWith(got) || t.got.length < feed.length - t.since) list.push('tab ' + t.n + ' has ' + got + ' since ' + t.since + ' of ' + all);
   }
   const wanted = tabs.some((t) => t.run === '' || t.run && t.run !== 'none' && !runs[t.run].ended) ? 1 : 0;
   if (sources.length !== wanted) list.push(sources.length + ' streams at the end, want ' + wanted);
