@@ -42,16 +42,20 @@ export function Line({ n, line: { text, of, cut }, before, found, look }: { n: n
   const word = json ? undefined : levelWord.exec(list.map((s) => s.text).join('').slice(0, 160)), level = json ? json.level : word ? levelOf(word[1] ?? word[2] ?? word[3]) : undefined;
   const [from, to] = look.marked, marked = n >= from && n <= to, err = of?.stream === 'stderr';
   return <div class={'log-line' + (marked ? ' marked' : '') + (found ? ' found' : '') + (err ? ' err' : '') + (level ? ' l-' + level : '')} data-n={n}>
-    <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}${err ? ', standard error' : ''}`} title={err ? 'Standard error' : undefined} tabIndex={-1} onClick={(e) => {
-      if (e.metaKey || e.ctrlKey) return;
-      e.preventDefault();
-      setQuery({ line: e.shiftKey && from ? `${Math.min(from, n)}-${Math.max(from, n)}` : marked ? null : n });
-    }} />
+    <a class="line-number" data-n={n} href={lineHref(n)} aria-label={`Line ${n}${err ? ', standard error' : ''}`} title={err ? 'Standard error' : undefined} tabIndex={-1} />
     {look.times && <time class="line-time" title={of?.time}>{of?.time && timeOf(of.time)}</time>}
     {look.run && <span class="line-step clip">{of && of.step !== before?.step && <A href={tabHref(look.run, 'logs', { step: of.step })} title={of.step}>{of.step}</A>}</span>}
     <span class="line-level" role={level && 'img'} aria-label={level}>{level && glyphs[level]}</span>
     <span class="line-text">{list.map((s, i) => s.class || s.style ? <span key={i} class={s.class} style={s.style}>{linked(s.text, look.find)}</span> : linked(s.text, look.find))}{cut && <i class="muted"> … the rest of this line is in the download</i>}{'\n'}</span>
   </div>;
+}
+
+/** Marks the line whose number was clicked, or the lines from the marked one to it. It is one listener for all lines. */
+export function markLine(e: MouseEvent, [from, to]: LineLook['marked']) {
+  const number = (e.target as HTMLElement).closest<HTMLElement>('a.line-number'), n = Number(number?.dataset.n);
+  if (!number || e.metaKey || e.ctrlKey) return;
+  e.preventDefault();
+  setQuery({ line: e.shiftKey && from ? `${Math.min(from, n)}-${Math.max(from, n)}` : n >= from && n <= to ? null : n });
 }
 
 function lineHref(n: number): string {

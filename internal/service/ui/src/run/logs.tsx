@@ -10,7 +10,7 @@ import { Glyph, settled, word, type State } from '../status';
 import type { StepDoc } from '../types';
 import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
-import { Line, type LogText, type Origin } from './log_line';
+import { Line, markLine, type LogText, type Origin } from './log_line';
 import { tabHref, type RunView } from './page';
 import { depth, lastPart } from './steps';
 
@@ -34,7 +34,7 @@ function windowOf(p: Lines): Window {
 /** The step of the log of the whole run. */
 const all = '*';
 
-const pageLines = 500, maxLines = 3000;
+const pageLines = 300, maxLines = 3000;
 
 export function Logs(p: RunView) {
   const { id, run } = p, find = useSignal('');
@@ -193,7 +193,7 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step?: StepDoc }) 
       <span class="actions muted">{w && w.total > 0 && <>{count(w.total, 'line')}{live && !problem.value && <span class="live"><i class="dot" /> live</span>}</>}</span>
     </div>
     {problem.value && <Problem error={problem.value} retry={w ? more : tail} />}
-    {(w || !problem.value) && <div class={wrap.value ? 'lines wrap' : 'lines'} ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label="Lines">
+    {(w || !problem.value) && <div class={wrap.value ? 'lines wrap' : 'lines'} ref={box} onScroll={onScroll} onClick={(e) => markLine(e, look.marked)} tabIndex={0} role="region" aria-label="Lines">
         {w && w.total === 0 && <Empty>{step?.status === 'pending' ? 'The step has not started.' : live ? 'Nothing has been printed so far.' : 'Nothing was printed here.'}</Empty>}
         {w && w.from > 1 && <div class="edge">Lines before {w.from.toLocaleString('en')} are read when you scroll up. <Button kind="quiet" onClick={() => goTo(1)}>Go to the first line</Button></div>}
         {w?.lines.map((l, i) => <Line key={w.from + i} n={w.from + i} line={l} before={w.lines[i - 1]?.of} found={search.current() === w.from + i} look={look} />)}
