@@ -21,7 +21,6 @@ type Spec struct {
 	Failed int
 
 	pidfd   int32
-	mask    uint64  // signals that this thread blocks
 	failure uintptr // why the child could not execute the program; 0 if it could
 }
 
@@ -64,7 +63,6 @@ func rawSyscall(number, a, b, c, d uintptr) (result, errno uintptr)
 //
 // The caller must hold syscall.ForkLock.
 func Start(s *Spec) (pid, pidfd int, forked bool, errno uintptr) {
-	rawSyscall(sysSigprocmask, sigBlock, 0, uintptr(unsafe.Pointer(&s.mask)), unsafe.Sizeof(s.mask))
 	id, errno := start(s)
 	afterFork()
 	if errno != 0 {
@@ -114,7 +112,7 @@ func start(s *Spec) (pid, errno uintptr) {
 	if _, s.failure = rawSyscall(sysSetsid, 0, 0, 0, 0); s.failure != 0 {
 		goto fail
 	}
-	if _, s.failure = rawSyscall(sysSigprocmask, sigSetMask, uintptr(unsafe.Pointer(&s.mask)), 0, unsafe.Sizeof(s.mask)); s.failure != 0 {
+	if _, s.failure = rawSyscall(sysSigprocmask, sigSetMask, uintptr(unsafe.Pointer(&blocked)), 0, unsafe.Sizeof(blocked)); s.failure != 0 {
 		goto fail
 	}
 	if s.Dir != nil {
@@ -184,9 +182,14 @@ var noCore = rlimit{1, 1}
 var (
 	files  rlimit // the limit of open files that this process was started with
 	raised uint64 // the soft limit that package syscall sets; 0 if it changes nothing
+
+	// blocked are the signals that children block: those that this process was started with. The runtime gives all its
+	// threads the same, except while they fork.
+	blocked uint64
 )
 
 func init() {
+	rawSyscall(sysSigprocmask, sigBlock, 0, uintptr(unsafe.Pointer(&blocked)), unsafe.Sizeof(blocked))
 	_, errno := rawSyscall(sysPrlimit, 0, limitFiles, 0, uintptr(unsafe.Pointer(&files)))
 	if errno == 0 && files.hard > 0 && files.soft < files.hard-1 {
 		raised = files.hard - 1
