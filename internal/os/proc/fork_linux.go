@@ -16,13 +16,13 @@ import (
 
 // fork starts the first process of a step, in the leaf if there is one. pidfd is -1 where the kernel
 // has none. It uses syscall.ForkExec where package vfork does not work: on some processors, and in
-// kernels before 5.7. ForkExec cannot enter namespaces. limited is that this process reaps its orphans, and finds those of
-// others by their birthmark: see procid.Domain.ChildLimits.
-func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) {
+// kernels before 5.7. ForkExec cannot enter namespaces. The limits are those of a child of a process that reaps its orphans, and
+// finds those of others by their birthmark; nil for none.
+func fork(s *Spec, leaf *cgroup.Leaf, limits *limitCalls) (pid, pidfd int, err error) {
 	if s.Confine != nil && s.Confine.NeedsProcess() {
 		s = s.wrapped()
 	}
-	pid, pidfd, forked, err := fastFork(s, leaf, limited)
+	pid, pidfd, forked, err := fastFork(s, leaf, limits)
 	switch {
 	case forked:
 		return pid, pidfd, err
@@ -39,7 +39,7 @@ func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) 
 	for _, f := range s.Files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
-	if limited {
+	if limits != nil {
 		defer s.domain.SetChildLimits(s.outlives())()
 	}
 	pid, err = syscall.ForkExec(s.Path, s.Args, &attr)
@@ -49,14 +49,22 @@ func fork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, err error) 
 // outlives reports whether the process may outlive this one.
 func (s *Spec) outlives() bool { return s.Detach && !s.Bound }
 
-// limitCalls returns the calls by which a child gives itself its limits. The child makes them, because this process would
-// have the limits too until its next turn: what the child starts meanwhile can use up all processes that they leave.
-func limitCalls(limits []procid.Limit) (calls []vfork.Call) {
-	for i := range limits {
-		l := &limits[i]
-		calls = append(calls, vfork.Call{Number: syscall.SYS_PRLIMIT64, Args: [4]uintptr{0, uintptr(l.Resource), uintptr(unsafe.Pointer(&l.Rlimit)), 0}, Optional: true})
+// limitCalls are the calls by which children give themselves their limits (procid.Domain.ChildLimits). A child makes them,
+// because this process would have the limits too until its next turn: what the child starts meanwhile can use up all
+// processes that they leave.
+type limitCalls struct {
+	list   []vfork.Call
+	limits []procid.Limit // to which the list points
+}
+
+// newLimitCalls reads the limits of this process.
+func newLimitCalls(d procid.Domain, outlives bool) *limitCalls {
+	c := &limitCalls{limits: d.ChildLimits(outlives)}
+	for i := range c.limits {
+		l := &c.limits[i]
+		c.list = append(c.list, vfork.Call{Number: syscall.SYS_PRLIMIT64, Args: [4]uintptr{0, uintptr(l.Resource), uintptr(unsafe.Pointer(&l.Rlimit)), 0}, Optional: true})
 	}
-	return calls
+	return c
 }
 
 // wrapped returns a Spec of a process that confines itself.
@@ -74,7 +82,7 @@ func (s *Spec) wrapped() *Spec {
 var arguments, environment cStrings
 
 // fastFork starts a process by package vfork. If forked is false, the kernel cannot make a process.
-func fastFork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, forked bool, err error) {
+func fastFork(s *Spec, leaf *cgroup.Leaf, limits *limitCalls) (pid, pidfd int, forked bool, err error) {
 	var v vfork.Spec
 	for i, f := range s.Files {
 		v.Files[i] = f.Fd()
@@ -90,11 +98,12 @@ func fastFork(s *Spec, leaf *cgroup.Leaf, limited bool) (pid, pidfd int, forked 
 		defer calls.Close()
 		v.Calls, path, args = calls.List, calls.Program.Path, calls.Program.Args
 	}
-	if limited {
-		limits := s.domain.ChildLimits(s.outlives())
+	if limits != nil {
+		own = limits.list
 		defer runtime.KeepAlive(limits)
-		own = limitCalls(limits)
-		v.Calls = slices.Concat(own, v.Calls)
+		if v.Calls = own; calls != nil {
+			v.Calls = slices.Concat(own, calls.List)
+		}
 	}
 	if v.Path, err = syscall.BytePtrFromString(path); err != nil {
 		return 0, -1, false, err

@@ -24,6 +24,7 @@ type Group struct {
 	since       uint64                 // when the Group was opened, in clock ticks since boot; older processes do not belong to it
 	withoutLeaf bool                   // do not make a leaf; for tests
 	setUpOnce   sync.Once
+	limits      *limitCalls // of children that end with the run, made when the first one starts
 
 	mu             sync.Mutex
 	leaf           *cgroup.Leaf
@@ -104,6 +105,7 @@ func (g *Group) setUp() {
 	if !g.withoutLeaf {
 		g.leaf = cgroup.NewLeaf(g.mark, g.domain)
 	}
+	g.limits = newLimitCalls(g.domain, false)
 	if !IsReaper() {
 		return
 	}
@@ -132,9 +134,9 @@ func (g *Group) Start(s Spec) (Process, error) {
 		leaf = nil
 	}
 	s.domain = g.domain
-	pid, pidfd, err := startFirst(&s, leaf)
+	pid, pidfd, err := g.startFirst(&s, leaf)
 	if leaf != nil && leafRefused(err) {
-		if pid, pidfd, err = startFirst(&s, nil); err == nil {
+		if pid, pidfd, err = g.startFirst(&s, nil); err == nil {
 			g.dropLeaf(leaf)
 		}
 	}
@@ -153,9 +155,16 @@ func (g *Group) Start(s Spec) (Process, error) {
 }
 
 // startFirst starts the first process of a step.
-func startFirst(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
+func (g *Group) startFirst(s *Spec, leaf *cgroup.Leaf) (pid, pidfd int, err error) {
 	pid, err = startChild(func(limited bool) (pid int, err error) {
-		pid, pidfd, err = fork(s, leaf, limited)
+		var limits *limitCalls
+		switch {
+		case limited && s.outlives():
+			limits = newLimitCalls(g.domain, true)
+		case limited:
+			limits = g.limits
+		}
+		pid, pidfd, err = fork(s, leaf, limits)
 		return pid, err
 	}, false)
 	return pid, pidfd, err
@@ -181,14 +190,14 @@ func (g *Group) dropLeaf(l *cgroup.Leaf) {
 	}
 }
 
-// childEnded removes a first process that was reaped. One system call checks whether its process
-// group still has members.
+// childEnded removes a first process that was reaped. If anything of a step may be left, one system call checks
+// whether the process group still has members.
 func (g *Group) childEnded(c *child) {
-	forgetChild(c.pid)
+	none := forgetChild(c.pid)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.live, c)
-	if !c.detach && syscall.Kill(-c.pid, 0) != syscall.ESRCH {
+	if !c.detach && !none && syscall.Kill(-c.pid, 0) != syscall.ESRCH {
 		g.leftGroups[c.pid] = c.step
 	}
 }

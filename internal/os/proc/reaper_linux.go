@@ -95,27 +95,28 @@ func startedByRun(pid int) bool {
 }
 
 // forgetChild forgets a first process that has been reaped. It also reaps dead orphans, which are
-// most likely when a step ends.
-func forgetChild(pid int) {
+// most likely when a step ends. none is that this process is a reaper and has no children any more, so
+// nothing that it started is left.
+func forgetChild(pid int) (none bool) {
 	reaper.Lock()
 	defer reaper.Unlock()
 	if !reaper.on {
-		return
+		return false
 	}
 	delete(reaper.roots, pid)
-	reapOrphansLocked()
+	return reapOrphansLocked()
 }
 
 // reapOrphansLocked reaps dead orphans. It stops at the first dead child for which somebody else
-// waits. The lock is held.
-func reapOrphansLocked() {
+// waits. none is that there are no children at all. The lock is held.
+func reapOrphansLocked() (none bool) {
 	for {
 		pid, err := peek(pAll, 0)
 		if err != nil || pid == 0 {
-			return
+			return err == syscall.ECHILD
 		}
 		if _, root := reaper.roots[pid]; root || !isOrphan(pid) {
-			return
+			return false
 		}
 		syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 	}
