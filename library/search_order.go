@@ -6,6 +6,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/os/projectfolder"
 )
 
 // folder is one folder of a scope.
@@ -33,10 +34,10 @@ func foldersOf(c Config) folders {
 		global = "/etc/flowrun/tools"
 	}
 	var all folders
-	for _, name := range []string{".flowrun", ".cycod"} {
+	for _, dir := range projectfolder.Nearest(c.WorkingDirectory, filepath.Join(".flowrun", "tools"), filepath.Join(".cycod", "tools")) {
 		// If the home directory is not in a repository, the search upwards finds the user's own folder. It belongs to
 		// the user scope.
-		if dir := nearestAbove(c.WorkingDirectory, filepath.Join(name, "tools")); dir != "" && !slices.Contains(user, dir) {
+		if dir != "" && !slices.Contains(user, dir) {
 			all = append(all, folder{tool.ScopeLocal, dir})
 		}
 	}

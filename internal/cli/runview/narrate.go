@@ -157,8 +157,8 @@ func narrateView(env *ui.Env, n Narration, t *Narrator) {
 
 // planInfo returns what the console needs to know about the plan.
 func planInfo(env *ui.Env, n Narration) console.PlanInfo {
-	p, lib := n.Plan, env.Library()
-	changed := sync.OnceValue(func() []string { return p.ChangedFiles(lib) }) // asked at the first failure
+	p := n.Plan
+	changed := sync.OnceValue(func() []string { return p.ChangedFiles(env.Library()) }) // asked at the first failure
 	return console.PlanInfo{
 		Tool: p.Name(),
 		Steps: func(path string) []string {

@@ -22,7 +22,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/ownership"
-	"github.com/flowrun/flowrun/library"
+	"github.com/flowrun/flowrun/internal/os/projectfolder"
 )
 
 // Options say where settings are read. Empty fields are filled from the process.
@@ -139,10 +139,8 @@ func (l *loader) files() {
 	if dir := l.userDir(); dir != "" {
 		l.file(User, filepath.Join(dir, "config.yaml"), file)
 	}
-	root := library.ProjectRoot(l.WorkingDirectory)
-	if l.c.Trust.Folder = root; root == "" {
-		l.c.Trust.Folder = library.ToolsProject(l.WorkingDirectory, l.Home)
-	}
+	root, toolsProject := projectfolder.Of(l.WorkingDirectory, l.Home)
+	l.c.Trust.Folder = cmp.Or(root, toolsProject)
 	if root != "" {
 		l.file(Project, filepath.Join(root, ".flowrun", "settings.json"), shared)
 		l.file(Project, filepath.Join(root, ".flowrun", "config.yaml"), file)
