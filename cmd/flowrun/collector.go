@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"github.com/flowrun/flowrun/internal/os/startup"
 )
 
 // A heap that may grow to largeHeap before the next collection may grow only by largePercent of
@@ -23,13 +25,14 @@ func limitHeapGrowth() {
 	}
 }
 
-// checkHeap changes the limit if the heap has become large, or else checks it again after the next
+// checkHeap changes the limit and gives back the code of the start if the heap has become large, or else checks it again after the next
 // collection. It does not use runtime.ReadMemStats, which stops the program and takes 170 page faults.
 func checkHeap() {
 	goal := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
 	metrics.Read(goal)
 	if goal[0].Value.Uint64() > largeHeap {
 		debug.SetGCPercent(largePercent)
+		startup.ReturnCode() // a short command does not come here
 		return
 	}
 	afterCollection(checkHeap)

@@ -22,7 +22,7 @@ const (
 
 func init() {
 	heap := uintptr(unsafe.Pointer(new([16]*byte)))
-	populate(populateWrite, heap, min(hotHeap, heapGrowth-heap%heapGrowth))
+	advise(populateWrite, heap, min(hotHeap, heapGrowth-heap%heapGrowth))
 	list, base := segments()
 	for _, p := range list {
 		if p.kind != loaded {
@@ -31,11 +31,22 @@ func init() {
 		p.address += base
 		switch p.flags {
 		case readable | executable:
-			populate(populateRead, p.address, min(hotText, p.fileSize))
-			populate(populateRead, p.address+p.fileSize-min(hotTextEnd, p.fileSize), min(hotTextEnd, p.fileSize))
+			advise(populateRead, p.address, min(hotText, p.fileSize))
+			advise(populateRead, p.address+p.fileSize-min(hotTextEnd, p.fileSize), min(hotTextEnd, p.fileSize))
 		case readable | writable:
-			populate(populateWrite, p.address, min(hotData, p.fileSize))
-			populate(populateWrite, p.address+p.fileSize-min(hotDataEnd, p.fileSize), min(hotDataEnd, p.fileSize)+min(hotZero, p.memorySize-p.fileSize))
+			advise(populateWrite, p.address, min(hotData, p.fileSize))
+			advise(populateWrite, p.address+p.fileSize-min(hotDataEnd, p.fileSize), min(hotDataEnd, p.fileSize)+min(hotZero, p.memorySize-p.fileSize))
+		}
+	}
+}
+
+// ReturnCode gives back the memory of the program's code. The kernel keeps the code in its page cache, and what is executed
+// from then on is mapped again in parts of 64 KiB. A program that runs for long executes half of what its start has mapped.
+func ReturnCode() {
+	list, base := segments()
+	for _, p := range list {
+		if p.kind == loaded && p.flags == readable|executable {
+			advise(notNeeded, base+p.address, p.fileSize)
 		}
 	}
 }
@@ -87,11 +98,11 @@ func segments() (list []segment, base uintptr) {
 //go:linkname auxiliary runtime.getAuxv
 func auxiliary() []uintptr
 
-// The advice with which madvise(2) maps pages, to read or to write them. Kernels before 5.14 refuse it.
-const populateRead, populateWrite = 22, 23
+// Advice of madvise(2): to map pages, to read or to write them, which kernels before 5.14 refuse, and to give them back.
+const populateRead, populateWrite, notNeeded = 22, 23, 4
 
-// populate maps the pages of a part of memory. Nothing depends on its success.
-func populate(advice int, start, size uintptr) {
+// advise gives advice about the pages of a part of memory. Nothing depends on its success.
+func advise(advice int, start, size uintptr) {
 	page := uintptr(syscall.Getpagesize())
 	first := start &^ (page - 1)
 	syscall.Syscall(syscall.SYS_MADVISE, first, (start+size-first)&^(page-1), uintptr(advice))
