@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"slices"
+	"maps"
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -44,7 +44,7 @@ const AnyArgument = "*"
 // Mentioning returns the plan's steps that mention a parameter: all steps, if a tool-wide setting mentions it.
 func (p *Plan) Mentioning(name string) []dag.ID {
 	var list []dag.ID
-	toolWide := p.mentionedToolWide(name)
+	toolWide := p.mentionedToolWide()[name]
 	for _, s := range p.Steps {
 		if toolWide || s.Uses[name] || s.Uses[AnyArgument] {
 			list = append(list, dag.ID(s.Def.Name))
@@ -53,8 +53,17 @@ func (p *Plan) Mentioning(name string) []dag.ID {
 	return list
 }
 
-// mentionedToolWide reports whether a setting that applies to all steps mentions a parameter.
-func (p *Plan) mentionedToolWide(name string) bool {
+// Mentioned returns the parameters that the plan's steps or tool-wide settings mention. AnyArgument among them means all.
+func (p *Plan) Mentioned() map[string]bool {
+	names := p.mentionedToolWide()
+	for _, s := range p.Steps {
+		maps.Copy(names, s.Uses)
+	}
+	return names
+}
+
+// mentionedToolWide returns the parameters in settings that apply to all steps.
+func (p *Plan) mentionedToolWide() map[string]bool {
 	texts := []*expr.Template{p.Dir, p.Temp, p.Input}
 	for _, v := range p.Environ {
 		texts = append(texts, v.Value)
@@ -65,7 +74,16 @@ func (p *Plan) mentionedToolWide(name string) bool {
 	for _, s := range p.SecretSources {
 		texts = append(texts, s.File, s.Argv)
 	}
-	return slices.ContainsFunc(texts, func(t *expr.Template) bool {
-		return t != nil && slices.ContainsFunc(t.Refs(), func(r expr.Ref) bool { return r.Class == expr.Parameter && r.Root == name })
-	})
+	names := map[string]bool{}
+	for _, t := range texts {
+		if t == nil {
+			continue
+		}
+		for _, r := range t.Refs() {
+			if r.Class == expr.Parameter {
+				names[r.Root] = true
+			}
+		}
+	}
+	return names
 }

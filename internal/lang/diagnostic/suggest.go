@@ -41,6 +41,15 @@ func Near(word string, candidates []string) []string {
 	return names
 }
 
+// Merge returns the names of some sets, sorted, as candidates for Near: as many of each set as Near compares.
+func Merge(sets ...Words) (candidates []string) {
+	for _, names := range sets {
+		candidates = append(candidates, names[:min(len(names), maxCandidates)]...)
+	}
+	slices.Sort(candidates)
+	return candidates
+}
+
 // DidYouMean returns a question that suggests similar names, or "" if there are none.
 func DidYouMean(word string, candidates []string) string {
 	if names := Near(word, candidates); len(names) > 0 {
@@ -60,7 +69,12 @@ func Suggestion(names []string) string {
 // Distance returns the Damerau-Levenshtein distance of two words: an insertion, a deletion, a replacement and a swap of
 // neighbors each cost 1.
 func Distance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	var short [3 * 48]int // on the stack, because most words are short
+	rows, n := short[:], len(b)+1
+	if 3*n > len(rows) {
+		rows = make([]int, 3*n)
+	}
+	before, last, row := rows[:n], rows[n:2*n], rows[2*n:3*n]
 	for j := range last {
 		last[j] = j
 	}

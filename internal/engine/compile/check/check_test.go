@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +106,23 @@ func TestSteps(t *testing.T) {
 		"a question with a lock":     {"locks: [a]\n" + steps("  - {name: a, approve: {prompt: p, hold: true}}"), nil},
 		"locks of a used tool":       {steps("  - {name: a, use-tool: locked}\n  - {name: b, bash: echo, locks: [b]}"), []string{"5 two-lock-levels"}},
 	}.test(t)
+}
+
+// TestManyUnused: each unused parameter is reported, however many there are, and none of those that are used.
+func TestManyUnused(t *testing.T) {
+	const n = 300
+	var b strings.Builder
+	b.WriteString("parameters:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "  P%d: {description: p}\n", i)
+	}
+	b.WriteString("bash: echo")
+	for i := range n - 1 {
+		fmt.Fprintf(&b, " {P%d}", i)
+	}
+	if got, want := found(t, t.TempDir(), b.String()), []string{fmt.Sprint(2+n+1, " unused-parameter")}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // TestStarts checks what starts a tool without a person.

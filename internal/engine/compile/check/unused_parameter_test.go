@@ -2,7 +2,7 @@ package check
 
 import "testing"
 
-func TestMentions(t *testing.T) {
+func TestOnlyKeys(t *testing.T) {
 	for source, want := range map[string]bool{
 		"parameters:\n  NAME: {type: string}\nbash: x\n":                 false,
 		"parameters: {NAME: {type: string}}\ntests: [{NAME: x}]\n":       false,
@@ -15,10 +15,11 @@ func TestMentions(t *testing.T) {
 		"parameters:\n  NAME:\nbash: \"{OTHER ? NAME : ''}\"\n":          true,
 		"parameters:\n  NAME:\n  NAMES:\nbash: echo {NAMES} {MY_NAME}\n": false,
 		"parameters:\n  NAME:\nenvironment: {secrets: [NAME]}\n":         true,
+		"with: {OTHER: NAME}":                                            true,
 		"parameters:\n  NAME:":                                           false,
 		"parameters:\n  \"N\\u0041ME\": {}\n":                            true,
 	} {
-		if got := mentions([]byte(source), "NAME"); got != want {
+		if got := !onlyKeys(source)["NAME"]; got != want {
 			t.Errorf("%q: %t", source, got)
 		}
 	}

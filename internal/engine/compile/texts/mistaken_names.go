@@ -57,12 +57,11 @@ func (n Names) secrets() (list []string) {
 // checkSecretNames warns about {env.NAME} with a name that a secret of the definition almost has: its value is not
 // masked, and probably empty.
 func checkSecretNames(at tool.Text, path string, t *expr.Template, n Scope) (ds tool.Diagnostics) {
-	secrets := n.secrets()
 	for _, r := range t.Refs() {
-		if r.Class != expr.Env || len(r.Path) == 0 || slices.Contains(secrets, r.Path[0].Field) {
+		if r.Class != expr.Env || len(r.Path) == 0 {
 			continue
 		}
-		if near := diagnostic.Misspelt(r.Path[0].Field, slices.Values(secrets)); len(near) > 0 {
+		if near := diagnostic.Misspelt(r.Path[0].Field, diagnostic.NewWords(slices.Values(n.secrets()))); len(near) > 0 {
 			ds = append(ds, tool.Diagnostic{Code: "unknown-secret", Severity: tool.Warning, Pos: at.At(r.Off), Len: r.Len, Path: path,
 				Message: fmt.Sprintf("%s is not a secret of the tool, but %s is", r, near[0]), Hint: fmt.Sprintf("write {env.%s}", near[0])})
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -17,14 +18,16 @@ func validInScript(name string) bool {
 	return !strings.ContainsAny(name, ".-") && !slices.Contains([]string{"params", "steps", "env", "undefined", "NaN", "Infinity"}, name)
 }
 
-// predefined are the variables that every definition can refer to.
-var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE", "TIME", "TIMESTAMP"}
+// predefined returns the variables that every definition can refer to.
+func predefined() diagnostic.Words {
+	return diagnostic.Words{"DATE", "HOME", "OS", "TEMP", "TIME", "TIMESTAMP", "TOOL_NAME", "WORKSPACE"}
+}
 
 // Scope is the names that a text can refer to: those of a definition, or a variant of them for one kind of text.
 type Scope interface {
 	expr.Names
 	expr.Speller
-	ids() []string                               // all names, for suggestions
+	near(id string) []string                     // similar names, best first
 	secrets() []string                           // the variables of the environment that are secrets
 	itemName() string                            // the name that as: gives to the item of the innermost loop, if it does
 	OutOfReach(id string) (message, hint string) // why a name that exists elsewhere is not available here
@@ -33,13 +36,15 @@ type Scope interface {
 // Names resolves the roots of references in one definition. Parameters take precedence over predefined variables, and
 // those over steps (which cannot have the same names as parameters).
 type Names struct {
-	params     map[string]string // name -> type
+	params     map[string]string       // name -> type
+	paramWords func() diagnostic.Words // their names
 	steps      map[string]*tool.Step
-	locals     map[string]bool // of a loop's item, or of a handler
-	fixedItems bool            // the author determines all items of the loop
-	outer      *Names          // of the list of steps that contains the group or handler
-	itemAlias  string          // the name of the item, if locals contains one
-	axes       []string        // the valid names in {matrix.NAME}, if locals contains matrix
+	stepWords  func() diagnostic.Words // their names; nil if there are none
+	locals     map[string]bool         // of a loop's item, or of a handler
+	fixedItems bool                    // the author determines all items of the loop
+	outer      *Names                  // of the list of steps that contains the group or handler
+	itemAlias  string                  // the name of the item, if locals contains one
+	axes       []string                // the valid names in {matrix.NAME}, if locals contains matrix
 	def        *tool.Definition
 	allSteps   map[string]bool                      // all steps of the definition, in any list
 	used       func(*tool.ToolUse) *tool.Definition // returns the tool that a step uses, nil if there is none
@@ -58,7 +63,13 @@ func NamesOf(def *tool.Definition, used func(*tool.ToolUse) *tool.Definition) Na
 		}
 		def.Handlers.Each(n.addStep)
 	}
+	n.paramWords, n.stepWords = wordsOf(n.params), wordsOf(n.steps)
 	return n
+}
+
+// wordsOf returns the keys of a map, which are sorted when they are first needed: only for references to something unknown.
+func wordsOf[V any](names map[string]V) func() diagnostic.Words {
+	return sync.OnceValue(func() diagnostic.Words { return diagnostic.NewWords(maps.Keys(names)) })
 }
 
 // addStep adds a step, the steps inside it and its handlers to all.
@@ -93,7 +104,7 @@ func (n Names) Symbol(id string) expr.Symbol {
 	if typ, ok := n.params[id]; ok {
 		return expr.Symbol{Class: expr.Parameter, Type: typ}
 	}
-	if slices.Contains(predefined, id) {
+	if slices.Contains(predefined(), id) {
 		return expr.Symbol{Class: expr.Variable}
 	}
 	if id == "state" && len(n.def.State) > 0 {
@@ -121,16 +132,18 @@ func (n Names) State() map[string]string {
 
 // WithSteps returns the names for a nested list of steps.
 func (n Names) WithSteps(list []*tool.Step) Names {
-	inner := Names{params: n.params, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
+	inner := Names{params: n.params, paramWords: n.paramWords, steps: make(map[string]*tool.Step, len(list)), outer: &n, used: n.used,
+		allSteps: n.allSteps, def: n.def}
 	for _, s := range list {
 		inner.steps[s.Name] = s
 	}
+	inner.stepWords = wordsOf(inner.steps)
 	return inner
 }
 
 // WithLocals returns the names for a handler, which adds locals.
 func (n Names) WithLocals(locals map[string]bool) Names {
-	return Names{params: n.params, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
+	return Names{params: n.params, paramWords: n.paramWords, locals: locals, outer: &n, used: n.used, allSteps: n.allSteps, def: n.def}
 }
 
 // WithItem returns the names for a loop, which adds those of an item. fixed reports that the author determines all items,
@@ -150,8 +163,8 @@ func (n Names) HasParameter(name string) bool {
 	return ok
 }
 
-// Parameters returns the parameters of the definition, in no order.
-func (n Names) Parameters() []string { return slices.Collect(maps.Keys(n.params)) }
+// Parameters returns the parameters of the definition, sorted. The slice is shared.
+func (n Names) Parameters() []string { return n.paramWords() }
 
 // HasStep reports whether the definition has a step, in any list.
 func (n Names) HasStep(name string) bool { return n.allSteps[name] }
@@ -171,29 +184,34 @@ func (n Names) Misspelt(id string) []string {
 	if elsewhere, _ := n.OutOfReach(id); elsewhere != "" {
 		return nil
 	}
-	return diagnostic.Misspelt(id, slices.Values(n.declared()))
+	return diagnostic.Misspelt(id, n.declared()...)
 }
 
 // IsText implements expr.Speller.
 func (n Names) IsText(id string) bool { return slices.Contains(n.def.TextInBraces, id) }
 
-// declared returns the parameters, the steps and the names of items, in no order.
-func (n Names) declared() []string {
-	list := append(n.Parameters(), n.Steps()...)
+// declared returns the parameters, the steps and the names of items.
+func (n Names) declared() []diagnostic.Words {
+	sets := []diagnostic.Words{n.paramWords()}
 	for at := &n; at != nil; at = at.outer {
-		list = slices.AppendSeq(list, maps.Keys(at.locals))
+		if at.stepWords != nil {
+			sets = append(sets, at.stepWords())
+		}
+		if len(at.locals) > 0 {
+			sets = append(sets, diagnostic.NewWords(maps.Keys(at.locals)))
+		}
 	}
-	return list
+	return sets
 }
 
-// ids returns all names, for suggestions.
-func (n Names) ids() []string {
-	return slices.Sorted(slices.Values(append(n.declared(), predefined...)))
+// near returns the names that are most similar to id, best first.
+func (n Names) near(id string) []string {
+	return diagnostic.Near(id, diagnostic.Merge(append(n.declared(), predefined())...))
 }
 
 // withoutSteps returns the names for retry.when, which can refer to {last...} but not to steps.
 func (n Names) withoutSteps() Names {
-	bare := Names{params: n.params, locals: n.locals, def: n.def}
+	bare := Names{params: n.params, paramWords: n.paramWords, locals: n.locals, def: n.def}
 	if n.outer != nil {
 		around := n.outer.withoutSteps()
 		bare.outer = &around
@@ -304,10 +322,12 @@ func (n Names) Outputs(step string) map[string]string {
 	return nil
 }
 
-// Steps returns the steps that can be referred to, in no order.
+// Steps returns the steps that can be referred to: those of each list sorted, the innermost list first.
 func (n Names) Steps() (list []string) {
 	for at := &n; at != nil; at = at.outer {
-		list = slices.AppendSeq(list, maps.Keys(at.steps))
+		if at.stepWords != nil {
+			list = append(list, at.stepWords()...)
+		}
 	}
 	return list
 }

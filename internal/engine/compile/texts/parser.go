@@ -17,7 +17,11 @@ import (
 
 // Parser parses the texts of definitions and collects the problems of a compilation. Names resolve the references in a
 // text; a text with errors becomes nil.
-type Parser struct{ Problems tool.Diagnostics }
+type Parser struct {
+	Problems tool.Diagnostics
+
+	suggested map[tool.Severity]int // how often similar names were searched for
+}
 
 func (c *Parser) Report(ds ...tool.Diagnostic) { c.Problems = append(c.Problems, ds...) }
 
@@ -53,7 +57,7 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
 		} else if isUnknown(p.Code, root, n) && !explainUnavailable(&d, ref, n) {
-			near := diagnostic.Near(root, n.ids())
+			near := c.near(root, d.Severity, n)
 			if len(near) > 0 {
 				d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
@@ -65,6 +69,18 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 		c.Report(d)
 	}
 	return bad
+}
+
+// near returns the names that are most similar to a name that is unknown, best first. It returns none for more problems than
+// are reported of a file.
+func (c *Parser) near(name string, s tool.Severity, n Scope) []string {
+	if c.suggested == nil {
+		c.suggested = map[tool.Severity]int{}
+	}
+	if c.suggested[s]++; c.suggested[s] > diagnostic.MaxDiagnostics {
+		return nil
+	}
+	return n.near(name)
 }
 
 // misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
