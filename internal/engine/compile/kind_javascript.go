@@ -99,7 +99,7 @@ func recordParameter(c *stepTexts, m jsrun.Mention) {
 	if c.definition.Format.AllowsUndeclared() {
 		return
 	}
-	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), c.names.Parameters())
+	unknownMention(c, m, m.Name, fmt.Sprintf("the script reads unknown parameter %q", m.Name), c.names.Parameters)
 }
 
 func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
@@ -108,11 +108,11 @@ func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 		if why, _ := c.names.OutOfReach(m.Name); c.names.HasStep(m.Name) {
 			message = why
 		}
-		unknownMention(c, m, m.Name, message, c.names.Steps())
+		unknownMention(c, m, m.Name, message, c.names.Steps)
 		return
 	}
 	if m.Name == c.step.Name {
-		unknownMention(c, m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), nil)
+		unknownMention(c, m, "", fmt.Sprintf("the script of step %q reads its own result", m.Name), func() []string { return nil })
 		return
 	}
 	field := ""
@@ -120,11 +120,11 @@ func recordStep(c *stepTexts, r *plan.Script, m jsrun.Mention) {
 		field = m.Path[0]
 	}
 	if _, ok := script.StepField(field); !ok && field != "" {
-		unknownMention(c, m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames())
+		unknownMention(c, m, field, fmt.Sprintf("step %q has no field %q", m.Name, field), script.StepFieldNames)
 		return
 	}
 	if known := slices.Collect(maps.Keys(c.names.Outputs(m.Name))); field == "outputs" && len(m.Path) > 1 && !slices.Contains(known, m.Path[1]) {
-		unknownMention(c, m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), known)
+		unknownMention(c, m, m.Path[1], fmt.Sprintf("step %q has no output %q", m.Name, m.Path[1]), func() []string { return known })
 		return
 	}
 	c.mention(m.Name, streamsOf(field))
@@ -142,9 +142,12 @@ func streamsOf(field string) steps.Streams {
 }
 
 // unknownMention reports an unknown name in a script.
-func unknownMention(c *stepTexts, m jsrun.Mention, name, message string, known []string) {
-	slices.Sort(known)
-	hint := texts.DidYouMean(name, known, "known names: "+cmp.Or(strings.Join(known, ", "), "none"))
+func unknownMention(c *stepTexts, m jsrun.Mention, name, message string, known func() []string) {
+	hint := ""
+	if c.MayHint(tool.Error) {
+		names := slices.Sorted(slices.Values(known()))
+		hint = texts.DidYouMean(name, names, "known names: "+cmp.Or(strings.Join(names, ", "), "none"))
+	}
 	c.Report(tool.Diagnostic{Code: "js-unknown", Severity: tool.Error, Pos: c.step.Script().Code.At(m.Off), Len: m.Len, Path: c.key("js"), Message: message, Hint: hint})
 }
 

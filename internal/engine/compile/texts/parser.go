@@ -20,7 +20,7 @@ import (
 type Parser struct {
 	Problems tool.Diagnostics
 
-	suggested map[tool.Severity]int // how often similar names were searched for
+	hinted map[tool.Severity]int // how often MayHint was asked
 }
 
 func (c *Parser) Report(ds ...tool.Diagnostic) { c.Problems = append(c.Problems, ds...) }
@@ -56,8 +56,8 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 			d.Hint = fmt.Sprintf("write $%s in a script, or {env.%[1]s}", name)
 		} else if near := nearestCall(ref, at.S[end:]); near != "" {
 			d.Hint = fmt.Sprintf("did you mean %s()?", near)
-		} else if isUnknown(p.Code, root, n) && !explainUnavailable(&d, ref, n) {
-			near := c.near(root, d.Severity, n)
+		} else if isUnknown(p.Code, root, n) && !explainUnavailable(&d, ref, n) && c.MayHint(d.Severity) {
+			near := n.near(root)
 			if len(near) > 0 {
 				d.Hint = fmt.Sprintf("did you mean %q?", near[0])
 			}
@@ -71,16 +71,14 @@ func (c *Parser) ReportProblems(at tool.Text, path string, ps []expr.Problem, n 
 	return bad
 }
 
-// near returns the names that are most similar to a name that is unknown, best first. It returns none for more problems than
-// are reported of a file.
-func (c *Parser) near(name string, s tool.Severity, n Scope) []string {
-	if c.suggested == nil {
-		c.suggested = map[tool.Severity]int{}
+// MayHint reports whether the next problem of a severity gets a hint that names something similar. Those that are more than
+// are reported of a file get none, because each search compares many names.
+func (c *Parser) MayHint(s tool.Severity) bool {
+	if c.hinted == nil {
+		c.hinted = map[tool.Severity]int{}
 	}
-	if c.suggested[s]++; c.suggested[s] > diagnostic.MaxDiagnostics {
-		return nil
-	}
-	return n.near(name)
+	c.hinted[s]++
+	return c.hinted[s] <= diagnostic.MaxDiagnostics
 }
 
 // misspeltFix returns the edit that corrects a misspelled reference, if only one name can be meant.
