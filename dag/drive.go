@@ -26,6 +26,11 @@ type MachineOptions struct {
 	Judge func(*Order) (bool, error)
 	// Jitter returns a random part of a time between two attempts.
 	Jitter func(time.Duration) time.Duration
+	// Acquire makes tasks that ask for what nodes claim (Task.Claims): the driver has it from then
+	// on, until it sees the event with which the attempt ends. If it is false, claims are not
+	// asked for.
+	Acquire bool
+	Since   time.Time // as in Options
 }
 
 // NewMachine returns a Machine for a run of g.
@@ -36,8 +41,8 @@ func NewMachine(g *Graph, o MachineOptions) *Machine {
 	slots := max(o.Parallel, 1)
 	m := &Machine{judge: o.Judge, verdicts: map[verdictKey]verdict{}}
 	m.machine = machine{state: NewState(o.ID, g, nil), slots: (*counter)(&slots), restarts: true}
-	m.jitter = o.Jitter
-	m.state.judge = m.verdict
+	m.jitter, m.since = o.Jitter, o.Since
+	m.state.judge, m.state.acquires = m.verdict, o.Acquire
 	m.state.apply(&Event{Kind: runOwned, limits: &ownerLimits{o.Cleanup, int32(slots)}})
 	for i := range o.Recorded {
 		m.state.Apply(o.Recorded[i])
@@ -101,6 +106,8 @@ type Report struct {
 	// Stopped is the reason for which the driver has stopped the task, if it did not
 	// succeed in spite of that; else "".
 	Stopped string
+	// Granted means that the driver has what the node of a task with Claims claims.
+	Granted bool
 }
 
 // Turn is what a Machine has decided. It is valid until the next turn.
@@ -112,6 +119,17 @@ type Turn struct {
 
 // Task is something to do. It is comparable, and valid until it was reported.
 type Task struct{ *task }
+
+// Claims reports whether the task only asks for what its node claims. It is to be reported when
+// the driver has that, or was stopped.
+func (t Task) Claims() bool { return t.claims }
+
+// Releases reports whether the task only says that an attempt does not start after all for which
+// the driver has what the node claims. It is to be reported.
+func (t Task) Releases() bool { return t.releases }
+
+// Path returns the path of the node that the task is for.
+func (t Task) Path() ID { return t.at.f.path(t.at.i) }
 
 // Turn applies what has happened and decides all that can be decided. The error means that
 // the run cannot continue: the items of a loop have changed.
@@ -146,6 +164,9 @@ func (r *Report) fill() *task {
 	*t.res = r.Result
 	t.res.Culprit, t.res.Permanent, t.res.RetryAfter = culprit, permanent, after
 	t.items = noItems{r.Items, r.Keys, r.Digest}
+	if r.Granted {
+		t.release = func() {} // the driver gives it back by itself
+	}
 	switch {
 	case r.Stopped == "" || t.res.Status.successful() || t.bind && t.res.Status == Pending:
 	case r.Stopped == stopCleanupEnd:

@@ -23,17 +23,19 @@ type remoteDriver struct {
 	log     []Event
 	now     time.Time
 	todo    []Task
+	claims  bool
+	held    map[ID]bool // the nodes for which the driver has what they claim
 }
 
 func newRemoteDriver(t *rapid.T, g *Graph, slots int) *remoteDriver {
-	d := &remoteDriver{t: t, graph: g, slots: slots, work: &Performer{Run: "run", Graph: g}, now: time.Unix(1e9, 0)}
+	d := &remoteDriver{t: t, graph: g, slots: slots, work: &Performer{Run: "run", Graph: g}, now: time.Unix(1e9, 0), held: map[ID]bool{}}
 	d.start(nil)
 	return d
 }
 
 // start makes a Machine that continues after these events.
 func (d *remoteDriver) start(recorded []Event) {
-	d.machine = NewMachine(d.graph, MachineOptions{ID: "run", Parallel: d.slots, Recorded: recorded,
+	d.machine = NewMachine(d.graph, MachineOptions{ID: "run", Parallel: d.slots, Recorded: recorded, Acquire: d.claims,
 		Jitter: func(wait time.Duration) time.Duration { return wait / 2 },
 		Judge: func(o *Order) (bool, error) {
 			out := d.perform(o)
@@ -87,6 +89,7 @@ func (d *remoteDriver) run(between func(turn int)) {
 			if a := asked(e); a != nil {
 				in.Answers = append(in.Answers, *a)
 			}
+			d.holds(e)
 		}
 		switch {
 		case d.machine.State().Result() != nil:
@@ -95,12 +98,52 @@ func (d *remoteDriver) run(between func(turn int)) {
 			i := rapid.IntRange(0, len(d.todo)-1).Draw(d.t, "reports next")
 			task := d.todo[i]
 			d.todo = append(d.todo[:i], d.todo[i+1:]...)
-			in.Reports = []Report{{Task: task, Outcome: d.perform(task.Order())}}
+			in.Reports = []Report{d.carryOut(task)}
 		case len(in.Answers) > 0:
 		case t.Wake.IsZero():
 			d.t.Fatal("nothing is left to do, and the run has not ended")
 		default:
 			d.now = t.Wake
+		}
+	}
+}
+
+func (d *remoteDriver) carryOut(t Task) Report {
+	switch {
+	case t.Claims():
+		d.held[t.Path()] = true
+		return Report{Task: t, Granted: true}
+	case t.Releases():
+		return Report{Task: t}
+	}
+	return Report{Task: t, Outcome: d.perform(t.Order())}
+}
+
+// holds checks that the attempts of nodes with a Claim start when the driver has what they claim, and takes it back when
+// they end.
+func (d *remoteDriver) holds(e Event) {
+	n := e.at.f
+	if !d.claims || n == nil || n.def(e.at.i).Claim == nil {
+		return
+	}
+	switch e.Kind {
+	case StepStarted:
+		if !d.held[e.Node] {
+			d.t.Fatalf("%s starts without what it claims", e.Node)
+		}
+	case StepFinished, StepRetrying, StepFallback:
+		delete(d.held, e.Node)
+	}
+}
+
+// claimAll gives all leaves of a graph that need a slot a Claim.
+func claimAll(g *Graph) {
+	for i := range g.nodes {
+		switch n := &g.nodes[i]; {
+		case n.Graph != nil:
+			claimAll(n.Graph)
+		case n.needsSlot() && !n.isJoin():
+			n.Claim = "gpu"
 		}
 	}
 }
@@ -111,7 +154,12 @@ func TestRemoteDriver(t *testing.T) {
 	proptest.Check(t, func(t *rapid.T) {
 		steps := scriptGen().Draw(t, "script")
 		want, total := oracle(steps, "", false)
-		d := newRemoteDriver(t, graphOf(t, steps, Settings{}), rapid.IntRange(1, 8).Draw(t, "slots"))
+		g := graphOf(t, steps, Settings{})
+		d := newRemoteDriver(t, g, rapid.IntRange(1, 8).Draw(t, "slots"))
+		if d.claims = rapid.Bool().Draw(t, "claims"); d.claims {
+			claimAll(g)
+			d.start(nil)
+		}
 		change := rapid.IntRange(1, 60).Draw(t, "another machine after turn")
 		d.run(func(turn int) {
 			if turn >= change && len(d.todo) == 0 && len(d.log) > 0 && d.machine.Settled() {

@@ -117,12 +117,15 @@ func (n LockDemand) Title() string {
 type QueueEntry struct {
 	Run      string
 	Step     string // path of the step; "" for the run itself
-	PID      int    // of the process that runs it; 0 for a suspended run that has kept its demands
+	PID      int    // of the process that runs it; 0 for a suspended run that has kept its demands, or UnknownPID
 	Demands  []LockDemand
 	Priority int
 	Held     bool      // it holds its demands; otherwise it waits
 	Since    time.Time // when it got them, or started to wait
 }
+
+// UnknownPID stands for the process of a run that no single process runs.
+const UnknownPID = -1
 
 // Queue is all runs and steps with demands, in the order in which they joined.
 type Queue []QueueEntry
@@ -204,7 +207,7 @@ type Obstacle struct {
 // Holder is a run, or a step of one, that holds what others wait for.
 type Holder struct {
 	Run   string
-	PID   int // 0: it is suspended, see Ledger.Suspend
+	PID   int // 0: it is suspended, see Ledger.Suspend; or UnknownPID
 	Since time.Time
 	Step  string
 	Count int // how many slots it holds
@@ -301,11 +304,14 @@ func (o Obstacle) String() string {
 		if h.Step != "" {
 			what = fmt.Sprintf("step %s of run %s", h.Step, h.Run)
 		}
-		who := fmt.Sprintf("pid %d", h.PID)
-		if h.PID == 0 {
-			who = "waits for an answer"
+		who := fmt.Sprintf("pid %d, ", h.PID)
+		switch h.PID {
+		case 0:
+			who = "waits for an answer, "
+		case UnknownPID:
+			who = ""
 		}
-		held = append(held, fmt.Sprintf("%s (%s, since %s)", what, who, localTime(h.Since)))
+		held = append(held, fmt.Sprintf("%s (%ssince %s)", what, who, localTime(h.Since)))
 	}
 	if taken+o.count() > o.Slots {
 		text += ", held by " + strings.Join(held, ", ")

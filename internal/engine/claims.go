@@ -31,6 +31,41 @@ func demandsOf(c *plan.Claim, pools map[string]history.Pool) []history.LockDeman
 	return list
 }
 
+// AdmissionOf returns what an attempt of a step queues for, for programs that share a run and have these pools. A pool
+// that they do not have is left out: the caller has steps wait for its slots. Without Demands, there is nothing to wait for.
+func AdmissionOf(p *Plan, step string, pools map[string]history.Pool) history.Admission {
+	_, s := p.compiled.Find(dag.ID(step))
+	if s == nil || s.Claim == nil {
+		return history.Admission{}
+	}
+	a := history.Admission{Step: step, Demands: demandsOf(s.Claim, pools), Priority: s.Claim.Priority}
+	a.Demands = slices.DeleteFunc(a.Demands, func(d history.LockDemand) bool { return d.Kind == history.DemandPool && d.Slots == 0 })
+	return a
+}
+
+// Queues reports whether a step of the plan has something to wait for, see AdmissionOf.
+func Queues(p *Plan, pools map[string]history.Pool) bool {
+	return slices.ContainsFunc(p.compiled.Claims, func(c *plan.Claim) bool { return len(c.Locks) > 0 || pools[c.Pool].Slots > 0 })
+}
+
+// CheckPools returns nil if all steps of a plan can get what they want of pools, for programs that share a run and have
+// these pools: of others, a step has one slot, in the order in which steps ask.
+func CheckPools(p *Plan, pools map[string]history.Pool) error {
+	for _, c := range p.compiled.Claims {
+		has := pools[c.Pool].Slots
+		switch {
+		case c.Pool == "":
+		case has > 0 && has < c.Slots:
+			return fmt.Errorf("step %s wants %d slots of pool %s, which has %d in the settings", c.Path, c.Slots, c.Pool, has)
+		case has == 0 && c.Slots > 1:
+			return fmt.Errorf("step %s wants %d slots of pool %s, and the settings do not say how many it has: set pools.%s", c.Path, c.Slots, c.Pool, c.Pool)
+		case has == 0 && c.Priority != 0:
+			return fmt.Errorf("step %s has a priority, and the settings do not say how many slots pool %s has: set pools.%s", c.Path, c.Pool, c.Pool)
+		}
+	}
+	return nil
+}
+
 func stepDemands(p *plan.Plan) (list []history.LockDemand) {
 	for _, c := range p.Claims {
 		for _, d := range demandsOf(c, nil) {

@@ -64,23 +64,10 @@ func (a *Args) Record(id, origin string, e Enforcement) (*history.Record, error)
 }
 
 // CheckShared returns nil if programs can share a run of the plan, otherwise the reason: it needs something that they do
-// not have in common. Slots of pools are left to the caller of Perform: see Plan.Pool.
+// not have in common. Locks and pools are left to the caller of Perform: see Plan.LockDemands and Plan.Pool.
 func (p *Plan) CheckShared() error { return checkShared(p.compiled) }
 
 func checkShared(p *plan.Plan) error {
-	if needs := lockDemandsOf(p); len(needs) > 0 {
-		return fmt.Errorf("it needs %s, and the workers of a service have no queue for that", needs[0].Title())
-	}
-	for _, c := range p.Claims {
-		switch {
-		case len(c.Locks) > 0:
-			return fmt.Errorf("step %s needs lock %s, and the workers of a service have no queue for that; a pool with one slot keeps steps apart, too", c.Path, c.Locks[0].Name.S)
-		case c.Slots > 1:
-			return fmt.Errorf("step %s wants %d slots of pool %s, and a worker gives one slot to each step; use a pool of its own for such steps", c.Path, c.Slots, c.Pool)
-		case c.Priority != 0:
-			return fmt.Errorf("step %s has a priority, and the queue of a service gives slots of pool %s in the order in which steps asked; remove the priority", c.Path, c.Pool)
-		}
-	}
 	if p.KeepsState {
 		return errors.New("it, or a tool that it uses, keeps state between its runs, and workers have no history in common")
 	}

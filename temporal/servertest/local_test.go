@@ -21,8 +21,11 @@ type caseRunner interface {
 // document is a run document, flowrun/run.v1.
 type document map[string]any
 
-// pools are those that cases can use, with their slots.
-var pools = map[string]int{"one": 1, "two": 2}
+// pools are those that cases can use, with their slots. On Temporal, they are those of workers, except three.
+var pools = map[string]int{"one": 1, "two": 2, "three": 3}
+
+// countedPools are those that the settings have on Temporal, too.
+var countedPools = map[string]history.Pool{"three": {Slots: 3}}
 
 // local runs cases in this process.
 type local struct{}
@@ -38,7 +41,7 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 	defer close(done)
 	go c.outside(dir, done, cancel)
 	config := engine.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second, Fetch: netclient.Fetch}
-	if len(plan.StepDemands()) > 0 {
+	if len(plan.StepDemands())+len(plan.LockDemands()) > 0 {
 		config.Store, config.Pools = history.NewMemory(), map[string]history.Pool{}
 		for name, slots := range pools {
 			config.Pools[name] = history.Pool{Slots: slots}

@@ -22,6 +22,7 @@ type remote struct {
 	client client.Client
 	texts  *work.Texts
 	queue  string
+	pools  map[string]history.Pool // of the settings
 }
 
 func newLibrary() *library.Library { return library.New(library.Config{}) }
@@ -36,6 +37,7 @@ func newRemote(t testing.TB, s *server, queue string) *remote {
 func startRemote(t testing.TB, s *server, continueAfter int) *remote {
 	t.Helper()
 	r := newRemote(t, s, "in-process")
+	r.pools = countedPools
 	h := &work.Host{Engine: engine.New(engine.Config{StateDir: t.TempDir(), Grace: time.Second, Fetch: netclient.Fetch}), Library: newLibrary, Texts: r.texts,
 		Client: s.client, ContinueAfter: continueAfter}
 	stop, err := h.Start(r.queue, worker.Options{}, pools)
@@ -81,7 +83,7 @@ func (r *remote) start(ctx context.Context, c *testCase, dir string) (*progress,
 	if err != nil {
 		return nil, err
 	}
-	in := interpreter.NewInput(record, interpreter.Options{Parallel: 4, Cleanup: time.Minute})
+	in := interpreter.NewInput(record, interpreter.Options{Parallel: 4, Cleanup: time.Minute, Pools: r.pools})
 	run, err := r.client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: record.ID, TaskQueue: r.queue,
 		Memo: map[string]any{interpreter.CreatedMemo: record.Created}}, interpreter.WorkflowType, in)
 	return &progress{run, in, lib}, err

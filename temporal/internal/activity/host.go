@@ -26,6 +26,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/notice"
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
 )
 
 // Host carries out orders of any number of runs. It is safe for concurrent use.
@@ -38,7 +39,7 @@ type Host struct {
 	// Report is called, if it is not nil, with what people should know about the share of this worker in a run:
 	// processes that were ended, or an error when the share was closed.
 	Report func(run string, notices []notice.Notice, err error)
-	// ContinueAfter is that of the workflow; 0 is its default.
+	// ContinueAfter is that of the workflows; 0 is their default.
 	ContinueAfter int
 
 	begin   sync.Once
@@ -131,6 +132,16 @@ func (h *Host) Judge(ctx context.Context, in *interpreter.Input, o *dag.Order) (
 		return out, err
 	}
 	return s.Perform(ctx, own)
+}
+
+// Queue sends a request of a run to the queue of its task queue, as a local activity.
+func (h *Host) Queue(ctx context.Context, taskQueue string, r queue.Request) error {
+	return queue.Send(ctx, h.Client, interpreter.QueueName(taskQueue), taskQueue, r)
+}
+
+// Ended says which runs have ended, and when, as a local activity.
+func (h *Host) Ended(ctx context.Context, runs []string) (map[string]time.Time, error) {
+	return queue.Ended(ctx, h.Client, runs)
 }
 
 func copyOf(o *dag.Order) (*dag.Order, error) {

@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
 )
 
 // maxWaiting is how many steps a worker executes at once that only wait for something outside.
@@ -70,5 +71,9 @@ func (h *Host) Register(w Registry) {
 	w.RegisterWorkflowWithOptions(flow.Run, workflow.RegisterOptions{Name: interpreter.WorkflowType})
 	w.RegisterActivityWithOptions(h.Judge, activity.RegisterOptions{Name: interpreter.ConditionActivity})
 	w.RegisterActivityWithOptions(h.Answer, activity.RegisterOptions{Name: interpreter.AnswerActivity})
+	w.RegisterActivityWithOptions(h.Queue, activity.RegisterOptions{Name: queue.SendActivity})
+	w.RegisterActivityWithOptions(h.Ended, activity.RegisterOptions{Name: queue.EndedActivity})
+	keeper := &queue.Workflow{HeldAfterEnd: interpreter.HeartbeatTimeout, ContinueAfter: h.ContinueAfter}
+	w.RegisterWorkflowWithOptions(keeper.Run, workflow.RegisterOptions{Name: queue.WorkflowType})
 	w.RegisterDynamicActivity(h.Do, activity.DynamicRegisterOptions{})
 }

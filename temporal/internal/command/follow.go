@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -31,11 +33,12 @@ type follower struct {
 	signals *ui.Signals
 	force   <-chan struct{}
 
-	events  []dag.Event
-	state   *dag.State
-	queued  func(history.QueuePosition) // reports what steps wait for
-	waits   map[string]remote.PoolWait  // what was reported, by pool
-	failing bool                        // it was reported why the workers cannot continue the run
+	events    []dag.Event
+	state     *dag.State
+	queued    func(history.QueuePosition)      // reports what the run and its steps wait for
+	positions map[string]history.QueuePosition // what was reported, by step
+	waits     map[string]remote.PoolWait       // what was reported, by pool
+	failing   bool                             // it was reported why the workers cannot continue the run
 }
 
 // How often a run is asked for new events, and how long its workers have to end it after it was stopped at once.
@@ -115,11 +118,40 @@ func (w *follower) reportFailing(ctx context.Context) {
 	}
 }
 
-// reportWaits reports the pools for which steps wait, when the run has had no events for some time.
+// reportWaits reports what steps, and the run, wait for, when the run has had no events for some time.
 func (w *follower) reportWaits(ctx context.Context, pause time.Duration) {
-	if pause < lastPoll || len(w.plan.StepDemands()) == 0 {
+	if len(w.plan.LockDemands())+len(w.plan.StepDemands()) == 0 || pause < lastPoll && len(w.positions) == 0 {
 		return
 	}
+	w.reportPositions(ctx)
+	if pause >= lastPoll {
+		w.reportPools(ctx)
+	}
+}
+
+// reportPositions reports the positions of the run and of its steps in the queue that have changed.
+func (w *follower) reportPositions(ctx context.Context) {
+	list, err := remote.Positions(ctx, w.link.Client, w.link.queue, w.flow.GetID())
+	if err != nil {
+		return // the run continues without this program
+	}
+	now := map[string]history.QueuePosition{}
+	for _, q := range list {
+		now[q.Step] = q
+		if before, known := w.positions[q.Step]; !known || !before.Equal(q) {
+			w.queued(q)
+		}
+	}
+	for _, step := range slices.Sorted(maps.Keys(w.positions)) {
+		if _, waits := now[step]; !waits {
+			w.queued(history.QueuePosition{Run: w.flow.GetID(), Step: step, Since: w.positions[step].Since})
+		}
+	}
+	w.positions = now
+}
+
+// reportPools reports the pools of workers for which steps wait.
+func (w *follower) reportPools(ctx context.Context) {
 	list, err := remote.PoolWaits(ctx, w.link.Client, w.flow.GetID())
 	if err != nil {
 		return // the run continues without this program

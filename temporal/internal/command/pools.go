@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,8 +17,8 @@ import (
 // maxSlots is the largest number of slots that a worker can have of a pool.
 const maxSlots = 10_000
 
-// parsePools reads the pools of a worker, each written as NAME=n. settings are those that local runs use.
-func parsePools(c *cobra.Command, list []string, settings map[string]history.Pool) (map[string]int, error) {
+// parsePools reads the pools of a worker, each written as NAME=n.
+func parsePools(c *cobra.Command, list []string) (map[string]int, error) {
 	pools := map[string]int{}
 	for _, text := range list {
 		name, number, ok := strings.Cut(text, "=")
@@ -28,21 +29,20 @@ func parsePools(c *cobra.Command, list []string, settings map[string]history.Poo
 		case pools[name] > 0:
 			return nil, ui.Usagef(c, "--pool %s is given twice", name)
 		}
-		if err := checkRate(name, settings); err != nil {
-			return nil, err
-		}
 		pools[name] = n
 	}
 	return pools, nil
 }
 
-// checkRate refuses a pool for which the settings have a rate.
-func checkRate(pool string, settings map[string]history.Pool) error {
-	rate := settings[pool].Rate
-	if rate == (history.Rate{}) {
-		return nil
+// usedPools returns the pools of the settings that steps of a plan use.
+func usedPools(p *engine.Plan, settings map[string]history.Pool) map[string]history.Pool {
+	used := map[string]history.Pool{}
+	for _, d := range p.StepDemands() {
+		if pool, ok := settings[d.Name]; ok && d.Kind == history.DemandPool {
+			used[d.Name] = pool
+		}
 	}
-	return fmt.Errorf("pool %s has a rate of %s in the settings, and Temporal cannot limit how often its steps start so exactly; remove the rate, or use another pool", pool, rate)
+	return used
 }
 
 // checkPlan refuses what no worker could carry out as a local run does.
@@ -58,12 +58,7 @@ func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
 	if err == nil && p.RunAttempts() > 1 {
 		err = errors.New("it has retry-run, and workers do not retry runs; use error-handling.retry in its steps, or flowrun run")
 	}
-	for _, d := range p.StepDemands() {
-		if err == nil {
-			err = checkRate(d.Name, settings)
-		}
-	}
-	if err != nil {
+	if err = cmp.Or(err, engine.CheckPools(p, settings)); err != nil {
 		return refused(p.Name(), err.Error())
 	}
 	return nil

@@ -198,7 +198,7 @@ func (f *runFlags) input(env *ui.Env, c *cobra.Command, args []string) (*engine.
 	}
 	record.RunEnv.Workspace, record.RunEnv.Home, record.RunEnv.Temp = f.workspace, "", "" // those of the worker
 	in := interpreter.NewInput(record, interpreter.Options{Parallel: cmp.Or(f.maxParallel, int(f.Settings.Number("limits.max-parallel")), dag.DefaultParallel()),
-		Cleanup: f.Settings.Duration("limits.cleanup")})
+		Cleanup: f.Settings.Duration("limits.cleanup"), Pools: usedPools(plan, f.Settings.Pools())})
 	return plan, in, f.addSecrets(plan, in, given.Values)
 }
 

@@ -195,7 +195,7 @@ func (f *syncFlags) input(env *ui.Env, e timetable.Entry) (*interpreter.Input, e
 	record.Created, record.RunEnv.Time = time.Time{}, time.Time{}
 	record.RunEnv.Workspace, record.RunEnv.Home, record.RunEnv.Temp = "", "", ""
 	in := interpreter.NewInput(record, interpreter.Options{Parallel: cmp.Or(int(settings.Number("limits.max-parallel")), dag.DefaultParallel()),
-		Cleanup: settings.Duration("limits.cleanup")})
+		Cleanup: settings.Duration("limits.cleanup"), Pools: usedPools(compiled, settings.Pools())})
 	return in, (&runFlags{connection: f.connection}).addSecrets(compiled, in, e.Params)
 }
 
@@ -206,7 +206,13 @@ func stampOf(e timetable.Entry, in *interpreter.Input, queue string) (s schedule
 		return s, err
 	}
 	definitions, err := json.Marshal(in.Sources)
-	return schedule.Stamp{Tool: e.Tool, Params: string(params), Definitions: datastore.Digest(definitions), Queue: queue, Enforced: in.Record.Enforced}, err
+	s = schedule.Stamp{Tool: e.Tool, Params: string(params), Definitions: datastore.Digest(definitions), Queue: queue, Enforced: in.Record.Enforced}
+	if len(in.Options.Pools) > 0 && err == nil {
+		var pools []byte
+		pools, err = json.Marshal(in.Options.Pools)
+		s.Pools = string(pools)
+	}
+	return s, err
 }
 
 // print prints the differences.

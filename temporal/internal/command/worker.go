@@ -71,7 +71,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 	if f.Settings, err = ui.RunSettings(env, f.InteractionFlags); err != nil {
 		return err
 	}
-	pools, err := parsePools(c, f.pools, f.Settings.Pools())
+	pools, err := parsePools(c, f.pools)
 	if err != nil {
 		return err
 	}

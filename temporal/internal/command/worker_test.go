@@ -36,9 +36,8 @@ steps:
 	}
 }
 
-// TestPoolFlag: a wrong --pool, and one that Temporal cannot carry out exactly, are refused.
+// TestPoolFlag: a wrong --pool is refused.
 func TestPoolFlag(t *testing.T) {
-	settings := map[string]history.Pool{"db": {Slots: 4}, "paced": {Slots: 4, Rate: history.Rate{N: 10, Per: time.Minute}}}
 	for _, c := range []struct {
 		flags string
 		want  map[string]int
@@ -59,9 +58,8 @@ func TestPoolFlag(t *testing.T) {
 		{"gpu=99999999999999999999", nil, `with 1 to 10000 slots`},
 		{"gpu=2=3", nil, `invalid --pool "gpu=2=3"`},
 		{"gpu=1 gpu=2", nil, "--pool gpu is given twice"},
-		{"paced=1", nil, "pool paced has a rate of 10/m in the settings"},
 	} {
-		got, err := parsePools(nil, strings.Fields(c.flags), settings)
+		got, err := parsePools(nil, strings.Fields(c.flags))
 		switch {
 		case c.error == "" && (err != nil || !maps.Equal(got, c.want)):
 			t.Errorf("--pool %s: %v, %v, want %v", c.flags, got, err, c.want)
@@ -73,19 +71,20 @@ func TestPoolFlag(t *testing.T) {
 
 // TestRefusedPlans: a definition that workers cannot carry out as a local run does is refused with the reason.
 func TestRefusedPlans(t *testing.T) {
-	settings := map[string]history.Pool{"paced": {Slots: 4, Rate: history.Rate{N: 10, Per: time.Minute}}}
+	settings := map[string]history.Pool{"db": {Slots: 2}, "paced": {Slots: 4, Rate: history.Rate{N: 10, Per: time.Minute}}}
 	for _, c := range []struct{ definition, error string }{
 		{"steps: [{name: a, pool: gpu, run: echo}]", ""},
 		{"pool: gpu\nrun: echo", ""},
-		{"locks: [db]\nrun: echo", "it needs lock db, and the workers of a service have no queue for that"},
-		{"max-active-runs: 1\nrun: echo", "one of 1 concurrent runs"},
-		{"steps: [{name: a, locks: [db], run: echo}]", "step a needs lock db, and the workers of a service have no queue for that; a pool with one slot keeps steps apart, too"},
-		{"steps: [{name: a, pool: gpu, locks: [db], run: echo}]", "step a needs lock db"},
-		{"steps: [{name: a, pool: {name: gpu, slots: 2}, run: echo}]", "step a wants 2 slots of pool gpu, and a worker gives one slot to each step"},
+		{"locks: [db]\nrun: echo", ""},
+		{"max-active-runs: 1\nrun: echo", ""},
+		{"steps: [{name: a, locks: [db], priority: 3, run: echo}]", ""},
+		{"steps: [{name: a, pool: gpu, locks: [db], run: echo}]", ""},
+		{"steps: [{name: a, pool: {name: db, slots: 2}, priority: 3, run: echo}]", ""},
+		{"steps: [{name: a, pool: paced, run: echo}]", ""},
+		{"steps: [{name: a, pool: {name: db, slots: 3}, run: echo}]", "step a wants 3 slots of pool db, which has 2 in the settings"},
+		{"steps: [{name: a, pool: {name: gpu, slots: 2}, run: echo}]", "step a wants 2 slots of pool gpu, and the settings do not say how many it has: set pools.gpu"},
 		{"steps: [{name: g, steps: [{name: a, pool: {name: gpu, slots: 2}, run: echo}]}]", "step g/a wants 2 slots of pool gpu"},
-		{"steps: [{name: a, pool: gpu, priority: 3, run: echo}]", "step a has a priority"},
-		{"steps: [{name: a, pool: paced, run: echo}]", "pool paced has a rate of 10/m in the settings, and Temporal cannot limit how often its steps start so exactly"},
-		{"steps: [{name: a, pool: gpu, run: echo}, {name: b, pool: paced, run: echo}]", "pool paced has a rate"},
+		{"steps: [{name: a, pool: gpu, priority: 3, run: echo}]", "step a has a priority, and the settings do not say how many slots pool gpu has"},
 		{"state: {count: {type: integer, default: 0}}\nrun: echo", "keeps state between its runs, and workers have no history in common"},
 		{"steps: [{name: a, ssh: web1, bash: echo}]", "its steps run over ssh, which workers do not support"},
 		{"steps: [{name: a, container: {image: \"docker.io/library/alpine:3.20\"}, run: echo}]", "it has steps with container, which workers do not start"},

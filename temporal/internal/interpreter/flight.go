@@ -31,6 +31,14 @@ const (
 
 // start carries out a task.
 func (r *run) start(t dag.Task) {
+	switch {
+	case t.Claims():
+		r.claim(t)
+		return
+	case t.Releases(): // the event of the step has given it back
+		r.report(dag.Report{Task: t})
+		return
+	}
 	o := t.Order()
 	ctx, cancel := workflow.WithCancel(workflow.WithActivityOptions(r.ctx, workflow.ActivityOptions{TaskQueue: r.queue(t, o),
 		StartToCloseTimeout: noTimeout, HeartbeatTimeout: HeartbeatTimeout, WaitForCancellation: true,
@@ -55,7 +63,9 @@ func (r *run) queue(t dag.Task, o *dag.Order) string {
 	case t.Node().NoSlot:
 		return WaitQueue(queue)
 	case t.Node().Claim != nil:
-		return PoolQueue(queue, r.plan.Pool(string(o.Path.WithoutKeys())))
+		if pool := r.plan.Pool(string(o.Path.WithoutKeys())); pool != "" {
+			return PoolQueue(queue, pool)
+		}
 	}
 	return queue
 }
@@ -135,6 +145,7 @@ func message(err error) string {
 // returns when to look again.
 func (r *run) stop() (next time.Time) {
 	now := workflow.Now(r.ctx)
+	next = r.stopClaims(now)
 	for _, f := range r.flights {
 		if f.stopped != "" {
 			continue

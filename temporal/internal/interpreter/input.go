@@ -77,12 +77,18 @@ func (in *Input) UnmarshalJSON(b []byte) error {
 type Options struct {
 	Parallel int           `json:"parallel"` // number of steps that run at the same time
 	Cleanup  time.Duration `json:"cleanup"`  // limits the cleanup after a cancel
+	// Pools are those of the settings that the run uses. Their slots are counted for all runs of the task queue, see
+	// package queue. Other pools have the slots of their workers.
+	Pools map[string]history.Pool `json:"pools,omitempty"`
 }
 
 // Carry is what a run has done before it was continued as new.
 type Carry struct {
 	Events    []byte `json:"events"`
 	Cancelled bool   `json:"cancelled,omitempty"`
+
+	Claims []*Claim `json:"claims,omitempty"` // what the run holds or waits for
+	Tokens int      `json:"tokens,omitempty"` // the last that a claim got
 }
 
 // Output is the result of the workflow. That of a run that failed or was cancelled is in the

@@ -9,11 +9,13 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
 )
 
 // listen receives signals for as long as the run lasts.
 func (r *run) listen() {
 	receive(r, AnswerSignal, func(a history.Answer) { r.answers = append(r.answers, a) })
+	receive(r, queue.GrantSignal, func(p queue.Place) { r.grants = append(r.grants, p) })
 	receive(r, ForceSignal, func(struct{}) { r.in.Force, r.in.Cancel = true, true })
 }
 
@@ -81,12 +83,12 @@ func (r *run) mayContinue() bool {
 			return false
 		}
 	}
-	return len(r.in.Reports)+len(r.in.Answers)+len(r.answers) == 0 && r.machine.Settled() && !r.in.Force
+	return len(r.in.Reports)+len(r.in.Answers)+len(r.answers)+len(r.grants) == 0 && r.admitted() && r.machine.Settled() && !r.in.Force
 }
 
 // continueAsNew ends this workflow and starts another one that continues the run.
 func (r *run) continueAsNew() error {
 	next := *r.input
-	next.Carry = &Carry{Events: eventcode.Append(nil, r.input.Record.ID, r.events), Cancelled: r.in.Cancel}
+	next.Carry = &Carry{Events: eventcode.Append(nil, r.input.Record.ID, r.events), Cancelled: r.in.Cancel, Claims: r.claims, Tokens: r.tokens}
 	return workflow.NewContinueAsNewError(r.caller, WorkflowType, &next)
 }

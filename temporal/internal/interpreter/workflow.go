@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/store/eventcode"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
 )
 
 // Workflow runs tools.
@@ -43,6 +44,12 @@ type run struct {
 	waits   string // what the memo says
 	watch   watch
 
+	demands []history.LockDemand // what the run takes at its start
+	claims  []*Claim
+	tokens  int           // the last that a claim got
+	outbox  queue.Request // what the queue is to get at the end of the turn
+	grants  []queue.Place // that have arrived
+
 	in      dag.Input // for the next turn
 	answers []history.Answer
 	wakeup  bool
@@ -61,14 +68,16 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	if err != nil {
 		return nil, temporal.NewNonRetryableApplicationError(err.Error(), "definition", nil)
 	}
-	r := &run{Workflow: w, input: in, plan: plan, caller: ctx}
+	r := &run{Workflow: w, input: in, plan: plan, caller: ctx, demands: plan.LockDemands()}
 	r.ctx, _ = workflow.NewDisconnectedContext(ctx)
-	o := dag.MachineOptions{ID: in.Record.ID, Parallel: min(in.Options.Parallel, maxActivities), Cleanup: in.Options.Cleanup, Judge: r.judge, Jitter: r.jitter}
+	o := dag.MachineOptions{ID: in.Record.ID, Parallel: min(in.Options.Parallel, maxActivities), Cleanup: in.Options.Cleanup, Judge: r.judge, Jitter: r.jitter,
+		Acquire: engine.Queues(plan, in.Options.Pools)}
 	if c := in.Carry; c != nil {
 		if r.events, err = DecodeEvents(in.Record.ID, c.Events); err != nil {
 			return nil, temporal.NewNonRetryableApplicationError(err.Error(), "events", nil)
 		}
 		o.Recorded, r.in.Cancel, r.asks = r.events, c.Cancelled, slices.ContainsFunc(r.events, asks)
+		r.claims, r.tokens = c.Claims, c.Tokens
 	}
 	err = workflow.SetQueryHandlerWithOptions(ctx, EventsQuery, r.eventsAfter, workflow.QueryHandlerOptions{Description: "The events of the run after a number."})
 	if err != nil {
@@ -81,10 +90,24 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	if info.Memo.GetFields()[WaitsMemo] != nil {
 		r.waits = "?" // from before it was continued as new
 	}
-	r.machine = dag.NewMachine(plan.Graph(), o)
 	r.listen()
 	defer r.watch.end() // also when the worker drops the workflow from its memory
+	if ok, err := r.admit(); err != nil || !ok {
+		return r.withdrawn(err)
+	}
+	if len(r.demands) > 0 && in.Carry == nil {
+		o.Since = in.Record.Created
+	}
+	r.machine = dag.NewMachine(plan.Graph(), o)
 	return r.loop()
+}
+
+// withdrawn ends a run that did not get what it takes at its start: because of an error, or of a cancel.
+func (r *run) withdrawn(err error) (*Output, error) {
+	if err != nil {
+		return nil, temporal.NewNonRetryableApplicationError("cannot queue: "+message(err), "engine", nil)
+	}
+	return r.withdraw()
 }
 
 // loop takes turns until the run has ended.
@@ -94,14 +117,17 @@ func (r *run) loop() (*Output, error) {
 		if err != nil {
 			return nil, temporal.NewNonRetryableApplicationError("cannot continue: "+err.Error(), "engine", nil)
 		}
-		if r.machine.State().Result() != nil && len(r.flights) == 0 {
-			return r.end()
+		if res := r.machine.State().Result(); res != nil && len(r.flights) == 0 {
+			return r.end(res)
 		}
 		if r.in.Hold = r.long(); r.in.Hold && r.mayContinue() {
 			return nil, r.continueAsNew()
 		}
 		if err := r.wait(wake); err != nil {
 			return nil, err
+		}
+		if ok, err := r.admit(); err != nil || !ok {
+			return r.withdrawn(err)
 		}
 	}
 }
@@ -112,6 +138,7 @@ func (r *run) turn() (wake time.Time, err error) {
 		return wake, r.err
 	}
 	r.takeAnswers()
+	r.takeGrants()
 	r.in.Cancel = r.in.Cancel || r.caller.Err() != nil
 	in := r.in
 	r.in = dag.Input{Cancel: in.Cancel} // while the machine waits for a condition, more may happen
@@ -123,10 +150,13 @@ func (r *run) turn() (wake time.Time, err error) {
 	for _, e := range t.Events {
 		r.events = append(r.events, e.Detached())
 	}
+	r.giveBack(t.Events)
 	for _, task := range t.Tasks {
 		r.start(task)
 	}
-	return sooner(t.Wake, r.stop()), r.noteWaiting(t.Events)
+	wake = sooner(t.Wake, r.stop())
+	r.park()
+	return wake, cmp.Or(r.send(), r.noteWaiting(t.Events))
 }
 
 func sooner(a, b time.Time) time.Time {
@@ -170,9 +200,11 @@ func (a *alarm) set(r *run, wake time.Time) {
 	})
 }
 
-// end returns the result of the run.
-func (r *run) end() (*Output, error) {
-	res := r.machine.State().Result()
+// end returns the result of the run, which gives back what it holds.
+func (r *run) end(res *dag.Result) (*Output, error) {
+	if err := r.giveAllBack(); err != nil {
+		return nil, err
+	}
 	out := &Output{Status: res.Status.String(), ExitCode: res.ExitCode, Message: res.Message, Events: eventcode.Append(nil, r.input.Record.ID, r.events)}
 	switch {
 	case res.Status == dag.Succeeded:

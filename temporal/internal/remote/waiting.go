@@ -10,7 +10,7 @@ import (
 )
 
 // addWaiting gives an open run that only waits for answers the status that a local run has, which no
-// process owns.
+// process owns, and says of others what they wait for in the queue.
 func (s *Store) addWaiting(ctx context.Context, info *history.RunInfo) error {
 	p, err := engine.LoadRun(ctx, s.Memory, s.library(), info.ID)
 	if err != nil {
@@ -22,6 +22,13 @@ func (s *Store) addWaiting(ctx context.Context, info *history.RunInfo) error {
 	}
 	if interpreter.OnlyAnswersLeft(info.ID, p.Plan, state) {
 		info.Status, info.Message = dag.Waiting, p.Plan.WaitsFor(info.ID, state)
+	}
+	if info.Message == "" && len(p.Plan.LockDemands())+len(p.Plan.StepDemands()) > 0 {
+		list, err := Positions(ctx, s.client, s.queue, info.ID)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		info.Message = positionText(list[0])
 	}
 	return nil
 }

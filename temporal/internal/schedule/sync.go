@@ -32,6 +32,7 @@ type Stamp struct {
 	Definitions string `json:"definitions"` // digest of their texts
 	Queue       string `json:"queue"`
 	Enforced    bool   `json:"enforced,omitempty"` // the permissions of the tool
+	Pools       string `json:"pools,omitempty"`    // of the settings that the tool uses, as JSON
 }
 
 // Server has the schedules of one set.
@@ -137,6 +138,7 @@ func differences(a, b Entry) (lines []string) {
 	line("tool", a.Stamp.Tool, b.Stamp.Tool)
 	line("parameters", a.Stamp.Params, b.Stamp.Params)
 	line("task queue", a.Stamp.Queue, b.Stamp.Queue)
+	line("pools", a.Stamp.Pools, b.Stamp.Pools)
 	line("enforced permissions", fmt.Sprint(a.Stamp.Enforced), fmt.Sprint(b.Stamp.Enforced))
 	if a.Stamp.Definitions != b.Stamp.Definitions {
 		lines = append(lines, "definitions: changed")
