@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,9 +28,8 @@ func locked(shared, seconds string) *testCase {
 	return &testCase{name: "locked", text: "locks: [db]\nsteps:\n  - {name: a, on-interrupt: retry, bash: '" + inside(shared, "a", seconds) + "'}\n"}
 }
 
-// overlaps returns how many processes were at work at once at most, by their effects. A process that was killed wrote
-// no end; it counts until another effect of its step shows that it is gone: with killed, an unfinished process is
-// followed by the next beginning.
+// overlaps returns how many processes were at work at once at most, by their effects, and how many began. None may have been
+// killed.
 func overlaps(t *testing.T, shared string) (most, began int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(shared, "effects"))
@@ -52,11 +50,12 @@ func overlaps(t *testing.T, shared string) (most, began int) {
 	return most, began
 }
 
-// startAll starts runs of one case one after another, each in a folder of its own.
+// startAll starts runs of one case one after another, in one folder: the same tool in another file is another tool.
 func startAll(t *testing.T, r *remote, c *testCase, n int) (list []*progress) {
 	t.Helper()
+	dir := t.TempDir()
 	for range n {
-		p, err := r.start(t.Context(), c, t.TempDir())
+		p, err := r.start(t.Context(), c, dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +157,6 @@ func TestLostHolders(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	shared, r := t.TempDir(), newRemote(t, s, "lost-holders")
-	var mu sync.Mutex
 	workers := []*workerProcess{}
 	for range 3 {
 		workers = append(workers, startWorker(t, s, s.address, "lost-holders"))
@@ -180,8 +178,6 @@ func TestLostHolders(t *testing.T) {
 				terminated[entries[i].Run] = s.client.TerminateWorkflow(context.WithoutCancel(t.Context()), entries[i].Run, "", "test") == nil
 				return true
 			}
-			mu.Lock()
-			defer mu.Unlock()
 			lost := random.IntN(len(workers))
 			workers[lost].kill()
 			workers[lost] = startWorker(t, s, s.address, "lost-holders")
