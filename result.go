@@ -167,10 +167,9 @@ type KeptArtifact = runresult.KeptArtifact
 type RunError = runresult.RunError
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
-// in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
-// the run was limited to some of its steps or in time. The definition of a tool made in Go is not stored: with neither the plan
-// nor the tool in lib, the run has the outermost steps that have begun, and cannot be resumed or retried. Errors:
-// history.ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the definitions.
+// in Go. A known plan, as Compile returned it, is used if it is of the same definitions. A run whose definitions cannot be
+// compiled has the outermost steps that have begun, and Resume and Retry return the reason: a tool was made in Go, and is
+// neither known nor in lib; or this version of flowrun no longer accepts a definition. Error: history.ErrNoRun.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	return engine.LoadRun(ctx, s, lib, id, known...)
 }

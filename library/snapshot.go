@@ -28,14 +28,14 @@ func (l *Library) Live() *Library {
 	return l
 }
 
-// lookupKey is the key of one lookup: the file of the definition that contains the name, and the name.
+// lookupKey is the key of one lookup: what contains the name (tool.HolderOf), and the name.
 type lookupKey struct{ from, name string }
 
 // lookupSnapshot looks up a name in a snapshot. A file that was looked up under several names is decoded once.
 func (l *Library) lookupSnapshot(name string, from *tool.Definition) (*tool.Definition, tool.Diagnostics, error) {
 	q := lookupKey{name: name}
 	if from != nil {
-		q.from = from.File
+		q.from = tool.HolderOf(from)
 	}
 	src, ok := l.snapshot[q]
 	if !ok {

@@ -48,6 +48,9 @@ func (g *Continuation) Lost() []dag.ID {
 // plan returns the plan to execute, compiled from the definitions with which the run was started. Secrets that were
 // masked in the record are read again from their files.
 func (p *RecordedRun) plan(lib *library.Library) (*plan.Plan, error) {
+	if p.whole != nil {
+		return p.whole, nil
+	}
 	if !slices.ContainsFunc(p.Record.Sources, func(s tool.Source) bool { return s.Original != "" }) {
 		return p.Plan.compiled, nil
 	}

@@ -35,10 +35,13 @@ func (p *RecordedRun) InWorkspace(lib *library.Library, dir string) (*RecordedRu
 	}
 	moved := *p
 	moved.Record, moved.folded = &r, new(foldedState)
-	if r.NotStarted {
+	if r.NotStarted || p.absent != nil {
 		return &moved, nil
 	}
-	return &moved, moved.compile(lib)
+	if err := moved.compile(lib); err != nil {
+		return nil, fmt.Errorf("cannot continue run %s in %q: %w", r.ID, dir, err)
+	}
+	return &moved, nil
 }
 
 // move is that of a working directory.

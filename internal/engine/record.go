@@ -145,6 +145,11 @@ func compileRecord(r *history.Record, lib *library.Library, name string) (*plan.
 	if err != nil {
 		return nil, err
 	}
+	return limited(p, r)
+}
+
+// limited returns the part of a whole plan to which the run was limited.
+func limited(p *plan.Plan, r *history.Record) (_ *plan.Plan, err error) {
 	switch {
 	case r.WithoutUpstream:
 		p, err = graph.Only(p, r.Only)
@@ -157,13 +162,23 @@ func compileRecord(r *history.Record, lib *library.Library, name string) (*plan.
 	return p, err
 }
 
-// planFits reports whether a plan is what compileRecord would return: that of the same definitions, whole and without a
-// limit of time of its own. A tool made in Go has no text to compare; its name counts, as for one of a library.
-func planFits(p *Plan, r *history.Record) bool {
+// planFor returns the plan of a recorded run, made of a plan that is known: nil if that is of other definitions. whole
+// reports whether the record has secrets masked that are in the plan. A tool made in Go has no text to compare; its name
+// counts, as for one of a library.
+func planFor(known *plan.Plan, r *history.Record) (p *plan.Plan, whole bool) {
 	same := func(a, b tool.Source) bool {
-		return a.From == b.From && a.Name == b.Name && a.File == b.File && a.Scope == b.Scope && a.Digest == b.Digest
+		return a.From == b.From && a.Name == b.Name && a.File == b.File && a.Scope == b.Scope && a.Digest == wholeDigest(&b)
 	}
-	return (len(r.Sources) > 0 || p.Name() == r.Tool && !r.NotStarted) && r.Only == "" && r.Timeout == 0 && slices.EqualFunc(p.compiled.Sources, r.Sources, same)
+	if r.NotStarted || madeInGo(r) && known.Name() != r.Tool || !slices.EqualFunc(known.Sources, r.Sources, same) {
+		return nil, false
+	}
+	switch {
+	case known.CutTo == r.Only && known.WithoutUpstream == r.WithoutUpstream && known.Timeout == r.Timeout:
+		p = known
+	case known.CutTo == "" && known.Timeout == 0:
+		p, _ = limited(known, r) // nil: it has no such step
+	}
+	return p, slices.ContainsFunc(r.Sources, func(s tool.Source) bool { return s.Original != "" })
 }
 
 // bindRecord binds the run's parameters again.

@@ -28,7 +28,8 @@ type RecordedRun struct {
 	Events []dag.Event // all of them, in order
 
 	folded *foldedState
-	absent error // why the definition is not available: the run is shown as its events tell it
+	whole  *plan.Plan // a known plan, if secrets are masked in the record: what continues the run
+	absent error      // why the definition is not available: the run is shown as its events tell it
 }
 
 // foldedState is the state that the first events of a run give. A run and its snapshots share it, so that each event
@@ -40,33 +41,39 @@ type foldedState struct {
 }
 
 // LoadRun reads a recorded run. It uses the definitions stored with the run; lib provides loaders, and tools written
-// in Go. A known plan, as Compile returned it, is used if it is of the same definitions; then nothing is compiled, unless
-// the run was limited to some of its steps or in time. The definition of a tool made in Go is not stored: with neither the plan
-// nor the tool in lib, the run has the outermost steps that have begun, and cannot be resumed or retried. Errors:
-// history.ErrNoRun; tool.Diagnostics if this version of flowrun no longer accepts the definitions.
+// in Go. A known plan, as Compile returned it, is used if it is of the same definitions. A run whose definitions cannot be
+// compiled has the outermost steps that have begun, and Resume and Retry return the reason: a tool was made in Go, and is
+// neither known nor in lib; or this version of flowrun no longer accepts a definition. Error: history.ErrNoRun.
 func LoadRun(ctx context.Context, s history.Store, lib *library.Library, id string, known ...*Plan) (*RecordedRun, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read run %s: %w", id, err)
 	}
 	p := &RecordedRun{Record: r, folded: new(foldedState)}
-	for _, plan := range known {
-		if planFits(plan, r) {
-			p.Plan = plan
-			return p, p.Refresh(ctx, s)
-		}
-	}
-	if r.NotStarted {
+	p.use(known)
+	switch {
+	case p.Plan != nil:
+	case r.NotStarted:
 		p.Plan = planOf(emptyPlan(r))
-		return p, p.Refresh(ctx, s)
-	}
-	if err := p.compile(lib); err != nil {
-		if !madeInGo(r) {
-			return nil, err
-		}
-		p.absent = err
+	default:
+		p.absent = p.compile(lib)
 	}
 	return p, p.Refresh(ctx, s)
+}
+
+// use takes what it can of plans that are known: the Plan, or what continues a run in whose record secrets are masked.
+func (p *RecordedRun) use(known []*Plan) {
+	for _, k := range known {
+		switch fits, whole := planFor(k.compiled, p.Record); {
+		case fits == nil:
+		case whole:
+			p.whole = fits
+		case fits == k.compiled:
+			p.Plan = k
+		default:
+			p.Plan = planOf(fits)
+		}
+	}
 }
 
 // compile sets the Plan.
@@ -77,10 +84,10 @@ func (p *RecordedRun) compile(lib *library.Library) error {
 		// A definition may only be invalid because a secret in it was masked.
 		whole, lost := wholeSources(r, lib)
 		if lost != nil {
-			return fmt.Errorf("cannot compile the definitions stored with run %s: %w", r.ID, errors.Join(lost, err))
+			return fmt.Errorf("cannot compile the definitions stored with it: %w", errors.Join(lost, err))
 		}
 		if plan, err = compileRecord(r, lib.Snapshot(whole), requestedName(r)); err != nil {
-			return fmt.Errorf("cannot compile the definitions stored with run %s: %w", r.ID, err)
+			return fmt.Errorf("cannot compile the definitions stored with it: %w", err)
 		}
 	}
 	p.Plan = planOf(plan)
@@ -257,13 +264,15 @@ func Means(word, path string) bool {
 
 // checkStarted returns an error for a run that never started, or whose definition is not available.
 func (p *RecordedRun) checkStarted(verb string) error {
-	if p.absent != nil {
+	switch {
+	case p.Record.NotStarted:
+		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, outcome.ErrNotStarted)
+	case p.absent == nil || p.whole != nil:
+		return nil
+	case madeInGo(p.Record):
 		return fmt.Errorf("cannot %s run %s: its tool %s was made in a Go program, which alone has the definition and must %s it (flowrun.LoadRun with its plan)", verb, p.Record.ID, p.Record.Tool, verb)
 	}
-	if p.Record.NotStarted {
-		return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, outcome.ErrNotStarted)
-	}
-	return nil
+	return fmt.Errorf("cannot %s run %s: %w", verb, p.Record.ID, p.absent)
 }
 
 // Definitions returns the definitions that the run used, that of its tool first, each once.

@@ -69,7 +69,7 @@ func (p *RecordedRun) proceed(lib *library.Library, o ResumeOptions) (*Continuat
 	if p.Info.Live() {
 		return nil, fmt.Errorf("cannot resume run %s: %w", p.Record.ID, history.ErrLive)
 	}
-	if err := p.checkStarted("resume"); err != nil {
+	if err := p.checkStarted("resume"); err != nil && (p.absent == nil || !o.Latest) {
 		return nil, err
 	}
 	if p.Record.RetryOf != "" && len(p.Events) == 0 { // the results to take over are not recorded

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -120,6 +121,23 @@ func (e *Engine) noteLimits(j *job) {
 	}
 	for _, what := range j.unheld {
 		j.account.note(notice.Notice{Code: notice.Unenforced, Message: what})
+	}
+	if e.config.Store != nil && e.config.StateDir == "" && j.plan.KeepsArtifacts() {
+		j.account.note(notice.Notice{Code: notice.NotResumable, Message: "the run cannot be resumed behind steps that have artifacts, because these are removed with it: the engine has no StateDir"})
+	}
+}
+
+// noteMasked reports a definition that the history has without a secret and that no file has with it.
+func (j *job) noteMasked() {
+	for i := range j.kept.Sources {
+		s := &j.kept.Sources[i]
+		if s.Original == "" || s.Scope == tool.ScopeDiscovered {
+			continue
+		}
+		if _, err := os.Stat(s.File); err != nil {
+			j.account.note(notice.Notice{Code: notice.NotResumable, Message: fmt.Sprintf(
+				"only a program that has the definition can resume the run: %s contains a secret and is stored masked, and no file has it", cmp.Or(s.File, s.Name))})
+		}
 	}
 }
 
@@ -320,6 +338,7 @@ func (j *job) begin(ctx context.Context, s history.Store) (err error) {
 	if j.ledger, err = s.Begin(ctx, j.kept); err != nil {
 		return fmt.Errorf("cannot record the run: %w", err)
 	}
+	j.noteMasked()
 	if j.onRecorded == nil {
 		return nil
 	}

@@ -36,16 +36,21 @@ func Definition(lib *library.Library, release string, def *tool.Definition) (*pl
 	return c.result(c.tool(def, false, ""))
 }
 
-// recordSource records the source of a definition. A definition made in Go has no text; to resume such a run, the
-// program must have made it again.
+// recordSource records the source of a definition. A definition made in Go has no text, or none that says all; to resume
+// such a run, the program must have made it again.
 func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 	known := func(s tool.Source) bool { return s.From == from && s.Name == name }
 	text := HistoryText(def)
-	if text == nil || slices.ContainsFunc(c.sources, known) {
+	if text == nil || hasGoCode(def.Steps) || slices.ContainsFunc(c.sources, known) {
 		return
 	}
 	c.sources = append(c.sources, tool.Source{From: from, Name: name, File: def.File, Scope: def.Scope,
 		Digest: tool.DigestOf(text), Text: text, Files: def.Files})
+}
+
+// hasGoCode reports whether one of the steps is written in Go. A program may add it to a definition that has a text.
+func hasGoCode(steps []*tool.Step) bool {
+	return slices.ContainsFunc(steps, func(s *tool.Step) bool { return s.Kind() == tool.Go || hasGoCode(s.Steps()) })
 }
 
 // HistoryText returns the text of a definition that a run stores.

@@ -50,7 +50,7 @@ func (c *compiler) lookup(from *tool.Definition, name tool.Text) *tool.Definitio
 	if ds.Err() != nil {
 		return nil
 	}
-	c.recordSource(name.S, from.File, def)
+	c.recordSource(name.S, tool.HolderOf(from), def)
 	return def
 }
 

@@ -38,6 +38,7 @@ const (
 	NoInputs      = "no-inputs"
 	NotAsked      = "not-asked"
 	NotCached     = "not-cached"
+	NotResumable  = "not-resumable"
 	NotRetried    = "not-retried"
 	OutputOpen    = "output-open"
 	Limited       = "parallel-limit"
@@ -79,6 +80,7 @@ var kinds = []Kind{
 	{Code: NoInputs, Meaning: "a cached result was reused although no file matches the inputs of the step", Changes: true},
 	{Code: NotAsked, Meaning: "nobody could be asked for an answer"},
 	{Code: NotCached, Meaning: "the result of a step was not cached"},
+	{Code: NotResumable, Meaning: "the run cannot be resumed, or only by its program, or not behind one of its steps"},
 	{Code: NotRetried, Meaning: "the run is not retried automatically, although its tool has retry-run"},
 	{Code: OutputOpen, Meaning: "a background process was still printing into the output of a step that had ended", Changes: true},
 	{Code: Limited, Meaning: "a loop asks for more parallel items than steps may run at once"},

@@ -8,7 +8,7 @@ import (
 // Source is a definition as it was found: the name that was looked up, and the text. A run stores the Sources it was
 // compiled from, so that it can be resumed with the same definitions.
 type Source struct {
-	From   string `json:"from,omitempty"` // the file of the definition that contains the name; "" for the caller
+	From   string `json:"from,omitempty"` // the definition that contains the name, see HolderOf; "" for the caller
 	Name   string `json:"name"`           // as it was looked up: a name or a path
 	File   string `json:"file"`
 	Scope  Scope  `json:"scope"`
@@ -18,6 +18,14 @@ type Source struct {
 	Text     []byte `json:"-"`
 	// Files are the further files that Text was made of, if they are known.
 	Files []Part `json:"-"`
+}
+
+// HolderOf returns the From of a name that a definition contains: its file, or "go:" and its name if it has none.
+func HolderOf(d *Definition) string {
+	if d.File == "" {
+		return "go:" + d.Name
+	}
+	return d.File
 }
 
 // Part is a file that a definition was made of, with the DigestOf its text.
