@@ -69,8 +69,8 @@ type Engine = engine.Engine
 //		Helper string
 //		Store  history.Store // keeps runs; nil keeps nothing
 //		Sinks  []dag.Sink    // receive every event of every run
-//		// Pools are what steps share with pool:, by name, over all runs of the Store. A run with a step that uses another
-//		// pool is rejected.
+//		// Pools are what steps share with pool:, by name, over all runs of the Store, or without one over all runs of the
+//		// Engine. A run with a step that uses another pool is rejected.
 //		Pools map[string]history.Pool
 //		// Observers are called for every run, see Observer.
 //		Observers []Observer

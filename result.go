@@ -381,17 +381,6 @@ type EnvironmentError = call.EnvironmentError
 //	func (e *NoStateError) Error() string
 type NoStateError = outcome.NoStateError
 
-// NoQueueError reports that a tool takes locks or limits its concurrent runs, but the engine has no Store, which it
-// needs to coordinate runs.
-//
-//	type NoQueueError struct {
-//		Tool  string
-//		Needs []history.LockDemand
-//	}
-//
-//	func (e *NoQueueError) Error() string
-type NoQueueError = outcome.NoQueueError
-
 // PoolError reports a step that uses a pool which the settings do not have, or more slots than the pool has.
 //
 //	type PoolError struct {

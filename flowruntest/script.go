@@ -13,7 +13,6 @@ import (
 
 	"github.com/flowrun/flowrun"
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/hooks"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/engine/steps"
@@ -135,10 +134,7 @@ func (s *Script) Run(t *testing.T, p *flowrun.Plan, params map[string]any, opts 
 }
 
 func (s *Script) run(t *testing.T, p *flowrun.Plan, params map[string]any, o options, r *Run) (err error) {
-	config := flowrun.Config{Parallel: o.parallel}
-	if len(p.LockDemands())+len(p.StepDemands()) > 0 { // no other run is in the queue
-		config.Store, config.Pools = history.NewMemory(), p.PoolsForTests()
-	}
+	config := flowrun.Config{Parallel: o.parallel, Pools: p.PoolsForTests()}
 	if o.engine != nil {
 		o.engine(&config)
 	}

@@ -24,15 +24,13 @@ import (
 // owner keeps its run until it closes the Ledger.
 type Memory struct {
 	mu    sync.Mutex
-	runs  []*memoryRun    // in the order in which they were created
-	queue []*memoryTicket // in the order in which they joined
-	state []StateValue    // all values that were ever set, oldest first
-	rates Rates
-	paced *time.Timer // calls admitNext when a rate lets another step start; nil for never
+	runs  []*memoryRun // in the order in which they were created
+	queue *LocalQueue
+	state []StateValue // all values that were ever set, oldest first
 }
 
 // NewMemory returns an empty Memory.
-func NewMemory() *Memory { return &Memory{rates: Rates{}} }
+func NewMemory() *Memory { return &Memory{queue: NewLocalQueue()} }
 
 // memoryRun is a run and its last owner.
 type memoryRun struct {
@@ -44,6 +42,7 @@ type memoryRun struct {
 	lastSign    time.Time // see RunInfo
 	epoch       int
 	owner       *memoryLedger // nil: no owner
+	place       *LocalRun
 
 	answers []Answer
 
@@ -60,7 +59,7 @@ func (m *Memory) Begin(ctx context.Context, r *Record) (Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot record run %s: %w", r.ID, err)
 	}
-	run := &memoryRun{record: record, info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created, Labels: maps.Clone(r.Labels)}}
+	run := &memoryRun{record: record, place: m.queue.Run(r.ID), info: RunInfo{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: dag.Running, Started: r.Created, Labels: maps.Clone(r.Labels)}}
 	for _, src := range r.Sources {
 		if src.Digest != tool.DigestOf(src.Text) {
 			return nil, fmt.Errorf("cannot record run %s: the digest of %s does not match its text", r.ID, src.File)
@@ -168,8 +167,8 @@ func (m *Memory) runInfo(r *memoryRun) RunInfo {
 	if r.owner != nil {
 		info.PID = os.Getpid()
 	}
-	if i := m.queueIndex(r); i >= 0 && !m.queue[i].Held {
-		return info.WithQueue(m.entries().Waiting()[i])
+	if q, waits := r.place.position(); waits {
+		return info.WithQueue(q)
 	}
 	if info.Status == dag.Waiting {
 		for _, a := range r.answers {
@@ -345,15 +344,9 @@ func (l *memoryLedger) Suspend(message string, hold bool) error {
 		return fmt.Errorf("cannot mark run %s as waiting: %w", l.run.info.ID, ErrFenced)
 	}
 	l.run.owner, l.run.info.Status, l.run.info.Message = nil, dag.Waiting, message
-	l.memory.leaveQueue(func(t *memoryTicket) bool { return l.run.owns(t) && !(hold && t.Step == "" && t.Held) })
-	if i := l.memory.queueIndex(l.run); i >= 0 {
-		l.memory.queue[i].PID = 0
-	}
+	l.run.place.suspend(hold)
 	return nil
 }
-
-// owns reports whether a ticket belongs to the run.
-func (r *memoryRun) owns(t *memoryTicket) bool { return t.run == r }
 
 // Lost returns nil, which is never closed: an owner keeps its run until it closes the
 // ledger.
@@ -407,7 +400,7 @@ func (l *memoryLedger) Close() error {
 	defer l.memory.mu.Unlock()
 	if l.run.owner == l {
 		l.run.owner, l.run.lastSign = nil, time.Now()
-		l.memory.leaveQueue(l.run.owns)
+		l.run.place.Close()
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (j *job) admit(ctx context.Context) error {
 	ctx, stop := j.release.watch(ctx)
 	defer stop()
 	var last history.QueuePosition
-	err := j.ledger.Admit(ctx, history.Admission{Demands: j.lockDemands, Notify: func(q history.QueuePosition) {
+	err := j.place.Admit(ctx, history.Admission{Demands: j.lockDemands, Notify: func(q history.QueuePosition) {
 		last = q
 		if outer := j.args.RunEnv.Vars[procid.MarkRun]; heldBy(q, outer) {
 			giveUp(fmt.Errorf("it would wait forever: a step of run %s started it, and that run holds what it waits for (%s); use the tool with use-tool instead", outer, q.Obstacles[0].Title()))

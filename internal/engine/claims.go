@@ -77,13 +77,11 @@ func stepDemands(p *plan.Plan) (list []history.LockDemand) {
 	return list
 }
 
-// checkClaims rejects a run with a step that could never start.
-func (e *Engine) checkClaims(p *plan.Plan) error {
-	if len(p.Claims) > 0 && e.config.Store == nil {
-		return &outcome.NoQueueError{Tool: p.Name(), Needs: stepDemands(p)}
-	}
-	if e := poolError(p, e.config.Pools); e != nil {
-		return e
+// CheckAlone returns a *outcome.NoQueueError for a plan whose runs must see those of other processes, which needs a Store:
+// they take locks or slots, or are limited in number.
+func CheckAlone(p *Plan) error {
+	if needs := append(p.LockDemands(), p.StepDemands()...); len(needs) > 0 {
+		return &outcome.NoQueueError{Tool: p.Name(), Needs: needs}
 	}
 	return nil
 }
@@ -114,7 +112,7 @@ func (e *Engine) acquirer(j *job) func(context.Context, dag.ID, any) (func(), er
 		if err != nil {
 			return nil, err
 		}
-		release := func() { _ = j.ledger.Leave(string(path)) } // if it fails, the end of the run gives it back
+		release := func() { _ = j.place.Leave(string(path)) } // if it fails, the end of the run gives it back
 		if err := e.sweep(ctx); err != nil {
 			release()
 			return nil, err
@@ -137,7 +135,7 @@ func (j *job) admitStep(ctx context.Context, a history.Admission) error {
 		since = q.Since
 		j.reportQueued(q)
 	}
-	err := j.ledger.Admit(ctx, a)
+	err := j.place.Admit(ctx, a)
 	if !since.IsZero() && err == nil {
 		j.reportQueued(history.QueuePosition{Run: j.id, Step: a.Step, Since: since})
 	}

@@ -62,8 +62,8 @@ type Config struct {
 	Helper string
 	Store  history.Store // keeps runs; nil keeps nothing
 	Sinks  []dag.Sink    // receive every event of every run
-	// Pools are what steps share with pool:, by name, over all runs of the Store. A run with a step that uses another
-	// pool is rejected.
+	// Pools are what steps share with pool:, by name, over all runs of the Store, or without one over all runs of the
+	// Engine. A run with a step that uses another pool is rejected.
 	Pools map[string]history.Pool
 	// Observers are called for every run, see Observer.
 	Observers []Observer
@@ -150,6 +150,7 @@ type Engine struct {
 	domain procid.Domain // of its processes
 	slots  *dag.Slots
 	cache  func() (*cache.Store, error) // nil: none
+	local  *history.LocalQueue          // of the runs of an Engine without a Store
 
 	swept    sync.Once // see sweepOnce
 	sweeping sync.WaitGroup
@@ -166,11 +167,11 @@ func New(c Config) *Engine {
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}
-	return &Engine{config: c, domain: procid.DomainOf(cmp.Or(c.Leftovers, c.StateDir)), slots: c.Slots, cache: cacheOf(c)}
+	return &Engine{config: c, domain: procid.DomainOf(cmp.Or(c.Leftovers, c.StateDir)), slots: c.Slots, cache: cacheOf(c), local: history.NewLocalQueue()}
 }
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or was cancelled is a Result with that
-// status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *NoQueueError, a *PoolError, a
+// status, and no error. Errors: a *ParamsError, an *EnvironmentError, an *UnsupportedError, a *PoolError, a
 // *ConfinementError, or what kept the engine from doing its work; if the run had started, the Result shows how far it
 // came.
 func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, options ...RunOption) (*runresult.Result, error) {

@@ -40,6 +40,7 @@ type job struct {
 	created      time.Time       // of a new run; zero means the time of its RunEnv
 	continuation *Continuation   // nil for a run from the start
 	ledger       history.Ledger  // nil if nothing is recorded
+	place        place           // where the run and its steps wait for what they demand
 	kept         *history.Record // what is recorded of the run when it starts; nil if nothing is
 	broker       *waiting.Broker
 	retryAt      time.Time            // when the run is retried automatically; zero means never
@@ -52,6 +53,12 @@ type job struct {
 	epoch        int                // of the processes, if nothing is recorded
 	permissions  permtrace.Recorder // if they are traced
 	queuedMu     sync.Mutex         // held while WithQueue is called about steps
+}
+
+// place is the place of a run in a queue: its ledger, or if nothing is recorded, one in the queue of the engine.
+type place interface {
+	Admit(context.Context, history.Admission) error
+	Leave(step string) error
 }
 
 func (j *job) resumes() bool { return j.continuation != nil && !j.continuation.Retry }
@@ -157,7 +164,8 @@ func (j *job) result(state *dag.State, waits bool) *runresult.Result {
 	return res
 }
 
-// check rejects a run that this program cannot execute as its plan says, or for whose locks, slots and state it has no store.
+// check rejects a run that this program cannot execute as its plan says, or for whose slots and state it has no pool and no
+// store.
 func (e *Engine) check(j *job) error {
 	if err := e.checkSupport(j); err != nil {
 		return err
@@ -165,13 +173,13 @@ func (e *Engine) check(j *job) error {
 	if err := e.checkTrace(j); err != nil {
 		return err
 	}
-	if len(j.lockDemands) > 0 && e.config.Store == nil {
-		return &outcome.NoQueueError{Tool: j.plan.Name(), Needs: j.lockDemands}
-	}
 	if j.plan.KeepsState && e.config.Store == nil {
 		return &outcome.NoStateError{Tool: j.plan.Name()}
 	}
-	return e.checkClaims(j.plan)
+	if err := poolError(j.plan, e.config.Pools); err != nil {
+		return err
+	}
+	return nil
 }
 
 // checkSupport rejects a run that needs what this program, or its caller, does not have.
@@ -362,6 +370,9 @@ func (j *job) retryOf() string {
 
 // execute waits in the queue, and then runs the graph.
 func (e *Engine) execute(ctx context.Context, j *job) (*dag.State, error) {
+	if j.place = j.ledger; j.ledger == nil {
+		j.place = e.local.Run(j.id)
+	}
 	o, err := e.walkOptions(j)
 	if err != nil {
 		return dag.NewState(j.id, j.plan.Graph, j.args), err
@@ -472,8 +483,11 @@ func (j *job) watchLedger(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// closeLedger closes the ledger: the run has ended, or another owner may resume it.
+// closeLedger closes the ledger: the run has ended, or another owner may resume it. A run without one leaves the queue.
 func (j *job) closeLedger() error {
+	if own, local := j.place.(*history.LocalRun); local {
+		own.Close()
+	}
 	if j.ledger == nil {
 		return nil
 	}

@@ -24,6 +24,9 @@ func withHistory(env *ui.Env, r *request, f runFlags) error {
 		return e.RunBound(ctx, r.args, o...)
 	}}
 	if f.noHistory {
+		if err := engine.CheckAlone(r.plan); err != nil {
+			return err
+		}
 		return x.run()
 	}
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {

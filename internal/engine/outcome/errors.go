@@ -21,8 +21,8 @@ func (e *ConfinementError) Error() string {
 	return fmt.Sprintf("tool %s is refused: %s; flowrun docs isolation lists what each platform can enforce", e.Tool, strings.Join(e.Problems, "; "))
 }
 
-// NoQueueError reports that a tool takes locks or limits its runs, and that the engine has no Store in which runs could
-// see each other.
+// NoQueueError reports that a tool takes locks or limits its runs, and that there is no Store in which runs of several
+// processes could see each other.
 type NoQueueError struct {
 	Tool  string
 	Needs []history.LockDemand

@@ -53,15 +53,11 @@ func Run(ctx context.Context, cases []Case, o Options) ([]Outcome, error) {
 		return nil, fmt.Errorf("cannot create a temporary folder: %w; set TMPDIR to a folder you can write to", err)
 	}
 	defer os.RemoveAll(root)
-	config := engine.Config{StateDir: filepath.Join(root, "state"), CacheDir: engine.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
+	config := engine.Config{StateDir: filepath.Join(root, "state"), Pools: map[string]history.Pool{}, CacheDir: engine.NoCache, HTTP: o.HTTP, Fetch: o.Fetch, MayCall: o.MayCall, JavaScript: o.JavaScript}
 	for _, c := range cases {
-		if c.Plan == nil || len(c.Plan.LockDemands())+len(c.Plan.StepDemands()) == 0 {
-			continue
+		if c.Plan != nil {
+			maps.Copy(config.Pools, c.Plan.PoolsForTests()) // locks make tests wait for each other only, not for other runs
 		}
-		if config.Store == nil {
-			config.Store, config.Pools = history.NewMemory(), map[string]history.Pool{} // locks make tests wait for each other only, not for other runs
-		}
-		maps.Copy(config.Pools, c.Plan.PoolsForTests())
 	}
 	r := &runner{Options: o, ctx: ctx, root: root, outcomes: make([]Outcome, len(cases)), finished: make([]bool, len(cases)),
 		config: config, engine: engine.New(config)}
