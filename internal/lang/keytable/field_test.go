@@ -70,7 +70,7 @@ func TestKinds(t *testing.T) {
 		"choice: int":     `1:9 bad-choice did you mean "number"? (number, string)`,
 		"choice: x":       "1:9 bad-choice use one of: number, string",
 		"choices: [a, b]": "choices=[a b]", "choices: c": "1:10 bad-choice use one of: a, b",
-		"boolean: true": "boolean=true", "boolean: True": "1:10 wrong-type", "boolean: yes": "1:10 wrong-type",
+		"boolean: true": "boolean=true", "boolean: True": "boolean=true", "boolean: FALSE": "boolean=false", "boolean: tRue": "1:10 wrong-type", "boolean: !!bool yes": "1:10 wrong-type", "boolean: yes": "1:10 wrong-type",
 		"boolean: 1": "1:10 wrong-type", "boolean:": "1:9 wrong-type", "boolean: 'true'": "1:10 wrong-type",
 		"integers: 75": "integers=[75]", "integers: [0, 255]": "integers=[0 255]",
 		"integers: [1, 256]": "integers=[1] 1:15 out-of-range",

@@ -122,8 +122,13 @@ func (d *Decoder) offset(line, col int) int {
 
 func (d *Decoder) boolean(n *yaml.Node) (bool, bool) {
 	n = Deref(n)
-	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" && (n.Value == "true" || n.Value == "false") {
-		return n.Value == "true", true
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!bool" {
+		switch n.Value { // as the core schema of YAML 1.2 has them
+		case "true", "True", "TRUE":
+			return true, true
+		case "false", "False", "FALSE":
+			return false, true
+		}
 	}
 	if IsPlaceholder(n) || n.Kind != yaml.ScalarNode {
 		d.WrongType(n, "true or false")

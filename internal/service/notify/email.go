@@ -203,7 +203,7 @@ func (r Rule) email(o Outcome, from *mail.Address, to []*mail.Address, now time.
 	}
 	header("From", from.String())
 	header("To", strings.Join(receivers, ",\r\n "))
-	header("Subject", mime.QEncoding.Encode("utf-8", strings.ToValidUTF8(subject, "\uFFFD")))
+	header("Subject", encoded(strings.ToValidUTF8(subject, "\uFFFD")))
 	header("Date", now.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
 	_, domain, _ := strings.Cut(from.Address, "@")
 	header("Message-ID", fmt.Sprintf("<%x@%s>", sha256.Sum256([]byte(o.delivery(now))), domain))
@@ -217,6 +217,16 @@ func (r Rule) email(o Outcome, from *mail.Address, to []*mail.Address, now time.
 	w.Write([]byte(strings.ToValidUTF8(r.mailText(o), "\uFFFD"))) // to a buffer
 	w.Close()
 	return b.Bytes()
+}
+
+// encoded returns the text of a header. A line with encoded words has at most 76 characters (RFC 2047, section 2), so each
+// of them has a line of its own, and the name of the header too.
+func encoded(text string) string {
+	words := mime.QEncoding.Encode("utf-8", text)
+	if words == text {
+		return text
+	}
+	return "\r\n " + strings.ReplaceAll(words, "?= =?", "?=\r\n =?")
 }
 
 // mailText returns the text of an e-mail: the message, and what a person needs to look further.

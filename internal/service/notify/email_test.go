@@ -123,6 +123,12 @@ func TestHostileMailTexts(t *testing.T) {
 		if subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil || len(subject) > 1000 {
 			t.Errorf("%q: subject %q, %v", h, subject, err)
 		}
+		headers, _, _ := strings.Cut(string(got.Text), "\n\n")
+		for line := range strings.SplitSeq(headers, "\n") {
+			if len(line) > 998 || len(line) > 76 && strings.HasPrefix(line, " =?utf-8?q?") {
+				t.Errorf("%q: a line of %d bytes: %s", h, len(line), line)
+			}
+		}
 	}
 }
 

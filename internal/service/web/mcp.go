@@ -20,7 +20,7 @@ func (h mcpHandlers) routes() []route {
 		{method: "GET", path: "/mcp", id: "mcpListen", summary: "Receive messages of the Model Context Protocol",
 			answers: []answer{{200, "A stream of messages.", asStream, ""}}, handle: h.serveMCP},
 		{method: "DELETE", path: "/mcp", id: "mcpEnd", summary: "End a session of the Model Context Protocol",
-			answers: []answer{{204, "The session has ended.", "text/plain", ""}}, handle: h.serveMCP},
+			answers: []answer{{204, "The session has ended.", "", ""}}, handle: h.serveMCP},
 	}
 }
 

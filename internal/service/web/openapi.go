@@ -5,11 +5,13 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"github.com/flowrun/flowrun/docs"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/flowrun/flowrun/docs"
 )
 
 // schemaFile holds the schemas of the documents that only the API uses. The schemas of the
@@ -81,7 +83,10 @@ func (rt route) operation() object {
 	}
 	answers := object{"default": object{"$ref": "#/components/responses/error"}}
 	for _, a := range rt.answers {
-		one := object{"description": a.doc, "content": content(a.media, a.schema)}
+		one := object{"description": a.doc}
+		if a.status != http.StatusNoContent {
+			one["content"] = content(a.media, a.schema)
+		}
 		if a.schema == "started" {
 			one["headers"] = object{"Location": object{"description": "The URL path of the run.", "schema": object{"type": "string"}}}
 		}

@@ -155,10 +155,11 @@ func (h eventHandlers) routes() []route {
 	return []route{
 		{method: "GET", path: "/api/v1/runs/{id}/events", id: "runEvents", summary: "Follow the events of one run",
 			doc: "Server-sent events, each with its number within the run in `id` and a flowrun/event.v1 document in `data`: all past events, or those after `after`, then new ones. " +
-				"The last event is `event: end` with the run's status; close the connection then, or the client reconnects.",
+				"The last event is `event: end` with the run's status; close the connection then, or the client connects once more.",
 			query:   []param{after, {name: "past", kind: "string", doc: "With 1, the stream ends after the past events, and has `event: end` only if the run has ended.", enum: []string{"0", "1"}}},
 			headers: []param{lastID},
-			answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"}}, handle: h.runEvents},
+			answers: []answer{{200, "The stream. It ends when the run has ended or is interrupted, and continues while the run is waiting for an answer.", asStream, "event"},
+				{204, "The run has ended, and `Last-Event-ID` is its last event.", "", ""}}, handle: h.runEvents},
 		{method: "GET", path: "/api/v1/events", id: "watch", summary: "Follow the events of all runs",
 			doc: "Server-sent events, each with a number in `id` and a flowrun/event.v1 document in `data`. Numbers increase, also across restarts of the service. " +
 				"Without `after` and `Last-Event-ID` the stream starts with the next event. `event: reset` means that events are missing: read the state again. " +
@@ -259,6 +260,16 @@ func (h eventHandlers) runEvents(w http.ResponseWriter, r *http.Request) error {
 	info, err := h.history.Info(r.Context(), id)
 	if err != nil {
 		return err
+	}
+	if r.Header.Get("Last-Event-ID") != "" && info.Status.Settled() && info.PID == 0 {
+		list, err := h.history.Events(r.Context(), id, at)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 { // a browser that has everything and connects again stops then
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
 	}
 	past := r.URL.Query().Get("past") == "1"
 	begin := func() (*stream, error) { return h.streaming.begin(w, asStream) }

@@ -96,6 +96,11 @@ func TestRunEvents(t *testing.T) {
 			t.Errorf("%v: %+v", header, m)
 		}
 	}
+	for last, want := range map[int]int{len(recorded): 204, len(recorded) - 1: 200} { // 204 has a browser stop
+		if res, _ := b.ask("GET", "/api/v1/runs/"+id+"/events", "", "Last-Event-ID", fmt.Sprint(last)); res.StatusCode != want {
+			t.Errorf("again after event %d of %d: status %d, want %d", last, len(recorded), res.StatusCode, want)
+		}
+	}
 	next, _ = b.listen("/api/v1/runs/" + id + "/events?after=99")
 	if m, _ := next(); m.event != "end" {
 		t.Errorf("%+v", m)
