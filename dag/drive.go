@@ -206,6 +206,10 @@ func (m *Machine) Stop(t Task, now time.Time) (reason string, until time.Time) {
 // State returns the state of the run. It must not be changed.
 func (m *Machine) State() *State { return m.state }
 
+// Replace gives the state the result that an event of this turn has now, instead of old: whoever
+// records the events has refused it.
+func (m *Machine) Replace(old *Result, e *Event) { m.state.replaceResult(old, e) }
+
 // verdictKey names a question to Judge. Its answer does not change until the node starts or
 // settles: all that it can read has ended.
 type verdictKey struct {

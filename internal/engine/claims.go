@@ -66,6 +66,9 @@ func CheckPools(p *Plan, pools map[string]history.Pool) error {
 	return nil
 }
 
+// KeepsState reports whether the tool of a plan, or one that it uses, keeps values between its runs.
+func KeepsState(p *Plan) bool { return p.compiled.KeepsState }
+
 func stepDemands(p *plan.Plan) (list []history.LockDemand) {
 	for _, c := range p.Claims {
 		for _, d := range demandsOf(c, nil) {

@@ -63,17 +63,6 @@ func (a *Args) Record(id, origin string, e Enforcement) (*history.Record, error)
 	return j.record(), nil
 }
 
-// CheckShared returns nil if programs can share a run of the plan, otherwise the reason: it needs something that they do
-// not have in common. Locks and pools are left to the caller of Perform: see Plan.LockDemands and Plan.Pool.
-func (p *Plan) CheckShared() error { return checkShared(p.compiled) }
-
-func checkShared(p *plan.Plan) error {
-	if p.KeepsState {
-		return errors.New("it, or a tool that it uses, keeps state between its runs, and workers have no history in common")
-	}
-	return nil
-}
-
 // Pool returns the pool of which an attempt of a step of the plan holds a slot, "" for none. The caller has steps wait
 // for slots if programs share the run.
 func (p *Plan) Pool(step string) string {
@@ -83,8 +72,9 @@ func (p *Plan) Pool(step string) string {
 	return ""
 }
 
-// Join prepares a Share in a run. params are the parameters that the record withholds. The caller closes the Share.
-func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library, params map[string]any, texts Texts) (*Share, error) {
+// Join prepares a Share in a run. params are the parameters that the record withholds. states reads what tools have kept, for
+// this run: the same in all Shares. The caller closes the Share.
+func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library, params map[string]any, texts Texts, states call.StateReader) (*Share, error) {
 	compiled, err := p.plan(lib)
 	if err != nil {
 		return nil, err
@@ -95,17 +85,14 @@ func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library,
 	w := runEnvOf(p.Record)
 	env, done := e.scripts(w.filled(), &j.runOptions)
 	share.done = done
-	if err := share.open(ctx, e, p.Record, env, params); err != nil {
+	if err := share.open(ctx, e, p.Record, env, params, states); err != nil {
 		done()
 		return nil, err
 	}
 	return share, nil
 }
 
-func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *call.RunEnv, params map[string]any) error {
-	if err := checkShared(p.job.plan); err != nil {
-		return fmt.Errorf("cannot share a run of %s: %w", p.job.plan.Name(), err)
-	}
+func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *call.RunEnv, params map[string]any, states call.StateReader) error {
 	given, err := givenOf(r, p.job.plan, params)
 	if err != nil {
 		return err
@@ -125,6 +112,11 @@ func (p *Share) open(ctx context.Context, e *Engine, r *history.Record, env *cal
 	}
 	if p.job.logs != "" { // what is needed of them is kept elsewhere
 		p.job.session.RemoveAtClose(filepath.Dir(p.job.logs))
+	}
+	p.job.args.States = states
+	if err := p.job.args.ReadState(ctx); err != nil {
+		_, closeErr := p.end(ctx)
+		return errors.Join(err, closeErr)
 	}
 	p.job.args.Answerable = true
 	p.performer = dag.Performer{Run: p.job.id, Graph: p.job.plan.Graph, Args: p.job.args}
@@ -372,8 +364,13 @@ func (p *Share) limit(o *dag.Output) int64 {
 
 // Close ends the processes that steps have left, and returns what people should know.
 func (p *Share) Close(ctx context.Context) ([]notice.Notice, error) {
+	defer p.done()
+	return p.end(ctx)
+}
+
+// end ends the session of a Share.
+func (p *Share) end(ctx context.Context) ([]notice.Notice, error) {
 	p.job.session.EndTemps(false) // whoever resumes the run may do so on another machine
 	err := p.job.session.Close(ctx)
-	p.done()
 	return p.job.account.rest(), err
 }

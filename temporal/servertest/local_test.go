@@ -41,7 +41,7 @@ func (local) run(ctx context.Context, c *testCase, dir string) (document, error)
 	defer close(done)
 	go c.outside(dir, done, cancel)
 	config := engine.Config{StateDir: filepath.Join(dir, "state"), Grace: time.Second, Fetch: netclient.Fetch}
-	if len(plan.StepDemands())+len(plan.LockDemands()) > 0 {
+	if len(plan.StepDemands())+len(plan.LockDemands()) > 0 || engine.KeepsState(plan) {
 		config.Store, config.Pools = history.NewMemory(), map[string]history.Pool{}
 		for name, slots := range pools {
 			config.Pools[name] = history.Pool{Slots: slots}

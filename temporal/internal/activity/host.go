@@ -27,6 +27,7 @@ import (
 	"github.com/flowrun/flowrun/library"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/temporal/internal/queue"
+	"github.com/flowrun/flowrun/temporal/internal/values"
 )
 
 // Host carries out orders of any number of runs. It is safe for concurrent use.
@@ -42,6 +43,7 @@ type Host struct {
 	// ContinueAfter is that of the workflows; 0 is their default.
 	ContinueAfter int
 
+	queue   string // that Start was called for
 	begin   sync.Once
 	closing context.Context // ends when the worker does not wait for steps any more
 	stop    context.CancelFunc
@@ -135,8 +137,29 @@ func (h *Host) Judge(ctx context.Context, in *interpreter.Input, o *dag.Order) (
 }
 
 // Queue sends a request of a run to the queue of its task queue, as a local activity.
-func (h *Host) Queue(ctx context.Context, taskQueue string, r queue.Request) error {
-	return queue.Send(ctx, h.Client, interpreter.QueueName(taskQueue), taskQueue, r)
+func (h *Host) Queue(ctx context.Context, r queue.Request) error {
+	return queue.Send(ctx, h.Client, interpreter.QueueName(h.queue), h.queue, r)
+}
+
+// ReadState reads the state of the tool of a run when the run starts, as a local activity: its share does so.
+func (h *Host) ReadState(ctx context.Context, in *interpreter.Input) error {
+	_, done, err := h.share(ctx, in.Record.ID, func() (*interpreter.Input, error) { return in, nil })
+	if err != nil {
+		_, err = notJoined(err)
+		return err
+	}
+	done()
+	return nil
+}
+
+// State sends a request of a run to the values of its task queue, as a local activity.
+func (h *Host) State(ctx context.Context, q values.Request) (values.Reply, error) {
+	return values.Send(ctx, h.Client, interpreter.QueueName(h.queue), h.queue, q)
+}
+
+// ForgetState says that a run has ended which has read values, as a local activity.
+func (h *Host) ForgetState(ctx context.Context, run string) error {
+	return values.End(ctx, h.Client, interpreter.QueueName(h.queue), h.queue, run)
 }
 
 // Ended says which runs have ended, and when, as a local activity.
@@ -248,7 +271,11 @@ func (h *Host) join(ctx context.Context, s *share, input func() (*interpreter.In
 		return err
 	}
 	run := &engine.RecordedRun{Record: in.Record, Plan: plan}
-	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), run, h.Library(), in.Params, h.Texts)
+	states := func(ctx context.Context, id history.StateID) ([]history.StateValue, error) {
+		reply, err := h.State(ctx, values.Request{Run: in.Record.ID, Read: id})
+		return reply.Values, err
+	}
+	s.Share, err = h.Engine.Join(context.WithoutCancel(ctx), run, h.Library(), in.Params, h.Texts, states)
 	return err
 }
 

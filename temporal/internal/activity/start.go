@@ -12,6 +12,7 @@ import (
 
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
 	"github.com/flowrun/flowrun/temporal/internal/queue"
+	"github.com/flowrun/flowrun/temporal/internal/values"
 )
 
 // maxWaiting is how many steps a worker executes at once that only wait for something outside.
@@ -22,7 +23,7 @@ const maxWaiting = 1000
 // not keep others from running, and so have the steps of each pool, of which the worker gives
 // that many slots. stop waits for running steps as long as the Options say, and then ends them.
 func (h *Host) Start(queue string, o worker.Options, pools map[string]int) (stop func(), err error) {
-	o.DeadlockDetectionTimeout = time.Minute
+	h.queue, o.DeadlockDetectionTimeout = queue, time.Minute
 	main := worker.New(h.Client, queue, o)
 	h.Register(main)
 	workers := []worker.Worker{main, h.stepWorker(interpreter.WaitQueue(queue), maxWaiting, o)}
@@ -72,8 +73,12 @@ func (h *Host) Register(w Registry) {
 	w.RegisterActivityWithOptions(h.Judge, activity.RegisterOptions{Name: interpreter.ConditionActivity})
 	w.RegisterActivityWithOptions(h.Answer, activity.RegisterOptions{Name: interpreter.AnswerActivity})
 	w.RegisterActivityWithOptions(h.Queue, activity.RegisterOptions{Name: queue.SendActivity})
+	w.RegisterActivityWithOptions(h.ReadState, activity.RegisterOptions{Name: interpreter.ReadActivity})
+	w.RegisterActivityWithOptions(h.State, activity.RegisterOptions{Name: values.RequestActivity})
+	w.RegisterActivityWithOptions(h.ForgetState, activity.RegisterOptions{Name: values.EndActivity})
 	w.RegisterActivityWithOptions(h.Ended, activity.RegisterOptions{Name: queue.EndedActivity})
 	keeper := &queue.Workflow{HeldAfterEnd: interpreter.HeartbeatTimeout, ContinueAfter: h.ContinueAfter}
 	w.RegisterWorkflowWithOptions(keeper.Run, workflow.RegisterOptions{Name: queue.WorkflowType})
+	w.RegisterWorkflowWithOptions((&values.Workflow{ContinueAfter: h.ContinueAfter}).Run, workflow.RegisterOptions{Name: values.WorkflowType})
 	w.RegisterDynamicActivity(h.Do, activity.DynamicRegisterOptions{})
 }

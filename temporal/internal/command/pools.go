@@ -47,9 +47,8 @@ func usedPools(p *engine.Plan, settings map[string]history.Pool) map[string]hist
 
 // checkPlan refuses what no worker could carry out as a local run does.
 func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
-	err := p.CheckShared()
+	var err error
 	switch {
-	case err != nil:
 	case p.UsesSSH():
 		err = errors.New("its steps run over ssh, which workers do not support; start a worker on each of those machines, or use flowrun run")
 	case p.HasContainers():

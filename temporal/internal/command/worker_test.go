@@ -85,7 +85,7 @@ func TestRefusedPlans(t *testing.T) {
 		{"steps: [{name: a, pool: {name: gpu, slots: 2}, run: echo}]", "step a wants 2 slots of pool gpu, and the settings do not say how many it has: set pools.gpu"},
 		{"steps: [{name: g, steps: [{name: a, pool: {name: gpu, slots: 2}, run: echo}]}]", "step g/a wants 2 slots of pool gpu"},
 		{"steps: [{name: a, pool: gpu, priority: 3, run: echo}]", "step a has a priority, and the settings do not say how many slots pool gpu has"},
-		{"state: {count: {type: integer, default: 0}}\nrun: echo", "keeps state between its runs, and workers have no history in common"},
+		{"state: {count: {type: integer, default: 0}}\nrun: echo", ""},
 		{"steps: [{name: a, ssh: web1, bash: echo}]", "its steps run over ssh, which workers do not support"},
 		{"steps: [{name: a, container: {image: \"docker.io/library/alpine:3.20\"}, run: echo}]", "it has steps with container, which workers do not start"},
 		{"retry-run: {attempts: 1, on: [exit]}\nsteps: [{name: a, bash: echo}]", "it has retry-run, and workers do not retry runs"},

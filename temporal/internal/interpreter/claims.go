@@ -58,7 +58,7 @@ func (r *run) send() error {
 	request := r.outbox
 	request.Run, r.outbox = r.input.Record.ID, queue.Request{}
 	ctx := workflow.WithLocalActivityOptions(r.ctx, workflow.LocalActivityOptions{StartToCloseTimeout: time.Minute, Summary: "locks and pools"})
-	return workflow.ExecuteLocalActivity(ctx, queue.SendActivity, workflow.GetInfo(r.ctx).TaskQueueName, request).Get(ctx, nil)
+	return workflow.ExecuteLocalActivity(ctx, queue.SendActivity, request).Get(ctx, nil)
 }
 
 // claim carries out a task that asks for what its step claims.
@@ -168,21 +168,25 @@ func (r *run) park() {
 // withdraw ends a run that is cancelled while it is queued. None of its steps runs, not even its cleanup, which could get
 // in the way of the run that holds the locks.
 func (r *run) withdraw() (*Output, error) {
+	return r.endBefore(dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled, Message: "cancelled while it was queued"})
+}
+
+// endBefore ends a run before any of its steps, or any more of them, has started.
+func (r *run) endBefore(res dag.Result) (*Output, error) {
 	now := workflow.Now(r.ctx)
-	res := &dag.Result{Status: dag.Cancelled, ExitCode: dag.ExitCancelled, Reason: dag.ReasonCancelled, Message: "cancelled while it was queued",
-		Started: r.input.Record.Created, Ended: now}
+	res.Started, res.Ended = r.input.Record.Created, now
 	var events []dag.Event
 	if len(r.events) == 0 {
 		events = append(events, dag.Event{Kind: dag.RunStarted, Queued: dag.Span(r.input.Record.Created, now)})
 	}
-	events = append(events, dag.Event{Kind: dag.RunFinished, Reason: res.Reason, Result: res})
+	events = append(events, dag.Event{Kind: dag.RunFinished, Reason: res.Reason, Result: &res})
 	for i := range events {
 		e := &events[i]
 		e.V, e.Seq, e.Run, e.Time = dag.EventVersion, uint64(len(r.events)+1), r.input.Record.ID, now
 		r.events = append(r.events, *e)
 	}
 	r.observe(events)
-	return r.end(res)
+	return r.end(&res)
 }
 
 // giveAllBack gives back everything that the run holds or waits for.

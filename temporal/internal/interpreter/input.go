@@ -33,6 +33,8 @@ const (
 	ConditionActivity = "(condition)" // func(context.Context, *Input, *dag.Order) (dag.Outcome, error)
 	AnswerActivity    = "(answer)"    // func(context.Context, *Input, history.Question, history.Answer) (dag.Result, error)
 
+	ReadActivity = "(read state)" // func(context.Context, *Input) error
+
 	EventsQuery = "events" // after uint64: the events after that number, in the form of internal/store/eventcode
 
 	InputQuery = "input" // the Input, without Carry

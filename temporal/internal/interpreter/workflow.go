@@ -98,6 +98,9 @@ func (w *Workflow) Run(ctx workflow.Context, in *Input) (*Output, error) {
 	if len(r.demands) > 0 && in.Carry == nil {
 		o.Since = in.Record.Created
 	}
+	if err := r.readState(); err != nil {
+		return r.endBefore(dag.Result{Status: dag.Failed, ExitCode: 1, Reason: dag.ReasonNotStarted, Message: message(err)})
+	}
 	r.machine = dag.NewMachine(plan.Graph(), o)
 	return r.loop()
 }
@@ -144,6 +147,9 @@ func (r *run) turn() (wake time.Time, err error) {
 	r.in = dag.Input{Cancel: in.Cancel} // while the machine waits for a condition, more may happen
 	t, err := r.machine.Turn(workflow.Now(r.ctx), in)
 	if err = cmp.Or(err, r.err); err != nil {
+		return wake, err
+	}
+	if err := r.keep(t.Events); err != nil {
 		return wake, err
 	}
 	r.observe(t.Events)
@@ -202,7 +208,7 @@ func (a *alarm) set(r *run, wake time.Time) {
 
 // end returns the result of the run, which gives back what it holds.
 func (r *run) end(res *dag.Result) (*Output, error) {
-	if err := r.giveAllBack(); err != nil {
+	if err := cmp.Or(r.giveAllBack(), r.forgetState()); err != nil {
 		return nil, err
 	}
 	out := &Output{Status: res.Status.String(), ExitCode: res.ExitCode, Message: res.Message, Events: eventcode.Append(nil, r.input.Record.ID, r.events)}

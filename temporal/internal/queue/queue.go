@@ -32,7 +32,7 @@ const (
 	EntriesQuery  = "entries" // history.Queue
 
 	// The local activities.
-	SendActivity  = "(queue)"   // func(context.Context, string, Request) error: of runs
+	SendActivity  = "(queue)"   // func(context.Context, Request) error: of runs
 	EndedActivity = "(holders)" // func(context.Context, []string) (map[string]time.Time, error): of this workflow
 )
 

@@ -15,6 +15,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/temporal/internal/interpreter"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
+	"github.com/flowrun/flowrun/temporal/internal/values"
 )
 
 // pageSize is how many runs are listed in one request.
@@ -64,17 +66,33 @@ func (s *Store) each(ctx context.Context, query string, visit func(*workflowpb.W
 	}
 }
 
-// Oldest returns when the first of all runs that the service knows began, of every task queue, zero if it knows none.
+// Oldest returns when the first of all runs that the service knows began, of every task queue, zero if it knows none. What
+// runs share, which is in workflows of its own, counts, too.
 func (s *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	note := func(began time.Time) {
+		if oldest.IsZero() || began.Before(oldest) {
+			oldest = began
+		}
+	}
 	err = s.each(ctx, allRuns, func(w *workflowpb.WorkflowExecutionInfo) (bool, error) {
 		began, err := s.began(w)
-		if err == nil && (oldest.IsZero() || began.Before(oldest)) {
-			oldest = began
+		if err == nil {
+			note(began)
 		}
 		return false, err
 	})
+	if err != nil {
+		return oldest, err
+	}
+	err = s.each(ctx, sharedByRuns, func(w *workflowpb.WorkflowExecutionInfo) (bool, error) {
+		note(w.GetStartTime().AsTime())
+		return false, nil
+	})
 	return oldest, err
 }
+
+// sharedByRuns is the query for the workflows that have what runs share.
+const sharedByRuns = "(WorkflowType = '" + queue.WorkflowType + "' OR WorkflowType = '" + values.WorkflowType + "') AND ExecutionStatus = 'Running'"
 
 // began returns when a run began, whose workflow may have been continued as new since then: a run of a
 // schedule has the time in its id.

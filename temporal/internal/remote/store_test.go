@@ -237,7 +237,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestOldest: what counts is when a run began, not the workflow with which it was continued last.
+// TestOldest: what counts is when a run began, not the workflow with which it was continued last, and of what runs share
+// the workflow that is open.
 func TestOldest(t *testing.T) {
 	listed := func(id string, created any) *workflowpb.WorkflowExecutionInfo {
 		w := &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}, StartTime: timestamppb.New(start)}
@@ -251,18 +252,24 @@ func TestOldest(t *testing.T) {
 		return w
 	}
 	for _, c := range []struct {
-		runs  []*workflowpb.WorkflowExecutionInfo
-		want  time.Time
-		error string
+		runs   []*workflowpb.WorkflowExecutionInfo
+		want   time.Time
+		error  string
+		shared []*workflowpb.WorkflowExecutionInfo
 	}{
 		{},
+		{shared: []*workflowpb.WorkflowExecutionInfo{listed("flowrun-state:q", nil)}, want: start},
+		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", start.Add(time.Hour))}, shared: []*workflowpb.WorkflowExecutionInfo{listed("flowrun-state:q", nil)}, want: start},
 		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", start), listed("b", start.Add(-time.Hour))}, want: start.Add(-time.Hour)},
 		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", start), listed("flowrun:s:n-2026-11-20T07:00:00Z", nil)}, want: start.AddDate(0, 0, -3)},
 		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", nil)}, error: "cannot see when run a began"},
 		{runs: []*workflowpb.WorkflowExecutionInfo{listed("a", "not a time")}, error: "cannot see when run a began"},
 	} {
 		client := &mocks.Client{}
-		client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: c.runs}, nil)
+		for query, list := range map[string][]*workflowpb.WorkflowExecutionInfo{allRuns: c.runs, sharedByRuns: c.shared} {
+			client.On("ListWorkflow", mock.Anything, mock.MatchedBy(func(r *workflowservice.ListWorkflowExecutionsRequest) bool { return r.Query == query })).
+				Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: list}, nil)
+		}
 		got, err := New(client, converter.GetDefaultDataConverter(), noTexts{}, nil, "q", nil).Oldest(t.Context())
 		if (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) || err == nil && !got.Equal(c.want) {
 			t.Errorf("%v, %v; want %v, %q", got, err, c.want, c.error)
