@@ -37,9 +37,6 @@ func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error
 //	// ChangedFiles returns the files of definitions of the plan whose text is another one now.
 //	func (p *Plan) ChangedFiles(lib *library.Library) []string
 //
-//	// CheckShared returns nil if programs can share a run of the plan, otherwise the reason: it needs something that they do not have in common.
-//	func (p *Plan) CheckShared() error
-//
 //	// Confirmation calls Bind and Args.Confirmation.
 //	func (p *Plan) Confirmation(ctx context.Context, w RunEnv, params map[string]any) (*Confirmation, error)
 //
