@@ -207,8 +207,7 @@ func TestNotResumable(t *testing.T) {
 	}
 }
 
-// A definition that this version of flowrun does not accept is no obstacle to showing its runs, and the current one can
-// continue them.
+// Runs of a definition that this version of flowrun does not accept can be shown, and continued with the current one.
 func TestDefinitionOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	b := newBed(t)

@@ -50,7 +50,10 @@ func (c *compiler) recordSource(name, from string, def *tool.Definition) {
 
 // hasGoCode reports whether one of the steps is written in Go. A program may add it to a definition that has a text.
 func hasGoCode(steps []*tool.Step) bool {
-	return slices.ContainsFunc(steps, func(s *tool.Step) bool { return s.Kind() == tool.Go || hasGoCode(s.Steps()) })
+	return slices.ContainsFunc(steps, func(s *tool.Step) bool {
+		_, is := s.Body.(*tool.GoCode)
+		return is || hasGoCode(s.Steps())
+	})
 }
 
 // HistoryText returns the text of a definition that a run stores.
