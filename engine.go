@@ -16,6 +16,9 @@ func New(c Config) *Engine { return engine.New(c) }
 //		// contains filtered or unexported fields
 //	}
 //
+//	// CompileForeign compiles a definition that others have written.
+//	func (e *Engine) CompileForeign(file string, text []byte) (*Plan, error)
+//
 //	// Continue executes the rest of the run.
 //	func (e *Engine) Continue(ctx context.Context, g *Continuation, options ...RunOption) (*Result, error)
 //
@@ -89,6 +92,8 @@ type Engine = engine.Engine
 //		// AllowUnenforced lets runs start although this machine cannot enforce the permissions or limits of their tools.
 //		// What it cannot enforce is recorded with the run.
 //		AllowUnenforced bool
+//		// Foreign, if set, makes this an Engine for definitions that others wrote.
+//		Foreign *Foreign
 //		// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects as far
 //		// as the request allows, and returns when ctx ends. If it is nil, such steps fail. It is a function because net/http
 //		// would make every program that embeds the engine some megabytes larger. It must be safe for concurrent use.
@@ -126,6 +131,32 @@ type Config = engine.Config
 //		MaxFiles    int   // files and folders of one artifact; 10,000
 //	}
 type ArtifactLimits = engine.ArtifactLimits
+
+// Foreign closes an Engine for definitions that others have written, such as the customers of a server. Such a definition
+// is read with Engine.CompileForeign, which opens no file, and run with Engine.Run.
+//
+// Its steps have the permissions that it lists and that Permissions has too, and nothing else. The machine must be able to
+// enforce that: otherwise runs are refused, whatever Config.AllowUnenforced says. Keys that reach beyond the steps are
+// rejected (closed-key). RunEnv.Workspace must be set. {HOME} is the workspace, and RunEnv.Env has no effect.
+//
+//	type Foreign struct {
+//		// Permissions are the most that a tool can have, in the form of security.required-permissions, such as
+//		// "filesystem:write:." and "network:external:api.example.com". Relative paths start at the workspace. nil grants nothing:
+//		// a step can then compute, and use a temporary folder. "tool:NAME" lets definitions use one of the Tools that is written
+//		// in Go, which runs in this program without limits.
+//		Permissions []string
+//		// Tools are those that definitions can use, by their names. No other name and no path leads to a tool.
+//		Tools []*tool.Definition
+//		// Env are the variables K=V that {env.NAME}, secrets and steps can read. nil is a PATH with the folders of the system.
+//		Env []string
+//		// Limits are the most that each step can use: the first fields of tool.Resources. A limit of 0 is none.
+//		Limits tool.Resources
+//		// MaxSteps limits the steps of a plan. 0 is 1000.
+//		MaxSteps int
+//		// Timeout limits each run. 0 is 10 minutes.
+//		Timeout time.Duration
+//	}
+type Foreign = engine.Foreign
 
 // Enforcement says for which runs the required-permissions of tools are enforced: their steps are denied everything
 // that the permissions do not list.

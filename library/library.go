@@ -61,6 +61,7 @@ type Library struct {
 
 	snapshot map[lookupKey]tool.Source // of a Snapshot: its sources; it reads no files
 	live     *Library                  // of a Snapshot: the Library it was made from
+	closed   bool                      // see Closed
 }
 
 // MaxPlanSteps returns Config.MaxPlanSteps, and 0 for a nil Library.

@@ -20,6 +20,20 @@ func (l *Library) Snapshot(sources []tool.Source) *Library {
 	return s
 }
 
+// Closed returns a Library that reads no files and finds only tools, by their names: for definitions of others. maxSteps is
+// Config.MaxPlanSteps. Errors are those of Add.
+func Closed(maxSteps int, tools ...*tool.Definition) (*Library, error) {
+	l := &Library{formats: newFormats(), maxSteps: maxSteps, snapshot: map[lookupKey]tool.Source{}, closed: true}
+	l.reader = newReader(l.formats)
+	l.finder = &finder{reader: l.reader, indexes: newIndexes("")}
+	for _, def := range tools {
+		if err := l.Add(def); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
 // Live returns the Library that reads files: for a Snapshot the one it was made from, otherwise l itself.
 func (l *Library) Live() *Library {
 	if l != nil && l.live != nil {
@@ -41,6 +55,9 @@ func (l *Library) lookupSnapshot(name string, from *tool.Definition) (*tool.Defi
 	if !ok {
 		if def, err := l.lookupProvided(name, from); def != nil || err != nil {
 			return def, nil, err
+		}
+		if l.closed {
+			return nil, nil, &NotFoundError{Name: name, Reason: "definitions of others can only use tools that the program names"}
 		}
 		return nil, nil, fmt.Errorf("cannot find the tool %s: it is not among the definitions stored with the run", diagnostic.Quote(name))
 	}

@@ -333,6 +333,23 @@ type Diagnostic = diagnostic.Diagnostic
 //	func (d Diagnostics) Sorted() Diagnostics
 type Diagnostics = diagnostic.Diagnostics
 
+// Resources are limits of each step, and what to clean up after a run.
+//
+//	type Resources struct {
+//		// Limits of each step; 0 = none.
+//		MaxMemory    int64 // bytes
+//		MaxProcesses int
+//		MaxCPU       time.Duration // CPU time
+//		CPU          float64       // processors
+//		MaxFileSize  int64         // bytes
+//		MaxOpenFiles int
+//		MaxOutput    int64 // bytes of stdout and stderr
+//
+//		DeleteTempFiles bool
+//		FinalCommands   []Text
+//	}
+type Resources = tool.Resources
+
 // Loader reads definitions of another format for a library.Library: see Library.Handle.
 //
 //	type Loader func(file string, src []byte) (*Definition, Diagnostics)

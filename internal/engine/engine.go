@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,6 +23,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/library"
 )
 
 // NoCache as Config.CacheDir turns off the storing of results.
@@ -82,6 +84,8 @@ type Config struct {
 	// AllowUnenforced lets runs start although this machine cannot enforce the permissions or limits of their tools.
 	// What it cannot enforce is recorded with the run.
 	AllowUnenforced bool
+	// Foreign, if set, makes this an Engine for definitions that others wrote.
+	Foreign *Foreign
 	// HTTP sends a GET request for steps that wait for an address, and returns the status. It follows redirects as far
 	// as the request allows, and returns when ctx ends. If it is nil, such steps fail. It is a function because net/http
 	// would make every program that embeds the engine some megabytes larger. It must be safe for concurrent use.
@@ -149,8 +153,9 @@ type Engine struct {
 	config Config
 	domain procid.Domain // of its processes
 	slots  *dag.Slots
-	cache  func() (*cache.Store, error) // nil: none
-	local  *history.LocalQueue          // of the runs of an Engine without a Store
+	cache  func() (*cache.Store, error)     // nil: none
+	local  *history.LocalQueue              // of the runs of an Engine without a Store
+	closed func() (*library.Library, error) // see Foreign.library
 
 	swept    sync.Once // see sweepOnce
 	sweeping sync.WaitGroup
@@ -167,7 +172,8 @@ func New(c Config) *Engine {
 	if c.Slots == nil {
 		c.Slots = dag.NewSlots(n)
 	}
-	return &Engine{config: c, domain: procid.DomainOf(cmp.Or(c.Leftovers, c.StateDir)), slots: c.Slots, cache: cacheOf(c), local: history.NewLocalQueue()}
+	return &Engine{config: c, domain: procid.DomainOf(cmp.Or(c.Leftovers, c.StateDir)), slots: c.Slots, cache: cacheOf(c), local: history.NewLocalQueue(),
+		closed: sync.OnceValues(c.Foreign.library)}
 }
 
 // Run binds params and runs the plan to its end. A run that failed, timed out or was cancelled is a Result with that
@@ -178,6 +184,12 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 	j := &job{plan: p.compiled}
 	for _, opt := range options {
 		opt(&j.runOptions)
+	}
+	if e.config.Foreign != nil {
+		if j.env.Workspace == "" {
+			return nil, errors.New("cannot run a definition of others without a workspace: set it with WithRunEnv")
+		}
+		j.env.Home, j.env.TrustedProject = j.env.Workspace, ""
 	}
 	if j.id == "" {
 		j.id = history.NewID(time.Now())
@@ -195,6 +207,9 @@ func (e *Engine) Run(ctx context.Context, p *Plan, params map[string]any, option
 // RunBound runs a plan with parameters that are already bound. It works like Run, but WithRunEnv has no effect, and
 // {TIME} and the like are the moment of binding.
 func (e *Engine) RunBound(ctx context.Context, a *Args, options ...RunOption) (*runresult.Result, error) {
+	if e.config.Foreign != nil { // the parameters may have values of the environment
+		return nil, errors.New("cannot run bound parameters with Config.Foreign: use Run")
+	}
 	j := &job{plan: a.bound.Plan, args: a.bound.Frame(), created: time.Now().UTC()}
 	for _, opt := range options {
 		opt(&j.runOptions)
@@ -274,6 +289,10 @@ func (e *Engine) toolDir() string {
 // with one that lasts until done is called. The options of the run replace those of the Config.
 func (e *Engine) scripts(w *call.RunEnv, o *runOptions) (own *call.RunEnv, done func()) {
 	run := *w
+	if f := e.config.Foreign; f != nil {
+		run.Env = f.env()
+		run.Filled()
+	}
 	run.Fetch, run.MayCall, run.Model = e.config.Fetch, e.config.MayCall, &call.Model{Answers: e.config.AskModel}
 	if o.mayCall != nil {
 		run.MayCall = o.mayCall

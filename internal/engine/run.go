@@ -525,6 +525,14 @@ func (j *job) checkStreamReceiver() error {
 func (e *Engine) checkConfinement(j *job) error {
 	enforcement := e.enforcement(j)
 	j.args.Enforce(enforcement)
+	outer := confinement.Confinement{Enforced: enforcement != call.EnforceDemanded}
+	if f := e.config.Foreign; f != nil {
+		if err := f.check(j.plan); err != nil {
+			return err
+		}
+		outer = f.confinement()
+		j.args.Limit(outer)
+	}
 	if j.around != nil {
 		return nil
 	}
@@ -536,7 +544,7 @@ func (e *Engine) checkConfinement(j *job) error {
 			}
 		}
 	}
-	j.plan.Demands(confinement.Confinement{Enforced: enforcement != call.EnforceDemanded}, func(c confinement.Confinement, step, problem string) {
+	j.plan.Demands(outer, func(c confinement.Confinement, step, problem string) {
 		if step != "" {
 			if problem != "" {
 				problems = append(problems, "step "+step+": "+problem)
@@ -591,5 +599,5 @@ func (j *job) startedBy() string {
 // allowsUnenforced reports whether the run may start although permissions cannot be enforced. What was allowed when it
 // started is allowed when it is resumed.
 func (e *Engine) allowsUnenforced(j *job) bool {
-	return e.config.AllowUnenforced || j.resumes() && len(j.continuation.recorded.Record.Unenforced) > 0
+	return e.config.Foreign == nil && (e.config.AllowUnenforced || j.resumes() && len(j.continuation.recorded.Record.Unenforced) > 0)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
@@ -55,6 +56,17 @@ func (a *Frame) enforce() {
 	if a.Confine.Enforced {
 		a.Confine.Grants = a.withProject(Grants(a))
 	}
+}
+
+// Limit takes rights away from the call and from those inside, as if a tool with them used it. Permissions are resolved as
+// those of the tool are.
+func (a *Frame) Limit(c confinement.Confinement) {
+	list := make(permission.Grants, len(c.Grants))
+	for i, p := range c.Grants {
+		list[i] = resolvePermission(a.RunEnv, p)
+	}
+	c.Grants = list
+	a.confineWithin(&Frame{Confine: c})
 }
 
 // withProject adds what a call by a model may read in addition to the permissions of its tool.

@@ -13,7 +13,7 @@ import (
 // Confinement returns the restrictions that the definition's security and resources put on its steps.
 func (p *Plan) Confinement() confinement.Confinement {
 	def := p.Definition
-	c := confinement.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: limitsOf(&def.Resources), Enforced: def.Security.Enforce}
+	c := confinement.Confinement{Reduced: def.Security.ExecutionPrivilege == "reduced", Limits: LimitsOf(&def.Resources), Enforced: def.Security.Enforce}
 	if def.Security.Isolation == "container" {
 		c.Image = cmp.Or(def.Security.Image, tool.DefaultImage)
 		c.Network = slices.ContainsFunc(def.Security.RequiredPermissions, func(t tool.Text) bool { return t.S == "network" || strings.HasPrefix(t.S, "network:") })
@@ -21,7 +21,8 @@ func (p *Plan) Confinement() confinement.Confinement {
 	return c
 }
 
-func limitsOf(r *tool.Resources) confinement.Limits {
+// LimitsOf returns the limits of each step.
+func LimitsOf(r *tool.Resources) confinement.Limits {
 	return confinement.Limits{MaxMemory: r.MaxMemory, MaxProcesses: r.MaxProcesses, MaxCPU: r.MaxCPU, CPU: r.CPU, MaxFileSize: r.MaxFileSize,
 		MaxOpenFiles: r.MaxOpenFiles, MaxOutput: r.MaxOutput}
 }

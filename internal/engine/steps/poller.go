@@ -171,6 +171,11 @@ func fileTarget(t *expr.Template, f Frame, values expr.Scope) (target, error) {
 		return target{}, errors.New("the path of the file to wait for is empty")
 	}
 	path = f.Resolve(f.Dir(), path)
+	if c := f.Confinement(); c.Enforced {
+		if _, _, err := c.Grants.Readable(path); err != nil {
+			return target{}, err
+		}
+	}
 	return target{name: "the file " + path, check: func(context.Context) error {
 		_, err := os.Stat(path)
 		var at *fs.PathError

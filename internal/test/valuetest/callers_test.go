@@ -18,6 +18,8 @@ import (
 var callers = map[string]string{
 	"dag.bindArgs":                              "",
 	"examples/durable.run":                      "",
+	"examples/foreign.serve":                    "",
+	"examples/server.newHandler":                "",
 	"flowruntest.run":                           "",
 	"internal/cli/launch.BindProblems":          "",
 	"internal/cli/launch.addProblems":           "",
