@@ -170,7 +170,7 @@ func (p program) usage(t *testing.T) {
 			w.add(got, "bytes written", u.written)
 		}
 	}
-	initWork(t, p, got)
+	addInits(t, got, "inits", p.command(p.path, "version"))
 	check(t, "program", got)
 }
 
@@ -207,15 +207,11 @@ func (p program) faults(t *testing.T) {
 	check(t, "faults", got)
 }
 
-// initWork counts what packages do before main starts, as the Go runtime reports it.
-func initWork(t *testing.T, p program, got counts) {
+// addInits adds what packages do before main starts, as the Go runtime reports it.
+func addInits(t *testing.T, got counts, name string, c *exec.Cmd) {
 	t.Helper()
-	c := p.command(p.path, "version")
-	c.Env = append(c.Env, "GODEBUG=inittrace=1")
+	c.Env = append(c.Environ(), "GODEBUG=inittrace=1")
 	out, err := c.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	var bytes, allocations float64
 	lines := regexp.MustCompile(`(?m)^init .* (\d+) bytes, (\d+) allocs$`).FindAllSubmatch(out, -1)
 	for _, m := range lines {
@@ -224,9 +220,9 @@ func initWork(t *testing.T, p program, got counts) {
 		bytes, allocations = bytes+b, allocations+n
 	}
 	if len(lines) == 0 {
-		t.Fatalf("the runtime reports no inits:\n%s", out)
+		t.Fatalf("the runtime reports no inits: %v\n%s", err, out)
 	}
-	got.add("inits, packages", float64(len(lines)))
-	got.add("inits, allocations", allocations)
-	got.add("inits, bytes", bytes)
+	got.add(name+", packages", float64(len(lines)))
+	got.add(name+", allocations", allocations)
+	got.add(name+", bytes", bytes)
 }
