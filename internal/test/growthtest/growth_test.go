@@ -47,7 +47,7 @@ type use struct {
 	time           time.Duration
 }
 
-// flowrun runs a command in a folder. A definition with errors is no reason to fail if it is wrong on purpose.
+// flowrun runs a command in a folder. It may fail because of errors in a definition only if that is wrong on purpose.
 func flowrun(t *testing.T, dir string, wrong bool, args ...string) (u use) {
 	t.Helper()
 	self, err := os.Executable()
