@@ -29,7 +29,7 @@ func New(c Config) *Engine { return engine.New(c) }
 //	func (e *Engine) ExplainCache(ctx context.Context, p *Plan, path string, params map[string]any, w RunEnv) (*preview.CacheExplanation, error)
 //
 //	// Join prepares a Share in a run.
-//	func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library, params map[string]any, texts Texts) (*Share, error)
+//	func (e *Engine) Join(ctx context.Context, p *RecordedRun, lib *library.Library, params map[string]any, texts Texts, states call.StateReader) (*Share, error)
 //
 //	// Load returns how many steps run now, and how many wait for a slot, over all runs of the Engine.
 //	func (e *Engine) Load() (running, queued int)

@@ -12,9 +12,10 @@ import (
 	"github.com/flowrun/flowrun/internal/os/ownership"
 )
 
-const settings = ".flowrun"
-
-var tools = filepath.Join(".cycod", "tools")
+const (
+	settings = ".flowrun"
+	tools    = ".cycod" + string(filepath.Separator) + "tools"
+)
 
 // Of returns the project of a folder: the nearest folder that contains a folder .flowrun. Without one, root is "", and
 // toolsProject is what ToolsProject returns.

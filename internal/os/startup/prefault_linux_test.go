@@ -27,7 +27,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestReturnCode: less code is in the memory of the program, and the program goes on.
+// TestReturnCode: less code is in the memory of the program.
 func TestReturnCode(t *testing.T) {
 	before := codeInMemory(t)
 	ReturnCode()
