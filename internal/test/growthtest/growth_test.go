@@ -57,7 +57,7 @@ func flowrun(t *testing.T, dir string, wrong bool, args ...string) (u use) {
 	c := exec.Command(self, args...)
 	counts := filepath.Join(dir, "counts")
 	c.Dir = dir
-	c.Env = append(os.Environ(), countsVariable+"="+counts, "GROWTHTEST_CHILD=1", "FLOWRUN_STATE_DIR="+filepath.Join(dir, "state"), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	c.Env = append(os.Environ(), countsVariable+"="+counts, "FLOWRUN_STATE_DIR="+filepath.Join(dir, "state"), "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	var problems strings.Builder
 	c.Stdout, c.Stderr = &problems, &problems
 	if err := c.Run(); err != nil && !(wrong && c.ProcessState.ExitCode() == outcome.ExitInvalid) {
