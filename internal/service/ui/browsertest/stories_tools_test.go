@@ -120,7 +120,9 @@ func TestEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.stop() })
-	open(t, s).goToText("/edit/loop", "Read-only: the project is not trusted")
+	readOnly := open(t, s)
+	readOnly.goToText("/edit/loop", "Read-only: the project is not trusted")
+	readOnly.expect("net::ERR_CONNECTION_REFUSED") // the page may not have connected yet
 	s.stop()
 	if _, err := s.flowrun("trust"); err != nil {
 		t.Fatal(err)
