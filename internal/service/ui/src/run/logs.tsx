@@ -12,7 +12,7 @@ import { Virtual } from '../virtual';
 import { RetryFrom } from './actions';
 import { Line, markLine, type LogText, type Origin } from './log_line';
 import { tabHref, type RunView } from './page';
-import { depth, lastPart } from './steps';
+import { depth, lastPart, leavesOf } from './steps';
 
 export const failedStates: State[] = ['failed', 'timed-out', 'interrupted'];
 
@@ -65,9 +65,9 @@ export function Logs(p: RunView) {
 
 /** The step that somebody wants to see: one that failed, or that runs, or the last one that ran. */
 export function firstInteresting(steps: StepDoc[]): StepDoc | undefined {
-  const leaf = (s: StepDoc) => !steps.some((o) => o.id.startsWith(s.id + '/') || o.id.startsWith(s.id + '['));
+  const leaves = leavesOf(steps);
   for (const states of [failedStates, ['running', 'retrying']]) {
-    const s = steps.filter((o) => states.includes(o.status)).find(leaf);
+    const s = leaves.find((o) => states.includes(o.status));
     if (s) return s;
   }
   return steps.filter((s) => settled(s.status) && s.attempts > 0).at(-1) ?? steps[0];

@@ -22,7 +22,7 @@ import { wantsFocus } from './graph';
 import { GraphTab, readGraph } from './graph_tab';
 import { failedStates, Logs } from './logs';
 import { Notices } from './notices';
-import { keptCount, Steps } from './steps';
+import { keptCount, leavesOf, Steps } from './steps';
 import { asOf, TimeBar, useMoment, type Moment } from './time';
 import { Timeline } from './timeline';
 import { Values } from './values';
@@ -93,7 +93,7 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
 
 /** The view that answers first what a run is opened for: what it printed if it has one step, and what happens now if it goes on. */
 function firstView(run: RunDoc): string {
-  const leaves = run.steps.filter((s) => !run.steps.some((o) => o.id.startsWith(s.id + '/') || o.id.startsWith(s.id + '[')));
+  const leaves = leavesOf(run.steps);
   return leaves.length === 1 && leaves[0].status !== 'waiting' ? 'logs' : run.status === 'running' ? 'timeline' : 'graph';
 }
 

@@ -26,6 +26,15 @@ export const depth = (id: string) => (id.match(/\/|\[/g) ?? []).length;
 /** The last part of a path: what the step is called inside the tool or loop around it. */
 export const lastPart = (id: string) => (id.endsWith(']') ? id.slice(id.lastIndexOf('[')) : id.slice(id.lastIndexOf('/') + 1));
 
+/** The steps that have none inside. */
+export function leavesOf(steps: StepDoc[]): StepDoc[] {
+  const outer = new Set<string>();
+  for (const { id } of steps) {
+    for (let i = 0; i < id.length; i++) if (id[i] === '/' || id[i] === '[') outer.add(id.slice(0, i));
+  }
+  return steps.filter((s) => !outer.has(s.id));
+}
+
 export function Steps({ id, run, events }: RunView) {
   const q = routed.value.query, group = groups[q.get('only') ?? ''] ? q.get('only')! : 'all', find = useSignal('');
   const wanted = run.steps.filter((s) => groups[group](s.status) && s.id.toLowerCase().includes(find.value.toLowerCase()));
