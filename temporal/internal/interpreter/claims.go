@@ -116,7 +116,7 @@ func (r *run) stopClaims(now time.Time) (next time.Time) {
 		}
 		reason, until := r.machine.Stop(c.task, now)
 		if reason == "" {
-			next = sooner(next, until)
+			next = queue.Sooner(next, until)
 			continue
 		}
 		r.leave(c)

@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/temporal/internal/queue"
 )
 
 // flight is a task that is being carried out.
@@ -156,7 +157,7 @@ func (r *run) stop() (next time.Time) {
 			f.cancel()
 			continue
 		}
-		next = sooner(next, until)
+		next = queue.Sooner(next, until)
 	}
 	return next
 }

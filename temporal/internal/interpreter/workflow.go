@@ -160,16 +160,9 @@ func (r *run) turn() (wake time.Time, err error) {
 	for _, task := range t.Tasks {
 		r.start(task)
 	}
-	wake = sooner(t.Wake, r.stop())
+	wake = queue.Sooner(t.Wake, r.stop())
 	r.park()
 	return wake, cmp.Or(r.send(), r.noteWaiting(t.Events))
-}
-
-func sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // wait sleeps until there is a reason for another turn.

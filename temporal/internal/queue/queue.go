@@ -202,7 +202,7 @@ func (k *keeper) takeBack(now time.Time) {
 		at, over := ended[e.Run]
 		free := at.Add(k.HeldAfterEnd)
 		if over && e.Held && now.Before(free) { // its steps may still run
-			k.check = sooner(k.check, free)
+			k.check = Sooner(k.check, free)
 			return false
 		}
 		return over
@@ -212,7 +212,7 @@ func (k *keeper) takeBack(now time.Time) {
 // planCheck sets when to ask next which runs have ended: soon while somebody waits, otherwise never.
 func (k *keeper) planCheck(now time.Time) {
 	if slices.ContainsFunc(k.Entries, func(e Entry) bool { return !e.Held }) {
-		k.check = sooner(k.check, now.Add(checkEvery))
+		k.check = Sooner(k.check, now.Add(checkEvery))
 	} else {
 		k.check = time.Time{}
 	}
@@ -236,7 +236,8 @@ func (k *keeper) ended() (ended map[string]time.Time) {
 	return ended
 }
 
-func sooner(a, b time.Time) time.Time {
+// Sooner returns the earlier of two times. A zero time is never.
+func Sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
 	}
@@ -286,7 +287,7 @@ func (k *keeper) over(now time.Time) bool {
 
 // setTimer has the workflow wake up when there is something to do next. One timer at a time exists.
 func (k *keeper) setTimer(now time.Time) {
-	wake := sooner(k.again, k.check)
+	wake := Sooner(k.again, k.check)
 	if len(k.Entries) == 0 {
 		wake = now.Add(idleTime)
 	}
