@@ -42,12 +42,19 @@ func newTab(t testing.TB, s *service) *tab {
 	if err := chromedp.Listen(ctx, b.notice); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `addEventListener('securitypolicyviolation', (e) => console.error('policy violated: ' + e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample))`}); err != nil {
+	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
+
+// watch writes into the console what must not happen in any page: a violated policy, and a dialog that is in
+// the page before it is open, when the page behind it can still be used.
+const watch = `
+addEventListener('securitypolicyviolation', (e) => console.error('policy violated: ' + e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample));
+new MutationObserver((changes) => {
+	for (const c of changes) for (const n of c.addedNodes) for (const d of [n, ...n.querySelectorAll?.('dialog') ?? []]) if (d.nodeName === 'DIALOG' && d.isConnected && !d.open) console.error('not open: ' + d.ariaLabel);
+}).observe(document, {subtree: true, childList: true});`
 
 // notice remembers what should not happen in a page.
 func (b *tab) notice(event any) {

@@ -1,5 +1,5 @@
 // The parts that pages are made of.
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ApiError, Resource } from './api';
 import { A } from './router';
@@ -44,7 +44,7 @@ export function Tabs(p: { label: string; tabs: { name: string; href: string; tex
 /** A dialog over the page. Escape and a click outside close it. */
 export function Dialog(p: { title: string; onClose(): void; children?: any; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // an effect would come after the next frame: until then the page behind could be used
     const d = ref.current!;
     d.showModal();
     return () => d.close();
