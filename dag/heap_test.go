@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/test/heaptest"
 )
 
 // TestHeapOfWaitingNode limits the memory of a node that waits for others: that of the graph, and
 // that of a run.
 func TestHeapOfWaitingNode(t *testing.T) {
 	const many, mostOfGraph, mostOfRun = 100_000, 330, 40
-	var waiting uint64
-	empty := heap()
+	var waiting int64
+	empty := heaptest.InUse()
 	nodes := make([]dag.Node, 1, many)
 	nodes[0] = dag.Node{ID: "gate", Runner: dag.RunnerFunc(func(context.Context, *dag.Call) (dag.Result, error) {
-		waiting = heap()
+		waiting = heaptest.InUse()
 		return dag.Result{ExitCode: 1}, nil
 	})}
 	for i := 1; i < many; i++ {
@@ -27,13 +28,13 @@ func TestHeapOfWaitingNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := heap()
+	made := heaptest.InUse()
 	runs(t, g, dag.Options{Slots: dag.NewSlots(1)})
 	for _, c := range []struct {
 		of    string
 		bytes int64
 		most  int64
-	}{{"graph", int64(made - empty), mostOfGraph}, {"run", int64(waiting - made), mostOfRun}} {
+	}{{"graph", made - empty, mostOfGraph}, {"run", waiting - made, mostOfRun}} {
 		each := c.bytes / many
 		t.Logf("%d bytes of the %s for each waiting node, at most %d", each, c.of, c.most)
 		if each > c.most {
@@ -41,12 +42,4 @@ func TestHeapOfWaitingNode(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(g)
-}
-
-// heap returns how many bytes are in use.
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

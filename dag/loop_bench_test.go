@@ -3,10 +3,10 @@ package dag_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/test/heaptest"
 )
 
 // loopOf is a graph with one loop over n items that do nothing.
@@ -38,17 +38,10 @@ func BenchmarkLoop(b *testing.B) {
 // TestLoopHeap: a loop over 100,000 items takes less than 60 MB while it runs.
 func TestLoopHeap(t *testing.T) {
 	g := loopOf(t, 100_000)
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	runtime.GC()
-	before, peak, events := heap(), uint64(0), 0
+	before, peak, events := heaptest.InUse(), int64(0), 0
 	watch := dag.SinkFunc(func(dag.Event) {
 		if events++; events%10_000 == 0 {
-			runtime.GC()
-			peak = max(peak, heap())
+			peak = max(peak, heaptest.InUse())
 		}
 	})
 	s, err := dag.Run(t.Context(), g, nil, dag.Options{Slots: dag.NewSlots(8), Sinks: []dag.Sink{watch}})

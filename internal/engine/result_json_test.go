@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/test/heaptest"
 )
 
 // longOutput prints, with three steps, as much as a document may have of each, more than that, and bytes that are not
@@ -77,12 +78,12 @@ func TestWriteJSON(t *testing.T) {
 // heapMeter measures the heap while a document is written.
 type heapMeter struct {
 	written, measured int
-	max               uint64
+	max               int64
 }
 
 func (m *heapMeter) Write(p []byte) (int, error) {
 	if m.written += len(p); m.written-m.measured > 1<<20 {
-		m.measured, m.max = m.written, max(m.max, heap())
+		m.measured, m.max = m.written, max(m.max, heaptest.InUse())
 	}
 	return len(p), nil
 }
@@ -92,12 +93,12 @@ func TestWriteJSONNeedsLittleMemory(t *testing.T) {
 	b := newBed(t)
 	b.config.StateDir = t.TempDir()
 	res := b.run(context.Background(), longOutput, nil, engine.WithShortOutput(), withCommands(printLong))
-	before := heap()
+	before := heaptest.InUse()
 	var m heapMeter
 	if err := res.WriteJSON(&m); err != nil {
 		t.Fatal(err)
 	}
 	if m.written < 10_000_000 || m.max > before+(2<<20) {
-		t.Errorf("%d bytes written with %d bytes of memory", m.written, int64(m.max-before))
+		t.Errorf("%d bytes written with %d bytes of memory", m.written, m.max-before)
 	}
 }

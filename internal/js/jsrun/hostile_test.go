@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/test/heaptest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
@@ -93,11 +94,11 @@ func TestHostile(t *testing.T) {
 				limit = time.Duration(sizetest.Of(50, 300, 300)) * time.Millisecond
 			}
 			s := compile(t, Body, c.code, "input")
-			before := heap()
+			before := heaptest.InUse()
 			began := time.Now()
 			raw, err := r.Call(context.Background(), Call{Script: s, Timeout: limit, Vars: map[string]any{"input": map[string]any{"n": 1}}})
 			took := time.Since(began)
-			if grown := heap() - before; grown > 4<<20 {
+			if grown := heaptest.InUse() - before; grown > 4<<20 {
 				t.Errorf("this process has grown by %d bytes", grown)
 			}
 			var e *Error
@@ -114,14 +115,6 @@ func TestHostile(t *testing.T) {
 			}
 		})
 	}
-}
-
-// heap returns the memory in use by this process.
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // Changes of a world's globals end with the world.

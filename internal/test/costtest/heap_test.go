@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history/sqlite"
 	"github.com/flowrun/flowrun/internal/engine"
+	"github.com/flowrun/flowrun/internal/test/heaptest"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -31,16 +32,16 @@ func TestHeap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		empty := heapInUse()
+		empty := heaptest.InUse()
 		plan, err := engine.Compile(library.New(library.Config{WorkingDirectory: dir, Home: dir}), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compiled := heapInUse()
-		var ended uint64
+		compiled := heaptest.InUse()
+		var ended int64
 		atEnd := dag.SinkFunc(func(e dag.Event) {
 			if e.Kind == dag.RunFinished {
-				ended = heapInUse()
+				ended = heaptest.InUse()
 			}
 		})
 		res, err := engine.New(engine.Config{Parallel: 4, Store: store, StateDir: dir}).Run(context.Background(), plan, nil, engine.WithSink(atEnd))
@@ -75,13 +76,4 @@ func writeLayers(t *testing.T, file string, layers, width int) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// heapInUse returns how many bytes of the heap are in use.
-func heapInUse() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC() // what the first one has found to be without use is swept then
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
