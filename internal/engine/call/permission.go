@@ -3,7 +3,6 @@ package call
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // Grants returns the permissions of the call. If an enforced tool uses this one, they are those that both have.
@@ -147,13 +147,9 @@ func (w *RunEnv) Program(name string) (string, error) {
 			path = value
 		}
 	}
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		if file, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return file, nil
-		}
+	folders := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	if file, err := programfile.Search(name, folders); err == nil {
+		return file, nil
 	}
 	return "", fmt.Errorf("cannot start %q: not found in PATH; install it, or write its full path", name)
 }

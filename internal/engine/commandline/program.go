@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/flowrun/flowrun/internal/engine/place"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // Programs caches the paths of programs by name and PATH, as a shell does.
@@ -16,10 +16,10 @@ type Programs struct {
 	known map[[2]string]string
 }
 
-// Find returns the path of a program, searched along PATH as a shell does. A name with a slash is
-// already a path, relative to the directory of the step.
+// Find returns the path of a program, searched along PATH as a shell does. The path of a
+// file is returned as it is: it is relative to the directory of the step.
 func (p *Programs) Find(name, path string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
+	if programfile.IsPath(name) {
 		return name, nil
 	}
 	key := [2]string{name, path}
@@ -52,24 +52,13 @@ func search(name, path string) (string, error) {
 	if name == "" {
 		return "", place.CannotStart(127, "cannot start the step: its command is empty; write the name of a program")
 	}
-	var denied string
-	for _, dir := range filepath.SplitList(path) {
-		if dir == "" {
-			dir = "."
-		}
-		file := filepath.Join(dir, name)
-		if dir == "." {
-			file = "." + string(filepath.Separator) + name
-		}
-		switch err := Executable(file); {
-		case err == nil:
-			return file, nil
-		case errors.Is(err, fs.ErrPermission):
-			denied = file
-		}
+	file, err := programfile.Search(name, filepath.SplitList(path))
+	var denied *fs.PathError
+	switch {
+	case errors.As(err, &denied):
+		return "", place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied.Path)
+	case err != nil:
+		return "", place.CannotStart(127, "cannot start %q: not found in PATH; install it, or write its full path", name)
 	}
-	if denied != "" {
-		return "", place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, denied)
-	}
-	return "", place.CannotStart(127, "cannot start %q: not found in PATH; install it, or write its full path", name)
+	return file, nil
 }

@@ -3,10 +3,11 @@ package confinement
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // Programs that can start containers. podman comes first: if it is installed, it works, while
@@ -19,13 +20,8 @@ func ContainerProgram(path string) (string, error) {
 		return "", errors.New("flowrun runs containers on Linux and macOS only")
 	}
 	for _, name := range containerPrograms {
-		for _, dir := range filepath.SplitList(path) {
-			if dir == "" {
-				dir = "."
-			}
-			if file, err := exec.LookPath(dir + string(filepath.Separator) + name); err == nil {
-				return file, nil
-			}
+		if file, err := programfile.Search(name, filepath.SplitList(path)); err == nil {
+			return file, nil
 		}
 	}
 	return "", fmt.Errorf("neither %s was found in PATH %q; install one of them", strings.Join(containerPrograms, " nor "), path)

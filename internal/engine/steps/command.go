@@ -26,6 +26,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // Frame is what a Command needs of one call of a tool. The arguments of a graph (dag.Args)
@@ -557,12 +558,17 @@ func (t *start) explainStart(file string, err error) error {
 		return place.CannotStart(126, "cannot start %q: its arguments and environment are too long for the system; pass large values through input or a file", name)
 	case errors.Is(err, fs.ErrNotExist):
 		return place.CannotStart(127, "cannot start %q: %s does not exist, or the interpreter in its first line does not", name, file)
-	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && commandline.Executable(t.absolute(file)) == nil:
+	case errors.Is(err, fs.ErrPermission) && t.confine.Sandboxed() && t.isExecutable(file):
 		return place.CannotStart(126, "cannot start %q: the permissions of this tool do not allow the interpreter that %s names; add filesystem:execute: with its path", name, file)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return place.CannotStart(126, "cannot start %q: you may not execute %s; make it executable with chmod +x", name, file)
 	}
 	return place.CannotStart(126, "%v", err)
+}
+
+func (t *start) isExecutable(file string) bool {
+	_, err := programfile.Executable(t.absolute(file))
+	return err == nil
 }
 
 // wait waits for the process. If ctx ends first, it stops the step.

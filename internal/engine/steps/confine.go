@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/confine"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // rightsOf returns what the attempt gives up before it executes its program; nil if nothing.
@@ -67,7 +67,7 @@ func (t *start) checkProgram(file string) error {
 	if t.dir != "" && !isFolder(t.dir) {
 		return t.explainStart(file, os.ErrNotExist)
 	}
-	if err := commandline.Executable(t.absolute(file)); err != nil {
+	if _, err := programfile.Executable(t.absolute(file)); err != nil {
 		return t.explainStart(file, fmt.Errorf("cannot start %q: %w", file, err))
 	}
 	return nil

@@ -214,7 +214,7 @@ func TestClientNames(t *testing.T) {
 	if ambiguous := (*library.AmbiguousNameError)(nil); !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Candidates, []string{"a__text", "b__text"}) {
 		t.Error(err)
 	}
-	if want := []string{`broken: the program "no-such-program-anywhere" was not found in PATH`}; len(u.problems) != 1 || !strings.Contains(u.problems[0], "was not found in PATH") {
+	if want := []string{`broken: "no-such-program-anywhere": the program was not found in PATH`}; len(u.problems) != 1 || !strings.Contains(u.problems[0], "was not found in PATH") {
 		t.Errorf("%q, want %q", u.problems, want)
 	}
 	if failed := u.Failed(); !slices.Equal(failed, []string{"broken"}) {

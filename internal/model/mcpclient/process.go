@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,6 +17,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 const (
@@ -48,9 +46,9 @@ type process struct {
 // startProcess starts the program of a server. If this process is killed, the next one with the same
 // state directory ends what is left of the server.
 func startProcess(c ServerConfig, stateDir string) (*process, error) {
-	path, err := programFile(c.Command, c.Dir)
+	path, err := programfile.Find(c.Command, c.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%q: %w", c.Command, err)
 	}
 	mark := procid.Mark(serverStep+rand.Text(), 1) // unique, because the processes to stop are found by the mark
 	p := &process{host: proc.Open(mark, procid.DomainOf(stateDir)), stderr: &tail{done: make(chan struct{})}}
@@ -83,21 +81,6 @@ func startProcess(c ServerConfig, stateDir string) (*process, error) {
 	p.pipes = newPipes(p.out, p.in)
 	go p.stderr.read(own[2])
 	return p, nil
-}
-
-// programFile returns the file of a program. A relative path is relative to dir.
-func programFile(name, dir string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return name, nil
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("the program %s was not found in PATH", strconv.Quote(name))
-	}
-	return filepath.Abs(path)
 }
 
 // passed are the environment variables that a server gets. It gets no others, because they may be

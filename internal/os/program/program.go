@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 const (
@@ -82,7 +81,7 @@ func (c Call) Run(ctx context.Context) ([]byte, error) {
 
 // start runs the program until it exits or ctx ends, and stops the processes that it leaves behind.
 func (c Call) start(ctx context.Context, files [3]*os.File, begun func()) (exit proc.Exit, err error) {
-	path, err := find(c.Argv[0], c.Dir)
+	path, err := programfile.Find(c.Argv[0], c.Dir)
 	if err != nil {
 		return exit, err
 	}
@@ -102,21 +101,6 @@ func (c Call) start(ctx context.Context, files [3]*os.File, begun func()) (exit 
 		p.Stop(grace, nil)
 	}
 	return exit, err
-}
-
-// find returns the file of a program. A relative path is relative to dir.
-func find(name, dir string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return name, nil
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", errors.New("the program was not found in PATH")
-	}
-	return filepath.Abs(path)
 }
 
 // quoteStderr quotes the beginning of standard error, for the end of a message.

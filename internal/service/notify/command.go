@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
+	"github.com/flowrun/flowrun/internal/os/programfile"
 )
 
 // command starts the rule's command. The command gets the run on its standard input, and
@@ -29,7 +28,11 @@ func (s Settings) command(ctx context.Context, r Rule, o Outcome) (err error) {
 	if err != nil {
 		return err
 	}
-	path, err := s.program(argv[0])
+	name := argv[0]
+	if programfile.IsPath(name) {
+		name = s.path(name)
+	}
+	path, err := programfile.Find(name, s.Dir)
 	if err != nil {
 		return err
 	}
@@ -131,18 +134,6 @@ func programOf(command string) string {
 		return "command"
 	}
 	return argv[0]
-}
-
-// program returns the file of a program. A relative path is relative to Dir.
-func (s Settings) program(name string) (string, error) {
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		return s.path(name), nil
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", errors.New("the program was not found in PATH")
-	}
-	return filepath.Abs(path)
 }
 
 // inputFile returns a file with the text, to be read from its start. The caller closes and

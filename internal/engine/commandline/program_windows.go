@@ -1,9 +1,0 @@
-package commandline
-
-import "os/exec"
-
-// Executable returns why a file cannot be executed.
-func Executable(file string) error {
-	_, err := exec.LookPath(file)
-	return err
-}
