@@ -54,5 +54,6 @@
 //
 // # Other systems
 //
-// On other Unix systems only process groups are ended, on Windows only the first process.
+// On other Unix systems only process groups are ended. On Windows a job holds a process with all its descendants, and
+// ends them with this process too.
 package proc

@@ -5,7 +5,8 @@ package proc
 import (
 	"context"
 	"fmt"
-	"os"
+	"maps"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -16,10 +17,10 @@ import (
 
 // Group holds the processes that one owner of a run starts from this process. It is a [Host].
 type Group struct {
-	mu         sync.Mutex
-	live       map[*child]struct{}
-	domain     procid.Domain
-	leftGroups map[int]procid.Info // process groups that outlived their step
+	mu     sync.Mutex
+	live   map[*child]struct{}
+	domain procid.Domain
+	left   []*child // whose first process has ended, and others have not
 }
 
 var _ Host = (*Group)(nil)
@@ -29,7 +30,7 @@ func (g *Group) Domain() procid.Domain { return g.domain }
 
 // Open returns the Group of one owner of a run. The mark is not used here.
 func Open(mark string, d procid.Domain) *Group {
-	return &Group{domain: d, live: map[*child]struct{}{}, leftGroups: map[int]procid.Info{}}
+	return &Group{domain: d, live: map[*child]struct{}{}}
 }
 
 // Reopen returns an empty Group: without a process table, processes of others cannot be found.
@@ -46,26 +47,25 @@ func BecomeReaper() error {
 // ResignReaper does nothing: only Linux lets a process inherit orphans.
 func ResignReaper() {}
 
-// child is the first process of a step. A goroutine waits for it.
+// child is a process of a step that was started here, with what it starts. A goroutine waits for it.
 type child struct {
-	group   *Group
-	process *os.Process
-	spec    Spec
-	done    chan struct{}
-	exit    Exit // valid once done is closed
+	*tree
+	group *Group
+	spec  Spec
+	done  chan struct{}
+	exit  Exit // valid once done is closed
 }
 
-// Start starts a process, on Unix in a session of its own.
+// Start starts a process, on Unix in a session and on Windows in a job of its own.
 func (g *Group) Start(s Spec) (Process, error) {
 	if s.Confine != nil {
 		return nil, fmt.Errorf("cannot start %q confined: %w", s.Path, confine.Available())
 	}
-	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{
-		Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: newSession(s.TTY)})
+	t, err := startTree(s)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w", s.Path, err)
 	}
-	c := &child{group: g, process: p, spec: s, done: make(chan struct{})}
+	c := &child{tree: t, group: g, spec: s, done: make(chan struct{})}
 	g.mu.Lock()
 	g.live[c] = struct{}{}
 	g.mu.Unlock()
@@ -75,21 +75,23 @@ func (g *Group) Start(s Spec) (Process, error) {
 
 func (c *child) watch() {
 	defer close(c.done)
-	state, err := c.process.Wait()
-	c.exit = Exit{Code: 1}
-	if err == nil {
-		c.exit = exitOf(state)
-	}
+	c.exit = c.wait()
 	g := c.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.live, c)
-	if !c.spec.Detach && groupLives(c.PID()) {
-		g.leftGroups[c.PID()] = procid.Info{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}
+	switch {
+	case c.spec.Detach && c.spec.Bound: // ends with this process
+	case c.spec.Detach || c.leftovers() == nil:
+		c.release()
+	default:
+		g.left = append(g.left, c)
 	}
 }
 
-func (c *child) PID() int { return c.process.Pid }
+func (c *child) leftovers() []procid.Info { return c.left(c.spec) }
+
+func (c *child) PID() int { return c.Pid }
 
 // Wait waits until the process has ended or ctx is done. See [Process].
 func (c *child) Wait(ctx context.Context) (Exit, error) {
@@ -101,32 +103,42 @@ func (c *child) Wait(ctx context.Context) (Exit, error) {
 	}
 }
 
-// Stop ends the process and its group. See [Process].
+// Stop ends the process and what it has started. See [Process].
 func (c *child) Stop(grace time.Duration, force <-chan struct{}) (Exit, []procid.Info) {
-	if grace > 0 {
-		signalGroup(c.process, syscall.SIGTERM)
+	if grace > 0 && c.ask() {
 		select {
 		case <-c.done:
 		case <-force:
 		case <-time.After(grace):
 		}
 	}
-	signalGroup(c.process, syscall.SIGKILL)
+	survivors := c.end()
 	select {
 	case <-c.done:
-		return c.exit, nil
-	case <-time.After(MaxKillTime):
-		return Exit{Code: 137, Signal: syscall.SIGKILL}, []procid.Info{{PID: c.PID(), Name: c.spec.Args[0], Step: c.spec.Step}}
+		return c.exit, survivors
+	default:
+		return Exit{Code: 137, Signal: syscall.SIGKILL}, survivors
 	}
 }
+
+// end kills all processes until none is left, and returns those that are.
+func (c *child) end() []procid.Info {
+	for until := time.Now().Add(MaxKillTime); ; time.Sleep(killPause) {
+		c.kill()
+		left := c.leftovers()
+		if left == nil || time.Now().After(until) {
+			return left
+		}
+	}
+}
+
+// killPause is the time between two looks at processes that are being ended.
+const killPause = 5 * time.Millisecond
 
 // Close ends what is left of the run. See [Host].
 func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) {
 	g.mu.Lock()
-	var running []*child
-	for c := range g.live {
-		running = append(running, c)
-	}
+	running := slices.Collect(maps.Keys(g.live))
 	g.mu.Unlock()
 	var report Report
 	for _, c := range running {
@@ -135,11 +147,12 @@ func (g *Group) Close(ctx context.Context, grace time.Duration) (Report, error) 
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for pid, info := range g.leftGroups {
-		if killGroup(pid) {
-			report.Ended = append(report.Ended, info)
-		}
+	for _, c := range g.left {
+		report.Ended = append(report.Ended, c.leftovers()...)
+		report.Escaped = append(report.Escaped, c.end()...)
+		c.release()
 	}
+	g.left = nil
 	return report, nil
 }
 

@@ -6,15 +6,25 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
-func groupLives(pgid int) bool { return syscall.Kill(-pgid, 0) == nil }
+// tree is the first process of a step with the processes of its group.
+type tree struct{ *os.Process }
 
-func killGroup(pgid int) bool { return syscall.Kill(-pgid, syscall.SIGKILL) == nil }
+// startTree starts a process in a session of its own.
+func startTree(s Spec) (*tree, error) {
+	p, err := os.StartProcess(s.Path, s.Args, &os.ProcAttr{Dir: s.Dir, Env: s.Env, Files: s.Files[:], Sys: newSession(s.TTY)})
+	return &tree{p}, err
+}
 
-func signalGroup(p *os.Process, sig syscall.Signal) { syscall.Kill(-p.Pid, sig) }
-
-func exitOf(state *os.ProcessState) Exit {
+// wait waits for the first process.
+func (t *tree) wait() Exit {
+	state, err := t.Wait()
+	if err != nil {
+		return Exit{Code: 1}
+	}
 	exit := Exit{Code: state.ExitCode(), Usage: usageOf(state)}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		exit.Code, exit.Signal = 128+int(w.Signal()), w.Signal()
@@ -32,3 +42,22 @@ func usageOf(state *os.ProcessState) Usage {
 	}
 	return u
 }
+
+// ask asks all processes to end, and returns whether they can have noticed.
+func (t *tree) ask() bool { return t.signal(syscall.SIGTERM) }
+
+// kill ends all processes.
+func (t *tree) kill() { t.signal(syscall.SIGKILL) }
+
+func (t *tree) signal(sig syscall.Signal) bool { return syscall.Kill(-t.Pid, sig) == nil }
+
+// left returns the processes of a step whose first process has ended. The system names only their group.
+func (t *tree) left(s Spec) []procid.Info {
+	if !t.signal(0) {
+		return nil
+	}
+	return []procid.Info{{PID: t.Pid, Name: s.Args[0], Step: s.Step}}
+}
+
+// release gives up the tree without ending it.
+func (t *tree) release() {}
