@@ -4,8 +4,6 @@ package procid
 
 import "time"
 
-func ownStart() uint64 { return 0 }
-
 func namespace() string { return "" }
 
 // BootID returns "": only Linux names its boots.

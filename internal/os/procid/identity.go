@@ -10,7 +10,7 @@ import (
 // to another machine every Identity looks like one of an earlier boot.
 type Identity struct {
 	PID       int    `json:"pid"`
-	Start     uint64 `json:"start"`               // clock ticks from boot to the start, as Namespace counts them; 0 if unknown
+	Start     uint64 `json:"start"`               // clock ticks from boot to the start, as Namespace counts them, on Windows milliseconds since 1601; 0 if unknown
 	Boot      string `json:"boot"`                // BootID when the process ran
 	Namespace string `json:"namespace,omitempty"` // in which PID and Start are valid
 }
@@ -44,8 +44,8 @@ var self = sync.OnceValue(func() Identity {
 
 // State returns whether the process is alive. It is Dead after a reboot, or if no living process
 // has both its pid and its start time. It is Unknown if the process is in another namespace than
-// this one, or if the platform (Windows) or a /proc that hides processes cannot tell. On Unix
-// systems other than Linux only the pid is checked, so a reused pid counts as Alive.
+// this one, or if the system hides the process from this user. On Unix systems other than Linux only the
+// pid is checked, so a reused pid counts as Alive.
 func (i Identity) State() Liveness {
 	switch {
 	case i.Boot != BootID():
