@@ -33,6 +33,9 @@ func TestPlatforms(t *testing.T) {
 	targets := map[string][]string{"windows/amd64": {"./cmd/flowrun"}}
 	all := map[string][]string{
 		"linux/arm64":   {"./cmd/flowrun"},
+		"linux/386":     {"./cmd/flowrun"}, // install.sh sends those who have it to go install
+		"linux/arm":     {"./cmd/flowrun"},
+		"freebsd/amd64": {"./cmd/flowrun"},
 		"windows/amd64": {"-test", "./..."},
 		"windows/arm64": {"./cmd/flowrun"},
 		"darwin/amd64":  {"./cmd/flowrun"},

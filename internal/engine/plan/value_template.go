@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/flowrun/flowrun/internal/lang/expr"
 	"github.com/flowrun/flowrun/internal/lang/valuetext"
 )
@@ -97,7 +99,7 @@ func (t ValueTemplate) Size(of func(expr.Ref) int) int {
 	}
 	n := 0
 	for _, e := range t.list {
-		n = min(n+e.Size(of), 1<<40)
+		n = min(n+e.Size(of), math.MaxInt/2)
 	}
 	return n
 }

@@ -10,6 +10,7 @@ import (
 
 const (
 	getModes, setModesNow = unix.TCGETS, unix.TCSETS
+	inputIsUTF8           = unix.IUTF8
 
 	mayPoll = true // terminals can be polled
 )

@@ -33,7 +33,7 @@ func setModes(slave *os.File, hasPerson bool) error {
 	if err != nil {
 		return os.NewSyscallError("tcgetattr", err)
 	}
-	modes.Iflag |= unix.IUTF8
+	modes.Iflag |= inputIsUTF8
 	if !hasPerson {
 		modes.Lflag &^= unix.ECHO | unix.ECHONL
 		modes.Oflag &^= unix.ONLCR
