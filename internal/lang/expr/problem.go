@@ -26,6 +26,7 @@ const (
 	CodeMisspelt   = "expr-misspelt"     // the text misspells a reference
 	codeMalformed  = "expr-malformed"    // the braces begin with a name, but are no placeholder
 	CodeUsedAsCode = "expr-used-as-code" // warning: another program reads the value as code
+	codeBackslash  = "expr-backslash"    // run: takes a backslash away
 	codeArithmetic = "expr-arithmetic"   // warning: the shell calculates with a copy of the value
 )
 

@@ -3,6 +3,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/valuetext"
@@ -32,7 +33,7 @@ func ParseTemplate(src string, sh Shell, names Names) (*Template, []Problem) {
 	switch {
 	case sh == Argv:
 		words, ps := splitArgv(src, pieces)
-		t.words, problems = words, append(append(problems, ps...), lintArgv(src, words)...)
+		t.words, problems = words, slices.Concat(problems, ps, lintArgv(src, words), lintBackslashes(src, pieces, onWindows))
 	case !t.static && sh != Plain:
 		problems = append(problems, t.place(src)...)
 	}
