@@ -20,7 +20,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/os/devicename"
 )
 
 // LogFolder returns the folder for the log files of a run. stateDir is the state directory. The folder is made with the first of them. The id of a run of a
@@ -34,14 +37,17 @@ func ArtifactFolder(stateDir, run string) string {
 	return filepath.Join(stateDir, "runs", FileName(run), "artifacts")
 }
 
+// opensDevice reports whether a file with this name would be a device. The name is another one only where that is so.
+func opensDevice(name string) bool { return runtime.GOOS == "windows" && devicename.Is(name) }
+
 // FileName returns text, such as the path of a step, as a part of a file name. Every byte that may have a meaning for a file
-// system or a terminal is written as %XX. The end of a long text is replaced by a digest.
+// system or a terminal is written as %XX, and on Windows the first one of the name of a device. The end of a long text is replaced by a digest.
 func FileName(text string) string {
 	const safe = "-_.abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	const limit = 180 // bytes; file systems allow 255
 	var b strings.Builder
 	for i := range len(text) {
-		if c := text[i]; strings.IndexByte(safe, c) >= 0 && (c != '.' || i > 0) {
+		if c := text[i]; strings.IndexByte(safe, c) >= 0 && (i > 0 || c != '.' && !opensDevice(text)) {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "%%%02X", c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
+	"github.com/flowrun/flowrun/internal/os/devicename"
 )
 
 // Artifact is a file or folder of a step that is kept with the run.
@@ -53,7 +54,7 @@ func ArtifactName(pattern string) string {
 
 // validArtifact reports whether a name can be used in {step.artifacts.NAME} and as the name of a folder.
 func validArtifact(name string) bool {
-	return len(name) <= 128 && parameterName().MatchString(name) && !isWindowsDevice(name)
+	return len(name) <= 128 && parameterName().MatchString(name) && !devicename.Is(name)
 }
 
 // checkArtifacts names the artifacts of all steps, and reports those without a path or with a bad name.

@@ -12,6 +12,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/os/devicename"
 )
 
 var (
@@ -35,7 +36,7 @@ var predefined = []string{"TOOL_NAME", "WORKSPACE", "TEMP", "HOME", "OS", "DATE"
 // It does what the pattern toolName says, without compiling it: every command checks a name, and the pattern is large.
 func ValidName(name string) bool {
 	return name != "" && len(name) <= 128 && name[0] != '.' && name[0] != '-' &&
-		!strings.ContainsFunc(name, notInName) && !isWindowsDevice(name)
+		!strings.ContainsFunc(name, notInName) && !devicename.Is(name)
 }
 
 // ValidStepName reports whether name has the form of the name of a step.
@@ -43,16 +44,6 @@ func ValidStepName(name string) bool { return len(name) <= 128 && stepName().Mat
 
 func notInName(r rune) bool {
 	return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && r != '_' && r != '.' && r != '-'
-}
-
-func isWindowsDevice(name string) bool {
-	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
-	switch {
-	case len(stem) == 4 && stem[3] >= '0' && stem[3] <= '9':
-		return stem[:3] == "com" || stem[:3] == "lpt"
-	default:
-		return stem == "con" || stem == "prn" || stem == "aux" || stem == "nul"
-	}
 }
 
 // bodyKeys returns the keys of a mapping that are bodies.
