@@ -109,10 +109,10 @@ func probeWrite(dir string) error {
 // memory.
 func checkSupervision() []finding {
 	var list []finding
-	if proc.IsReaper() {
+	if proc.IsReaper() || runtime.GOOS == "windows" { // there jobs hold them
 		list = append(list, passed("processes", "flowrun can stop whole process trees, including processes that leave the process group of their step"))
 	} else {
-		list = append(list, warning("processes", "only Linux supports this; stop programs that become daemons yourself",
+		list = append(list, warning("processes", "only Linux and Windows support this; stop programs that become daemons yourself",
 			"flowrun can stop process groups only; processes that leave their group may keep running"))
 	}
 	m, err := cgroup.NewLimit("", 0, cgroup.Limits{Memory: 64 << 20})
