@@ -65,9 +65,12 @@ func (c *Confinement) NeedsProcess() bool {
 	return len(c.Join) > 0 || c.changesUser() || c.Trace != "" || closeFilesOnExec(maxDescriptor) != nil
 }
 
-// closeFiles adds the call for the files that it inherits.
+// closeFiles adds the call for the files that it inherits. Where there is no such call, Wrap has started the process, and
+// that has marked them already (CloseFilesOnExec).
 func closeFiles(k *Calls) error {
-	k.must(closeRange, 3, maxDescriptor, closeRangeOnExec)
+	if closeFilesOnExec(maxDescriptor) == nil {
+		k.must(closeRange, 3, maxDescriptor, closeRangeOnExec)
+	}
 	return nil
 }
 

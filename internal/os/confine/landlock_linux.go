@@ -86,8 +86,20 @@ func checkLandlock() error {
 	case abi < neededABI:
 		return fmt.Errorf("this kernel has version %d of Landlock, but version %d is needed (Linux 6.12)", abi, neededABI)
 	}
+	if err := canOpenPaths(); err != nil {
+		return fmt.Errorf("the system call openat2, by which rules of Landlock are made, is denied here: %w", err)
+	}
 	return nil
 }
+
+// canOpenPaths returns why openPath can open nothing. Profiles of containers that are older than openat2 deny it.
+var canOpenPaths = sync.OnceValue(func() error {
+	fd, err := openPath("/", resolveNoLinks)
+	if err == nil {
+		syscall.Close(fd)
+	}
+	return err
+})
 
 // Landlock returns the version of Landlock in words, and why it cannot hold a Sandbox.
 func Landlock() (version string, err error) {

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	case os.Getenv("FLOWRUN_ATTACK_CALLS") != "":
 		tryCalls()
 		return
-	case os.Getenv(hidingLandlock) != "":
-		hideLandlock()
+	case os.Getenv(denying) != "":
+		deny(os.Getenv(denying))
 	case os.Getenv(stdioCall) != "":
 		beStdioClient()
 		return
