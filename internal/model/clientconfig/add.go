@@ -43,12 +43,22 @@ func (c Client) Add(text []byte, s Server) ([]byte, error) {
 		if got, err := read(edited); err != nil || !reflect.DeepEqual(got, want) {
 			continue
 		}
+		edited = withLineEnds(edited, body)
 		if marked {
 			edited = append(bytes.Clone(bom), edited...)
 		}
 		return edited, nil
 	}
 	return nil, errors.New("the file is written in a form that flowrun does not change")
+}
+
+// withLineEnds returns the text with the line ends of another one, if all of those are CRLF.
+func withLineEnds(text, like []byte) []byte {
+	lf, crlf := []byte("\n"), []byte("\r\n")
+	if n := bytes.Count(like, crlf); n == 0 || n != bytes.Count(like, lf) {
+		return text
+	}
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, crlf, lf), lf, crlf)
 }
 
 // check returns why the server cannot be written: both formats consist of UTF-8.

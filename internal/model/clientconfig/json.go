@@ -158,7 +158,8 @@ func set(o *hujson.Object, outer, name, value string) {
 func indentOf(o *hujson.Object) string {
 	for _, m := range o.Members {
 		if i := bytes.LastIndexByte(m.Name.BeforeExtra, '\n'); i >= 0 {
-			return string(m.Name.BeforeExtra[i+1:])
+			line := string(m.Name.BeforeExtra[i+1:]) // a comment may stand before the name
+			return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 		}
 	}
 	return "  "
