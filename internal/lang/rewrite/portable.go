@@ -116,7 +116,8 @@ func documentOf(def *tool.Definition) ([]keytable.Entry, error) {
 // nameEdit returns the edit that sets a top-level key to name. Nothing else changes; if the key already has that value,
 // the edit is empty.
 func nameEdit(s *diagnostic.Source, root *yaml.Node, key, name string) diagnostic.Edit {
-	line := key + ": " + name
+	text := nameText(name)
+	line := key + ": " + text
 	value := keytable.ValueOf(root.Content, key)
 	switch {
 	case value == nil && root.Style&yaml.FlowStyle != 0:
@@ -130,7 +131,16 @@ func nameEdit(s *diagnostic.Source, root *yaml.Node, key, name string) diagnosti
 	}
 	at := s.Offset(value.Line, value.Column)
 	rest := s.Text[at : s.Offset(value.Line, 1)+len(s.Line(value.Line))]
-	return diagnostic.Edit{From: at, To: at + scalarLen(value, rest), Text: name}
+	return diagnostic.Edit{From: at, To: at + scalarLen(value, rest), Text: text}
+}
+
+// nameText returns a name as YAML.
+func nameText(name string) string {
+	text, err := yaml.Marshal(textNode(name))
+	if err != nil { // never: a text can be encoded
+		return name
+	}
+	return strings.TrimSuffix(string(text), "\n")
 }
 
 // scalarLen returns the length of a scalar on a single line.

@@ -170,6 +170,28 @@ tests: [{name: t, parameters: {T: 010}, expected: {output-contains: 12}}]
 	}
 }
 
+// plainValue is a text as a value of a definition.
+func plainValue(s string) keytable.Value {
+	t := diagnostic.Plain(s)
+	return keytable.Value{Scalar: s, Text: &t}
+}
+
+// TestYAML11: texts that readers of YAML 1.1 take for booleans, numbers or times are written in quotes, keys too.
+func TestYAML11(t *testing.T) {
+	for _, text := range []string{"yes", "Yes", "YES", "no", "No", "on", "ON", "off", "Off", "y", "N", "=", "<<", "1:30", "-1:30:59", "190:20:30.15", "0b101", "+0b1", "1_000", "1e3", "0123", "._1",
+		"2026-12-1", "2026-12-01", "2026-12-01 10:00:00 +1", "null", "~", "true"} {
+		got, err := WriteYAML([]keytable.Entry{{Key: text, Value: plainValue(text)}})
+		if want := `"` + text + `": "` + text + "\"\n"; err != nil || string(got) != want {
+			t.Errorf("%s: %v, %s", text, err, got)
+		}
+	}
+	for _, text := range []string{"yEs", "yes please", "on-call", "1:90", "1:30pm", "0b2", "2026-12", "a=b", "x"} {
+		if got, err := WriteYAML([]keytable.Entry{{Key: text, Value: plainValue(text)}}); err != nil || string(got) != text+": "+text+"\n" {
+			t.Errorf("%s: %v, %s", text, err, got)
+		}
+	}
+}
+
 // FuzzWriteYAML: whatever a text holds, it is read as it was written.
 func FuzzWriteYAML(f *testing.F) {
 	for _, s := range []string{"", "echo", "a: b", "'a': \"b\" # c", "true", "1.10", "~", " x", "x ", "a\nb\n", "a\n\n\nb", "\n a", "a\n b\n", "\ttab\n", "- x",
@@ -184,12 +206,11 @@ func FuzzWriteYAML(f *testing.F) {
 		if bad(s) || bad(u) {
 			return
 		}
-		text := func(s string) keytable.Value { t := diagnostic.Plain(s); return keytable.Value{Scalar: s, Text: &t} }
 		doc := []keytable.Entry{
-			{Key: "description", Value: text(s)},
-			{Key: "x-list", Value: keytable.Value{List: []keytable.Value{text(s), text(u)}}},
-			{Key: "x-map", Value: keytable.Value{Map: []keytable.Entry{{Key: "k", Value: text(u)}, {Key: "n", Value: keytable.Value{List: []keytable.Value{{Map: []keytable.Entry{{Key: "d", Value: text(s)}}}}}}}}},
-			{Key: "bash", Value: text(u)},
+			{Key: "description", Value: plainValue(s)},
+			{Key: "x-list", Value: keytable.Value{List: []keytable.Value{plainValue(s), plainValue(u)}}},
+			{Key: "x-map", Value: keytable.Value{Map: []keytable.Entry{{Key: "k", Value: plainValue(u)}, {Key: "n", Value: keytable.Value{List: []keytable.Value{{Map: []keytable.Entry{{Key: "d", Value: plainValue(s)}}}}}}}}},
+			{Key: "bash", Value: plainValue(u)},
 		}
 		out, err := WriteYAML(doc)
 		if err != nil {

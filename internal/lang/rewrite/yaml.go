@@ -49,7 +49,7 @@ func encodeEntry(e keytable.Entry) ([]byte, error) {
 func mappingNode(entries []keytable.Entry) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, e := range entries {
-		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.Key}, valueNode(e.Value))
+		n.Content = append(n.Content, textNode(e.Key), valueNode(e.Value))
 	}
 	return n
 }
@@ -73,11 +73,19 @@ func valueNode(v keytable.Value) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: cmp.Or(v.Spelling(), "null")} // a number, a boolean or null
 }
 
+// otherInYAML11 matches texts that are booleans, numbers, times or marks to readers of YAML 1.1, such as PyYAML. flowrun and
+// other readers of YAML 1.2 take them as text.
+var otherInYAML11 = diagnostic.Pattern(`^([yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=|<<|` +
+	`[-+]?0b[01_]+|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|[-+]?[0-9._]+([eE][-+]?[0-9]+)?|` +
+	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?)$`)
+
 // textNode chooses the style of a text. The emitter itself quotes texts that would otherwise be read as another type.
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
 	case s == "":
+	case otherInYAML11().MatchString(s):
+		n.Style = yaml.DoubleQuotedStyle
 	case strings.Contains(s, "\r") || strings.TrimLeft(s, " \t\n") != s || strings.HasSuffix(s, "\n\n"):
 		n.Style = yaml.DoubleQuotedStyle // a block would not keep its beginning or end
 	case strings.Contains(s, "\n"),
