@@ -34,6 +34,9 @@ func TestPages(t *testing.T) {
 		}
 		pages[topic+".html"] = string(b)
 		for _, m := range anchor.FindAllSubmatch(b, -1) {
+			if slices.Contains(anchors[topic+".html"], string(m[1])) {
+				t.Errorf("%s: two elements have the id %q", topic, m[1])
+			}
 			anchors[topic+".html"] = append(anchors[topic+".html"], string(m[1]))
 		}
 	}

@@ -1,5 +1,5 @@
 // The list "sections" is above: path, page, heading and text of each section.
-const field = document.getElementById("words"), list = document.getElementById("found");
+const field = document.getElementById("searchWords"), list = document.getElementById("searchResults");
 const root = document.currentScript.dataset.root;
 
 function search() {
