@@ -40,6 +40,7 @@ func (w *writer) addDefinitions(o *keytable.Object, definitions map[string]any) 
 		s := w.objectSchema(f.Of)
 		if f.Kind == keytable.KindMatrix { // its other keys are names
 			s["additionalProperties"] = anyOf(ofType("array"), ofType("string"))
+			s["minProperties"] = 1
 		}
 		definitions[schemaName(f.Of)] = s
 		w.addDefinitions(f.Of, definitions)
@@ -64,18 +65,15 @@ func (w *writer) reference(o *keytable.Object) map[string]any {
 func (w *writer) objectSchema(o *keytable.Object) map[string]any {
 	properties, dependencies := map[string]any{}, map[string]any{}
 	var required []string
-	var bodies []any
 	for _, f := range o.Fields() {
 		properties[f.Key] = w.fieldSchema(f)
 		if f.Required {
 			required = append(required, f.Key)
 		}
-		if f.Body {
-			bodies = append(bodies, Requires(f.Key))
-		}
 		if f.Needs != nil {
-			dependencies[f.Key] = map[string]any{"anyOf": mapWords(f.Needs, Requires)}
+			depends(dependencies, f.Key)["anyOf"] = mapWords(f.Needs, Requires)
 		}
+		exclude(dependencies, f.Key, f.Excludes)
 	}
 	s := map[string]any{
 		"description":          o.Doc,
@@ -87,12 +85,39 @@ func (w *writer) objectSchema(o *keytable.Object) map[string]any {
 	if required != nil {
 		s["required"] = required
 	}
-	if bodies == nil {
-		return s
+	if keys := o.ExactlyOne(); keys != nil {
+		s["anyOf"] = mapWords(keys, Requires)
+		for i, key := range keys {
+			exclude(dependencies, key, keys[i+1:])
+		}
 	}
-	s["oneOf"] = bodies
-	s["dependencies"] = dependencies
+	if len(dependencies) > 0 {
+		s["dependencies"] = dependencies
+	}
 	return s
+}
+
+// depends returns the schema of objects that have a key.
+func depends(dependencies map[string]any, key string) map[string]any {
+	s, ok := dependencies[key].(map[string]any)
+	if !ok {
+		s = map[string]any{}
+		dependencies[key] = s
+	}
+	return s
+}
+
+// exclude makes objects with a key invalid if they have one of others. Editors mark that one, by its name; of a oneOf they
+// would say only that several schemas match.
+func exclude(dependencies map[string]any, key string, others []string) {
+	if len(others) == 0 {
+		return
+	}
+	properties := map[string]any{}
+	for _, other := range others {
+		properties[other] = false
+	}
+	depends(dependencies, key)["properties"] = properties
 }
 
 // Requires returns the schema of objects that have a key.
@@ -142,6 +167,7 @@ func defaultValue(f keytable.Field) any {
 const (
 	durationUnit = `(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))`
 	durationForm = `^(\+?` + durationUnit + `+|([0-9]+w([0-9]+d)?|[0-9]+d)` + durationUnit + `*)$`
+	tooShortForm = `^\+?([0-9]{1,3}(\.[0-9]*)?(us|µs|μs)|[0-9]{1,6}(\.[0-9]*)?ns)$` // less than a millisecond
 	sizeTextForm = `^0*[1-9][0-9]* ?(B|[KMGT]i?B)?$`
 )
 
@@ -165,7 +191,7 @@ func (w *writer) valueSchema(f keytable.Field) map[string]any {
 	case keytable.KindNumber:
 		return numberSchema(f.Least)
 	case keytable.KindDuration:
-		return anyOf(integerSchema(1, int64(keytable.MaxDuration/time.Millisecond)), patternSchema(durationForm))
+		return anyOf(integerSchema(1, int64(keytable.MaxDuration/time.Millisecond)), durationText())
 	case keytable.KindSize:
 		return anyOf(map[string]any{"type": "integer", "minimum": 1}, patternSchema(sizeTextForm))
 	case keytable.KindValues:
@@ -185,7 +211,15 @@ func (w *writer) valueSchema(f keytable.Field) map[string]any {
 	case keytable.KindTextsOrObjects:
 		return oneOrMore(anyOf(textSchema(), w.reference(f.Of)))
 	case keytable.KindTextOrObjectMap:
-		return mapOf(anyOf(textSchema(), w.reference(f.Of)))
+		text := textSchema()
+		if f.Types != nil {
+			text = map[string]any{"enum": slices.Clone(f.Types)}
+		}
+		return mapOf(anyOf(text, w.reference(f.Of)))
+	case keytable.KindValue:
+		if f.Types != nil {
+			return map[string]any{"type": slices.Clone(f.Types)}
+		}
 	case keytable.KindObjectMap:
 		item := w.reference(f.Of)
 		if short := f.Of.Field(f.Short); short != nil {
@@ -233,6 +267,13 @@ func numberSchema(least float64) map[string]any {
 
 func choiceSchema(f keytable.Field) map[string]any {
 	return map[string]any{"enum": slices.Clone(f.Enum)}
+}
+
+// durationText returns the schema of durations with units.
+func durationText() map[string]any {
+	s := patternSchema(durationForm)
+	s["not"] = map[string]any{"pattern": tooShortForm}
+	return s
 }
 
 func patternSchema(form string) map[string]any {

@@ -52,6 +52,7 @@ type Object struct {
 
 	fields *fields
 	hints  []keyHint // of unknown keys, see WithHint
+	oneOf  []string  // only for the JSON Schema: keys of which exactly one must be there
 	open   bool      // of settings: unknown keys are allowed, because they belong to other programs
 	// check checks the mapping as a whole, after its keys were decoded.
 	check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)
@@ -77,9 +78,11 @@ type Field struct {
 
 	InSeconds bool // of durations in settings: a number below 1000 is in seconds, and not in milliseconds
 
-	// Only for the JSON Schema: the decoder leaves both to the check of the object.
-	Form  func() *regexp.Regexp // of texts: what they match; of object maps: what the names match; nil = anything
-	Needs []string              // keys of which one must be there too; nil = none
+	// Only for the JSON Schema: the decoder leaves these to the check of the object.
+	Form     func() *regexp.Regexp // of texts: what they match; of object maps: what the names match; nil = anything
+	Needs    []string              // keys of which one must be there too; nil = none
+	Excludes []string              // keys that must not be there too
+	Types    []string              // of values: the types of JSON that they have; of text or object maps: what the texts are; nil = any
 
 	Set func(d *Decoder, into any, n *yaml.Node)
 }
@@ -109,6 +112,20 @@ func (o *Object) Add(list func() []Field) {
 func (o *Object) WithCheck(check func(d *Decoder, into any, n *yaml.Node, content []*yaml.Node)) *Object {
 	o.check = check
 	return o
+}
+
+// WithOneOf names keys of which the mapping has exactly one. The check of the object has to report it.
+func (o *Object) WithOneOf(keys ...string) *Object {
+	o.oneOf = keys
+	return o
+}
+
+// ExactlyOne returns the keys of which the object must have exactly one: its bodies, or those of WithOneOf. nil means none.
+func (o *Object) ExactlyOne() []string {
+	if bodies := o.BodyKeys(); bodies != nil {
+		return bodies
+	}
+	return o.oneOf
 }
 
 // WithHint sets what to write instead of a key that the object does not have. The hint can depend on the value.
@@ -266,6 +283,12 @@ func (f Field) WithForm(form func() *regexp.Regexp) Field { f.Form = form; retur
 
 // WithNeeds returns the field as one that has no effect without one of other keys.
 func (f Field) WithNeeds(keys ...string) Field { f.Needs = keys; return f }
+
+// WithExcludes returns the field as one that cannot be there with any of other keys.
+func (f Field) WithExcludes(keys ...string) Field { f.Excludes = keys; return f }
+
+// WithTypes returns the field with the types that its values, or its texts, may have.
+func (f Field) WithTypes(types ...string) Field { f.Types = types; return f }
 
 // AsBody returns the field as one of those of which an object must have exactly one.
 func (f Field) AsBody() Field { f.Body = true; return f }

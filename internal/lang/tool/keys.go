@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/keytable"
 	"github.com/flowrun/flowrun/internal/lang/notifyrule"
+	"github.com/flowrun/flowrun/internal/lang/version"
 )
 
 // This file is the table of keys. It has every key of a definition file, its values, its meaning, its id in
@@ -46,8 +47,8 @@ type Draft struct {
 var toolObject = keytable.NewObject("a tool", "A tool: its name, its parameters and what it runs.", func() []keytable.Field {
 	return append(bodyFields(func(t *Draft) *Step { return &t.single }),
 		keytable.Text("name", "S1-010", "Name of the tool. Default: the file name without its extension.", func(t *Draft, v Text) { t.Name, t.NamePos = v.S, v.Pos }).WithForm(toolName),
-		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text.", func(t *Draft, v string) { t.Description = v }).AsRequired(),
-		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *Draft, v string) { t.Version = v }),
+		keytable.String("description", "S1-011", "What the tool does. People and models choose the tool by this text, so validate warns without it.", func(t *Draft, v string) { t.Description = v }),
+		keytable.String("version", "S1-012", "Version of the tool, a semantic version such as 1.4.0.", func(t *Draft, v string) { t.Version = v }).WithForm(version.Form),
 		keytable.Text("min-cycod-version", "S1-013", "Lowest compatibility level that can run the tool. flowrun version -o json shows the level of flowrun.", func(t *Draft, v Text) { t.MinVersion = &v }),
 		keytable.Text("min-flowrun-version", "S1-013", "Lowest version of flowrun that can run the tool.", func(t *Draft, v Text) { t.MinFlowrun = &v }),
 		keytable.List("changelog", "S1-014", changeObject, "Changes in each version.", func(t *Draft, p Pos) *Change { return add(&t.Changelog, Change{Pos: p}) }),
@@ -154,7 +155,7 @@ func init() {
 			keytable.List("steps", "", stepObject, "Steps of a group. Other steps treat the group as one step.", func(s *Step, p Pos) *Step {
 				return addPointer(&bodyOf[StepGroup](s).Steps, &Step{Pos: p})
 			}).AsBody(),
-			keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() }),
+			keytable.Nested("for-each", "", forEachObject, "Runs the step once for each item of a list.", func(s *Step) *Loop { return s.loop() }).WithExcludes("matrix"),
 			matrix(),
 			handler("on-success", "Steps that run after this one, if it succeeded.", func(s *Step) *[]*Step { return &s.Handlers.OnSuccess }),
 			handler("on-failure", "Steps that run after this one, if it failed.", func(s *Step) *[]*Step { return &s.Handlers.OnFailure }),
@@ -205,7 +206,7 @@ func loopFields() []keytable.Field {
 
 var forEachObject = keytable.NewObject("for-each", "A loop: the step runs once for each item of a list.", func() []keytable.Field {
 	return append([]keytable.Field{
-		keytable.AnyValue("items", "", "The items: a list, a reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired(),
+		keytable.AnyValue("items", "", "The items: a list, a reference to a list, to lines of text or to a JSON array, or an expression such as 1..5.", func(l *Loop, v Value) { l.Items = &v }).AsRequired().WithTypes("array", "string"),
 		keytable.Text("as", "", "Name of the item in the step, as in {item}.", func(l *Loop, v Text) { l.As = &v }).WithDefault("item"),
 		keytable.Text("key", "", "Name of an item in paths and logs, such as {item.name}. Default: its number, counted from 0.", func(l *Loop, v Text) { l.Key = &v }),
 	}, loopFields()...)
@@ -490,7 +491,7 @@ var scheduleObject = keytable.NewObject("a schedule", "When flowrun serve starts
 			func(s *Schedule) *Except { return addPointer(&s.Except, &Except{}) }, func(e *Except, v Text) { e.Days, e.Pos = &v, v.Pos }),
 		keytable.Boolean("skip-if-successful", "", "Skips a scheduled time if the tool has already succeeded since the previous one.", func(s *Schedule, v bool) { s.SkipIfSuccessful = v }).WithDefault("false"),
 	}
-}).WithCheck(checkSchedule)
+}).WithCheck(checkSchedule).WithOneOf("cron", "every")
 
 var exceptObject = keytable.NewObject("except", "A file with days without scheduled times.", func() []keytable.Field {
 	return []keytable.Field{
@@ -553,7 +554,7 @@ var secretObject = keytable.NewObject("a secret", "An environment variable whose
 		keytable.Text("file", "S1-174", "File that contains the value. One newline at its end is removed.", func(s *Secret, v Text) { s.File = &v }),
 		keytable.Text("command", "S1-174", "Program that prints the value, and its arguments. It starts without a shell.", func(s *Secret, v Text) { s.Command = &v }),
 	}
-}).WithCheck(checkSecret)
+}).WithCheck(checkSecret).WithOneOf("env", "file", "command")
 
 var envFileObject = keytable.NewObject("an env file", "A file of environment variables.", func() []keytable.Field {
 	return []keytable.Field{
@@ -702,7 +703,7 @@ type ParameterDraft struct{ *Parameter }
 var parameterObject = keytable.NewObject("a parameter", "A parameter of the tool.", func() []keytable.Field {
 	return []keytable.Field{
 		keytable.Choice("type", "S1-091", typeNames, "Type of the value.", func(p *ParameterDraft, v string) { p.Type = v }).WithDefault("string"),
-		keytable.String("description", "S1-092", "What the parameter is for.", func(p *ParameterDraft, v string) { p.Description = v }).AsRequired(),
+		keytable.String("description", "S1-092", "What the parameter is for. validate warns without it.", func(p *ParameterDraft, v string) { p.Description = v }),
 		keytable.Boolean("required", "S1-093", "Whether a value is required. A default counts as a value.", func(p *ParameterDraft, v bool) { p.Required = v }).WithDefault("false"),
 		keytable.AnyValue("default", "S1-094", "Value if the caller passes none. It may refer to other parameters.", func(p *ParameterDraft, v Value) { p.Default = &v }),
 		keytable.Nested("validation", "S1-095", validationObject, "Rules for the value.", func(p *ParameterDraft) *Validation { return &p.Validation }),

@@ -8,7 +8,7 @@ func Schema() map[string]any {
 	s := keyschema.Of(toolObject, "flowrun tool definition")
 	// An alias runs its base tool and has no body.
 	isAlias := keyschema.Requires("base-tool")
-	s["oneOf"] = append(s["oneOf"].([]any), isAlias)
+	s["anyOf"] = append(s["anyOf"].([]any), isAlias)
 	s["if"] = isAlias
 	s["then"] = map[string]any{"propertyNames": map[string]any{"anyOf": []any{map[string]any{"enum": aliasKeys}, map[string]any{"pattern": "^x-"}}}}
 	return s

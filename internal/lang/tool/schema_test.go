@@ -132,8 +132,7 @@ func definitions(t *testing.T) map[string][]byte {
 // other.
 var blind = []string{
 	"alternative", "bad-min-version", "bad-name-device", "bad-rules", "cache-interactive", "duplicate-step", "group-names-twice", "handler-of-handler", "handler-wait-outside",
-	"loop-as", "loop-both", "loop-items-mapping", "loop-items-number", "loop-items-unquoted", "matrix-empty",
-	"merge-in-security", "name-differs", "name-taken", "number-rules", "octal", "octal-number", "output-schema", "own-example-refused", "resource", "retry-run", "second-document",
+	"loop-as", "merge-in-security", "name-differs", "name-taken", "no-description", "number-rules", "octal", "octal-number", "output-schema", "own-example-refused", "resource", "retry-run", "second-document",
 	"second-document-broken", "shell-template", "state-empty", "test-expectations", "test-parameter", "two-timeouts", "type-mismatch", "unknown-step", "unknown-tag",
 }
 
@@ -176,6 +175,13 @@ func TestSchemaValues(t *testing.T) {
 		{"bash: x\nplatforms: linux", true}, {"bash: x\nplatforms: [linux, macos]", true}, {"bash: x\nplatforms: [amiga]", false},
 		{"bash: x\nstrict: true", true}, {"bash: x\nstrict: yes", false}, {"bash: x\nstrict: 1", false},
 		{"bash: x\ntimeout: 5", true}, {"bash: x\ntimeout: 1m30s", true}, {"bash: x\ntimeout: 1.5h", true}, {"bash: x\ntimeout: .5s", true},
+		{"bash: x\ntimeout: 999us", false}, {"bash: x\ntimeout: 5.5µs", false}, {"bash: x\ntimeout: 999999ns", false}, {"bash: x\ntimeout: 1000us", true}, {"bash: x\ntimeout: 1s5us", true},
+		{"bash: x\nversion: one", false}, {"bash: x\nversion: v1", true}, {"bash: x\nversion: 1.0.0-rc.1+b", true}, {"bash: x\nversion: 1.0.0.0", false},
+		{"bash: x\nschedule: {cron: 0 7 * * *, every: 5m}", false}, {"bash: x\nschedule: [{name: n}]", false}, {"bash: x\nschedule: 0 7 * * *", true}, {"bash: x\nschedule: {every: 5m}", true},
+		{"steps: [{name: a, bash: x, for-each: {items: [1]}, matrix: {a: [1]}}]", false}, {"steps: [{name: a, bash: x, for-each: {items: 1..5}}]", true},
+		{"steps: [{name: a, bash: x, for-each: {items: 5}}]", false}, {"steps: [{name: a, bash: x, matrix: {}}]", false}, {"steps: [{name: a, bash: x, matrix: {include: [{a: 1}]}}]", true},
+		{"bash: x\nstate: {A: 1}", false}, {"bash: x\nstate: {A: float}", false}, {"bash: x\nstate: {A: integer, B: {type: array}}", true},
+		{"bash: x\nenvironment: {secrets: [{name: A}]}", false}, {"bash: x\nenvironment: {secrets: [{name: A, env: B, file: c}]}", false}, {"bash: x\nenvironment: {secrets: [A, {name: B, env: C}]}", true},
 		{"bash: x\ntimeout: 1.s", true}, {"bash: x\ntimeout: +5s", true}, {"bash: x\ntimeout: 1500µs", true},
 		{"bash: x\ntimeout: 0", false}, {"bash: x\ntimeout: -1", false}, {"bash: x\ntimeout: '5'", false}, {"bash: x\ntimeout: soon", false},
 		{"bash: x\ntimeout: 1.5", false}, {"bash: x\ntimeout: 31536000001", false}, {"bash: x\ntimeout: 31536000000", true},

@@ -48,7 +48,7 @@ func stateField() keytable.Field {
 		func(t *Draft, name string, p Pos) *stateDraft {
 			k := addPointer(&t.State, &StateKey{Name: name, Pos: p, Type: "string"})
 			return addPointer(&t.state, &stateDraft{StateKey: k})
-		}, func(k *stateDraft, v Text) { k.Type, k.short = v.S, v })
+		}, func(k *stateDraft, v Text) { k.Type, k.short = v.S, v }).WithTypes(jsonTypes...)
 }
 
 // checkStateKey checks one value of the state.

@@ -3,6 +3,7 @@ package version
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,18 +18,23 @@ type Version struct {
 	Pre                 string // alpha.1 in 1.0.0-alpha.1
 }
 
-var (
-	fullForm  = diagnostic.Pattern(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
-	shortForm = diagnostic.Pattern(`^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`)
+const (
+	full  = `^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})(-((0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*))*))?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`
+	short = `^v?[0-9]{1,9}(\.[0-9]{1,9}){0,2}$`
 )
+
+var fullForm, anyForm = diagnostic.Pattern(full), diagnostic.Pattern(full + "|" + short)
+
+// Form returns the pattern of the texts that Parse accepts.
+func Form() *regexp.Regexp { return anyForm() }
 
 // Parse parses a semantic version. One or two numbers and a leading v are also accepted; exact reports whether
 // the text is a complete semantic version without these deviations.
 func Parse(s string) (v Version, exact, ok bool) {
-	exact = fullForm().MatchString(s)
-	if !exact && !shortForm().MatchString(s) {
+	if !anyForm().MatchString(s) {
 		return Version{}, false, false
 	}
+	exact = fullForm().MatchString(s)
 	s, _, _ = strings.Cut(strings.TrimPrefix(s, "v"), "+")
 	s, v.Pre, _ = strings.Cut(s, "-")
 	for i, part := range strings.Split(s, ".") {
