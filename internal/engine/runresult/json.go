@@ -189,8 +189,12 @@ func inlineText(o *dag.Output, limit int64) (text string, all, invalid bool) {
 	if logNeeded(o, limit) {
 		return text, false, invalid
 	}
-	return text, true, invalid || int64(len(o.Inline)) > o.Size // the journal replaced each invalid byte by a longer character
+	return text, true, invalid || replaced(o)
 }
+
+// replaced reports whether a journal has replaced bytes of the inline text that are not UTF-8: each by a longer character, and
+// not all in a row by one, as in the text of a log.
+func replaced(o *dag.Output) bool { return int64(len(o.Inline)) > o.Size }
 
 // logNeeded reports whether a result holds only the beginning of a stream.
 func logNeeded(o *dag.Output, limit int64) bool {
@@ -208,7 +212,7 @@ type storedText struct {
 // storedTextOf returns a stream that must be read from its log. ok is false if the log is not needed, or if it is gone
 // or incomplete.
 func storedTextOf(o *dag.Output, limit int64) (t storedText, ok bool) {
-	if o == nil || !logNeeded(o, limit) {
+	if o == nil || !logNeeded(o, limit) && (o.File == "" || !replaced(o)) {
 		return storedText{}, false
 	}
 	t = storedText{file: o.File, limit: limit}
