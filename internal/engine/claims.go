@@ -66,6 +66,9 @@ func CheckPools(p *Plan, pools map[string]history.Pool) error {
 	return nil
 }
 
+// ShortRepeat returns a step that repeats for a limited time, with less than shortest between two rounds; "" for none.
+func ShortRepeat(p *Plan, shortest time.Duration) string { return p.compiled.ShortRepeat(shortest) }
+
 // KeepsState reports whether the tool of a plan, or one that it uses, keeps values between its runs.
 func KeepsState(p *Plan) bool { return p.compiled.KeepsState }
 

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"go.temporal.io/api/workflowservice/v1"
+
 	"github.com/flowrun/flowrun/internal/test/waittest"
 )
 
@@ -59,13 +61,23 @@ func TestOtherStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	const reason = "who started the run and all workers need the same --store"
+	run, text := start("run", "./big.yaml", "--progress", "plain", "--store", s.storeDir()) // before there is a worker to compare with
+	waittest.Until(t, "an open run", func() bool {
+		list, err := s.client.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
+		return err == nil && len(list.GetExecutions()) == 1
+	})
 	_, worker := start("worker", "--store", t.TempDir())
-	run, text := start("run", "./big.yaml", "--progress", "plain", "--store", s.storeDir())
 	waittest.Until(t, "the reason in run", func() bool { return text.has("the workers cannot continue the run: ") && text.has(reason) })
 	waittest.Until(t, "the reason in the log of the worker", func() bool { return worker.has(reason) })
 	show, shown := command("show", "latest", "--store", s.storeDir())
 	if err := show.Run(); err == nil || !shown.has(reason) {
 		t.Errorf("show, %v: %s", err, shown.b.String())
+	}
+	for _, args := range [][]string{{"run", "./big.yaml"}, {"worker"}} {
+		second, refused := command(append(args, "--store", s.storeDir())...)
+		if second.Run(); second.ProcessState.ExitCode() != 5 || !refused.has("has another store than this program") {
+			t.Errorf("%v, %v: %s", args, second.ProcessState, refused.b.String())
+		}
 	}
 	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -133,6 +133,9 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		return err
 	}
 	defer l.Close()
+	if err := l.checkStore(ctx); err != nil {
+		return err
+	}
 	flow, err := l.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.Record.ID, TaskQueue: l.queue,
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, StaticSummary: plan.Name(),
 		Memo: map[string]any{interpreter.ToolMemo: plan.Name(), interpreter.CreatedMemo: in.Record.Created}}, interpreter.WorkflowType, in)

@@ -81,6 +81,13 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		return err
 	}
 	defer l.Close()
+	if err := l.checkStore(ctx); err != nil {
+		return err
+	}
+	identity, err := l.markStore(ctx)
+	if err != nil {
+		return err
+	}
 	config, cleanup, err := launch.EngineConfig(nil, f.ConsentFlags, f.parallel)
 	if err != nil {
 		return err
@@ -100,7 +107,7 @@ func work(env *ui.Env, c *cobra.Command, f workerFlags) (err error) {
 		Report: func(run string, notices []notice.Notice, err error) { report(env, run, notices, err) }}
 	defer proc.Keep(procid.DomainOf(config.Leftovers))() // another worker runs the steps again, and waits only for a time
 	failed := make(chan error, 2+len(pools))
-	stopWork, err := host.Start(l.queue, worker.Options{MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
+	stopWork, err := host.Start(l.queue, worker.Options{Identity: identity, MaxConcurrentActivityExecutionSize: cmp.Or(config.Parallel, dag.DefaultParallel()),
 		WorkerStopTimeout: f.drain, OnFatalError: func(err error) { failed <- err }}, pools)
 	if err != nil {
 		return ui.ServiceErrorf("cannot start the worker: %w", err)
