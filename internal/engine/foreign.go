@@ -78,6 +78,7 @@ func (e *Engine) CompileForeign(file string, text []byte) (*Plan, error) {
 		return nil, errors.New("cannot compile a definition of others: Config.Foreign is not set")
 	}
 	def, problems := decode.File(file, text)
+	problems = slices.DeleteFunc(problems, func(d tool.Diagnostic) bool { return d.Code == "name-differs" }) // there is no file
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

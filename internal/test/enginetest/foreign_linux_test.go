@@ -307,6 +307,9 @@ func TestForeignRuns(t *testing.T) {
 	if _, err := e.Run(t.Context(), open, nil, engine.WithRunEnv(engine.RunEnv{Workspace: s.workspace()})); err == nil || !strings.Contains(err.Error(), "cache") {
 		t.Error(err)
 	}
+	if _, err := e.CompileForeign("order.yaml", []byte("name: tea\ndescription: Tea\nbassh: echo\n")); err == nil || strings.Contains(err.Error(), "its file") {
+		t.Errorf("the problems must not be about the name of a file that does not exist: %v", err)
+	}
 	if _, err := engine.New(engine.Config{}).CompileForeign("order.yaml", nil); err == nil {
 		t.Error("this engine is not closed")
 	}
