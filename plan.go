@@ -55,9 +55,6 @@ func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error
 //	// Handler returns when the step with that path runs, if it is in a list of handlers: the key of the list (on-success, on-failure or finally) and the step it belongs to, "" for the tool.
 //	func (p *Plan) Handler(path string) (key, step string)
 //
-//	// HasContainers reports whether steps of the plan, or of the tools it uses, have containers of their own.
-//	func (p *Plan) HasContainers() bool
-//
 //	// Interrupt returns what happens to the step with that path if it was running when the program that ran it was killed: retry, ask or fail.
 //	func (p *Plan) Interrupt(path string) string
 //
@@ -135,9 +132,6 @@ func CompileDefinition(lib *library.Library, def *tool.Definition) (*Plan, error
 //
 //	// Upstream returns the steps that a step waits for directly, without those that another of them waits for.
 //	func (p *Plan) Upstream(step string) []string
-//
-//	// UsesSSH reports whether steps of the plan, or of the tools it uses, run on other machines.
-//	func (p *Plan) UsesSSH() bool
 //
 //	// WaitsFor says in one line what a run of the plan waits for that another program walks, and which step failed before; "" if nobody is asked anything.
 //	func (p *Plan) WaitsFor(run string, s *dag.State) string

@@ -48,27 +48,6 @@ func Queues(p *Plan, pools map[string]history.Pool) bool {
 	return slices.ContainsFunc(p.compiled.Claims, func(c *plan.Claim) bool { return len(c.Locks) > 0 || pools[c.Pool].Slots > 0 })
 }
 
-// CheckPools returns nil if all steps of a plan can get what they want of pools, for programs that share a run and have
-// these pools: of others, a step has one slot, in the order in which steps ask.
-func CheckPools(p *Plan, pools map[string]history.Pool) error {
-	for _, c := range p.compiled.Claims {
-		has := pools[c.Pool].Slots
-		switch {
-		case c.Pool == "":
-		case has > 0 && has < c.Slots:
-			return fmt.Errorf("step %s wants %d slots of pool %s, which has %d in the settings", c.Path, c.Slots, c.Pool, has)
-		case has == 0 && c.Slots > 1:
-			return fmt.Errorf("step %s wants %d slots of pool %s, and the settings do not say how many it has: set pools.%s", c.Path, c.Slots, c.Pool, c.Pool)
-		case has == 0 && c.Priority != 0:
-			return fmt.Errorf("step %s has a priority, and the settings do not say how many slots pool %s has: set pools.%s", c.Path, c.Pool, c.Pool)
-		}
-	}
-	return nil
-}
-
-// ShortRepeat returns a step that repeats for a limited time, with less than shortest between two rounds; "" for none.
-func ShortRepeat(p *Plan, shortest time.Duration) string { return p.compiled.ShortRepeat(shortest) }
-
 // KeepsState reports whether the tool of a plan, or one that it uses, keeps values between its runs.
 func KeepsState(p *Plan) bool { return p.compiled.KeepsState }
 

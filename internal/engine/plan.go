@@ -183,14 +183,8 @@ func (p *Plan) StateID() history.StateID { return call.StateID(p.compiled.Defini
 // StateDefaults returns the values that the tool declares, with their defaults.
 func (p *Plan) StateDefaults() []history.StateValue { return call.StateDefaults(p.compiled.Definition) }
 
-// UsesSSH reports whether steps of the plan, or of the tools it uses, run on other machines.
-func (p *Plan) UsesSSH() bool { return p.compiled.UsesSSH() }
-
 // KeepsArtifacts reports whether steps of the plan, or of the tools it uses, have artifacts.
 func (p *Plan) KeepsArtifacts() bool { return p.compiled.KeepsArtifacts() }
-
-// HasContainers reports whether steps of the plan, or of the tools it uses, have containers of their own.
-func (p *Plan) HasContainers() bool { return p.compiled.HasContainers() }
 
 // Secret reports whether a parameter's value is masked: environment.secrets or some masked-values name it.
 func (p *Plan) Secret(param string) bool { return p.compiled.Secret(param) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/launch"
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -108,6 +109,7 @@ type validateFlags struct {
 	fix      bool
 	dryRun   bool
 	against  string
+	on       string
 }
 
 func newValidateFlags() validateFlags { return validateFlags{output: "text", limit: ui.MaxDiagnostics} }
@@ -135,7 +137,8 @@ The command exits with 3 if a definition has an error.`,
   flowrun validate --fix --dry-run deploy.yaml
   flowrun validate --detailed --strict deploy.yaml
   flowrun validate -o json | jq .diagnostics
-  flowrun validate --against old/deploy.yaml deploy.yaml`,
+  flowrun validate --against old/deploy.yaml deploy.yaml
+  flowrun validate --on temporal deploy.yaml`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
@@ -151,6 +154,7 @@ The command exits with 3 if a definition has an error.`,
 	fl.BoolVar(&f.detailed, "detailed", false, "add best-practice notes, each with a reason and a recommendation")
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
 	fl.StringVar(&f.against, "against", "", "report parameter changes without a new major version that break callers of the older definitions at this `path` (a file or folder)")
+	fl.StringVar(&f.on, "on", "", "also report what is refused on this `engine`: temporal")
 	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 shows all")
 	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
@@ -164,6 +168,9 @@ func (f *validateFlags) check(c *cobra.Command) error {
 	if f.limit < 0 {
 		return ui.Usagef(c, "--limit must be at least 1, or 0 for all")
 	}
+	if f.on != "" && f.on != "temporal" {
+		return ui.Usagef(c, "--on %q is not an engine with limits of its own: write temporal", f.on)
+	}
 	if f.dryRun && !f.fix {
 		return ui.Usagef(c, "--dry-run requires --fix")
 	}
@@ -174,6 +181,13 @@ func (f *validateFlags) check(c *cobra.Command) error {
 // with found, which are known already.
 func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateFlags) error {
 	v := &validation{env: env, flags: f, lib: env.Library(), found: found, ids: namesInFolders{}, texts: map[string][]byte{}}
+	if f.on != "" {
+		settings, err := ui.RunSettings(env, ui.InteractionFlags{})
+		if err != nil {
+			return err
+		}
+		v.pools = settings.Pools()
+	}
 	if f.against != "" {
 		var err error
 		if v.older, err = olderDefinitions(env.Library(), f.against); err != nil {
@@ -248,6 +262,7 @@ type validation struct {
 	flags validateFlags
 	lib   *library.Library
 	older map[string]*tool.Definition // by name
+	pools map[string]history.Pool     // of the settings, for the flag on
 	found tool.Diagnostics
 	sound []*tool.Definition // those without errors
 	ids   namesInFolders
@@ -274,6 +289,9 @@ func (v *validation) validateTarget(t target) error {
 		return ui.MarkMissing(err, t.name)
 	default:
 		v.found = append(v.found, p.Warnings...)
+		if v.flags.on != "" {
+			v.found = append(v.found, engine.NotOnTemporal(p, v.pools)...)
+		}
 	}
 	if def, found, err := v.lib.Lookup(t.name, nil); err == nil {
 		v.checkDuplicate(t, def, found)

@@ -13,22 +13,14 @@ type Claim struct {
 
 // FindClaims returns the claims of all steps, also of those in groups and in tools that the plan uses.
 func (p *Plan) FindClaims() (list []*Claim) {
-	visited := map[*Plan]bool{}
-	var visit func(p *Plan, prefix string)
-	visit = func(p *Plan, prefix string) {
-		visited[p] = true
-		for _, s := range p.Steps {
-			if s.Claim != nil {
-				if s.Claim.Path == "" {
-					s.Claim.Path = prefix + s.Def.Name
-				}
-				list = append(list, s.Claim)
-			}
-			if s.Nested != nil && !visited[s.Nested] {
-				visit(s.Nested, prefix+s.Def.Name+"/")
-			}
+	p.EachUsed(func(path string, s *Step) {
+		if s.Claim == nil {
+			return
 		}
-	}
-	visit(p, "")
+		if s.Claim.Path == "" {
+			s.Claim.Path = path
+		}
+		list = append(list, s.Claim)
+	})
 	return list
 }

@@ -86,6 +86,23 @@ func (p *Plan) Each(visit func(*Step)) {
 	}
 }
 
+// EachUsed calls visit for every step of the tool, including those in groups and in tools that it uses, with its path where
+// the plan has it first.
+func (p *Plan) EachUsed(visit func(path string, s *Step)) {
+	visited := map[*Plan]bool{}
+	var each func(p *Plan, prefix string)
+	each = func(p *Plan, prefix string) {
+		visited[p] = true
+		for _, s := range p.Steps {
+			visit(prefix+s.Def.Name, s)
+			if s.Nested != nil && !visited[s.Nested] {
+				each(s.Nested, prefix+s.Def.Name+"/")
+			}
+		}
+	}
+	each(p, "")
+}
+
 // StepWord returns a step's path as you write it on a command line: quoted if it contains characters that a shell
 // would interpret, such as the brackets of an item.
 func StepWord(path string) string {

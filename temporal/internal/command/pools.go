@@ -1,12 +1,9 @@
 package command
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,18 +45,8 @@ func usedPools(p *engine.Plan, settings map[string]history.Pool) map[string]hist
 
 // checkPlan refuses what no worker could carry out as a local run does.
 func checkPlan(p *engine.Plan, settings map[string]history.Pool) error {
-	var err error
-	if p.HasContainers() {
-		err = errors.New("it has steps with container, which workers do not start; use security.isolation: container, or run it with flowrun")
-	}
-	if err == nil && p.RunAttempts() > 1 {
-		err = errors.New("it has retry-run, and workers do not retry runs; use error-handling.retry in its steps, or flowrun run")
-	}
-	if step := engine.ShortRepeat(p, time.Second); err == nil && step != "" {
-		err = fmt.Errorf("step %s repeats for a limited time with less than a second between two rounds, and the timers of a service are not so exact: it would have fewer rounds; use every: 1s, or max instead of timeout", step)
-	}
-	if err = cmp.Or(err, engine.CheckPools(p, settings)); err != nil {
-		return refused(p.Name(), err.Error())
+	if found := engine.NotOnTemporal(p, settings); len(found) > 0 {
+		return refused(p.Name(), found[0].Message+"; "+found[0].Hint)
 	}
 	return nil
 }
