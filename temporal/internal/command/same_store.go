@@ -25,10 +25,10 @@ func (l *link) markStore(ctx context.Context) (identity string, err error) {
 		return "", fmt.Errorf("cannot write to the store %s: %w", l.store, err)
 	}
 	go func() {
-		for t := time.NewTicker(datastore.RenewAfter / 2); ; {
+		for t := time.NewTicker((margin - datastore.RenewAfter) / 2); ; { // so it is never older than margin, and prune keeps it
 			select {
 			case <-t.C:
-				_ = m.Put(ctx) // the next one is early enough
+				_ = m.Put(ctx) // if it fails, the next one renews it
 			case <-ctx.Done():
 				t.Stop()
 				return

@@ -20,7 +20,7 @@ func NewMarker(s Store) *Marker {
 // Digest returns the digest of the marker.
 func (m *Marker) Digest() string { return Digest([]byte(m.text)) }
 
-// Put puts the marker into the store, or renews it. It is to be called at least once in RenewAfter.
+// Put puts the marker into the store, or renews it if it is older than RenewAfter.
 func (m *Marker) Put(ctx context.Context) error {
 	return m.store.Put(ctx, m.Digest(), strings.NewReader(m.text), int64(len(m.text)))
 }
