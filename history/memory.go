@@ -212,20 +212,7 @@ func (m *Memory) Runs(_ context.Context, q Query) ([]RunInfo, error) {
 			past = info.ID == q.Before
 			continue
 		}
-		switch {
-		case !strings.HasPrefix(info.ID, q.Prefix),
-			q.Tool != "" && info.Tool != q.Tool,
-			q.Tools != nil && !slices.Contains(q.Tools, info.Tool),
-			q.Folder != "" && !within(q.Folder, run.record),
-			q.Origin != "" && info.Origin != q.Origin,
-			q.Kind != "" && !strings.HasPrefix(info.Origin, q.Kind+":"),
-			q.Direct && info.Origin != "",
-			len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
-			q.Open && !info.Ended.IsZero(),
-			slices.ContainsFunc(q.Labels, func(l Label) bool { return !l.In(info.Labels) }),
-			info.Started.Before(q.Since),
-			!q.RetryDue.IsZero() && (info.RetryAt.IsZero() || info.RetryAt.After(q.RetryDue)),
-			!q.Until.IsZero() && !info.Started.Before(q.Until):
+		if !q.Selects(info) || q.Folder != "" && !within(q.Folder, run.record) {
 			continue
 		}
 		if q.WithParams {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,6 +190,7 @@ type RunInfo struct {
 	Tool     string
 	RetryOf  string
 	Origin   string
+	Engine   string     // that has the run, if a list has runs of several: "temporal", or "" for that of this machine
 	Status   dag.Status // Running while it has a living owner, Pending while that waits in the queue, Waiting, or Interrupted when its owner was killed or gave up
 	ExitCode int
 	Reason   string
@@ -273,6 +275,26 @@ type Query struct {
 
 // Label is a label that a run must have. The Value "" stands for any.
 type Label struct{ Name, Value string }
+
+// Selects reports whether a run is one of those of the query, by everything but Folder, Before and Limit.
+func (q *Query) Selects(info RunInfo) bool {
+	switch {
+	case !strings.HasPrefix(info.ID, q.Prefix),
+		q.Tool != "" && info.Tool != q.Tool,
+		q.Tools != nil && !slices.Contains(q.Tools, info.Tool),
+		q.Origin != "" && info.Origin != q.Origin,
+		q.Kind != "" && !strings.HasPrefix(info.Origin, q.Kind+":"),
+		q.Direct && info.Origin != "",
+		len(q.Status) > 0 && !slices.Contains(q.Status, info.Status),
+		q.Open && !info.Ended.IsZero(),
+		slices.ContainsFunc(q.Labels, func(l Label) bool { return !l.In(info.Labels) }),
+		info.Started.Before(q.Since),
+		!q.RetryDue.IsZero() && (info.RetryAt.IsZero() || info.RetryAt.After(q.RetryDue)),
+		!q.Until.IsZero() && !info.Started.Before(q.Until):
+		return false
+	}
+	return true
+}
 
 // In reports whether the label is one of labels.
 func (l Label) In(labels map[string]string) bool {
