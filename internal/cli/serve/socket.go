@@ -20,6 +20,7 @@ type stateSocket struct {
 	serve    func(net.Listener)
 	listener net.Listener // nil while another service uses the socket
 	file     socketFile
+	problem  string // why it could not listen the last time; reported when it changes
 	quit     chan struct{}
 	work     sync.WaitGroup
 }
@@ -42,10 +43,13 @@ func newStateSocket(path string, log *slog.Logger, serve func(net.Listener)) *st
 func (s *stateSocket) open() {
 	l, err := listenUnix(s.path)
 	if err != nil {
-		s.log.Warn("cannot listen on the socket of the state directory; commands cannot reach this service", "socket", s.path, "error", err.Error())
+		if s.problem != err.Error() {
+			s.problem = err.Error()
+			s.log.Warn("cannot listen on the socket of the state directory; commands cannot reach this service", "socket", s.path, "error", s.problem)
+		}
 		return
 	}
-	s.listener, s.file = l, socketFileOf(s.path)
+	s.listener, s.file, s.problem = l, socketFileOf(s.path), ""
 	s.serve(l)
 }
 

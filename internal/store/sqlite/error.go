@@ -28,6 +28,8 @@ const (
 	ReadOnly Code = "read-only" // it cannot be written
 	Full     Code = "full"      // there is no space left
 	Files    Code = "files"     // the process has too many open files
+	Place    Code = "place"     // the file system cannot do what SQLite needs
+	Unsaved  Code = "unsaved"   // the system did not take what was written
 	Failed   Code = "failed"    // anything else
 )
 
@@ -45,6 +47,8 @@ var advice = map[Code]string{
 	ReadOnly: "cannot be opened or written; check the permissions of the file and its folder, and how the disk is mounted",
 	Full:     "has no space left on its disk; free some space and try again",
 	Files:    "cannot be opened because too many files are open; raise the limit (ulimit -n) or run fewer processes at once",
+	Place:    "is in a file system that cannot share memory or locks between programs, which SQLite needs (sshfs and other network file systems cannot); use a state directory on a local disk, named by FLOWRUN_STATE_DIR",
+	Unsaved:  "cannot be written: a limit for the size of files (ulimit -f) or a quota has been reached, or the disk has failed",
 	Failed:   "failed",
 }
 
@@ -91,6 +95,12 @@ func (d *db) codeOf(code int) Code {
 		return Full // the -shm file could not grow
 	case code&0xff == lib.SQLITE_CANTOPEN:
 		return d.codeOfOpenFailure()
+	}
+	switch code {
+	case lib.SQLITE_IOERR_SHMMAP, lib.SQLITE_IOERR_SHMOPEN, lib.SQLITE_IOERR_SHMLOCK, lib.SQLITE_IOERR_LOCK, lib.SQLITE_IOERR_MMAP:
+		return Place
+	case lib.SQLITE_IOERR_WRITE, lib.SQLITE_IOERR_FSYNC, lib.SQLITE_IOERR_TRUNCATE, lib.SQLITE_IOERR_DIR_FSYNC:
+		return Unsaved
 	}
 	switch code & 0xff {
 	case lib.SQLITE_CORRUPT:
