@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/observe/telemetry"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/procid"
 )
 
 func checkVersion() []finding {
@@ -109,7 +110,9 @@ func probeWrite(dir string) error {
 // memory.
 func checkSupervision() []finding {
 	var list []finding
-	if proc.IsReaper() || runtime.GOOS == "windows" { // there jobs hold them
+	if err := procid.CheckTable(); err != nil {
+		list = append(list, warning("processes", "without it flowrun ends process groups only, and cannot tell who runs", "%v", err))
+	} else if proc.IsReaper() || runtime.GOOS == "windows" { // there jobs hold them
 		list = append(list, passed("processes", "flowrun can stop whole process trees, including processes that leave the process group of their step"))
 	} else {
 		list = append(list, warning("processes", "only Linux and Windows support this; stop programs that become daemons yourself",

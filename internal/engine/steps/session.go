@@ -187,6 +187,9 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the null device: %w", err)
 	}
+	if err := procid.CheckTable(); errors.Is(err, procid.ErrNotMounted) { // log files are opened by it
+		return nil, fmt.Errorf("cannot start steps: %w", err)
+	}
 	if dir := o.unnamedLogs(); dir != "" {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("cannot create the log folder %q: %w", dir, err)

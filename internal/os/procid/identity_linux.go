@@ -3,7 +3,6 @@ package procid
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,12 +28,8 @@ func (i Identity) state() Liveness {
 	return Unknown // the pid is taken, and /proc hides by whom
 }
 
-// ownStart returns when this process started. It is 0 if /proc is missing or belongs to another pid
-// namespace, in which this process has another pid.
+// ownStart returns when this process started, 0 if ReadEntry cannot read it.
 func ownStart() uint64 {
-	if link, err := os.Readlink("/proc/self"); err != nil || link != strconv.Itoa(os.Getpid()) {
-		return 0
-	}
 	var buf [1024]byte
 	e, _ := ReadEntry(os.Getpid(), buf[:])
 	return e.Start

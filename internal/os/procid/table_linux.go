@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -32,10 +33,35 @@ type Table []Entry
 // it, because shells reorder their environment.
 const environMax = 1 << 20
 
-// ReadTable lists all processes. It reads the marks only of processes that started at or after
+// Problems of /proc.
+var (
+	ErrNotMounted = errors.New("/proc is not mounted; mount it (mount -t proc proc /proc)")
+	ErrForeign    = errors.New("/proc shows the processes of another PID namespace; mount the own one (mount -t proc proc /proc, or bwrap --proc /proc)")
+)
+
+// CheckTable returns nil if /proc is there and shows the PID namespace of this process, and otherwise one of its
+// problems. In another namespace the numbers are those of others.
+func CheckTable() error { return checkTable() }
+
+var checkTable = sync.OnceValue(func() error {
+	switch link, err := os.Readlink("/proc/self"); {
+	case err == nil && link == strconv.Itoa(os.Getpid()):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat("/proc/version"); err != nil {
+			return ErrNotMounted
+		}
+	}
+	return ErrForeign
+})
+
+// ReadTable lists all processes. It returns an error if /proc does not show those of this PID namespace. It reads the marks only of processes that started at or after
 // since (in clock ticks since boot): older ones cannot belong to the run. It leaves out processes
 // that end while it reads.
 func ReadTable(since uint64) (Table, error) {
+	if err := checkTable(); err != nil {
+		return nil, err
+	}
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -64,9 +90,13 @@ func ReadTable(since uint64) (Table, error) {
 	return t, nil
 }
 
-// ReadEntry reads one process. It returns false if there is no such process, or if /proc hides it.
+// ReadEntry reads one process. It returns false if there is no such process, or if /proc hides it or shows another PID
+// namespace.
 // buf is used for reading.
 func ReadEntry(pid int, buf []byte) (Entry, bool) {
+	if checkTable() != nil {
+		return Entry{}, false
+	}
 	n, err := ReadInto("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	if err != nil {
 		return Entry{}, false
