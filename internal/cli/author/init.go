@@ -12,8 +12,8 @@ import (
 	"github.com/flowrun/flowrun/docs"
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/lang/scaffold"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // initCommand returns the command that writes example definitions into a project.
@@ -91,7 +91,7 @@ func writeTemplate(env *ui.Env, dir, template string) error {
 	i := slices.IndexFunc(scaffold.Templates(), func(t scaffold.Template) bool { return t.Name == template })
 	fmt.Fprintf(env.Stderr, "Next:\n")
 	if here, err := os.Getwd(); err == nil && ui.AbsPath(dir) != here {
-		fmt.Fprintf(env.Stderr, "  cd %s\n", plan.StepWord(dir))
+		fmt.Fprintf(env.Stderr, "  cd %s\n", shellword.Sh(dir))
 	}
 	fmt.Fprintf(env.Stderr, `  %s
   flowrun tool test           run the tests in the definitions

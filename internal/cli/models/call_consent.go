@@ -14,6 +14,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/gostep"
 	"github.com/flowrun/flowrun/internal/model/policy"
 	"github.com/flowrun/flowrun/internal/observe/audit"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/registry"
 )
@@ -76,7 +77,7 @@ func (d *approver) advice() string {
 	facts := d.flags.ModelFacts(d.plan.Tools(), d.request.Tool)
 	hint := "Make the call at a terminal, where flowrun asks you."
 	if !slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.Elevated }) {
-		hint = fmt.Sprintf("Allow it with --auto-approve tool:%s, or approvals.allow in config.yaml. At a terminal flowrun asks you.", cmp.Or(facts[0].Written, facts[0].File, facts[0].Name))
+		hint = fmt.Sprintf("Allow it with --auto-approve %s, or approvals.allow in config.yaml. At a terminal flowrun asks you.", shellword.Sh("tool:"+cmp.Or(facts[0].Written, facts[0].File, facts[0].Name)))
 	}
 	if slices.ContainsFunc(facts, func(t policy.Tool) bool { return t.File != "" && t.Place == policy.Project }) {
 		hint += " flowrun trust makes the settings of the project apply, and the names and tags of its tools count."

@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/catalog"
 )
@@ -31,7 +32,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 		return ui.Usagef(c, "--output combined cannot be combined with --detach, which does not wait for output; flowrun logs RUN prints it")
 	}
 	if catalog.IsPath(args[0]) {
-		return ui.Usagef(c, "the service runs tools by name, but %[1]s is a file; add it as a tool (flowrun tool add NAME --from-file %[1]s), or run it without --detach", args[0])
+		return ui.Usagef(c, "the service runs tools by name, but %s is a file; add it as a tool (flowrun tool add NAME --from-file %s), or run it without --detach", args[0], shellword.Sh(args[0]))
 	}
 	r, err := parse(env, c, args, f, nil)
 	if err != nil {

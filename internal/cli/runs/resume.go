@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/preview"
 	"github.com/flowrun/flowrun/internal/engine/runresult"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 func resumeCommand(env *ui.Env) *cobra.Command {
@@ -281,9 +282,9 @@ func limitOf(p *engine.RecordedRun) (to, rest string) {
 	case r.WithoutUpstream && r.RetryOf != "":
 		return r.Only + " alone", "flowrun retry " + r.RetryOf
 	case r.WithoutUpstream:
-		return r.Only + " alone", "flowrun run " + r.Tool
+		return r.Only + " alone", "flowrun run " + shellword.Sh(r.Tool)
 	case r.Only != "":
-		return r.Only + " and its upstream steps", "flowrun run " + r.Tool + ", without --until"
+		return r.Only + " and its upstream steps", "flowrun run " + shellword.Sh(r.Tool) + ", without --until"
 	}
 	return "", ""
 }
@@ -315,7 +316,7 @@ func warnOfCleaned(env *ui.Env, g *engine.Continuation, run string) {
 		for len(rest) > 0 && rest[0].By == by {
 			kept, rest = append(kept, rest[0].Step), rest[1:]
 		}
-		env.Notef("  note: %s has run after %s; if that undid their work, stop this and use flowrun retry %s --from %s", by, ui.Listed(kept), run, plan.StepWord(string(kept[0])))
+		env.Notef("  note: %s has run after %s; if that undid their work, stop this and use flowrun retry %s --from %s", by, ui.Listed(kept), run, shellword.Sh(string(kept[0])))
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/cli/ui"
-	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/runresult"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -27,7 +27,7 @@ func suggestAnswers(env *ui.Env, r *runresult.Result) {
 			ui.Suggest(env, "for all questions: flowrun show %s", r.ID)
 			return
 		}
-		ui.Suggest(env, "to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, plan.StepWord(s.ID))
+		ui.Suggest(env, "to answer: flowrun approve %s %s, or flowrun reject %[1]s %[2]s", r.ID, shellword.Sh(s.ID))
 	}
 }
 
@@ -61,11 +61,11 @@ func SuggestNext(env *ui.Env, r *runresult.Result, changed []string) {
 		return
 	}
 	if dag.IsNotStarted(r.Reason) {
-		ui.Suggest(env, "no step has run; after fixing the cause, start it again: flowrun run %s", r.Tool)
+		ui.Suggest(env, "no step has run; after fixing the cause, start it again: flowrun run %s", shellword.Sh(r.Tool))
 		return
 	}
 	if step := r.FirstFailed(); step != "" {
-		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, plan.StepWord(step))
+		ui.Suggest(env, "to see its output: flowrun logs %s %s", r.ID, shellword.Sh(step))
 	}
 	if allSucceeded(r) {
 		ui.Suggest(env, "no step is left to run; run the tool again")

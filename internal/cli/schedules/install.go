@@ -20,6 +20,7 @@ import (
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/os/proc"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
@@ -183,7 +184,7 @@ func reportUnsupported(env *ui.Env, e timetable.Entry, cron bool) {
 		fmt.Fprintf(env.Stderr, "  - %s\n", text)
 	}
 	if !e.Paused {
-		fmt.Fprintf(env.Stderr, "  - if flowrun serve is also running, both start the tool; to prevent this: flowrun schedule pause %s\n", e.Title)
+		fmt.Fprintf(env.Stderr, "  - if flowrun serve is also running, both start the tool; to prevent this: flowrun schedule pause %s\n", shellword.Sh(e.Title))
 	}
 }
 
@@ -191,6 +192,9 @@ func reportUnsupported(env *ui.Env, e timetable.Entry, cron bool) {
 // belongs to something else.
 func installUnits(env *ui.Env, in installation, f installFlags, units []unit) error {
 	for _, u := range units { // before anything is written, so that either all units are or none
+		if strings.ContainsAny(u.id, "\r\n") { // the rest of the path would be lines of the unit
+			return fmt.Errorf("cannot write %s: the path of the project, %q, has a line break", u.name, u.id)
+		}
 		text, err := os.ReadFile(filepath.Join(in.folder(), u.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
 )
@@ -92,7 +93,7 @@ history keeps earlier runs.`,
 				}
 				for _, e := range list {
 					if e.By == "" {
-						return fmt.Errorf("cannot remove schedule %s: it is part of a definition; remove it from %s, or pause it: flowrun schedule pause %s", e.Title, e.Source, e.Title)
+						return fmt.Errorf("cannot remove schedule %s: it is part of a definition; remove it from %s, or pause it: flowrun schedule pause %s", e.Title, e.Source, shellword.Sh(e.Title))
 					}
 				}
 				for _, e := range list {

@@ -1,10 +1,14 @@
 package schedules
 
 import (
+	"io"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/cron"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
@@ -56,7 +60,7 @@ func TestParameterWords(t *testing.T) {
 	}{
 		{"plain", "A=plain", `"A=plain"`, "A=plain"},
 		{"two words", "A=two words", `"A=two words"`, "'A=two words'"},
-		{"it's $HOME", "A=it's $HOME", `"A=it's $$HOME"`, `'A=it'"'"'s $HOME'`},
+		{"it's $HOME", "A=it's $HOME", `"A=it's $$HOME"`, `'A=it'\''s $HOME'`},
 		{"5% \"x\"", `A:="5\u0025 \"x\""`, `"A:=\"5\\u0025 \\\"x\\\"\""`, ""},
 		{"a\nb", `A:="a\nb"`, `"A:=\"a\\nb\""`, ""},
 		{"@file", `A:="@file"`, `"A:=\"@file\""`, `'A:="@file"'`},
@@ -67,11 +71,32 @@ func TestParameterWords(t *testing.T) {
 		e := timetable.Entry{Schedule: schedule.Schedule{Tool: "t", Params: map[string]any{"A": c.value}}}
 		words := in.runCommand(e)
 		word := words[len(words)-1]
-		if word != c.word || quoteForUnit(word) != c.unit {
-			t.Errorf("%#v: %s, in a unit %s; want %s and %s", c.value, word, quoteForUnit(word), c.word, c.unit)
+		if word != c.word || shellword.UnitArgument(word) != c.unit {
+			t.Errorf("%#v: %s, in a unit %s; want %s and %s", c.value, word, shellword.UnitArgument(word), c.word, c.unit)
 		}
-		if c.crontabs != "" && quoteForShell(word) != c.crontabs {
-			t.Errorf("%#v: in a crontab %s, want %s", c.value, quoteForShell(word), c.crontabs)
+		if c.crontabs != "" && shellword.Sh(word) != c.crontabs {
+			t.Errorf("%#v: in a crontab %s, want %s", c.value, shellword.Sh(word), c.crontabs)
 		}
+	}
+}
+
+// TestUnitPlaces: systemd replaces variables in arguments alone, so a $ is doubled nowhere else.
+func TestUnitPlaces(t *testing.T) {
+	in := installation{program: "/opt/a$b 5%/flowrun", state: "/s$t"}
+	text := in.serviceUnit("id", "about 5%", "/w$d 5%", "exec", "", []string{in.program, "run", "A=$x"})
+	for _, line := range []string{`Description=about 5%%`, `WorkingDirectory=/w$d 5%%`, `Environment="FLOWRUN_STATE_DIR=/s$t"`, `ExecStart="/opt/a$b 5%%/flowrun" "run" "A=$$x"`} {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("%s is not in\n%s", line, text)
+		}
+	}
+}
+
+// TestLineBreakInPath: a folder whose name has a line break adds no line to a unit.
+func TestLineBreakInPath(t *testing.T) {
+	env := &ui.Env{Terminal: ui.Terminal{Stdout: io.Discard, Stderr: io.Discard}}
+	in := installation{program: "/usr/bin/flowrun", home: t.TempDir()}
+	err := installUnits(env, in, installFlags{dryRun: true}, []unit{in.serveUnit("/p\nExecStartPre=/bin/touch ran")})
+	if err == nil || !strings.Contains(err.Error(), "has a line break") {
+		t.Errorf("%v", err)
 	}
 }

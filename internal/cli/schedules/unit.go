@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
@@ -67,14 +68,6 @@ func parameterArgument(name string, v any) string {
 	return name + ":=" + ascii.String()
 }
 
-// quoteForUnit quotes a word for ExecStart and similar keys of systemd.
-func quoteForUnit(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`, `$`, `$$`, "\n", `\n`).Replace(s) + `"`
-}
-
-// escapeUnitPath escapes a path for WorkingDirectory, where systemd does not support quotes.
-func escapeUnitPath(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `%%`).Replace(s) }
-
 // marker returns the first line of every file and entry that flowrun writes here. It contains the
 // id of the schedule.
 func marker(id string) string { return "# flowrun schedule install: " + id + "\n" }
@@ -86,23 +79,19 @@ func unitName(e timetable.Entry) string { return "flowrun-" + strings.ReplaceAll
 // serviceUnit returns a service unit that runs a command of flowrun. wanted is the target that
 // starts it, or "" for the service of a timer.
 func (in installation) serviceUnit(id, about, dir, kind, wanted string, words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quoteForUnit(w)
-	}
 	var b strings.Builder
 	b.WriteString(marker(id))
 	fmt.Fprintf(&b, "[Unit]\nDescription=%s\n", strings.ReplaceAll(about, "%", "%%"))
 	if in.system {
 		b.WriteString("After=network-online.target\nWants=network-online.target\n")
 	}
-	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, escapeUnitPath(dir))
+	fmt.Fprintf(&b, "\n[Service]\nType=%s\nWorkingDirectory=%s\n", kind, shellword.UnitPath(dir))
 	// The user's secrets and settings, which must not be part of the unit; %E is ~/.config or /etc.
 	b.WriteString("EnvironmentFile=-%E/flowrun/environment\n")
 	if in.state != "" {
-		fmt.Fprintf(&b, "Environment=%s\n", quoteForUnit("FLOWRUN_STATE_DIR="+in.state))
+		fmt.Fprintf(&b, "Environment=%s\n", shellword.Unit("FLOWRUN_STATE_DIR="+in.state))
 	}
-	fmt.Fprintf(&b, "ExecStart=%s\nKillMode=mixed\nTimeoutStopSec=120\n", strings.Join(quoted, " "))
+	fmt.Fprintf(&b, "ExecStart=%s %s\nKillMode=mixed\nTimeoutStopSec=120\n", shellword.Unit(words[0]), shellword.Join(shellword.UnitArgument, words[1:]))
 	if wanted != "" {
 		fmt.Fprintf(&b, "Restart=on-failure\n\n[Install]\nWantedBy=%s\n", wanted)
 	}
@@ -136,10 +125,7 @@ func (in installation) crontabLine(e timetable.Entry) (string, error) {
 		words = append([]string{"FLOWRUN_STATE_DIR=" + in.state}, words...)
 		words = append([]string{"env"}, words...)
 	}
-	for i, w := range words {
-		words[i] = quoteForShell(w)
-	}
-	line := when + " cd " + quoteForShell(dir) + " && " + strings.Join(words, " ")
+	line := when + " cd " + shellword.Sh(dir) + " && " + shellword.Join(shellword.Sh, words)
 	if strings.ContainsAny(line, "%\n\r") {
 		return "", errors.New("a path contains % or a line break, which cannot be escaped safely in a crontab")
 	}
@@ -152,14 +138,6 @@ func (in installation) dir(e timetable.Entry) string {
 		return e.Project
 	}
 	return in.home
-}
-
-// quoteForShell quotes a word for the shell, if necessary.
-func quoteForShell(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@+,-") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'"'"'`) + "'"
 }
 
 // unsupportedFeatures returns the features of a schedule that systemd, or cron, does not support.

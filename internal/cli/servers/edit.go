@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/model/servername"
 	"github.com/flowrun/flowrun/internal/os/editedfile"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/config"
 )
@@ -65,7 +66,7 @@ func add(env *ui.Env, c *cobra.Command, args []string, f addFlags) error {
 	if err := config.AddServer(file, args[0], keys); err != nil {
 		return fmt.Errorf("cannot add the MCP server: %w", err)
 	}
-	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], console.ShortPath(file.Path), args[0])
+	env.Notef("added the MCP server %s to %s; to try it: flowrun mcp test %s", args[0], console.ShortPath(file.Path), shellword.Sh(args[0]))
 	if f.project {
 		env.Notef("it is used when you trust the project: flowrun trust")
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
 
@@ -41,7 +42,7 @@ func toolText(plan *engine.Plan, name string) string {
 	for _, t := range def.Tests {
 		fmt.Fprintf(&b, "  %s%s\n", console.Clean(t.Name), ui.AfterColon(paragraph(t.Description, "    ")))
 	}
-	fmt.Fprintf(&b, "\nflowrun run %s --dry-run shows what would run. flowrun help run explains the flags.\n", console.Clean(name))
+	fmt.Fprintf(&b, "\nflowrun run %s --dry-run shows what would run. flowrun help run explains the flags.\n", console.Clean(shellword.Sh(name)))
 	return b.String()
 }
 
@@ -56,7 +57,7 @@ func paragraph(text, indent string) string {
 
 // usageLine returns the command that runs the tool. Parameters that can be omitted are in brackets.
 func usageLine(def *tool.Definition, name string) string {
-	words := []string{"flowrun run " + console.Clean(name)}
+	words := []string{"flowrun run " + console.Clean(shellword.Sh(name))}
 	for _, p := range def.Parameters {
 		if p.Deprecated {
 			continue

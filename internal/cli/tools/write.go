@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/complete"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/toolfiles"
 	"github.com/flowrun/flowrun/library"
@@ -119,15 +119,13 @@ func exampleCommand(def *tool.Definition) string {
 			words = append(words, p.Name+"="+sampleValue(p))
 		}
 	}
-	return strings.Join(words, " ")
+	return shellword.Join(shellword.Sh, words)
 }
 
-// sampleValue returns an example value that needs no quoting in a shell, or "...".
+// sampleValue returns an example value, or "...".
 func sampleValue(p *tool.Parameter) string {
 	for _, v := range complete.Candidates(p) {
-		if v != "" && !strings.ContainsFunc(v, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@+", r)
-		}) {
+		if v != "" && v[0] != '@' { // which stands for the content of a file
 			return v
 		}
 	}

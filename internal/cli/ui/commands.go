@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/flowrun/flowrun/internal/lang/duration"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Groups of commands in the help of flowrun.
@@ -99,7 +100,7 @@ var flagsElsewhere = map[string]string{
 
 // ToolNotCommand is the error for a word that is not a command, but the name of a tool or a file.
 func ToolNotCommand(word string) error {
-	run := "flowrun run " + word
+	run := "flowrun run " + shellword.Sh(word)
 	if hint := elsewhere["flowrun "+word]; hint != "" {
 		return Usagef(nil, "unknown command %q; %s; to run the tool %s: %s", word, hint, word, run)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // NoFileError returns the error of commands that need the file of a tool that is in no file.
@@ -17,5 +18,5 @@ func NoFileError(def *tool.Definition, done string) error {
 	case tool.ScopeDiscovered:
 		from = "comes from tools.discoveryCommand and "
 	}
-	return fmt.Errorf("the tool %q %shas no file that can be %s; to see its parameters: flowrun tool schema %s", def.Name, from, done, def.Name)
+	return fmt.Errorf("the tool %q %shas no file that can be %s; to see its parameters: flowrun tool schema %s", def.Name, from, done, shellword.Sh(def.Name))
 }

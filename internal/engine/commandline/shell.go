@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // How large values are passed. The kernel allows 128 KiB for one string and, usually, 2 MiB for
@@ -50,7 +51,7 @@ func (i *Interpreter) Sh(script expr.Script, bySource bool) (l Launch, err error
 	bySource = bySource || totalSize(script.Vars) > maxVars
 	for _, v := range script.Vars {
 		if bySource || len(v.Value) > maxVar {
-			large.WriteString(v.Name + "=" + quote(v.Value) + "\n")
+			large.WriteString(v.Name + "=" + shellword.Sh(v.Value) + "\n")
 		} else {
 			l.Env = append(l.Env, v.Name+"="+v.Value)
 		}
@@ -61,7 +62,7 @@ func (i *Interpreter) Sh(script expr.Script, bySource bool) (l Launch, err error
 			return l, err
 		}
 		l.Files = append(l.Files, path)
-		text = ". " + quote(path) + "; " + text
+		text = ". " + shellword.Sh(path) + "; " + text
 	}
 	l.Argv = append([]string{i.Shell}, ShellOptions(i.Shell, i.Strict)...)
 	if len(text) <= maxInlineScript {
@@ -82,11 +83,6 @@ func totalSize(vars []expr.Var) (n int) {
 		n += len(v.Value)
 	}
 	return n
-}
-
-// quote quotes a value so that every shell of the family reads it as one word, byte for byte.
-func quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // OpensOwnStreams reports whether a command may open its own streams by name. That would truncate a file,

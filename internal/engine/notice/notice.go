@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/lang/plural"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Notice is something that people should know.
@@ -133,7 +134,7 @@ func OfLostState(id history.StateID, lost []history.StateValue) Notice {
 }
 
 // AdoptState returns the command that takes over the values that a tool had in another file.
-func AdoptState(id history.StateID) string { return "flowrun state adopt " + id.File }
+func AdoptState(id history.StateID) string { return "flowrun state adopt " + shellword.Sh(id.File) }
 
 // BesideStatus returns the notices that the status of the run, with its notes and its steps, does not say already.
 func BesideStatus(status dag.Status, list []Notice) (beside []Notice) {

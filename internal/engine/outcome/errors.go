@@ -7,7 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
-	"github.com/flowrun/flowrun/internal/engine/plan"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // ConfinementError reports that this machine cannot enforce the security section of a tool. The run was refused before
@@ -71,7 +71,7 @@ type InterruptedError struct {
 func (e *InterruptedError) Error() string {
 	if e.Retry {
 		return fmt.Sprintf("cannot retry run %s: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, add --from %s",
-			e.Run, listed(e.Steps), plan.StepWord(string(e.Steps[0])))
+			e.Run, listed(e.Steps), shellword.Sh(string(e.Steps[0])))
 	}
 	return fmt.Sprintf("run %s is interrupted: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, resume with --rerun-interrupted",
 		e.Run, listed(e.Steps))
@@ -112,7 +112,7 @@ func (e *WithheldError) Error() string {
 		if s.Reader != "" {
 			reader = "step " + s.Reader
 		}
-		lines[i] = fmt.Sprintf("%s reads the output of step %s: %v; to run that step again: flowrun retry %s --from %s", reader, s.Step, s.Reason, e.Run, plan.StepWord(s.Step))
+		lines[i] = fmt.Sprintf("%s reads the output of step %s: %v; to run that step again: flowrun retry %s --from %s", reader, s.Step, s.Reason, e.Run, shellword.Sh(s.Step))
 	}
 	if more := len(e.Steps) - most; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more steps", more))
@@ -124,7 +124,7 @@ func (e *WithheldError) Error() string {
 type OnlyError struct{ Step, Missing string }
 
 func (e *OnlyError) Error() string {
-	return fmt.Sprintf("cannot run %s alone: its upstream step %s did not succeed in that run; use retry --from %s instead", e.Step, e.Missing, plan.StepWord(e.Missing))
+	return fmt.Sprintf("cannot run %s alone: its upstream step %s did not succeed in that run; use retry --from %s instead", e.Step, e.Missing, shellword.Sh(e.Missing))
 }
 
 // AwaitsAnswerError reports that a run is not resumed, because only an answer carries it on.
@@ -135,7 +135,7 @@ type AwaitsAnswerError struct {
 
 func (e *AwaitsAnswerError) Error() string {
 	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s; to answer: flowrun approve %[1]s %[3]s, or flowrun reject %[1]s %[3]s",
-		e.Run, listed(e.Steps), plan.StepWord(string(e.Steps[0])))
+		e.Run, listed(e.Steps), shellword.Sh(string(e.Steps[0])))
 }
 
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"strings"
-
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 )
@@ -101,16 +99,4 @@ func (p *Plan) EachUsed(visit func(path string, s *Step)) {
 		}
 	}
 	each(p, "")
-}
-
-// StepWord returns a step's path as you write it on a command line: quoted if it contains characters that a shell
-// would interpret, such as the brackets of an item.
-func StepWord(path string) string {
-	plain := func(r rune) bool {
-		return r == '/' || r == '#' || r == '-' || r == '_' || r == '.' || r == '@' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

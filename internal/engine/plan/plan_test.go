@@ -218,15 +218,6 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestStepWord writes paths for a command line.
-func TestStepWord(t *testing.T) {
-	for path, want := range map[string]string{"a/b#2": "a/b#2", "setup#2/clone": "setup#2/clone", "l[x]": "'l[x]'", "t[a b]/x": "'t[a b]/x'", "l[it's]": `'l[it'\''s]'`, "": "''", "@cleanup-1": "@cleanup-1"} {
-		if got := plan.StepWord(path); got != want {
-			t.Errorf("%q: %s, want %s", path, got, want)
-		}
-	}
-}
-
 // TestLastStep holds which step's output is passed on while it runs.
 func TestLastStep(t *testing.T) {
 	for text, want := range map[string]dag.ID{

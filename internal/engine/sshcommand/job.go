@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Variable is a variable of the remote script.
@@ -34,7 +35,7 @@ var supervisor string
 // supervisor that is cut off does nothing.
 func (j *Job) Stdin() string {
 	var b strings.Builder
-	set := func(name, value string) { b.WriteString(name + "=" + quote(value) + "\n") }
+	set := func(name, value string) { b.WriteString(name + "=" + shellword.Sh(value) + "\n") }
 	set("mark", j.Mark)
 	set("script", ". \"$FLOWRUN_SSH/values\"; "+j.Script)
 	set("values", j.assignments())
@@ -45,11 +46,7 @@ func (j *Job) Stdin() string {
 	set("output", yes(j.Outputs))
 	set("state", yes(j.State))
 	b.WriteString(supervisor)
-	words := make([]string, len(j.Shell))
-	for i, w := range j.Shell {
-		words[i] = quote(w)
-	}
-	b.WriteString("main " + strings.Join(words, " ") + "\n")
+	b.WriteString("main " + shellword.Join(shellword.Sh, j.Shell) + "\n")
 	return b.String()
 }
 
@@ -57,10 +54,10 @@ func (j *Job) Stdin() string {
 func (j *Job) assignments() string {
 	var b strings.Builder
 	for _, v := range j.Environ {
-		b.WriteString("export " + v.Name + "=" + quote(v.Value) + "\n")
+		b.WriteString("export " + v.Name + "=" + shellword.Sh(v.Value) + "\n")
 	}
 	for _, v := range j.Values {
-		b.WriteString(v.Name + "=" + quote(v.Value) + "\n")
+		b.WriteString(v.Name + "=" + shellword.Sh(v.Value) + "\n")
 	}
 	return b.String()
 }
@@ -82,9 +79,6 @@ func yes(b bool) string {
 	}
 	return ""
 }
-
-// quote quotes a text so that every shell of the sh family reads it as one word, byte for byte.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // ValidName reports whether every shell of the sh family takes s as the name of a variable.
 func ValidName(s string) bool {

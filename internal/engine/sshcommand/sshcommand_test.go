@@ -186,7 +186,7 @@ func TestArgv(t *testing.T) {
 	target := Target{Host: "web1", User: "joe", Port: "2222", Jump: "ann@[::1]:22", KeyFile: "/k e", KnownHosts: "/known", Timeout: 1500 * time.Millisecond, OwnOptions: true, Log: "/log"}
 	got := strings.Join(target.Argv("CMD"), " ")
 	for _, want := range []string{" -F none ", " BatchMode=yes ", " StrictHostKeyChecking=yes ", " ConnectTimeout=2 ", ` UserKnownHostsFile="/known" `, " -i /k e ", " IdentitiesOnly=yes ",
-		" -l joe -p 2222 ", "ProxyCommand='ssh' ", `'-l' 'ann' '-p' '22' '-W' '[%h]:%p' '--' '::1'`, " -- web1 CMD"} {
+		" -l joe -p 2222 ", "ProxyCommand=ssh ", `-l ann -p 22 -W '[%h]:%p' -- ::1`, " -- web1 CMD"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

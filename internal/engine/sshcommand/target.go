@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/internal/os/privatenet"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Target is an account on another machine, and how to get there.
@@ -96,10 +97,7 @@ func (t *Target) jumpCommand() string {
 	}
 	words = append(words, addressOptions(host, port, t.JumpAddress)...)
 	words = append(words, "-W", "[%h]:%p", "--", host)
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return strings.Join(words, " ")
+	return shellword.Join(shellword.Sh, words)
 }
 
 // addressOptions returns the options with which the client connects to an address and checks the key that it knows for the

@@ -13,6 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // OAuth is how flowrun signs in to a server, if it cannot register itself.
@@ -74,7 +76,7 @@ func (e *signInError) Error() string {
 	if e.scopes {
 		why = "it requires more permissions than you granted"
 	}
-	return why + "; to sign in: flowrun mcp login " + e.server
+	return why + "; to sign in: flowrun mcp login " + shellword.Sh(e.server)
 }
 
 // maySignIn reports whether flowrun can sign in to a server: over a connection that nobody else can

@@ -15,6 +15,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 	"github.com/flowrun/flowrun/internal/os/ownership"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // The tools of a trusted server need no approval as long as they look as they did when the server
@@ -51,7 +52,7 @@ func (r *remote) trustedTools(listed []*mcp.Tool) map[string]bool {
 	if len(changed) > 0 {
 		slices.Sort(changed)
 		r.report(fmt.Sprintf("these tools have changed since it was trusted, and need approval: %s; to see and accept them: flowrun mcp tools %s --accept",
-			strings.Join(changed[:min(len(changed), 20)], ", "), r.config.Name))
+			strings.Join(changed[:min(len(changed), 20)], ", "), shellword.Sh(r.config.Name)))
 	}
 	return trusted
 }

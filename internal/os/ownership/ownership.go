@@ -16,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Guard configures how files are ignored. The zero Guard reports nothing and trusts no other users.
@@ -99,7 +101,7 @@ func countsItself(path, folder string) bool {
 	}
 	message := fmt.Sprintf("%s is ignored: %s; to use it, make yourself its owner (chown) and remove the write access of others (chmod go-w)", path, why)
 	if folder != "" {
-		message += ", or flowrun trust " + folder
+		message += ", or flowrun trust " + shellword.Sh(folder)
 	}
 	mu.Lock()
 	ignored[path], ignoredOrder = message, append(ignoredOrder, path)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
@@ -66,7 +67,7 @@ func (f *search) missed(ctx context.Context) error {
 		failed = append(failed, err)
 		if known && last.Run == "" && strings.HasPrefix(last.Reason, schedule.MissedPrefix) {
 			f.add(Item{Kind: Missed, Tool: e.Tool, Schedule: e.Name, Since: last.Scheduled, Reason: "the time " + clock(last.Scheduled) + " was " + last.Reason,
-				Do: fmt.Sprintf("flowrun schedule backfill %s --from %s --to %s", e.Title, last.Scheduled.UTC().Format(time.RFC3339), last.Scheduled.UTC().Add(time.Second).Format(time.RFC3339))})
+				Do: fmt.Sprintf("flowrun schedule backfill %s --from %s --to %s", shellword.Sh(e.Title), last.Scheduled.UTC().Format(time.RFC3339), last.Scheduled.UTC().Add(time.Second).Format(time.RFC3339))})
 			continue
 		}
 		next, err := timetable.Unhandled(ctx, f.Store.Firings(), e)

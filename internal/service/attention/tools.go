@@ -10,6 +10,7 @@ import (
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/keptstate"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/service/timetable"
 )
 
@@ -23,7 +24,7 @@ func (f *search) invalid(context.Context) error {
 		if d.Broken == "" {
 			continue
 		}
-		i := Item{Kind: Invalid, Tool: d.Name, Reason: d.Broken, Do: "flowrun validate " + cmp.Or(d.File, d.Name)}
+		i := Item{Kind: Invalid, Tool: d.Name, Reason: d.Broken, Do: "flowrun validate " + shellword.Sh(cmp.Or(d.File, d.Name))}
 		if d.Scheduled {
 			i.Reason = "its schedule cannot run: " + i.Reason
 		}
@@ -40,7 +41,7 @@ func (f *search) stopped(list []timetable.Stopped) {
 	for _, x := range list {
 		do := "flowrun schedule list"
 		if x.File != "" {
-			do = "flowrun validate " + x.File
+			do = "flowrun validate " + shellword.Sh(x.File)
 		}
 		f.add(Item{Kind: Invalid, Tool: x.Tool, Schedule: x.Schedule, Since: x.Since, Do: do,
 			Reason: "a service that starts now does not run schedule " + x.Title + ": " + x.Why})

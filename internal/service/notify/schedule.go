@@ -3,6 +3,8 @@ package notify
 import (
 	"fmt"
 	"time"
+
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Schedule is what an Outcome reports about a schedule: that a run is late, or that it was paused after failures.
@@ -28,7 +30,7 @@ func (s *Schedule) headline(o Outcome) string {
 func (s *Schedule) way(o Outcome) string {
 	switch {
 	case o.Event == Paused:
-		return "Resume the schedule with: flowrun schedule resume " + s.Name + "\n"
+		return "Resume the schedule with: flowrun schedule resume " + shellword.Sh(s.Name) + "\n"
 	case o.Result.ID == "":
 		return "Show the schedule with: flowrun schedule list\n"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/library"
 )
 
@@ -19,7 +20,7 @@ func (e Entry) MissingTool() string {
 		return ""
 	}
 	return fmt.Sprintf("schedule %s cannot run: its tool %s does not exist any more; add the tool again, or remove the schedule: flowrun schedule remove %s",
-		e.Title, diagnostic.Quote(e.Tool), e.Title)
+		e.Title, diagnostic.Quote(e.Tool), shellword.Sh(e.Title))
 }
 
 // MissingTools returns what MissingTool says of each entry.

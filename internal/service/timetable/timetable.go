@@ -17,6 +17,7 @@ import (
 	"github.com/flowrun/flowrun/internal/lang/rawtext"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/lang/value"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/screen/console"
 	"github.com/flowrun/flowrun/internal/service/schedule"
 	"github.com/flowrun/flowrun/internal/store/sqlite"
@@ -241,7 +242,7 @@ func (t *Timetable) addStored(r sqlite.Schedule) {
 func (t *Timetable) addDefined(l library.Listed, plan func(name string) (*engine.Plan, error)) {
 	p, err := plan(l.Name)
 	if err != nil {
-		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, l.Name))
+		t.Problems = append(t.Problems, fmt.Sprintf("the schedules of tool %s cannot run; for the reason: flowrun validate %s", l.Name, shellword.Sh(l.Name)))
 		return
 	}
 	t.addTriggers(l, p, definitionFile(plan))
