@@ -205,7 +205,7 @@ func showFacts(w io.Writer, begin string, list []preview.Fact) {
 				fmt.Fprintf(w, "%s%s\n", begin, words)
 			}
 			for _, line := range strings.Split(strings.TrimRight(f.Text, "\n"), "\n") {
-				fmt.Fprintf(w, "%s| %s\n", begin, console.Clean(line))
+				fmt.Fprintf(w, "%s| %s\n", begin, console.CleanCommand(line))
 			}
 		}
 	}

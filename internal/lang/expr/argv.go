@@ -143,10 +143,7 @@ func (t *Template) Argv(sc Scope) ([]string, error) {
 }
 
 func (w argvWord) render(sc Scope, size *valuetext.Total) ([]string, error) {
-	out := wordBuilder{inWord: w.quoted}
-	if w.quoted {
-		out.words = []string{""}
-	}
+	out := w.builder()
 	for _, p := range w.parts {
 		if p.placeholder == nil {
 			out.addText(p.text)
@@ -170,6 +167,14 @@ func (w argvWord) render(sc Scope, size *valuetext.Total) ([]string, error) {
 		out.addWords(words)
 	}
 	return out.words, nil
+}
+
+// builder returns what collects the word: it is there from the beginning if it is quoted.
+func (w argvWord) builder() (out wordBuilder) {
+	if w.quoted {
+		out.addText("")
+	}
+	return out
 }
 
 // addWords adds words as a shell adds "$@": the first is joined to the text before it, the

@@ -1,19 +1,24 @@
 package expr
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/lang/quoting"
-	"github.com/flowrun/flowrun/internal/lang/valuetext"
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Display returns the command as a person would write it, with quoted values in place of the
 // placeholders. It is meant for dry runs and must never be passed to a shell. A value that is not
-// known yet is shown as its reference, such as {a.output}. mask is applied to every value before
-// it is quoted; nil leaves values as they are.
+// known yet is shown as its reference, such as {a.output}. The words of a run: command are quoted
+// for sh, also those of the author, because that command knows fewer characters than sh. mask is
+// applied to every value before it is quoted; nil leaves values as they are.
 func (t *Template) Display(sc Scope, mask func(string) string) string {
 	if mask == nil {
 		mask = func(s string) string { return s }
+	}
+	if t.shell == Argv {
+		return t.displayArgv(sc, mask)
 	}
 	var b strings.Builder
 	for _, p := range t.pieces {
@@ -21,46 +26,54 @@ func (t *Template) Display(sc Scope, mask func(string) string) string {
 			b.WriteString(p.text)
 			continue
 		}
-		b.WriteString(t.displayPlaceholder(p.placeholder, sc, mask))
+		if at := p.placeholder.at; at.Place.Form == quoting.Comment {
+			b.WriteString(at.Written)
+		} else {
+			b.WriteString(strings.Join(t.displayWords(p.placeholder, at.Place.Form, sc, mask), " "))
+		}
 	}
 	return b.String()
 }
 
-func (t *Template) displayPlaceholder(ph *placeholder, sc Scope, mask func(string) string) string {
-	if ph.at.Place.Form == quoting.Comment {
-		return ph.at.Written
+// displayArgv returns the words of a run: command, quoted part by part.
+func (t *Template) displayArgv(sc Scope, mask func(string) string) string {
+	var shown []string
+	for _, w := range t.words {
+		out := w.builder()
+		for _, p := range w.parts {
+			switch {
+			case p.placeholder == nil:
+				out.addText(shellword.Sh(p.text))
+			case p.quoted:
+				out.addWords(t.displayWords(p.placeholder, quoting.Single, sc, mask))
+			default:
+				out.addWords(t.displayWords(p.placeholder, quoting.Word, sc, mask))
+			}
+		}
+		for _, word := range out.words {
+			shown = append(shown, cmp.Or(word, "''"))
+		}
 	}
+	return strings.Join(shown, " ")
+}
+
+// displayWords returns the words that a placeholder becomes, quoted for where it is.
+func (t *Template) displayWords(ph *placeholder, f quoting.Form, sc Scope, mask func(string) string) []string {
 	v, ref, err := ph.value(sc)
 	if err != nil {
-		return ph.name()
+		return []string{ph.name()}
 	}
-	f := ph.at.Place.Form
-	if t.shell == Argv {
-		f = t.argvForm(ph)
-	}
-	if t.shell == Plain || v.Raw {
-		f = quoting.Number
-	}
-	words, err := valueWords(ph, v, ref.Class, f != quoting.Word)
+	words, err := valueWords(ph, v, ref.Class, f != quoting.Word || v.Raw)
 	if err != nil {
-		return ph.name()
+		return []string{ph.name()}
+	}
+	if t.shell == Plain || v.Raw && t.shell != Argv {
+		f = quoting.Number
 	}
 	for i := range words {
 		words[i] = t.displayWord(mask(words[i]), f)
 	}
-	return strings.Join(words, " ")
-}
-
-// argvForm returns how a placeholder of a run: command is quoted.
-func (t *Template) argvForm(ph *placeholder) quoting.Form {
-	for _, w := range t.words {
-		for _, p := range w.parts {
-			if p.placeholder == ph && p.quoted {
-				return quoting.Inner
-			}
-		}
-	}
-	return quoting.Word
+	return words
 }
 
 // displayWord quotes a value as the language of the script does.
@@ -72,7 +85,7 @@ func (t *Template) displayWord(s string, f quoting.Form) string {
 	case t.shell == Python && bare:
 		return pythonText(s)
 	case t.shell == PowerShell && bare:
-		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+		return shellword.PowerShellSingle(s)
 	case t.shell == Cmd && bare && (s == "" || strings.Trim(s, plainCmdBytes) != ""):
 		return `"` + s + `"`
 	case t.shell == Python || t.shell == PowerShell || t.shell == Cmd:
@@ -91,11 +104,5 @@ func displayText(s string, f quoting.Form) string {
 	case quoting.Quoted:
 		return strings.ReplaceAll(s, "'", `'\''`)
 	}
-	if s != "" && strings.Trim(s, plainShellBytes) == "" {
-		return s
-	}
-	return valuetext.ShellQuote(s)
+	return shellword.Sh(s)
 }
-
-// plainShellBytes are the characters that have no meaning in any shell.
-const plainShellBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,@%+"

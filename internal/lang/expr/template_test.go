@@ -3,12 +3,15 @@ package expr_test
 import (
 	"encoding/json"
 	"errors"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/flowrun/flowrun/internal/lang/expr"
+	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 )
 
@@ -245,7 +248,7 @@ func TestNULIsRefused(t *testing.T) {
 }
 
 func TestDisplay(t *testing.T) {
-	sc := scope{"{P}": caller(`it's "x" $y`), "{LIST}": caller([]any{"a", "b c"}), "{N}": caller(3), "{A}": caller("secret"), "{B}": caller("plain")}
+	sc := scope{"{P}": caller(`it's "x" $y`), "{LIST}": caller([]any{"a", "b c"}), "{N}": caller(3), "{A}": caller("secret"), "{B}": caller("plain"), "{X}": caller([]any{})}
 	mask := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
 	for _, test := range []struct {
 		sh        expr.Shell
@@ -253,12 +256,37 @@ func TestDisplay(t *testing.T) {
 	}{
 		{expr.Bash, `p {P} "{P}" '{P}' $(({N}))`, `p 'it'\''s "x" $y' "it's \"x\" \$y" 'it'\''s "x" $y' $((3))`},
 		{expr.Bash, `p {LIST} {a.output} {A} {B}`, `p a 'b c' {a.output} '***' plain`},
-		{expr.Argv, `p {LIST} "{P}"`, `p a 'b c' "it's \"x\" \$y"`},
+		{expr.Argv, `p {LIST} "{P}"`, `p a 'b c' 'it'\''s "x" $y'`},
+		{expr.Argv, `printf <%s> "a  $b" '' --x={P} y{LIST}z {a.output} "in {a.output} {B}"`, `printf '<%s>' 'a  $b' '' --x='it'\''s "x" $y' ya 'b c'z {a.output} 'in '{a.output}' 'plain`},
+		{expr.Argv, `p {X} "{X}" x{X} {A}`, `p '' x '***'`},
 		{expr.Plain, `{P} {a.output}`, `it's "x" $y {a.output}`},
 	} {
 		tmpl, _ := expr.ParseTemplate(test.src, test.sh, names{})
 		if got := tmpl.Display(sc, mask); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.src, got, test.want)
+		}
+	}
+}
+
+// TestDisplayPastesBack gives what is shown of a run: command to a shell, which starts the program with the same words.
+func TestDisplayPastesBack(t *testing.T) {
+	needtest.Programs(t, "sh")
+	for _, src := range []string{
+		`printf <%s> '{P}'`, `p {P} "{P}" x{P}y --x="{P}" {LIST}`, `p *.go ~ $HOME "$HOME" a;b a&b (x) 'it"s' "it's" back\\slash # "" ''`, "p \\\n  {N} `id`",
+	} {
+		for _, value := range []string{"plain", "", "a b", "it's", "$(touch ran)", `\`, "a\tb\nc", "*"} {
+			sc := scope{"{P}": caller(value), "{LIST}": caller([]any{value, "", value}), "{N}": caller(3)}
+			tmpl, _ := expr.ParseTemplate(src, expr.Argv, names{})
+			want, err := tmpl.Argv(sc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", `show() { printf '%s\0' "$@"; }; show `+tmpl.Display(sc, nil))
+			cmd.Dir = t.TempDir()
+			out, err := cmd.Output()
+			if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s with %q is shown as %s, which starts %q, want %q: %v", src, value, tmpl.Display(sc, nil), got, want, err)
+			}
 		}
 	}
 }

@@ -5,12 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine returns a text on one line, cut to at most limit characters.
+// OneLine returns a text on one line, cut to at most limit characters. A line break becomes a space, with the spaces
+// around it; others stay, because in a command they can be part of a value.
 func OneLine(s string, limit int) string {
 	if len(s) > limit*8 { // the rest would be cut in any case
 		s = strings.ToValidUTF8(s[:limit*8], "")
 	}
-	s = strings.Join(strings.Fields(s), " ")
+	var lines []string
+	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	s = strings.Join(lines, " ")
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
 // Transform changes a value before it is formatted and quoted. It is one of the predefined functions
@@ -34,7 +36,7 @@ var textTransforms = map[string]func(string) (string, error){
 	"urlencode":    infallible(encodeURL),
 	"urldecode":    decodeURL,
 	"jsonescaped":  infallible(escapeJSON),
-	"shellescaped": infallible(ShellQuote),
+	"shellescaped": infallible(shellword.Single),
 }
 
 // TransformNames returns the names of the predefined transforms that take no pattern.
@@ -153,9 +155,4 @@ func decodeURL(s string) (string, error) {
 func escapeJSON(s string) string {
 	text := JSON(s)
 	return text[1 : len(text)-1]
-}
-
-// ShellQuote returns s as one shell word for every shell of the sh family.
-func ShellQuote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -228,13 +228,12 @@ func (w *approvalWriter) command(label, text string) {
 			w.cut = true
 			return
 		}
-		l = strings.ReplaceAll(l, "\t", "    ")
 		more := ""
 		if r := []rune(l); !w.whole && len(r) > valueChars {
 			w.cut = true
 			l, more = string(r[:valueChars]), fmt.Sprintf(" ... %d more characters", len(r)-valueChars)
 		}
-		w.line(label, "| "+Visible(l)+more)
+		w.line(label, "| "+VisibleLine(l)+more)
 		label = ""
 	}
 }

@@ -260,6 +260,15 @@ func Clean(s string) string {
 	}, oneLine.Replace(s))
 }
 
+// CleanCommand is Clean for a line of a command. It keeps tabs, so that the line can be pasted back.
+func CleanCommand(line string) string {
+	cells := strings.Split(line, "\t")
+	for i := range cells {
+		cells[i] = Clean(cells[i])
+	}
+	return strings.Join(cells, "\t")
+}
+
 // isClean reports whether a text has only printable ASCII characters.
 func isClean(s string) bool {
 	for i := range len(s) {
