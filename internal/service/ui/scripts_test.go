@@ -2,8 +2,11 @@ package ui_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,11 +14,12 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/flowrun/flowrun/internal/os/shellword"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 )
 
-// script returns a function that calls the functions of a source file of the pages with JSON.
-func script(t *testing.T, file string) func(call string, args ...any) string {
+// program returns a source file of the pages as the object file.
+func program(t *testing.T, file string) *goja.Runtime {
 	t.Helper()
 	built := api.Build(api.BuildOptions{EntryPoints: []string{file}, Bundle: true, Format: api.FormatIIFE, GlobalName: "file", Target: api.ES2017})
 	if len(built.Errors) > 0 {
@@ -26,6 +30,13 @@ func script(t *testing.T, file string) func(call string, args ...any) string {
 	if _, err := vm.RunString(string(built.OutputFiles[0].Contents)); err != nil {
 		t.Fatal(err)
 	}
+	return vm
+}
+
+// script returns a function that calls the functions of a source file of the pages with JSON.
+func script(t *testing.T, file string) func(call string, args ...any) string {
+	t.Helper()
+	vm := program(t, file)
 	return func(call string, args ...any) string {
 		t.Helper()
 		list, err := json.Marshal(args)
@@ -88,40 +99,88 @@ func TestTerminalText(t *testing.T) {
 	}
 }
 
-// TestCopiedCommand gives copied commands to a shell: every value arrives as it is.
+// TestWordsOfPage compares how the page writes words with how flowrun does.
+func TestWordsOfPage(t *testing.T) {
+	texts := []string{"plain", "", "a b", "it's", `back\slash`, `say "hi"`, "$HOME", "`id`", "‘curly’", "a=b", "=ls", "#x", "a#b", "~/x", "x=~", "a,b", "@x", "%1", "-x", "--flag", ":x", "+1", "./x", "/x",
+		"a\nb", "ünï", "😀", "1.5", "N:=7", "*", "a{b}", "!x", "^x"}
+	for c := range 128 {
+		texts = append(texts, string(rune(c)), "x"+string(rune(c))+"y")
+	}
+	call := script(t, "src/command.ts")
+	for shell, want := range map[string]func(string) string{"sh": shellword.Sh, "fish": shellword.Fish, "powershell": shellword.PowerShell} {
+		for _, text := range texts {
+			var got string
+			if err := json.Unmarshal([]byte(call("shells."+shell+".word", text)), &got); err != nil || got != want(text) {
+				t.Errorf("%s: %q is %s in the page, and %s elsewhere (%v)", shell, text, got, want(text), err)
+			}
+		}
+	}
+}
+
+// TestNumbersOfPage: what the page reads and writes again has the digits that it had, and nothing else changes.
+func TestNumbersOfPage(t *testing.T) {
+	vm := program(t, "src/json.ts")
+	for _, doc := range []string{
+		`12345678901234567890`, `9007199254740993`, `-9007199254740993`, `1.50`, `-0`, `1E+2`, `0.1`, `-0.0`, `123456789.123456789123`, `7`, `null`, `"1.50"`, `""`,
+		`{"id":12345678901234567890,"list":[1.0,2,{"x":1e5}],"text":"id: 12345678901234567890, \\\"1.50\\\"","date":"2026-01-05","1.50":true}`,
+		`["digits 1.50","[1.50]",":1.50,"]`,
+	} {
+		if got, err := vm.RunString("file.write(file.parse(" + strconv.Quote(doc) + "))"); err != nil || got.String() != doc {
+			t.Errorf("%s is written as %v (%v)", doc, got, err)
+		}
+	}
+	for _, text := range []string{`007`, `1.`, `1.0.0`, `{1.50:1}`, `12345678901234567890x`, `[1.50`, ``} {
+		if got, err := vm.RunString("file.parse(" + strconv.Quote(text) + ")"); err == nil {
+			t.Errorf("%s is read as %v", text, got)
+		}
+	}
+	if got, err := vm.RunString(`const d = file.parse('[12345678901234567890, 1.50]'); d[1] + 1 + ' ' + (d[0] > 5) + ' ' + file.write({a: d}, 1)`); err != nil || got.String() != "2.5 true {\n \"a\": [\n  12345678901234567890,\n  1.50\n ]\n}" {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+// TestCopiedCommand gives copied commands to a shell: every value arrives as it is, whatever a secret is.
 func TestCopiedCommand(t *testing.T) {
-	needtest.Programs(t, "sh")
+	needtest.Programs(t, "bash", "fish", "jq")
 	call := script(t, "src/command.ts")
 	run := map[string]any{"tool": "de$(touch x)ploy", "secrets": []string{"KEY"}, "params": map[string]any{
-		"A": "plain", "B": "it's $HOME `id`\nnext; rm -rf \"x\"", "C": "@file", "D": 1.5, "E": []any{"a b", true}, "F": ""}}
-	want := []string{"run", "de$(touch x)ploy", "A=plain", "B=it's $HOME `id`\nnext; rm -rf \"x\"", `C:="@file"`, "D:=1.5", `E:=["a b",true]`, "F=", "KEY=the key"}
-	if got := shellWords(t, "flowrun", call("asCli", run)); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	got := shellWords(t, "curl", call("asCurl", run))
-	i := slices.Index(got, "-d") + 1
-	var body struct {
-		Tool   string
-		Params map[string]any
-	}
-	if err := json.Unmarshal([]byte(got[i]), &body); err != nil || body.Tool != run["tool"] || body.Params["B"] != run["params"].(map[string]any)["B"] || len(body.Params) != 7 || body.Params["KEY"] != "the key" {
-		t.Errorf("%v %q", err, got)
-	}
-	if !slices.Contains(got, "Authorization: Bearer the token") || got[len(got)-1] != "http://localhost:7878/api/v1/runs" {
-		t.Errorf("%q", got)
+		"A": "plain", "B": "it's $HOME `id`\nnext; rm -rf \"x\"", "C": "@file", "D": 1.5, "E": []any{"a b", true}, "F": "", "G": `\`}}
+	for _, key := range []string{"plain", "it's", `a"b`, `a\c`, "two\nlines\n", `1","P2":"2`} {
+		want := []string{"run", "de$(touch x)ploy", "A=plain", "B=it's $HOME `id`\nnext; rm -rf \"x\"", `C:="@file"`, "D:=1.5", `E:=["a b",true]`, "F=", `G=\`, "KEY=" + key}
+		for shell, program := range map[string]string{"sh": "bash", "fish": "fish"} {
+			if got := shellWords(t, program, "flowrun", key, call("asCli", run, shell)); !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", shell, got, want)
+			}
+		}
+		got := shellWords(t, "bash", "curl", key, call("asCurl", run))
+		i := slices.Index(got, "-d") + 1
+		var body struct {
+			Tool   string
+			Params map[string]any
+		}
+		if err := json.Unmarshal([]byte(got[i]), &body); err != nil || body.Tool != run["tool"] || body.Params["B"] != run["params"].(map[string]any)["B"] || len(body.Params) != 8 || body.Params["KEY"] != key {
+			t.Errorf("%v %q", err, got)
+		}
+		if !slices.Contains(got, "Authorization: Bearer the token") || got[len(got)-1] != "http://localhost:7878/api/v1/runs" {
+			t.Errorf("%q", got)
+		}
 	}
 }
 
 // shellWords returns the arguments that a program gets from a command, which is a JSON string.
-func shellWords(t *testing.T, program, command string) []string {
+func shellWords(t *testing.T, shell, program, key, command string) []string {
 	t.Helper()
 	var text string
 	if err := json.Unmarshal([]byte(command), &text); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), "sh", "-eu", "-c", program+"() { printf '%s\\0' \"$@\"; }\n"+text)
-	c.Dir = t.TempDir()
-	c.Env = []string{"FLOWRUN_TOKEN=the token", "KEY=the key", "PATH=/usr/bin:/bin"}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), shell, "-c", text)
+	c.Dir = dir
+	c.Env = []string{"FLOWRUN_TOKEN=the token", "KEY=" + key, "PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

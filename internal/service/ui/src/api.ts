@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { signal, useSignal, type Signal } from '@preact/signals';
 import { noteServiceTime } from './format';
+import { parse, write } from './json';
 
 /** One problem with a parameter or a part of a definition. */
 export interface Detail { name: string; code: string; message: string; hint?: string }
@@ -59,7 +60,7 @@ async function exchange<T>(method: string, target: string, body?: unknown, abort
 async function request(method: string, target: string, body?: unknown, abort?: AbortSignal): Promise<Response> {
   const init: RequestInit = { method, signal: abort, headers: { Accept: 'application/json' } };
   if (body !== undefined) {
-    init.body = JSON.stringify(body);
+    init.body = write(body);
     init.headers = { ...init.headers, 'Content-Type': 'application/json' };
   }
   try {
@@ -85,7 +86,7 @@ async function answer<T>(r: Response): Promise<T> {
   const text = await r.text();
   let doc: any = null;
   try {
-    doc = text === '' ? null : JSON.parse(text);
+    doc = text === '' ? null : parse(text);
   } catch { /* an answer of something between this page and the service */ }
   if (r.ok) return doc;
   const e = doc?.error;

@@ -3,6 +3,7 @@ import './fields.css';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { effect, signal, useSignal, type Signal } from '@preact/signals';
 import type { Detail } from './api';
+import { parse, shown } from './json';
 import { Button, Field } from './parts';
 import type { FormField } from './tools/types';
 
@@ -12,7 +13,7 @@ export type Texts = Record<string, string | null>;
 /** Returns a value as the text of its field. */
 export function textOf(f: FormField, value: unknown): string {
   if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value, null, f.type === 'object' ? 2 : 0);
+  return shown(value, f.type === 'object' ? 2 : 0);
 }
 
 /** Returns the text of a field with a value that is given. */
@@ -24,10 +25,10 @@ function valueOf(f: FormField, text: string): unknown {
     case 'boolean':
       return text === 'true';
     case 'object': case 'array':
-      return JSON.parse(text);
+      return parse(text);
     case 'any':
       try {
-        return JSON.parse(text);
+        return parse(text);
       } catch {
         return text;
       }

@@ -1,5 +1,6 @@
 // The schedules: when each fires next and fired last, a calendar, and what it would have run in the past.
 import { useSignal } from '@preact/signals';
+import { shown } from './json';
 import { attempt, Button, Dialog, Empty, LinkButton, Load, Page, Section, Time, toast } from './parts';
 import { ApiError, get, mayOperate, send, useResource } from './api';
 import { ago, clock, count, serviceNow, zone as here } from './format';
@@ -86,7 +87,7 @@ function Actions({ schedule: s, changed }: { schedule: Schedule; changed(): void
 }
 
 function Params({ params }: { params: Record<string, unknown> }) {
-  return <ul>{Object.entries(params).map(([k, v]) => <li key={k}><code>{k}={typeof v === 'string' ? v : JSON.stringify(v)}</code></li>)}</ul>;
+  return <ul>{Object.entries(params).map(([k, v]) => <li key={k}><code>{k}={shown(v)}</code></li>)}</ul>;
 }
 
 /** What happened at a scheduled time. */

@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { drawn, lastEvent, signIn } from './api';
 import type { FromHub, ToHub } from './hub';
+import { parse } from './json';
 import { countWaiting } from './waiting_count';
 
 /** Whether the service answers. */
@@ -100,7 +101,7 @@ function receive({ data: m }: MessageEvent<FromHub>) {
   const f = following.get(m.id ?? 0);
   if (!f) return;
   for (const text of m.events ?? []) {
-    const e = JSON.parse(text);
+    const e = parse(text);
     if (f.run) f.after = e.seq;
     f.handlers.event(e);
   }

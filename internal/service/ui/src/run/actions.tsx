@@ -1,8 +1,9 @@
 // What can be done with a run: cancel, resume, retry, copy.
 import { useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource, type ApiError } from '../api';
-import { asCli, asCurl, type Call } from '../command';
-import { attempt, Button, Copy, Dialog, LinkButton, Load, Menu, Problem, toast } from '../parts';
+import type { Call } from '../command';
+import { CopyCommands } from '../copy_commands';
+import { attempt, Button, Dialog, LinkButton, Load, Menu, Problem, toast } from '../parts';
 import { navigate, pathOf } from '../router';
 import { settled } from '../status';
 import type { RunDoc } from '../types';
@@ -26,7 +27,7 @@ export function Actions({ run, reload }: { run: RunDoc; reload(): void }) {
   ].filter(Boolean);
   return <>
     {buttons.slice(0, mostButtons)}
-    <Menu label="More actions">{buttons.slice(mostButtons)}<Copy text={() => asCli(call(run))}>Copy as CLI</Copy><Copy text={() => asCurl(call(run))}>Copy as curl</Copy></Menu>
+    <Menu label="More actions">{buttons.slice(mostButtons)}<CopyCommands call={() => call(run)} /></Menu>
     {open.value === 'cancel' && <CancelDialog run={run} close={close} />}
     {open.value === 'resume' && <ContinueDialog run={run} action="resume" close={close} done={reload} />}
     {open.value === 'retry' && <ContinueDialog run={run} action="retry" close={close} done={reload} />}

@@ -1,6 +1,7 @@
 // What changed between the run and the last good one before it, or the one in the address (?with=RUN).
 import { get, useResource } from '../api';
 import { clock, duration } from '../format';
+import { write } from '../json';
 import { Empty, Load, Section } from '../parts';
 import { A, pathOf, routed } from '../router';
 import { Status, type State } from '../status';
@@ -74,7 +75,7 @@ function Ended({ of, took }: { of?: { status: State; exit_code: number; attempts
 }
 
 function Value({ of }: { of: unknown }) {
-  return of === undefined ? <span class="muted">not set</span> : <code>{JSON.stringify(of)}</code>;
+  return of === undefined ? <span class="muted">not set</span> : <code>{write(of)}</code>;
 }
 
 /** A change as diff -u prints it. */

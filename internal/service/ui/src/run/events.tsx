@@ -1,6 +1,7 @@
 // Everything that happened in a run, in order.
 import { useSignal } from '@preact/signals';
 import { clock, duration } from '../format';
+import { write } from '../json';
 import { Copy, Dialog, Empty } from '../parts';
 import { explain, Glyph, word } from '../status';
 import type { RunEvent } from '../types';
@@ -45,8 +46,8 @@ export function Events({ events }: RunView) {
       }} />}
     </div>
     {open.value && <Dialog wide title={`Event ${open.value.seq}`} onClose={() => { open.value = undefined; }}>
-      <pre class="code">{JSON.stringify(open.value, null, 2)}</pre>
-      <div class="actions"><Copy text={() => JSON.stringify(open.value, null, 2)} /></div>
+      <pre class="code">{write(open.value, 2)}</pre>
+      <div class="actions"><Copy text={() => write(open.value, 2)} /></div>
     </Dialog>}
   </>;
 }

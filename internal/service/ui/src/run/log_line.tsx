@@ -1,5 +1,6 @@
 // One line of a log: where it comes from, how bad it is, and its text.
 import { clock } from '../format';
+import { parse, shown } from '../json';
 import { A, setQuery } from '../router';
 import { spans, type Span } from './ansi';
 import { tabHref } from './page';
@@ -25,9 +26,9 @@ function levelOf(word: unknown): Level | undefined {
 function readJSON(text: string): { level?: Level; message: string; rest: string } | undefined {
   if (!text.startsWith('{') || !text.endsWith('}')) return;
   try {
-    const { level, severity, lvl, msg, message, event, ...rest } = JSON.parse(text), said = msg ?? message ?? event;
+    const { level, severity, lvl, msg, message, event, ...rest } = parse(text), said = msg ?? message ?? event;
     if (typeof said !== 'string') return;
-    return { level: levelOf(level ?? severity ?? lvl), message: said, rest: Object.entries(rest).map(([k, v]) => `${k}=${typeof v === 'string' ? v : JSON.stringify(v)}`).join(' ') };
+    return { level: levelOf(level ?? severity ?? lvl), message: said, rest: Object.entries(rest).map(([k, v]) => `${k}=${shown(v)}`).join(' ') };
   } catch { /* text */ }
 }
 

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useResource } from '../api';
 import { bytes } from '../format';
+import { Digits, parse, write } from '../json';
 import { Markdown } from '../markdown';
 import { Load } from '../parts';
 
@@ -75,7 +76,7 @@ function Table({ text, tab }: { text: string; tab: boolean }) {
 
 function Tree({ text }: { text: string }) {
   try {
-    return <div class="tree"><Value of={JSON.parse(text)} open /></div>;
+    return <div class="tree"><Value of={parse(text)} open /></div>;
   } catch {
     return <pre>{text}</pre>;
   }
@@ -86,7 +87,7 @@ const mostEntries = 200;
 /** A value of JSON: what it holds is made only when it is opened. */
 function Value({ name, of, open }: { name?: string; of: any; open?: boolean }) {
   const key = name !== undefined && <b>{name}: </b>;
-  if (of === null || typeof of !== 'object') return <div>{key}<code>{JSON.stringify(of)}</code></div>;
+  if (of === null || typeof of !== 'object' || of instanceof Digits) return <div>{key}<code>{write(of)}</code></div>;
   const list = Object.entries(of), what = Array.isArray(of) ? `[${list.length}]` : `{${list.length}}`;
   if (list.length === 0) return <div>{key}<code>{Array.isArray(of) ? '[]' : '{}'}</code></div>;
   return <Fold head={<>{key}<span class="muted">{what}</span></>} open={open}>{() => <>

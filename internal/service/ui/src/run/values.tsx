@@ -1,9 +1,9 @@
 /** Named values: the labels and parameters of a run, and what it or a step gives out. */
 import { useSignal } from '@preact/signals';
+import { parse, shown } from '../json';
 import type { RunEvent } from '../types';
 
-/** The text of a value. */
-const text = (v: unknown): string => (typeof v === 'string' ? v : v == null ? '' : JSON.stringify(v));
+const text = (v: unknown): string => shown(v ?? '');
 
 export function Values({ of = {}, label }: { of?: Record<string, unknown>; label: string }) {
   const all = useSignal(false);
@@ -21,7 +21,7 @@ export function Answer({ events, step }: { events: RunEvent[]; step: string }) {
   const mine = events.filter((e) => e.node === step), end = mine.findLast((e) => e.kind === 'step.finished')?.result;
   if (!end?.stdout?.inline || !mine.some((e) => e.kind === 'step.waiting' && e.result?.wait?.asks)) return null;
   try {
-    return <Values of={JSON.parse(end.stdout.inline)} label="Answer" />;
+    return <Values of={parse(end.stdout.inline)} label="Answer" />;
   } catch {
     return null; // it is longer than what an event has of it
   }

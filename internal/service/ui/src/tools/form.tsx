@@ -2,9 +2,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ApiError, get, mayOperate, send, toError, useResource } from '../api';
-import { asCli, asCurl } from '../command';
+import { CopyCommands } from '../copy_commands';
 import { belongs, Fields, givenText, read, useTexts } from '../fields';
-import { Button, Copy, Menu, Problem, Section } from '../parts';
+import { Button, Menu, Problem, Section } from '../parts';
 import { navigate, pathOf, routed, setQuery } from '../router';
 import type { GraphDoc } from '../run/graph_model';
 import { DryRun } from './dryrun';
@@ -65,7 +65,7 @@ export function RunForm({ tool }: { tool: Tool }) {
           {mayOperate() && <Button kind="primary" type="submit" busy={busy.value === 'run'}>Run</Button>}
           {mayOperate() && <Button onClick={() => submit('dry-run')} busy={busy.value === 'dry-run'}>Dry run</Button>}
           {Object.values(texts.value).some((v) => v !== '') && <Button kind="quiet" onClick={() => { texts.value = {}; error.value = plan.value = undefined; }}>Clear</Button>}
-          <Menu label="More actions"><Copy text={() => asCli(call())}>Copy as CLI</Copy><Copy text={() => asCurl(call())}>Copy as curl</Copy></Menu>
+          <Menu label="More actions"><CopyCommands call={() => call()} /></Menu>
         </div>
       </form>
     </Section>

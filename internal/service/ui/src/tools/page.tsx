@@ -1,4 +1,5 @@
 import { get, mayEdit, mayOperate, useResource } from '../api';
+import { shown, write } from '../json';
 import { Copy, Empty, LinkButton, Load, Page, Problem, Section, Tabs, Time } from '../parts';
 import { A, pathOf, routed, setQuery } from '../router';
 import { duration } from '../format';
@@ -58,15 +59,14 @@ function Overview({ tool: t }: { tool: Tool }) {
 }
 
 function Parameters({ tool }: { tool: Tool }) {
-  const show = (v: unknown) => (typeof v === 'string' ? v : JSON.stringify(v));
   return <div class="table-scroll"><table>
     <thead><tr><th>Name</th><th>Type</th><th>Default</th><th>Description</th></tr></thead>
     <tbody>{tool.fields.map((f) => <tr key={f.name}>
       <td><code>{f.name}</code>{f.required && <span class="required" title="required"> *<span class="sr-only"> required</span></span>}</td>
       <td>{f.secret ? 'secret' : f.type}</td>
-      <td class="default">{f.default !== undefined && <code>{show(f.default)}</code>}</td>
-      <td>{f.description}{f.enum && <div class="muted">One of {f.enum.map((v, i) => <span key={i}>{i > 0 && ', '}<code>{show(v)}</code></span>)}</div>}
-        {f.examples && <div class="muted">For example {f.examples.map((v, i) => <span key={i}>{i > 0 && ', '}<code>{show(v)}</code></span>)}</div>}</td>
+      <td class="default">{f.default !== undefined && <code>{shown(f.default)}</code>}</td>
+      <td>{f.description}{f.enum && <div class="muted">One of {f.enum.map((v, i) => <span key={i}>{i > 0 && ', '}<code>{shown(v)}</code></span>)}</div>}
+        {f.examples && <div class="muted">For example {f.examples.map((v, i) => <span key={i}>{i > 0 && ', '}<code>{shown(v)}</code></span>)}</div>}</td>
     </tr>)}</tbody>
   </table></div>;
 }
@@ -79,7 +79,7 @@ function Schema({ name }: { name: string }) {
   return <Section title="As models see it" aside={<select aria-label="Form of the declaration" value={format} onChange={(e: any) => setQuery({ format: e.currentTarget.value })}>
     {formats.map(([value, text]) => <option value={value} key={value}>{text}</option>)}</select>}>
     <Load from={schema}>{(doc) => {
-      const text = JSON.stringify(doc, null, 2);
+      const text = write(doc, 2);
       return <><Code text={text} label="Declaration" /><div class="body"><Copy text={text}>Copy for a model</Copy></div></>;
     }}</Load>
   </Section>;
