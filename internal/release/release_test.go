@@ -185,7 +185,7 @@ func checkPackages(t *testing.T, dist string) {
 	if out := in(t, root, nil, filepath.Join(machine, "usr/bin/flowrun"), "version"); !strings.Contains(out, theVersion) {
 		t.Errorf("the installed program says %q", out)
 	}
-	for _, file := range []string{"usr/bin/flowrun-temporal", "usr/lib/systemd/user/flowrun.service", "usr/share/man/man1/flowrun.1", "usr/share/bash-completion/completions/flowrun",
+	for _, file := range []string{"usr/bin/flowrun-temporal", "usr/lib/systemd/user/flowrun.service", "usr/share/man/man1/flowrun.1.gz", "usr/share/doc/flowrun/changelog.gz", "usr/share/bash-completion/completions/flowrun",
 		"usr/share/zsh/vendor-completions/_flowrun", "usr/share/fish/vendor_completions.d/flowrun.fish", "usr/share/doc/flowrun/copyright"} {
 		if _, err := os.Stat(filepath.Join(machine, file)); err != nil {
 			t.Error(err)
