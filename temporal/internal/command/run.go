@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -136,9 +137,12 @@ func run(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if err := l.checkStore(ctx); err != nil {
 		return err
 	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("cannot find the working directory: %w", err)
+	}
 	flow, err := l.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: in.Record.ID, TaskQueue: l.queue,
-		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, StaticSummary: plan.Name(),
-		Memo: map[string]any{interpreter.ToolMemo: plan.Name(), interpreter.CreatedMemo: in.Record.Created}}, interpreter.WorkflowType, in)
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE, StaticSummary: plan.Name(), Memo: in.Memo(folder)}, interpreter.WorkflowType, in)
 	if err != nil {
 		return ui.ServiceErrorf("cannot start the run: %w", err)
 	}

@@ -162,8 +162,7 @@ func (f *syncFlags) entry(ctx context.Context, env *ui.Env, s timetable.Store, e
 	if w.Stamp, err = stampOf(e, in, l.queue); err != nil {
 		return w, err
 	}
-	w.Action = &client.ScheduleWorkflowAction{ID: w.ID, Workflow: interpreter.WorkflowType, Args: []any{in}, TaskQueue: l.queue,
-		Memo: map[string]any{interpreter.ToolMemo: e.Tool, interpreter.OriginMemo: timetable.Origin(e.Name)}}
+	w.Action = &client.ScheduleWorkflowAction{ID: w.ID, Workflow: interpreter.WorkflowType, Args: []any{in}, TaskQueue: l.queue, Memo: in.Memo("")}
 	return w, nil
 }
 

@@ -46,6 +46,8 @@ const (
 	ToolMemo    = "tool"
 	OriginMemo  = "origin"
 	CreatedMemo = "created" // time.Time
+	LabelsMemo  = "labels"  // map[string]string
+	FolderMemo  = "folder"  // the working directory of the program that started the run
 	WaitsMemo   = "waits"   // what the run waits for, if it only waits for answers
 
 	failedType = "run failed" // of the error with which a failed run ends
@@ -109,6 +111,24 @@ func NewInput(r *history.Record, o Options) *Input {
 		in.Sources = append(in.Sources, s.Text)
 	}
 	return in
+}
+
+// Memo returns the memo of the workflow. folder is the working directory of the program that starts the run, "" if that says
+// nothing about it.
+func (in *Input) Memo(folder string) map[string]any {
+	memo := map[string]any{ToolMemo: in.Record.Tool}
+	for key, text := range map[string]string{OriginMemo: in.Record.Origin, FolderMemo: folder} {
+		if text != "" {
+			memo[key] = text
+		}
+	}
+	if len(in.Record.Labels) > 0 {
+		memo[LabelsMemo] = in.Record.Labels
+	}
+	if !in.Record.Created.IsZero() {
+		memo[CreatedMemo] = in.Record.Created
+	}
+	return memo
 }
 
 // For returns the input of one run. The record of a schedule is that of all its runs, and has no id and no

@@ -1,14 +1,18 @@
 package remote
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
@@ -22,9 +26,19 @@ import (
 // pageSize is how many runs are listed in one request.
 const pageSize = 100
 
-// Runs implements history.Store, with the runs of the task queue, whatever the version of flowrun is that started them. The service lists open workflows first and then the others
-// by their end, newest first. So it is read until those that follow have ended before the last of the newest runs began.
+// folderReach is how many of the newest runs are searched for those of a folder, which the service cannot select.
+const folderReach = 1000
+
+// Runs implements history.Store, with the runs of the task queue, whatever the version of flowrun is that started them. The
+// service lists open workflows first and then the others by their end, newest first. So it is read until those that follow
+// have ended before the last of the newest runs began. The runs of a Folder are those that a program there has started, of the
+// newest folderReach.
 func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunInfo, err error) {
+	before, err := s.before(ctx, q.Before)
+	if err != nil || before == nil {
+		return nil, err
+	}
+	visited := 0
 	err = s.each(ctx, s.filter(q), func(w *workflowpb.WorkflowExecutionInfo) (done bool, err error) {
 		if w.GetTaskQueue() != "" && interpreter.QueueName(w.GetTaskQueue()) != interpreter.QueueName(s.queue) {
 			return false, nil
@@ -33,11 +47,14 @@ func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunIn
 		if full && w.GetCloseTime() != nil && w.GetCloseTime().AsTime().Before(list[q.Limit-1].Started) {
 			return true, nil
 		}
-		info, err := s.listed(ctx, w)
-		if err != nil || q.Tool != "" && info.Tool != q.Tool || len(q.Status) > 0 && !slices.Contains(q.Status, info.Status) {
+		if visited++; q.Folder != "" && visited > folderReach {
+			return true, nil
+		}
+		info, selected, err := s.selected(ctx, w, q, before)
+		if err != nil || !selected {
 			return false, err
 		}
-		at := sort.Search(len(list), func(i int) bool { return list[i].Started.Before(info.Started) })
+		at := sort.Search(len(list), func(i int) bool { return compare(info, list[i]) < 0 })
 		list = slices.Insert(list, at, info)
 		if full {
 			list = list[:q.Limit]
@@ -45,6 +62,54 @@ func (s *Store) Runs(ctx context.Context, q history.Query) (list []history.RunIn
 		return false, nil
 	})
 	return list, err
+}
+
+// compare orders runs, newest first.
+func compare(a, b history.RunInfo) int {
+	return cmp.Or(b.Started.Compare(a.Started), strings.Compare(b.ID, a.ID))
+}
+
+// before returns the run after which a list begins, nil if there is no such run.
+func (s *Store) before(ctx context.Context, id string) (*history.RunInfo, error) {
+	if id == "" {
+		return &history.RunInfo{}, nil
+	}
+	described, err := s.client.DescribeWorkflowExecution(ctx, id, "")
+	if errors.As(err, new(*serviceerror.NotFound)) {
+		return nil, nil
+	}
+	info, _ := s.listed(described.GetWorkflowExecutionInfo())
+	info.ID = id
+	return &info, err
+}
+
+// selected returns what the list of runs says about a workflow, if the query selects it. before is the run that q.Before names.
+func (s *Store) selected(ctx context.Context, w *workflowpb.WorkflowExecutionInfo, q history.Query, before *history.RunInfo) (info history.RunInfo, ok bool, err error) {
+	info, folder := s.listed(w)
+	const separator = string(filepath.Separator)
+	statuses := q.Status
+	q.Status = nil
+	if !q.Selects(info) || q.Before != "" && compare(info, *before) <= 0 ||
+		q.Folder != "" && !strings.HasPrefix(folder+separator, strings.TrimSuffix(q.Folder, separator)+separator) {
+		return info, false, nil
+	}
+	switch w.GetStatus() {
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
+		if err := s.addOutcome(ctx, &info); err != nil {
+			return info, false, err
+		}
+	}
+	if len(statuses) > 0 && !slices.Contains(statuses, info.Status) {
+		return info, false, nil
+	}
+	if q.WithParams {
+		record, err := s.Record(ctx, info.ID)
+		if err != nil {
+			return info, false, err
+		}
+		info.Params = record.Params
+	}
+	return info, true, nil
 }
 
 // each calls visit for each workflow that a query of the service selects, until it returns true.
@@ -120,7 +185,7 @@ func (s *Store) filter(q history.Query) string {
 	if q.Prefix != "" {
 		terms = append(terms, "WorkflowId STARTS_WITH "+text(q.Prefix))
 	}
-	if q.Open {
+	if q.Open || len(q.Status) > 0 && !slices.ContainsFunc(q.Status, dag.Status.Settled) {
 		terms = append(terms, "ExecutionStatus = 'Running'")
 	}
 	if !q.Since.IsZero() {
@@ -132,11 +197,13 @@ func (s *Store) filter(q history.Query) string {
 	return strings.Join(terms, " AND ")
 }
 
-// listed returns what the list of runs says about a workflow.
-func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo) (history.RunInfo, error) {
-	info := history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
+// listed returns what the list of runs says about a workflow, and the folder in which it was started. How one that has failed or
+// was cancelled ended, addOutcome adds.
+func (s *Store) listed(w *workflowpb.WorkflowExecutionInfo) (info history.RunInfo, folder string) {
+	info = history.RunInfo{ID: w.GetExecution().GetWorkflowId(), Status: dag.Running, Started: w.GetStartTime().AsTime()}
 	waits := ""
-	for key, to := range map[string]any{interpreter.ToolMemo: &info.Tool, interpreter.OriginMemo: &info.Origin, interpreter.CreatedMemo: &info.Started, interpreter.WaitsMemo: &waits} {
+	for key, to := range map[string]any{interpreter.ToolMemo: &info.Tool, interpreter.OriginMemo: &info.Origin, interpreter.CreatedMemo: &info.Started,
+		interpreter.LabelsMemo: &info.Labels, interpreter.FolderMemo: &folder, interpreter.WaitsMemo: &waits} {
 		if p := w.GetMemo().GetFields()[key]; p != nil {
 			_ = s.converter.FromPayload(p, to) // without their key, they are not shown
 		}
@@ -145,19 +212,21 @@ func (s *Store) listed(ctx context.Context, w *workflowpb.WorkflowExecutionInfo)
 		if waits != "" {
 			info.Status, info.Message = dag.Waiting, waits
 		}
-		return info, nil
+		return info, folder
 	}
 	info.Ended = w.GetCloseTime().AsTime()
 	switch w.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		info.Status = dag.Succeeded
-	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
-		return info, s.addOutcome(ctx, &info)
+	case enumspb.WORKFLOW_EXECUTION_STATUS_FAILED:
+		info.Status = dag.Failed
+	case enumspb.WORKFLOW_EXECUTION_STATUS_CANCELED:
+		info.Status = dag.Cancelled
 	default:
 		info.LastSign = info.Ended
 		info.Status, info.Message = dag.Interrupted, "the workflow was ended in Temporal: "+strings.ToLower(w.GetStatus().String())
 	}
-	return info, nil
+	return info, folder
 }
 
 // addOutcome adds how a run ended, which only its result says exactly.

@@ -157,7 +157,7 @@ func TestNoRun(t *testing.T) {
 
 func TestRuns(t *testing.T) {
 	client := &mocks.Client{}
-	name := func(value string) *commonpb.Payload {
+	name := func(value any) *commonpb.Payload {
 		p, _ := converter.GetDefaultDataConverter().ToPayload(value)
 		return p
 	}
@@ -169,9 +169,18 @@ func TestRuns(t *testing.T) {
 		w.Memo.Fields[interpreter.WaitsMemo] = name("step gate waits for approval")
 		return w
 	}
+	described := func(w *workflowpb.WorkflowExecutionInfo) *workflowpb.WorkflowExecutionInfo {
+		w.Memo.Fields[interpreter.LabelsMemo] = name(map[string]string{"team": "ops"})
+		w.Memo.Fields[interpreter.OriginMemo] = name("schedule:nightly")
+		w.Memo.Fields[interpreter.FolderMemo] = name("/work/shop")
+		return w
+	}
+	client.On("DescribeWorkflowExecution", mock.Anything, "d", "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: execution("d", enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, name("build"))}, nil)
+	client.On("DescribeWorkflowExecution", mock.Anything, "none", "").Return(nil, serviceerror.NewNotFound("no such workflow"))
 	client.On("ListWorkflow", mock.Anything, mock.Anything).Return(&workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{
 		execution("a", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, name("build")),
-		execution("b", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, name("test")),
+		described(execution("b", enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED, name("test"))),
 		execution("c", enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, &commonpb.Payload{Metadata: map[string][]byte{"encoding": []byte("binary/encrypted")}}),
 		execution("d", enumspb.WORKFLOW_EXECUTION_STATUS_FAILED, name("build")),
 		asking(execution("e", enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, name("ship"))),
@@ -184,11 +193,19 @@ func TestRuns(t *testing.T) {
 		query history.Query
 		want  []string
 	}{
-		{history.Query{}, []string{"a running build", "b succeeded test", "c interrupted ", "d failed build", "e waiting ship"}},
+		{history.Query{}, []string{"e waiting ship", "d failed build", "c interrupted ", "b succeeded test", "a running build"}},
 		{history.Query{Status: []dag.Status{dag.Waiting}}, []string{"e waiting ship"}},
-		{history.Query{Tool: "build"}, []string{"a running build", "d failed build"}},
-		{history.Query{Status: []dag.Status{dag.Failed, dag.Interrupted}}, []string{"c interrupted ", "d failed build"}},
-		{history.Query{Limit: 1}, []string{"a running build"}},
+		{history.Query{Tool: "build"}, []string{"d failed build", "a running build"}},
+		{history.Query{Status: []dag.Status{dag.Failed, dag.Interrupted}}, []string{"d failed build", "c interrupted "}},
+		{history.Query{Limit: 1}, []string{"e waiting ship"}},
+		{history.Query{Before: "d", Limit: 2}, []string{"c interrupted ", "b succeeded test"}},
+		{history.Query{Before: "none"}, nil},
+		{history.Query{Labels: []history.Label{{Name: "team", Value: "ops"}}}, []string{"b succeeded test"}},
+		{history.Query{Origin: "schedule:nightly"}, []string{"b succeeded test"}},
+		{history.Query{Direct: true, Tool: "build"}, []string{"d failed build", "a running build"}},
+		{history.Query{Status: []dag.Status{dag.Waiting, dag.Running}}, []string{"e waiting ship", "a running build"}},
+		{history.Query{Folder: "/work"}, []string{"b succeeded test"}},
+		{history.Query{Folder: "/wo"}, nil},
 	} {
 		list, err := s.Runs(t.Context(), c.query)
 		var got []string
@@ -281,10 +298,11 @@ func TestFilter(t *testing.T) {
 	const all = "WorkflowType = 'flowrun' AND ExecutionStatus != 'ContinuedAsNew' AND TaskQueue STARTS_WITH 'team''s-'"
 	for want, q := range map[string]history.Query{
 		all: {Tool: "x", Limit: 3},
-		all + " AND WorkflowId STARTS_WITH 'it''s'":      {Prefix: "it's"},
-		all + " AND ExecutionStatus = 'Running'":         {Open: true},
-		all + " AND StartTime >= '2026-11-23T07:00:00Z'": {Since: start},
-		all + " AND StartTime < '2026-11-23T07:00:00Z'":  {Until: start},
+		all + " AND WorkflowId STARTS_WITH 'it''s'":                             {Prefix: "it's"},
+		all + " AND ExecutionStatus = 'Running'":                                {Open: true, Status: []dag.Status{dag.Failed}},
+		all + " AND WorkflowId STARTS_WITH 'x' AND ExecutionStatus = 'Running'": {Prefix: "x", Status: []dag.Status{dag.Waiting, dag.Running}},
+		all + " AND StartTime >= '2026-11-23T07:00:00Z'":                        {Since: start},
+		all + " AND StartTime < '2026-11-23T07:00:00Z'":                         {Until: start},
 	} {
 		if got := (&Store{queue: "team's-1"}).filter(q); got != want {
 			t.Errorf("%+v: %s, want %s", q, got, want)
