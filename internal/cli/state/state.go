@@ -64,7 +64,7 @@ them. With a KEY, print its value only: text as it is, everything else as JSON.`
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				current, err := s.State(ctx, t.id)
 				if err != nil {
 					return err
@@ -120,10 +120,18 @@ merge. The change is noted in the history of the key, with your name.`,
 			if err != nil {
 				return err
 			}
-			return env.WriteHistory(func(ctx context.Context, s ui.History) error { return s.SetState(ctx, changes) })
+			return change(env, func(ctx context.Context, s history.Store) error { return s.SetState(ctx, changes) })
 		},
 		ValidArgsFunction: complete.Tool(env),
 	}
+}
+
+// change calls f with the store whose values are changed: the history, or that of env.Runs.
+func change(env *ui.Env, f func(context.Context, history.Store) error) error {
+	if env.Runs != nil {
+		return env.Runs(f)
+	}
+	return env.WriteHistory(func(ctx context.Context, s ui.History) error { return f(ctx, s) })
 }
 
 func adoptCommand(env *ui.Env) *cobra.Command {
@@ -145,7 +153,7 @@ such files it is the one whose values were set last. They stay in the history of
 			if err != nil {
 				return err
 			}
-			return env.WriteHistory(func(ctx context.Context, s ui.History) error {
+			return change(env, func(ctx context.Context, s history.Store) error {
 				all, err := s.State(ctx, history.StateID{})
 				if err != nil {
 					return err
@@ -185,7 +193,7 @@ func listCommand(env *ui.Env) *cobra.Command {
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				values, err := s.State(ctx, history.StateID{})
 				if err != nil {
 					return err
@@ -215,7 +223,7 @@ set them.`,
 			if err := t.checkKeys(args[1:]); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				values, err := s.StateHistory(ctx, t.id, strings.Join(args[1:], ""))
 				if err != nil {
 					return err

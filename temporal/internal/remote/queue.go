@@ -18,17 +18,25 @@ import (
 
 // Queue returns who holds and who waits for locks and pools of a task queue. A worker answers.
 func Queue(ctx context.Context, c client.Client, taskQueue string) (list history.Queue, err error) {
-	answer, err := c.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{WorkflowID: queue.ID(interpreter.QueueName(taskQueue)), QueryType: queue.EntriesQuery,
+	if err := ask(ctx, c, queue.ID(interpreter.QueueName(taskQueue)), queue.EntriesQuery, &list); err != nil {
+		return nil, fmt.Errorf("cannot read who holds the locks of task queue %s: %w", taskQueue, err)
+	}
+	return list, nil
+}
+
+// ask asks a workflow that runs share, if it is open.
+func ask(ctx context.Context, c client.Client, workflow, query string, to any) error {
+	answer, err := c.QueryWorkflowWithOptions(ctx, &client.QueryWorkflowWithOptionsRequest{WorkflowID: workflow, QueryType: query,
 		QueryRejectCondition: enums.QUERY_REJECT_CONDITION_NOT_OPEN})
 	switch {
 	case errors.As(err, new(*serviceerror.NotFound)):
-		return nil, nil // nobody has asked for anything yet
+		return nil // no run has needed it yet
 	case err != nil:
-		return nil, fmt.Errorf("cannot read who holds the locks of task queue %s: %w", taskQueue, err)
+		return err
 	case answer.QueryResult == nil:
-		return nil, nil
+		return nil
 	}
-	return list, answer.QueryResult.Get(&list)
+	return answer.QueryResult.Get(to)
 }
 
 // Positions returns the positions of a run and of its steps in the queue of its task queue.

@@ -41,9 +41,11 @@ const (
 // ID returns the id of the workflow for the task queue with this name, for all versions of it.
 func ID(queueName string) string { return "flowrun-state:" + queueName }
 
-// Request is what a run wants: to read the values of a tool, or to commit changes.
+// Request is what a run wants: to read the values of a tool, or to commit changes. One of a person, who changes values
+// outside of a run, has By and no Run.
 type Request struct {
 	Run     string            `json:"run"`
+	By      string            `json:"by,omitempty"`
 	Read    history.StateID   `json:"read,omitzero"`
 	Changes []dag.StateChange `json:"changes,omitempty"`
 	Event   uint64            `json:"event,omitempty"` // number of the event with the changes
@@ -53,6 +55,7 @@ type Request struct {
 type Reply struct {
 	Values  []history.StateValue `json:"values,omitempty"`
 	Refused *history.StateError  `json:"refused,omitempty"`
+	Set     int                  `json:"set,omitempty"` // how many values a person has set; 0 from workers that cannot do it
 }
 
 // State is what the workflow knows.
@@ -91,7 +94,10 @@ func (s *State) forget(run string) {
 
 // do carries out a request.
 func (s *State) do(q Request, now time.Time) Reply {
-	if q.Event > 0 {
+	switch {
+	case q.By != "":
+		return s.set(q, now)
+	case q.Event > 0:
 		return Reply{Refused: s.commit(q, now)}
 	}
 	return Reply{Values: s.read(q.Run, q.Read)}
@@ -128,16 +134,33 @@ func (s *State) commit(q Request, now time.Time) *history.StateError {
 	if err != nil {
 		return refused
 	}
-	for _, v := range next {
+	r.Seen = append(r.Seen, s.keep(next, q, now)...)
+	return nil
+}
+
+// set keeps the changes of a person, all or none.
+func (s *State) set(q Request, now time.Time) Reply {
+	next, err := history.NextState(q.Changes, s.Values, s.Values)
+	if err != nil {
+		refused, _ := errors.AsType[*history.StateError](err)
+		return Reply{Refused: refused}
+	}
+	return Reply{Set: len(s.keep(next, q, now))}
+}
+
+// keep keeps values of a request, and returns them as they are then.
+func (s *State) keep(next []history.StateValue, q Request, now time.Time) []history.StateValue {
+	for i := range next {
+		v := &next[i]
 		s.Version++
-		v.Version, v.Run, v.At = s.Version, q.Run, now
+		v.Version, v.Run, v.By, v.At = s.Version, q.Run, q.By, now
 		s.Values = slices.DeleteFunc(s.Values, func(o history.StateValue) bool { return o.StateID == v.StateID && o.Key == v.Key })
-		s.Values, r.Seen = append(s.Values, v), append(r.Seen, v)
+		s.Values = append(s.Values, *v)
 	}
 	slices.SortFunc(s.Values, func(a, b history.StateValue) int {
 		return strings.Compare(a.Tool+"\x00"+a.File+"\x00"+a.Key, b.Tool+"\x00"+b.File+"\x00"+b.Key)
 	})
-	return nil
+	return next
 }
 
 const (

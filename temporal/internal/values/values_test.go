@@ -2,6 +2,7 @@ package values
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +17,13 @@ func read(run string) Request { return Request{Run: run, Read: tool} }
 // sets is a commit of one value.
 func sets(run string, event uint64, merge, value string) Request {
 	return Request{Run: run, Event: event, Changes: []dag.StateChange{{Tool: tool.Tool, File: tool.File, Key: "N", Merge: merge, Value: json.RawMessage(value)}}}
+}
+
+// setBy is a value that a person sets.
+func setBy(person, merge, value string) Request {
+	q := sets("", 0, merge, value)
+	q.By = person
+	return q
 }
 
 // do carries out requests, with the state going to the service and back after each, and returns what the last one found.
@@ -54,6 +62,10 @@ func TestRequests(t *testing.T) {
 		{"conflict", []Request{read("a"), read("b"), sets("a", 9, "", "1"), sets("b", 9, "", "2")}, "", true},
 		{"conflict, again", []Request{read("a"), read("b"), sets("a", 9, "", "1"), sets("b", 9, "", "2"), sets("b", 9, "", "2")}, "", true},
 		{"once", []Request{read("a"), sets("a", 9, "append", "[1]"), sets("a", 9, "append", "[1]"), read("b")}, "[1]", false},
+		{"a person", []Request{setBy("ada", "", "5"), read("a")}, "5", false},
+		{"a person in between", []Request{read("a"), setBy("ada", "", "5"), sets("a", 9, "", "1")}, "", true},
+		{"a person adds", []Request{sets("a", 9, "append", "[1]"), setBy("ada", "append", "[2]"), read("b")}, "[1,2]", false},
+		{"a person, too much", []Request{setBy("ada", "", `"`+strings.Repeat("x", history.MaxStateValue)+`"`)}, "", true},
 		{"two events", []Request{read("a"), sets("a", 8, "append", "[1]"), sets("a", 9, "append", "[2]"), read("b")}, "[1,2]", false},
 		{"its own before", []Request{read("a"), sets("a", 8, "", "1"), sets("a", 9, "", "2"), read("b")}, "2", false},
 	} {
