@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/engine"
 	"github.com/flowrun/flowrun/internal/lang/tool"
+	"github.com/flowrun/flowrun/internal/lang/valuetext"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
 	"github.com/flowrun/flowrun/internal/os/home"
 	"github.com/flowrun/flowrun/internal/screen/console"
@@ -61,6 +62,9 @@ func Run(env *ui.Env) cobra.CompletionFunc {
 // parameter that prefix names.
 func completeParams(p *engine.Plan, given []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if name, value, ok := strings.Cut(prefix, "="); ok {
+		if name, ok = strings.CutSuffix(name, ":"); ok {
+			return completeJSON(p, name, value)
+		}
 		return completeValue(p, name, value)
 	}
 	var words []string
@@ -99,6 +103,28 @@ func completeValue(p *engine.Plan, name, value string) ([]string, cobra.ShellCom
 		return append(words, files...), directive
 	}
 	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeJSON completes the value of a parameter as JSON: values that the definition mentions.
+func completeJSON(p *engine.Plan, name, value string) (words []string, _ cobra.ShellCompDirective) {
+	if d := p.Definition.Parameter(name); d != nil && !p.Secret(name) {
+		for _, v := range mentioned(d) {
+			word := valuetext.JSON(v.Data())
+			if strings.HasPrefix(word, value) && canOffer(word) && !slices.Contains(words, name+":="+word) {
+				words = append(words, name+":="+word)
+			}
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}
+
+// mentioned returns the values of a parameter that its definition mentions: those that are allowed, examples, the default.
+func mentioned(p *tool.Parameter) []tool.Value {
+	values := slices.Concat(p.Validation.Enum, p.Examples)
+	if p.Default != nil {
+		values = append(values, *p.Default)
+	}
+	return values
 }
 
 // canOffer reports whether a shell can show a word, which it prints as it is: without control characters.
@@ -181,12 +207,8 @@ func Parameters(env *ui.Env) cobra.CompletionFunc {
 // Candidates returns values to offer for a parameter: its allowed values, its examples, its
 // default.
 func Candidates(p *tool.Parameter) []string {
-	values := append(append([]tool.Value(nil), p.Validation.Enum...), p.Examples...)
-	if p.Default != nil {
-		values = append(values, *p.Default)
-	}
 	var words []string
-	for _, v := range values {
+	for _, v := range mentioned(p) {
 		word := ""
 		if v.Text != nil || v.Scalar != nil {
 			word = v.Spelling()
