@@ -163,7 +163,7 @@ func listed(def *tool.Definition, found tool.Diagnostics) Listed {
 		Name: def.Name, Scope: def.Scope, Path: def.File, Description: def.Description, Tags: def.Tags,
 		Category: m.Category, Subcategory: m.Subcategory, SearchTags: m.Tags, SearchKeywords: m.SearchKeywords,
 		Platforms: def.Platforms, Version: def.Version, Deprecated: def.Deprecated, DeprecatedMessage: def.DeprecatedMessage,
-		Scheduled: len(def.Schedules)+len(def.Triggers) > 0, BaseTool: def.BaseTool.S, BaseToolPos: def.BaseTool.Pos, Diagnostics: found,
+		Scheduled: len(def.Schedules)+len(def.Triggers) > 0, BaseTool: def.BaseTool.S, BaseToolPos: def.BaseTool.Pos, Diagnostics: diagnostic.Reported(found),
 	}
 }
 

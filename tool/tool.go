@@ -307,6 +307,7 @@ type Pos = diagnostic.Pos
 //		Message  string   `json:"message"`
 //		Hint     string   `json:"hint,omitempty"`
 //
+//		More    int     `json:"-"` // how many further problems of its severity this one stands for; 0 for all others
 //		Related []Place `json:"-"` // further positions, such as the first of two duplicates
 //		Fix     []Edit  `json:"-"` // edits that fix the problem; none if it needs a decision by a person
 //	}
@@ -323,13 +324,13 @@ type Diagnostic = diagnostic.Diagnostic
 //	// Err returns d as an error, or nil if no diagnostic has severity Error.
 //	func (d Diagnostics) Err() error
 //
-//	// Error returns one line for each diagnostic.
+//	// Error returns one line for each diagnostic of a report: see Reported.
 //	func (d Diagnostics) Error() string
 //
 //	// MarshalDocument returns d as the JSON document flowrun/diagnostics.v1.
 //	func (d Diagnostics) MarshalDocument() ([]byte, error)
 //
-//	// Sorted returns d sorted by position and without duplicates, at most MaxDiagnostics.
+//	// Sorted returns d sorted by position and without duplicates.
 //	func (d Diagnostics) Sorted() Diagnostics
 type Diagnostics = diagnostic.Diagnostics
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +31,9 @@ import (
 
 // printDiagnostics prints the result of a validation on stdout. source returns the text of a file.
 func printDiagnostics(env *ui.Env, ds tool.Diagnostics, targets int, f validateFlags, source func(string) []byte) error {
+	if f.output != "text" && f.limit > 0 {
+		ds = diagnostic.Reported(ds)
+	}
 	switch f.output {
 	case "json":
 		b, err := ds.MarshalDocument()
@@ -62,13 +64,7 @@ func summary(ds tool.Diagnostics, targets int) string {
 	var parts []string
 	fixable := 0
 	for _, s := range []tool.Severity{tool.Error, tool.Warning, tool.Note} {
-		n := 0
-		for _, d := range ds {
-			if d.Severity == s {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := diagnostic.Count(ds, s); n > 0 {
 			parts = append(parts, plural.Of(n, string(s)))
 		}
 	}
@@ -155,7 +151,7 @@ The command exits with 3 if a definition has an error.`,
 	fl.BoolVar(&f.strict, "strict", false, "count warnings as errors")
 	fl.StringVar(&f.against, "against", "", "report parameter changes without a new major version that break callers of the older definitions at this `path` (a file or folder)")
 	fl.StringVar(&f.on, "on", "", "also report what is refused on this `engine`: temporal")
-	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 shows all")
+	fl.IntVar(&f.limit, "limit", f.limit, "show at most `n` problems as text; 0 shows all, in each form")
 	fl.StringVarP(&f.output, "output", "o", f.output, "print in this `form`: text|json|github|sarif")
 	c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(diagnosticForms, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -205,7 +201,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	if len(failed) > 0 && len(failed) == len(targets) {
 		return reportAllButLast(env, failed)
 	}
-	all := sortedByFile(v.found)
+	all := v.found.Sorted()
 	if f.strict {
 		all = warningsAsErrors(all)
 	}
@@ -229,20 +225,6 @@ func reportAllButLast(env *ui.Env, failed []error) error {
 		env.Notef("%v", err)
 	}
 	return failed[last]
-}
-
-// sortedByFile returns the diagnostics of all files in order of location, without duplicates.
-// Sorted limits the number of diagnostics, so it is called for each file separately.
-func sortedByFile(ds tool.Diagnostics) tool.Diagnostics {
-	byFile := map[string]tool.Diagnostics{}
-	for _, d := range ds {
-		byFile[d.Pos.File] = append(byFile[d.Pos.File], d)
-	}
-	var all tool.Diagnostics
-	for _, file := range slices.Sorted(maps.Keys(byFile)) {
-		all = append(all, byFile[file].Sorted()...)
-	}
-	return all
 }
 
 // warningsAsErrors returns the diagnostics with warnings turned into errors.

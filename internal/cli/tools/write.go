@@ -140,5 +140,5 @@ func renderText(env *ui.Env, ds tool.Diagnostics, path string, text []byte) {
 		}
 		return ui.ReadSource(file)
 	}
-	diagnostic.Render(env.Stderr, ui.AppliedFixes(env.Library(), ds, source), source, env.Style(env.Stderr))
+	diagnostic.Render(env.Stderr, ui.AppliedFixes(env.Library(), diagnostic.Reported(ds), source), source, env.Style(env.Stderr))
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/screen/console"
 )
@@ -18,10 +19,8 @@ func LimitDiagnostics(ds tool.Diagnostics, limit int) (tool.Diagnostics, int) {
 	if limit == 0 || len(ds) <= limit {
 		return ds, 0
 	}
-	rank := map[tool.Severity]int{tool.Error: 0, tool.Warning: 1, tool.Note: 2}
-	ds = slices.Clone(ds)
-	slices.SortStableFunc(ds, func(x, y tool.Diagnostic) int { return rank[x.Severity] - rank[y.Severity] })
-	return ds[:limit], len(ds) - limit
+	first, left := diagnostic.WorstFirst(ds, limit)
+	return first, len(left)
 }
 
 // RelativePaths returns diagnostics in which paths below the working directory are relative to it.

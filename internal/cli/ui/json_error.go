@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/value"
 )
 
@@ -36,7 +37,7 @@ func (env *Env) failJSON(err error) int {
 	doc.Parameters = o.Params
 	if o.Diagnostics != nil {
 		doc.Message = o.Diagnostics.Error()
-		if b, err := AppliedFixes(env.Library(), o.Diagnostics, ReadSource).MarshalDocument(); err == nil {
+		if b, err := AppliedFixes(env.Library(), diagnostic.Reported(o.Diagnostics), ReadSource).MarshalDocument(); err == nil {
 			json.Unmarshal(b, &doc)
 			doc.Schema = errorSchema
 		}

@@ -28,6 +28,7 @@ type Diagnostic struct {
 	Message  string   `json:"message"`
 	Hint     string   `json:"hint,omitempty"`
 
+	More    int     `json:"-"` // how many further problems of its severity this one stands for; 0 for all others
 	Related []Place `json:"-"` // further positions, such as the first of two duplicates
 	Fix     []Edit  `json:"-"` // edits that fix the problem; none if it needs a decision by a person
 }
@@ -56,11 +57,11 @@ func (d Diagnostic) String() string {
 // severity Error; see Err.
 type Diagnostics []Diagnostic
 
-// Error returns one line for each diagnostic.
+// Error returns one line for each diagnostic of a report: see Reported.
 func (d Diagnostics) Error() string {
-	lines := make([]string, len(d))
-	for i, one := range d {
-		lines[i] = one.String()
+	var lines []string
+	for _, one := range Reported(d) {
+		lines = append(lines, one.String())
 	}
 	return strings.Join(lines, "\n")
 }
@@ -75,32 +76,22 @@ func (d Diagnostics) Err() error {
 
 func IsError(d Diagnostic) bool { return d.Severity == Error }
 
-// MaxDiagnostics is the maximum number of problems reported for one file. If there are more, warnings are dropped
-// first.
-const MaxDiagnostics = 100
+// MaxCollected is the maximum number of problems of each severity that are looked for in one file. It bounds what a file
+// of nothing but problems costs; Reported bounds what a reader gets.
+const MaxCollected = 100_000
 
-// Sorted returns d sorted by position and without duplicates, at most MaxDiagnostics. Package compile uses it to
-// combine its diagnostics with those of this package.
+// Sorted returns d sorted by position and without duplicates. Package compile uses it to combine its diagnostics with
+// those of this package.
 func (d Diagnostics) Sorted() Diagnostics {
 	d = slices.Clone(d)
 	slices.SortStableFunc(d, byPos)
-	d = slices.CompactFunc(d, sameProblem)
-	if len(d) <= MaxDiagnostics {
-		return d
-	}
-	// A warning must never displace an error: a file with errors would load.
-	slices.SortStableFunc(d, func(a, b Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
-	d = d[:MaxDiagnostics]
-	slices.SortStableFunc(d, byPos)
-	return d
+	return slices.CompactFunc(d, sameProblem)
 }
 
 // sameProblem reports whether two diagnostics report the same problem.
 func sameProblem(a, b Diagnostic) bool {
 	return byPos(a, b) == 0 && a.Severity == b.Severity && a.Len == b.Len && a.Hint == b.Hint
 }
-
-func rank(d Diagnostic) int { return slices.Index([]Severity{Error, Warning, Note}, d.Severity) }
 
 func byPos(a, b Diagnostic) int {
 	return cmp.Or(

@@ -14,15 +14,3 @@ func TestDiagnosticsAsError(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-// TestCapKeepsErrors: a file of warnings does not hide the error at its end.
-func TestCapKeepsErrors(t *testing.T) {
-	var all Diagnostics
-	for i := range 3 * MaxDiagnostics {
-		all = append(all, Diagnostic{Code: "w", Severity: Warning, Pos: Pos{File: "f", Line: i + 1, Col: 1}})
-	}
-	all = append(all, Diagnostic{Code: "e", Severity: Error, Pos: Pos{File: "f", Line: 1000, Col: 1}}).Sorted()
-	if len(all) != MaxDiagnostics || all.Err() == nil || all[len(all)-1].Code != "e" {
-		t.Errorf("%d diagnostics, error: %v", len(all), all.Err())
-	}
-}

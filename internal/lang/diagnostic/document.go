@@ -2,7 +2,7 @@ package diagnostic
 
 import "encoding/json"
 
-// MarshalDocument returns d as the JSON document flowrun/diagnostics.v1.
+// MarshalDocument returns d as the JSON document flowrun/diagnostics.v1. It holds all of them; Reported returns fewer.
 func (d Diagnostics) MarshalDocument() ([]byte, error) {
 	doc := struct {
 		Schema      string          `json:"schema"`
@@ -25,6 +25,7 @@ type diagnosticDoc struct {
 	Path     string         `json:"path"`
 	Message  string         `json:"message"`
 	Hint     string         `json:"hint"`
+	More     int            `json:"more,omitempty"`
 	Related  []relatedPlace `json:"related,omitempty"`
 	Fix      []Edit         `json:"fix,omitempty"`
 }
@@ -39,7 +40,7 @@ type relatedPlace struct {
 
 func docOf(d Diagnostic) diagnosticDoc {
 	doc := diagnosticDoc{Code: d.Code, Severity: d.Severity, File: d.Pos.File, Line: d.Pos.Line, Col: d.Pos.Col, Length: max(1, d.Len),
-		Path: d.Path, Message: d.Message, Hint: d.Hint, Fix: d.Fix}
+		Path: d.Path, Message: d.Message, Hint: d.Hint, More: d.More, Fix: d.Fix}
 	for _, p := range d.Related {
 		doc.Related = append(doc.Related, relatedPlace{p.Pos.File, p.Pos.Line, p.Pos.Col, max(1, p.Len), p.Message})
 	}

@@ -87,7 +87,7 @@ func TestRenamedCodes(t *testing.T) {
 
 // unshown are the codes whose pages have no examples, because no text of a definition
 // can show them or because it depends on the system.
-var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-pool", "bad-search", "bad-webhook", "bundle", "closed-key", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "nesting", "no-command", "no-function", "not-on-temporal", "not-utf-8", "tool-unloadable",
+var unshown = []string{"alias-bomb", "bad-approval", "bad-command", "bad-pool", "bad-search", "bad-webhook", "bundle", "closed-key", "duplicate-tool", "missing-package", "control-character", "file-too-large", "graph", "js-no-return", "more-problems", "nesting", "no-command", "no-function", "not-on-temporal", "not-utf-8", "tool-unloadable",
 	"schema-name", "too-deep", "too-many-steps", "two-spellings", "unreadable", "unused-permission", "value-size", "windows-only"}
 
 // TestExamples: what a page calls wrong gives its code, and what it calls right gives

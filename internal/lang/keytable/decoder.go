@@ -31,22 +31,18 @@ type Decoder struct {
 	atLine, atCol, atOffset int
 }
 
-// maxCollected is the maximum number of diagnostics of each severity that are collected. It is more than are ever
-// shown, but few enough to be fast.
-const maxCollected = 10 * diagnostic.MaxDiagnostics
-
-// Report collects a diagnostic. It drops those beyond maxCollected of their severity.
+// Report collects a diagnostic. It drops those beyond diagnostic.MaxCollected of their severity.
 func (d *Decoder) Report(one diagnostic.Diagnostic) {
 	n := &d.warnings
 	if one.Severity == diagnostic.Error {
 		n = &d.errors
 	}
-	if *n++; *n <= maxCollected {
+	if *n++; *n <= diagnostic.MaxCollected {
 		d.Found = append(d.Found, one)
 	}
 }
 
-// Full reports whether another error would be dropped. Callers can then skip work for its hint.
+// Full reports whether a report holds the errors so far only. Callers can then skip a hint that needs a search.
 func (d *Decoder) Full() bool { return d.errors >= diagnostic.MaxDiagnostics }
 
 // Fail reports an error at a node, with the current path.
@@ -211,10 +207,6 @@ func foreignKey(key string) string {
 }
 
 func (d *Decoder) unknownKey(o *Object, key, value *yaml.Node) {
-	if d.Full() {
-		d.errors++
-		return
-	}
 	d.Path.Push(key.Value)
 	one := d.Diagnostic(key, diagnostic.Error, "unknown-key", fmt.Sprintf("unknown key %s in %s", diagnostic.Quote(key.Value), o.Name), d.keyHint(o, key.Value, value))
 	d.Path.Pop()

@@ -149,13 +149,13 @@ func (sh *shaper) checkKeys(n *yaml.Node) {
 // reportDuplicate reports a duplicate key, at index i of the mapping's content.
 func (sh *shaper) reportDuplicate(n, first, key *yaml.Node, i int) {
 	d := sh.d
-	if d.Full() {
-		d.errors++
-		return
-	}
 	one := d.Diagnostic(key, diagnostic.Error, "duplicate-key", fmt.Sprintf("key %s is given twice: on line %d and on line %d", diagnostic.Quote(key.Value), first.Line, key.Line),
 		"keep one of the two; if both are needed, merge their contents")
 	one.Related = []diagnostic.Place{d.FirstPlace(first)}
+	if d.Full() {
+		d.Report(one)
+		return
+	}
 	if before := n.Content[slices.Index(n.Content, first)+1]; equalNodes(before, n.Content[i+1]) {
 		one.Hint, one.Fix = "remove one of the two; their values are equal", withoutEntry(d.Src, d.Pos(key))
 	}

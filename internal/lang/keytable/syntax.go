@@ -102,11 +102,8 @@ func (d *Decoder) repair() *yaml.Node {
 		return nil
 	}
 	d.repaired = make(map[int]bool, len(quoted))
-	for i, t := range quoted {
+	for _, t := range quoted {
 		d.repaired[t.line] = true
-		if i >= diagnostic.MaxDiagnostics {
-			continue
-		}
 		d.Report(diagnostic.Diagnostic{Code: "repaired-scalar", Severity: diagnostic.Warning, Pos: diagnostic.Pos{File: d.Src.File, Line: t.line, Col: t.col}, Len: 1,
 			Message: fmt.Sprintf("the value of %q on line %d is not valid YAML, because it contains ': '; flowrun used the rest of the line as text", t.key, t.line),
 			Hint:    fmt.Sprintf("write it as a block: '%s: |', and the command indented on the next line", t.key), Fix: asBlock(d.Src, t)})

@@ -545,14 +545,18 @@ func checkTestParameters(d *keytable.Decoder, t *Draft) {
 	}
 	for i, test := range t.Tests {
 		for _, e := range test.Parameters {
-			if !known[e.Key] && !d.Full() {
-				one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, diagnostic.Printable(e.Key)),
-					Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key)), Hint: hintOrList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)}
+			if known[e.Key] {
+				continue
+			}
+			one := Diagnostic{Code: "unknown-parameter", Severity: Error, Pos: e.Pos, Len: len([]rune(e.Key)), Path: fmt.Sprintf("tests[%d].parameters.%s", i, diagnostic.Printable(e.Key)),
+				Message: fmt.Sprintf("the test sets unknown parameter %s", diagnostic.Quote(e.Key))}
+			if !d.Full() {
+				one.Hint = hintOrList(diagnostic.DidYouMean(e.Key, names), "parameters: ", names)
 				if near := diagnostic.Near(e.Key, names); len(near) == 1 {
 					one.Fix = d.Src.Rename(e.Pos, e.Key, near[0])
 				}
-				d.Report(one)
 			}
+			d.Report(one)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (d *draft) check() (report string, valid bool) {
 		found[i].Fix = nil // validate --fix cannot fix a text that is not saved
 	}
 	var b bytes.Buffer
-	diagnostic.Render(&b, found, func(string) []byte { return d.text }, diagnostic.Style{})
+	diagnostic.Render(&b, diagnostic.Reported(found), func(string) []byte { return d.text }, diagnostic.Style{})
 	return b.String(), found.Err() == nil
 }
 

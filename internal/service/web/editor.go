@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/flowrun/flowrun/internal/engine/preview"
+	"github.com/flowrun/flowrun/internal/lang/diagnostic"
 	"github.com/flowrun/flowrun/internal/lang/tool"
 	"github.com/flowrun/flowrun/internal/service/catalog"
 	"github.com/flowrun/flowrun/library"
@@ -50,7 +51,7 @@ func diagnosticsOf(found tool.Diagnostics) (json.RawMessage, error) {
 	var doc struct {
 		Diagnostics json.RawMessage `json:"diagnostics"`
 	}
-	text, err := found.MarshalDocument()
+	text, err := diagnostic.Reported(found).MarshalDocument()
 	if err == nil {
 		err = json.Unmarshal(text, &doc)
 	}
