@@ -22,12 +22,9 @@ type Result struct {
 	Fixed tool.Diagnostics // the problems whose edits were applied, with their positions at that time
 }
 
-// maxRounds limits the number of rounds. Every round applies at least one edit. maxTried limits the number of problems
-// whose edits are tried one by one in a round, because each is a check of the whole text.
-const (
-	maxRounds = 200
-	maxTried  = 50
-)
+// maxChecks limits how often the text is checked: that takes as long as loading the definition. Edits that all help are
+// found with two checks, each one that does not with a few more.
+const maxChecks = 100
 
 // Check decodes and compiles the text of a definition file and returns all problems in it.
 type Check func(text []byte) (*tool.Definition, tool.Diagnostics)
@@ -40,19 +37,18 @@ func Text(check Check, file string, src []byte) Result {
 
 // rounds applies fixes until no edit helps, or more returns false for those that a round has applied.
 func rounds(check Check, file string, src []byte, more func(tool.Diagnostics) bool) Result {
-	m := fixer{checkText: check, file: file}
+	m := fixer{checkText: check, file: file, left: maxChecks}
 	r := Result{Text: src}
-	for range maxRounds {
-		next, fixed := m.round(r.Text)
+	for now := m.check(src); ; {
+		fixed, next := m.round(now)
 		if len(fixed) == 0 {
-			break
+			return r
 		}
-		r.Text, r.Fixed = next, append(r.Fixed, fixed...)
+		r.Text, r.Fixed, now = next.text, append(r.Fixed, fixed...), next
 		if !more(fixed) {
-			break
+			return r
 		}
 	}
-	return r
 }
 
 // Offered returns the problems without the edits that Text would not apply. found are the problems in src. Rounds that
@@ -92,18 +88,21 @@ func Offered(check Check, file string, src []byte, found tool.Diagnostics) tool.
 type fixer struct {
 	checkText Check
 	file      string
+	left      int // checks that may still be made
 }
 
 // state is the result of checking one text.
 type state struct {
+	text  []byte
 	def   *tool.Definition
 	found tool.Diagnostics
 	notes tool.Diagnostics // of package lint, which may contain edits too; only if the definition has no errors
 }
 
 func (m *fixer) check(src []byte) state {
+	m.left--
 	def, found := m.checkText(src)
-	now := state{def: def, found: found}
+	now := state{text: src, def: def, found: found}
 	if now.valid() {
 		now.notes = lint.Of(def)
 	}
@@ -118,43 +117,56 @@ func (s state) unread() bool {
 	return len(s.found) == 1 && s.def.Description == "" && len(s.def.Steps) == 0
 }
 
-// round applies all edits of a text at once if that helps, otherwise those that help on their own.
-func (m *fixer) round(src []byte) ([]byte, tool.Diagnostics) {
-	before := m.check(src)
-	var fixable tool.Diagnostics
+// round applies all edits of a text that help and do not overlap. It returns the problems that they fix, and the text
+// afterwards.
+func (m *fixer) round(before state) (tool.Diagnostics, state) {
+	var together, others tool.Diagnostics
+	var edits diagnostic.Edits
 	for _, d := range slices.Concat(before.found, before.notes) {
-		if len(d.Fix) > 0 && d.Pos.File == m.file {
-			fixable = append(fixable, d)
+		switch {
+		case len(d.Fix) == 0 || d.Pos.File != m.file:
+		case edits.Add(d.Fix):
+			together = append(together, d)
+		default:
+			others = append(others, d)
 		}
 	}
-	if next, ok := m.try(src, before, fixable); ok {
-		return next, fixable
+	fixed, after := m.grow(before, nil, before, together)
+	if len(fixed) == 0 {
+		fixed, after = m.grow(before, nil, before, others)
 	}
-	var helpful tool.Diagnostics
-	for _, d := range fixable[:min(len(fixable), maxTried)] {
-		if _, ok := m.try(src, before, tool.Diagnostics{d}); ok {
-			helpful = append(helpful, d)
-		}
+	return fixed, after
+}
+
+// grow returns what of more helps together with those that are known to help, and the text afterwards. If not all of them
+// do, it asks for each half.
+func (m *fixer) grow(before state, helpful tool.Diagnostics, after state, more tool.Diagnostics) (tool.Diagnostics, state) {
+	if len(more) == 0 || m.left <= 0 {
+		return helpful, after
 	}
-	for ; len(helpful) > 0; helpful = helpful[:len(helpful)/2] { // edits that help alone may contradict each other
-		if next, ok := m.try(src, before, helpful); ok {
-			return next, helpful
-		}
+	all := slices.Concat(helpful, more)
+	if next, ok := m.try(before, all); ok {
+		return all, next
 	}
-	return src, nil
+	if half := len(more) / 2; half > 0 {
+		helpful, after = m.grow(before, helpful, after, more[:half])
+		helpful, after = m.grow(before, helpful, after, more[half:])
+	}
+	return helpful, after
 }
 
 // try applies the edits of some problems. It reports whether that helps.
-func (m *fixer) try(src []byte, before state, fixed tool.Diagnostics) ([]byte, bool) {
-	var edits []tool.Edit
+func (m *fixer) try(before state, fixed tool.Diagnostics) (state, bool) {
+	var edits []diagnostic.Edit
 	for _, d := range fixed {
 		edits = append(edits, d.Fix...)
 	}
-	if len(edits) == 0 {
-		return nil, false
+	text, ok := diagnostic.Apply(before.text, edits)
+	if !ok {
+		return state{}, false
 	}
-	next, ok := diagnostic.Apply(src, edits)
-	return next, ok && helps(before, fixed, m.check(next))
+	after := m.check(text)
+	return after, helps(before, fixed, after)
 }
 
 // helps reports whether a text is better after edits: all fixed problems are gone, there are no new ones (unless nothing
@@ -164,7 +176,7 @@ func helps(before state, fixed tool.Diagnostics, after state) bool {
 		return false
 	}
 	known, left := countsOf(before.found), countsOf(after.found)
-	cut := len(before.found) >= diagnostic.MaxDiagnostics // there may be more problems that were not reported
+	cut := len(before.found) >= diagnostic.MaxCollected // there may be more problems that are not known
 	for problem, n := range left {
 		if n > known[problem] && !before.unread() && !(cut && knownCode(before.found, problem)) {
 			return false

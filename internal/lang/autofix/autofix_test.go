@@ -159,23 +159,47 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestOfferedChecks: what a report of many problems offers is found with as many checks of the text as for few, because a
-// report is bounded.
-func TestOfferedChecks(t *testing.T) {
-	checks := func(n int) (count int) {
-		check, file := checker(t, "t.yaml")
-		text := "name: t\ndescription: d\nsteps:\n"
-		for i := range n {
-			text += fmt.Sprintf("  - {name: s%d, runn: x}\n", i)
-		}
-		_, found := check([]byte(text))
-		offered := autofix.Offered(func(src []byte) (*tool.Definition, tool.Diagnostics) { count++; return check(src) }, file, []byte(text), found)
-		if len(offered) != len(found) || len(offered[0].Fix) == 0 {
-			t.Errorf("%d of %d problems, the first with the edits %v", len(offered), len(found), offered[0].Fix)
-		}
-		return count
-	}
-	if few, many := checks(150), checks(600); many > few {
-		t.Errorf("150 problems take %d checks of the text, 600 take %d", few, many)
+// TestChecks: the edits of a text of many problems are found with as many checks of it as those of few, if all of them
+// help, and otherwise with a number of checks that is bounded.
+func TestChecks(t *testing.T) {
+	const helps, doesNot = "  - {name: s%d, runn: x}\n", "  - {name: s%d, run: x, runn: x}\n"
+	for _, c := range []struct {
+		name  string
+		worse func(i int) bool // the edit of step i does not help
+		few   int              // checks for 40 steps, to fix and to offer
+		many  int              // at most, for 160
+		fixed int              // of 160
+	}{
+		{"all help", func(int) bool { return false }, 4, 4, 160},
+		{"every fortieth does not", func(i int) bool { return i%40 == 0 }, 40, 120, 156},
+		{"none do", func(int) bool { return true }, 202, 202, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fix := func(n int) (checks, fixed, offered int) {
+				check, file := checker(t, "t.yaml")
+				counted := func(src []byte) (*tool.Definition, tool.Diagnostics) { checks++; return check(src) }
+				text := "name: t\ndescription: d\nsteps:\n"
+				for i := range n {
+					step := helps
+					if c.worse(i) {
+						step = doesNot
+					}
+					text += fmt.Sprintf(step, i)
+				}
+				_, found := check([]byte(text))
+				for _, d := range autofix.Offered(counted, file, []byte(text), found) {
+					offered += min(len(d.Fix), 1)
+				}
+				fixed = len(autofix.Text(counted, file, []byte(text)).Fixed)
+				return checks, fixed, offered
+			}
+			if checks, _, _ := fix(40); checks > c.few {
+				t.Errorf("40 problems take %d checks of the text", checks)
+			}
+			checks, fixed, offered := fix(160)
+			if checks > c.many || fixed != c.fixed || offered != c.fixed {
+				t.Errorf("%d checks of the text, %d fixed and %d offered, want %d", checks, fixed, offered, c.fixed)
+			}
+		})
 	}
 }

@@ -19,7 +19,7 @@ type Edit struct {
 // text.
 func Apply(text []byte, edits []Edit) ([]byte, bool) {
 	edits = slices.Clone(edits)
-	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	slices.SortStableFunc(edits, byPlace)
 	var out bytes.Buffer
 	at := 0
 	for _, e := range edits {
@@ -33,6 +33,36 @@ func Apply(text []byte, edits []Edit) ([]byte, bool) {
 	out.Write(text[at:])
 	return out.Bytes(), true
 }
+
+// Edits is a set of edits that Apply can apply together.
+type Edits []Edit // sorted
+
+// Add adds edits that belong together. It returns false, and adds none, if one of them overlaps an edit of the set.
+func (all *Edits) Add(more []Edit) bool {
+	for _, e := range more {
+		i := all.place(e)
+		if i > 0 && (*all)[i-1].To > e.From || i < len(*all) && e.To > (*all)[i].From {
+			return false
+		}
+	}
+	for _, e := range more {
+		*all = slices.Insert(*all, all.place(e), e)
+	}
+	return true
+}
+
+// place returns the index of the first edit that Apply applies after e.
+func (all *Edits) place(e Edit) int {
+	i, _ := slices.BinarySearchFunc(*all, e, func(one, e Edit) int {
+		if byPlace(one, e) > 0 {
+			return 1
+		}
+		return -1
+	})
+	return i
+}
+
+func byPlace(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 
 // Edit returns the edit that replaces bytes of the source.
 func (s *Source) Edit(from, to int, text string) []Edit {

@@ -1,6 +1,8 @@
 package diagnostic
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -21,6 +23,27 @@ func TestApply(t *testing.T) {
 		got, ok := Apply([]byte("abcdef"), c.edits)
 		if string(got) != c.want || ok != (c.want != "") {
 			t.Errorf("%v: got %q %v, want %q", c.edits, got, ok, c.want)
+		}
+	}
+}
+
+// TestEdits: a set takes exactly the edits that Apply can apply with those before them.
+func TestEdits(t *testing.T) {
+	text := []byte("abcdef")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		var set Edits
+		var all []Edit
+		for range 4 {
+			from := random.IntN(len(text) + 1)
+			e := Edit{From: from, To: from + random.IntN(min(3, len(text)+1-from)), Text: "x"}
+			_, can := Apply(text, append(slices.Clone(all), e))
+			if set.Add([]Edit{e}) != can {
+				t.Fatalf("%v after %v: Apply can apply them: %t", e, all, can)
+			}
+			if can {
+				all = append(all, e)
+			}
 		}
 	}
 }
