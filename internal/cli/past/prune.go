@@ -45,7 +45,7 @@ func pruneCommand(env *ui.Env) *cobra.Command {
 		Short: "Remove old runs with their logs and artifacts",
 		Long: `Remove runs with their logs and artifacts from the history. The command removes every run
 that exceeds any of the given limits. It never removes active runs. It also removes
-artifacts whose retention has passed.`,
+artifacts whose retention has passed. You can stop it at any time, and continue later.`,
 		Example: `  flowrun history prune --older-than 30d
   flowrun history prune --keep 1000 --max-size 2GB --dry-run`,
 		Args: ui.NoArgs,
@@ -83,10 +83,17 @@ func prune(env *ui.Env, p sqlite.Policy) error {
 	if err != nil {
 		return err
 	}
-	p.Files = rundir.Kept{StateDir: dir}
+	p.Files, p.Progress = rundir.Kept{StateDir: dir}, env.Counter("removing run").Show
 	return env.WriteHistory(func(ctx context.Context, s ui.History) error {
 		before := takes(dir)
-		removed, err := s.Retention().Prune(ctx, p)
+		stoppable, stop := context.WithCancelCause(ctx)
+		signals := env.Signals(stop)
+		defer signals.Stop()
+		removed, err := s.Retention().Prune(stoppable, p)
+		if code := signals.Code(); code != 0 {
+			env.Notef("stopped after %s; to remove the rest, run the command again", plural.Of(len(removed.IDs), "run"))
+			return ui.CodeError(code)
+		}
 		if p.DryRun {
 			fmt.Fprintf(env.Stdout, "would remove %s, about %s\n", plural.Of(len(removed.IDs), "run"), ui.FormatBytes(removed.Bytes))
 			return err

@@ -191,7 +191,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 		}
 	}
 	var failed []error
-	counter := env.Counter("checking")
+	counter := env.Counter("checking file")
 	for i, t := range targets {
 		if err := v.validateTarget(t); err != nil { // continue, to report the problems of the other targets too
 			failed = append(failed, err)

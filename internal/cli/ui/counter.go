@@ -8,30 +8,30 @@ import (
 )
 
 const (
-	minCounted      = 1000                   // fewer files are processed too quickly to be counted
+	minCounted      = 1000                   // fewer are processed too quickly to be counted
 	counterInterval = 100 * time.Millisecond // between two updates
 )
 
-// Counter shows on a terminal how many of many files have been processed. Safe for concurrent use.
+// Counter shows on a terminal how many of many things have been processed. Safe for concurrent use.
 type Counter struct {
-	to   io.Writer // nil if nothing is shown
-	verb string
+	to    io.Writer // nil if nothing is shown
+	doing string
 
 	mu   sync.Mutex
 	last time.Time
 }
 
 // Counter returns a Counter on stderr. It shows nothing if stderr is not a terminal, or if animations
-// are off. The verb says what is done, as in "checking".
-func (t *Terminal) Counter(verb string) *Counter {
-	c := &Counter{verb: verb, last: time.Now()}
+// are off. What is done is said in words such as "checking file".
+func (t *Terminal) Counter(doing string) *Counter {
+	c := &Counter{doing: doing, last: time.Now()}
 	if !t.Completing && t.autoProgress() == "tty" {
 		c.to = t.Stderr
 	}
 	return c
 }
 
-// Show shows that done of total files have been processed. When all have, it removes the line.
+// Show shows that done of total have been processed. When all have, it removes the line.
 func (c *Counter) Show(done, total int) {
 	if c.to == nil || total < minCounted {
 		return
@@ -43,6 +43,6 @@ func (c *Counter) Show(done, total int) {
 		fmt.Fprint(c.to, "\r\x1b[K")
 	case time.Since(c.last) >= counterInterval:
 		c.last = time.Now()
-		fmt.Fprintf(c.to, "\r\x1b[K%s file %d of %d", c.verb, done, total)
+		fmt.Fprintf(c.to, "\r\x1b[K%s %d of %d", c.doing, done, total)
 	}
 }

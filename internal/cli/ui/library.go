@@ -52,7 +52,7 @@ const manyFiles = 32
 
 // reading returns a Config.Progress that shows the progress, and reads many files quickly.
 func (env *Env) reading() func(read, total int) {
-	show, done := env.Counter("reading").Show, func() {}
+	show, done := env.Counter("reading file").Show, func() {}
 	return func(read, total int) {
 		switch {
 		case total < manyFiles:

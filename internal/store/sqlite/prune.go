@@ -20,6 +20,8 @@ type Policy struct {
 	Files     RunFiles      // the files of the runs; nil: there are none
 	DryRun    bool          // only reports what would be removed
 	Routine   bool          // regular cleanup: it is not noted in the audit list
+	// Progress is called after each batch with how many of the runs that exceed a limit are removed; nil: nobody watches.
+	Progress func(removed, total int)
 }
 
 // RunFiles are what runs keep beside the history. Sizes are bytes on disk.
@@ -79,7 +81,8 @@ type candidate struct {
 }
 
 // Prune removes history by a policy, with the files of the runs, and makes the file smaller. It uses short transactions,
-// so that active runs can write in between. If it is interrupted, the next Prune continues.
+// so that active runs can write in between. If ctx ends, it returns the runs that it has removed, and an error; the next
+// Prune continues, as it does after a crash.
 func (s Retention) Prune(ctx context.Context, p Policy) (Pruned, error) {
 	var done Pruned
 	if s.db.reads == nil {
@@ -116,7 +119,7 @@ func (s Retention) round(ctx context.Context, p Policy, done *Pruned) error {
 		return nil
 	}
 	var failed error // to remove a file: the other runs are removed all the same
-	noted := 0
+	noted, removed := 0, 0
 	for part := range slices.Chunk(chosen, runsAtOnce) {
 		gone, err := s.remove(ctx, op, part)
 		if err != nil {
@@ -128,6 +131,9 @@ func (s Retention) round(ctx context.Context, p Policy, done *Pruned) error {
 			}
 		}
 		done.add(gone)
+		if removed += len(part); p.Progress != nil {
+			p.Progress(removed, len(chosen))
+		}
 		if !p.Routine {
 			noted += len(gone)
 		}

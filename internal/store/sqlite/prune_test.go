@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -238,6 +239,29 @@ func TestPruneInterrupted(t *testing.T) {
 	must(t, s.db.reads.QueryRow("SELECT n FROM runs WHERE id = 'later'").Scan(&n))
 	if n != 5 {
 		t.Error("the next run has the number", n)
+	}
+}
+
+// TestPruneStopped: who watches the batches of a prune can stop it after any of them.
+func TestPruneStopped(t *testing.T) {
+	defer func(n int) { runsAtOnce = n }(runsAtOnce)
+	runsAtOnce = 2
+	s := openTest(t, t.TempDir())
+	pastRuns(t, s, 7, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	var watched [][2]int
+	p := Policy{Keep: 1, Progress: func(removed, total int) {
+		if watched = append(watched, [2]int{removed, total}); len(watched) == 2 {
+			stop()
+		}
+	}}
+	done, err := s.Retention().Prune(ctx, p)
+	if !errors.Is(err, context.Canceled) || len(done.IDs) != 4 || !slices.Equal(watched, [][2]int{{2, 5}, {4, 5}}) {
+		t.Errorf("removed %v, watched %v: %v", done.IDs, watched, err)
+	}
+	rest, err := s.Retention().Prune(context.Background(), p)
+	if err != nil || len(rest.IDs) != 1 || count(t, s, "runs") != 2 || count(t, s, "turns") != 4 {
+		t.Errorf("then removed %v: %v", rest.IDs, err)
 	}
 }
 
