@@ -62,6 +62,10 @@ func stampsOf(files []tool.Part) map[string]fileStamp {
 	return stamps
 }
 
+// maxCached is the number of files in the cache. Definitions need many times the memory of their text, so a program that
+// reads thousands of them, each once, must not keep them all.
+const maxCached = 1000
+
 // load reads a file, or returns it from the cache. Two goroutines that both miss the cache both read the file: this
 // costs less than waiting for a lock.
 func (r *reader) load(path string, scope tool.Scope) (*tool.Definition, tool.Diagnostics, error) {
@@ -102,6 +106,9 @@ func (r *reader) cached(path string, scope tool.Scope) (c cachedFile, ok bool) {
 func (r *reader) keep(path string, scope tool.Scope, c cachedFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(r.cache) >= maxCached {
+		clear(r.cache)
+	}
 	r.cache[cacheKey{scope, path}] = c
 }
 

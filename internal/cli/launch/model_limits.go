@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/flowrun/flowrun/internal/cli/ui"
@@ -15,17 +16,18 @@ import (
 // maxLimitNotes is how many tools NoteModelLimits names.
 const maxLimitNotes = 10
 
-// ListedDefinitions returns the definitions of listed tools that can be read.
-func ListedDefinitions(lib *library.Library, list []library.Listed) (defs []*tool.Definition) {
-	for _, e := range list {
-		if e.ShadowedBy != "" || e.Path == "" {
-			continue
-		}
-		if def, found, err := lib.Load(e.Path); err == nil && def != nil && found.Err() == nil {
-			defs = append(defs, def)
+// ListedDefinitions reads the definitions of listed tools, one after another, and yields those that are valid.
+func ListedDefinitions(lib *library.Library, list []library.Listed) iter.Seq[*tool.Definition] {
+	return func(yield func(*tool.Definition) bool) {
+		for _, e := range list {
+			if e.ShadowedBy != "" || e.Path == "" {
+				continue
+			}
+			if def, found, err := lib.Load(e.Path); err == nil && def != nil && found.Err() == nil && !yield(def) {
+				return
+			}
 		}
 	}
-	return defs
 }
 
 // NoteUntrusted says that models' calls cannot read the project, if they could if the user trusted it.
@@ -37,13 +39,13 @@ func NoteUntrusted(env *ui.Env, c *config.Config) {
 
 // NoteModelLimits says which of the tools could not do everything when a model calls them, and what allows it. Otherwise
 // their authors, who run them as people, would learn it from a failed call. brief names only the tools.
-func NoteModelLimits(env *ui.Env, tools []*tool.Definition, brief bool) {
+func NoteModelLimits(env *ui.Env, tools iter.Seq[*tool.Definition], brief bool) {
 	c, err := ui.LoadSettings(false)
 	if err != nil || Enforcement(c) == "" {
 		return
 	}
 	var names, limits []string
-	for _, def := range tools {
+	for def := range tools {
 		if limit := lint.ForModels(def); limit != "" {
 			names, limits = append(names, def.Name), append(limits, limit)
 		}

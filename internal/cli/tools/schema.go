@@ -75,7 +75,7 @@ func toolSchema(env *ui.Env, name string, f funcschema.Format) error {
 		return found.Sorted()
 	}
 	env.Diagnose(found.Sorted())
-	launch.NoteModelLimits(env, []*tool.Definition{plan.Definition}, false)
+	launch.NoteModelLimits(env, slices.Values([]*tool.Definition{plan.Definition}), false)
 	return ui.WriteJSON(env, fn)
 }
 
@@ -114,7 +114,7 @@ func allToolSchemas(env *ui.Env, f funcschema.Format, sources bool) error {
 		return problems
 	}
 	env.Diagnose(problems)
-	launch.NoteModelLimits(env, tools, false)
+	launch.NoteModelLimits(env, slices.Values(tools), false)
 	return ui.WriteJSON(env, list)
 }
 

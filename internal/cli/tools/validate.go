@@ -208,7 +208,7 @@ func validate(env *ui.Env, targets []target, found tool.Diagnostics, f validateF
 	if err := printDiagnostics(env, all, len(targets)-len(failed), f, v.source); err != nil {
 		return err
 	}
-	launch.NoteModelLimits(env, v.sound, false)
+	launch.NoteModelLimits(env, slices.Values(v.sound), false)
 	switch {
 	case len(failed) > 0:
 		return reportAllButLast(env, failed)

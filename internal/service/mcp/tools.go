@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,7 +32,7 @@ func (s *Server) Refresh() {
 	defer s.mu.Unlock()
 	now := map[string]offer{}
 	addresses := map[string]string{} // of resources, with the tool
-	for _, t := range s.visible() {
+	for t := range s.visible() {
 		described, err := describe(t)
 		if err != nil {
 			s.config.Log.Warn("tool is not offered", "tool", t.Name(), "reason", err.Error())
@@ -101,19 +102,21 @@ func (s *Server) removeOthers(now map[string]offer) {
 	}
 }
 
-// visible returns the valid tools that the filter selects and that run on this platform.
-func (s *Server) visible() (list []*registry.Tool) {
-	for _, name := range s.config.Filter.names(s.config.Library) {
-		t, err := s.registry.Get(name)
-		if err != nil {
-			s.config.Log.Warn("tool is not offered", "tool", name, "reason", err.Error())
-			continue
-		}
-		if t.Plan().Supported() == nil && s.config.Filter.selects(t.Plan()) {
-			list = append(list, t)
+// visible returns the valid tools that the filter selects and that run on this platform. It compiles one after another, and
+// keeps none: a compiled tool needs many times the memory of what clients see of it.
+func (s *Server) visible() iter.Seq[*registry.Tool] {
+	return func(yield func(*registry.Tool) bool) {
+		for _, name := range s.config.Filter.names(s.config.Library) {
+			t, err := s.registry.Get(name)
+			if err != nil {
+				s.config.Log.Warn("tool is not offered", "tool", name, "reason", err.Error())
+				continue
+			}
+			if t.Plan().Supported() == nil && s.config.Filter.selects(t.Plan()) && !yield(t) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // describe returns what clients see of a tool.
