@@ -14,21 +14,26 @@ import (
 //go:embed schemas/*.v1.json
 var schemaFiles embed.FS
 
-// schemaNames lists the documents that have a JSON Schema.
-var schemaNames = []string{"artifacts", "deps", "diagnostics", "docs", "doctor", "event", "explain", "explain-cache", "notice", "plan", "ps", "run", "run-diff", "runs", "server-tools", "servers", "state", "stats", "tests", "tool"}
-
-// SchemaNames returns the names that Schema accepts, sorted.
-func SchemaNames() []string { return slices.Clone(schemaNames) }
+// SchemaNames returns the names that Schema accepts, sorted: "tool", and those of the files in schemas.
+func SchemaNames() []string {
+	names := []string{"tool"}
+	files, _ := schemaFiles.ReadDir("schemas") // embedded, so it can be read
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".v1.json"))
+	}
+	slices.Sort(names)
+	return names
+}
 
 // Schema returns the JSON Schema of one form that flowrun reads or writes, as indented JSON. "tool" is a definition
 // file (draft-07, which editors read; see tool.Schema). The other names are the documents flowrun/NAME.v1 (draft
-// 2020-12): "run", "run-diff", "runs", "ps", "event", "notice", "explain", "explain-cache", "plan" (run --dry-run), "docs", "doctor",
-// "state", "stats", "tests", "diagnostics", "deps", "artifacts", "servers" and "server-tools". A document may hold fields
-// that a later release adds, so the schemas of documents allow unknown ones. The error reports an unknown name.
+// 2020-12), such as "run"; a document has that name in its field schema, an event of a run has its version in v. A
+// document may hold fields that a later release adds, so the schemas of documents allow unknown ones. The error reports
+// an unknown name.
 func Schema(name string) ([]byte, error) {
-	switch {
-	case !slices.Contains(schemaNames, name):
-		return nil, fmt.Errorf("unknown schema %q: use one of %s", name, strings.Join(schemaNames, ", "))
+	switch names := SchemaNames(); {
+	case !slices.Contains(names, name):
+		return nil, fmt.Errorf("unknown schema %q: use one of %s", name, strings.Join(names, ", "))
 	case name == "tool":
 		return toolSchema()
 	}

@@ -78,6 +78,7 @@ func answerOf(i *Invocation) *Answer {
 // MarshalJSON writes the JSON document. It joins its parts as bytes, because content may be many megabytes large.
 func (a *Answer) MarshalJSON() ([]byte, error) {
 	head, err := encode(struct {
+		Schema    string   `json:"schema"`
 		Status    Status   `json:"execution_status"`
 		Tool      *string  `json:"tool_executed"`
 		Tolerant  bool     `json:"tolerant_parsing"`
@@ -85,7 +86,7 @@ func (a *Answer) MarshalJSON() ([]byte, error) {
 		Repairs   []Repair `json:"repairs"`
 		Defaults  []string `json:"defaults_applied"`
 		Coercions []Repair `json:"coercions"`
-	}{a.Status, orNull(a.Tool), true, a.Repaired, orEmpty(a.Repairs), orEmpty(a.Defaults), orEmpty(a.Coercions)})
+	}{"flowrun/call.v1", a.Status, orNull(a.Tool), true, a.Repaired, orEmpty(a.Repairs), orEmpty(a.Defaults), orEmpty(a.Coercions)})
 	if err != nil {
 		return nil, err
 	}

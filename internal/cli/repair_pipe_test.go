@@ -80,7 +80,7 @@ func TestRepairKeepsWhatIsWritten(t *testing.T) {
 	} {
 		for ends, frame := range map[string]string{"\\n": "%s\n", "\\r\\n": "\r\n%s\r\n\r\n", "none": "\n  \n%s", "a byte order mark": "\ufeff%s\n"} {
 			out, told, code := flowrunIn(t, fmt.Sprintf(frame, `{"id":`+c.id+`,`+parameters+`,"input":`+c.input+`}`), "repair")
-			if want := `{"id":` + c.id + `,"ok":true,"value":` + c.value + `,"repaired":`; code != 0 || told != "" || !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 1 {
+			if want := `{"schema":"flowrun/repaired.v1","id":` + c.id + `,"ok":true,"value":` + c.value + `,"repaired":`; code != 0 || told != "" || !strings.HasPrefix(out, want) || strings.Count(out, "\n") != 1 {
 				t.Errorf("the line ends with %s: %s, want %s: %s", ends, out, want, told)
 			}
 		}

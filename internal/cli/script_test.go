@@ -209,14 +209,17 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // valid validates a file by one of flowrun's schemas: valid run stdout. A file of events has one
-// document on each line.
+// document on each line; positions in the queue are among events.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: valid SCHEMA FILE")
 	}
 	docs := [][]byte{[]byte(ts.ReadFile(args[1]))}
-	if args[0] == "event" {
+	if args[0] == "event" || args[0] == "queued" {
 		docs = bytes.Split(bytes.TrimSpace(docs[0]), []byte("\n"))
+	}
+	if args[0] == "queued" {
+		docs = slices.DeleteFunc(docs, func(d []byte) bool { return !bytes.Contains(d, []byte("flowrun/queued.v1")) })
 	}
 	for _, doc := range docs {
 		schematest.Validate(fatal{ts: ts}, args[0], doc)

@@ -181,12 +181,13 @@ result. Choose its format with -o:
 
   -o text       the output of the tool (run), or a page to read (show)
   -o table      columns (runs, ...), truncated to the width of the terminal
-  -o json       one document; most have their name and version in the field "schema"
+  -o json       one document, with its name and version in the field "schema"
   -o jsonl      one document per line
   -o combined   the output of every step, under its name (run)
 
-New releases only add fields to documents. flowrun schema NAME prints the JSON Schema of
-the documents that flowrun schema --help lists. For example:
+New releases only add fields to documents. flowrun schema run prints the JSON Schema of
+flowrun/run.v1, and so on for every document. An event has its version in the field "v"; its
+schema is flowrun schema event. For example:
 
   flowrun run report -o json | jq -r '.steps[] | select(.status == "failed") | .id'
   flowrun runs -o jsonl | jq -r .id

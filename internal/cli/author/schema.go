@@ -19,7 +19,8 @@ func schemaCommand(env *ui.Env) *cobra.Command {
 		Long: `Print a JSON Schema: of tool definitions (draft-07, for editors), of config.yaml (draft-07),
 or of a document that flowrun prints (2020-12).
 
-Names: ` + strings.Join(schemaNames(), ", "),
+Names:
+` + nameLines(schemaNames()),
 		Example: `  flowrun schema tool > tool.schema.json
   flowrun schema run`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -45,6 +46,24 @@ Names: ` + strings.Join(schemaNames(), ", "),
 const configSchema = "config"
 
 func schemaNames() []string { return append(docs.SchemaNames(), configSchema) }
+
+// nameLines returns the names in indented lines of the width of a help text.
+func nameLines(names []string) string {
+	var b strings.Builder
+	width := 0
+	for i, name := range names {
+		if width == 0 || width+len(name) > 84 {
+			b.WriteString("\n ")
+			width = 1
+		}
+		b.WriteString(" " + name)
+		width += len(name) + 2
+		if i < len(names)-1 {
+			b.WriteByte(',')
+		}
+	}
+	return b.String()
+}
 
 func schema(name string) ([]byte, error) {
 	switch {

@@ -33,8 +33,8 @@ enum), properties and items. input is the text of the model, or a JSON object.
 
 The command writes one line for each input line, in the same order and with the same id:
 
-  {"id":1,"ok":true,"value":{"p":10},"repaired":true,"repairs":[...],"coercions":[],
-   "defaults_applied":[],"error":null}
+  {"schema":"flowrun/repaired.v1","id":1,"ok":true,"value":{"p":10},"repaired":true,
+   "repairs":[...],"coercions":[],"defaults_applied":[],"error":null}
 
 If the text is ambiguous or violates a rule, ok is false, value is null, and error contains
 a code and the reason. The exit code is 0 if every line got an answer.`,
@@ -116,6 +116,7 @@ type repairLine struct {
 
 // repairAnswer is one line of its output.
 type repairAnswer struct {
+	Schema    string            `json:"schema"`
 	ID        json.RawMessage   `json:"id"`
 	OK        bool              `json:"ok"`
 	Value     map[string]any    `json:"value"`
@@ -143,7 +144,7 @@ type repairer struct {
 }
 
 func (m *repairer) answer(line []byte, tooLong bool) repairAnswer {
-	a := repairAnswer{ID: json.RawMessage("null"), Repairs: []argparse.Repair{}, Coercions: []argparse.Repair{}, Defaults: []string{}}
+	a := repairAnswer{Schema: "flowrun/repaired.v1", ID: json.RawMessage("null"), Repairs: []argparse.Repair{}, Coercions: []argparse.Repair{}, Defaults: []string{}}
 	fail := func(format string, args ...any) repairAnswer {
 		a.Error = lineError{codeBadLine, fmt.Sprintf(format, args...)}
 		return a

@@ -13,6 +13,7 @@ const lineTime = "2006-01-02T15:04:05.000Z"
 
 // logLine is a line of flowrun logs -o jsonl.
 type logLine struct {
+	Schema  string     `json:"schema"`
 	Time    *time.Time `json:"time,omitempty"` // absent if it is not known
 	Step    string     `json:"step"`
 	Attempt int        `json:"attempt"`
@@ -40,7 +41,7 @@ func (l *logs) line(o runlog.Origin, text []byte) error {
 }
 
 func lineOf(o runlog.Origin, text []byte) logLine {
-	line := logLine{Step: string(o.Step), Attempt: o.Attempt, Stream: "stdout", Text: string(text)}
+	line := logLine{Schema: "flowrun/log-line.v1", Step: string(o.Step), Attempt: o.Attempt, Stream: "stdout", Text: string(text)}
 	if o.Stream == rundir.Stderr {
 		line.Stream = "stderr"
 	}

@@ -104,7 +104,7 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter
 		enc := json.NewEncoder(env.Stdout)
 		enc.SetEscapeHTML(false)
 		for _, r := range list {
-			if err := enc.Encode(rundocs.RunOf(r, now)); err != nil {
+			if err := enc.Encode(rundocs.ListedRunOf(r, now)); err != nil {
 				return err
 			}
 		}

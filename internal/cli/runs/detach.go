@@ -20,6 +20,12 @@ import (
 // with --detach.
 var notWithDetach = []string{"until", "allow-dash", "no-history", "watch", "watch-path", "max-parallel", "force", "verbose", "summary", "timeout", "exit-code", "metrics-file", "metrics-addr", "auto-approve"}
 
+// startedJSON is the document flowrun/started.v1.
+type startedJSON struct {
+	Schema string `json:"schema"`
+	ID     string `json:"id"`
+}
+
 // detach sends a run to the service, which executes it, and prints its id. The parameters are
 // validated here first, so that problems are reported as usual.
 func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
@@ -41,9 +47,7 @@ func detach(env *ui.Env, c *cobra.Command, args []string, f runFlags) error {
 	if bad, ok := errors.AsType[*value.ParamsError](r.bindErr); ok {
 		return bad
 	}
-	var started struct {
-		ID string `json:"id"`
-	}
+	started := startedJSON{Schema: "flowrun/started.v1"}
 	request := map[string]any{"tool": r.plan.Name(), "params": rawtext.EncodeMap(r.params), "detach": true}
 	if len(f.labels) > 0 {
 		request["labels"] = f.labels

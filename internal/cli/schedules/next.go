@@ -64,7 +64,7 @@ it in quotes so that it is one argument.`,
 				env.WarnIfNoScheduler()
 			}
 			if output == "json" {
-				return ui.WriteJSON(env, upcoming(list, begin, count))
+				return ui.WriteJSON(env, timesJSON{"flowrun/schedule-times.v1", upcoming(list, begin, count)})
 			}
 			return printTimes(env, list, begin, count)
 		},
@@ -147,7 +147,13 @@ func cronArgument(c *cobra.Command, text, zone string) (cron.Spec, error) {
 	return spec, err
 }
 
-// timeJSON is one scheduled time.
+// timesJSON is the document flowrun/schedule-times.v1.
+type timesJSON struct {
+	Schema string     `json:"schema"`
+	Times  []timeJSON `json:"times"`
+}
+
+// timeJSON is one scheduled time in it.
 type timeJSON struct {
 	At       time.Time `json:"at"`
 	Schedule string    `json:"schedule,omitempty"` // "" for a cron expression

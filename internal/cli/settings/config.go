@@ -101,7 +101,7 @@ func configJSON(c *config.Config) any {
 	doc := struct {
 		Schema string            `json:"schema"`
 		Values []configValueJSON `json:"values"`
-	}{"flowrun/config.v1", []configValueJSON{}}
+	}{"flowrun/config-values.v1", []configValueJSON{}}
 	for _, v := range c.All() {
 		o := v.Origin
 		doc.Values = append(doc.Values, configValueJSON{v.Key, v.JSON(), configOriginJSON{o.Layer, o.Pos.File, o.Pos.Line, o.Variable}, v.Ignored})

@@ -106,8 +106,9 @@ func definitionText(def *tool.Definition, format string) ([]byte, error) {
 	return text, err
 }
 
-// detailJSON is the document of get --detail --format json.
+// detailJSON is the document flowrun/tool-detail.v1.
 type detailJSON struct {
+	Schema     string          `json:"schema"`
 	Name       string          `json:"name"`
 	Scope      tool.Scope      `json:"scope"`
 	Path       string          `json:"path"`
@@ -155,7 +156,7 @@ func withComments(f tool.Format, text []byte, lines []string) []byte {
 // toolDetail returns where a tool was found, which tools it shadows or is shadowed by, and its
 // problems.
 func toolDetail(env *ui.Env, def *tool.Definition) detailJSON {
-	d := detailJSON{Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
+	d := detailJSON{Schema: "flowrun/tool-detail.v1", Name: def.Name, Scope: def.Scope, Path: def.File, Shadows: []string{}, Problems: []string{}}
 	for _, e := range env.Library().List() {
 		switch {
 		case e.Name == def.Name && e.Path == def.File:

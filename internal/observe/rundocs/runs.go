@@ -17,7 +17,18 @@ type Runs struct {
 	Next   string `json:"next,omitempty"` // the id after which the list continues
 }
 
-// Run is one run in it.
+// ListedRun is the document flowrun/listed-run.v1: one line of a list of runs.
+type ListedRun struct {
+	Schema string `json:"schema"`
+	Run
+}
+
+// ListedRunOf returns the line of a run.
+func ListedRunOf(info history.RunInfo, now time.Time) ListedRun {
+	return ListedRun{"flowrun/listed-run.v1", RunOf(info, now)}
+}
+
+// Run is one run in a list.
 type Run struct {
 	ID         string            `json:"id"`
 	Tool       string            `json:"tool"`

@@ -43,7 +43,7 @@ func document(routes []route, version string) ([]byte, error) {
 	}
 	doc := object{
 		"openapi": "3.1.0",
-		"info": object{"title": "flowrun service", "version": version,
+		"info": object{"title": "flowrun service", "version": version, "license": object{"name": "Apache License 2.0", "identifier": "Apache-2.0"},
 			"description": "Start tools and follow their runs. Every route returns errors as the schema `error`. New fields may be added: ignore fields that you do not know."},
 		"servers": []any{object{"url": "/"}},
 		"paths":   paths,
@@ -139,7 +139,7 @@ func components() (object, error) {
 	if err := json.Unmarshal(schemaFile, &all); err != nil {
 		return nil, fmt.Errorf("cannot read the schemas of the API: %w", err)
 	}
-	for _, name := range []string{"diagnostics", "event", "plan", "ps", "run", "run-diff", "runs", "state", "stats"} {
+	for _, name := range []string{"audit", "diagnostics", "event", "plan", "ps", "run", "run-diff", "runs", "state", "stats"} {
 		b, err := docs.Schema(name)
 		if err != nil {
 			return nil, err

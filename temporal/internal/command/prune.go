@@ -50,6 +50,13 @@ lifecycle rule.`,
 	return c
 }
 
+// prunedJSON is the document flowrun/store-prune.v1.
+type prunedJSON struct {
+	Schema string    `json:"schema"`
+	Before time.Time `json:"before"`
+	datastore.Pruned
+}
+
 // margin is how much older than a run a value may be that the run uses.
 const margin = datastore.RenewAfter + time.Hour
 
@@ -76,11 +83,7 @@ func (f *pruneFlags) prune(env *ui.Env) error {
 		return fmt.Errorf("cannot prune the store: %w", err)
 	}
 	if f.output == "json" {
-		return ui.WriteJSON(env, struct {
-			Schema string    `json:"schema"`
-			Before time.Time `json:"before"`
-			datastore.Pruned
-		}{"flowrun/store-prune.v1", before, p})
+		return ui.WriteJSON(env, prunedJSON{"flowrun/store-prune.v1", before, p})
 	}
 	verb := "deleted"
 	if f.dryRun {
