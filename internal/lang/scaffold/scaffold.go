@@ -2,8 +2,8 @@
 // into a project, and the one that flowrun demo runs.
 //
 // A template is a folder of definitions beside this file. Write copies them to
-// .flowrun/tools of a project, together with the schema that their first lines name for
-// editors. Existing files are never changed, so Write can safely be repeated.
+// .flowrun/tools of a project, together with what editors need: the schema that their first
+// lines name, and the TypeScript declarations for tools in JavaScript. Existing files are never changed, so Write can safely be repeated.
 package scaffold
 
 import (
@@ -15,11 +15,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/flowrun/flowrun/internal/os/atomicfile"
 )
 
-//go:embed start etl release js
+//go:embed start etl release js types
 var templates embed.FS
 
 //go:embed demo.yaml
@@ -82,13 +84,23 @@ func Write(dir, template string, schema []byte) ([]File, error) {
 		}
 		return err
 	}
-	for _, n := range names {
-		text, err := fs.ReadFile(templates, path.Join(template, n.Name()))
+	copyTo := func(from, to string) error {
+		text, err := fs.ReadFile(templates, from)
 		if err == nil {
-			err = put(path.Join(toolsDir, n.Name()), text)
+			err = put(to, text)
 		}
-		if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := copyTo(path.Join(template, n.Name()), path.Join(toolsDir, n.Name())); err != nil {
 			return done, err
+		}
+	}
+	if slices.ContainsFunc(names, func(n fs.DirEntry) bool { return strings.HasSuffix(n.Name(), ".tool.js") }) {
+		for _, file := range []string{"types/tool.d.ts", "types/modules.d.ts", "tsconfig.json"} { // by the last editors find the others
+			if err := copyTo(path.Join("types", path.Base(file)), path.Join(".flowrun", file)); err != nil {
+				return done, err
+			}
 		}
 	}
 	return done, put(SchemaFile, schema)

@@ -2,6 +2,19 @@
 //
 //   flowrun run words text='to be or not to be'
 
+const schema = /** @type {const} */ ({
+  parameters: {
+    type: 'object',
+    properties: {
+      text: { type: 'string', description: 'The text', minLength: 1 },
+      top: { type: 'integer', description: 'How many of the most frequent words', minimum: 1, default: 3 },
+    },
+    required: ['text'],
+  },
+});
+
+// The type is for your editor, which then knows this.api and the parameters.
+/** @type {import('../types/tool').Tool<typeof schema>} */
 module.exports = {
   getMetadata() {
     return {
@@ -15,18 +28,7 @@ module.exports = {
     };
   },
 
-  getSchema() {
-    return {
-      parameters: {
-        type: 'object',
-        properties: {
-          text: { type: 'string', description: 'The text', minLength: 1 },
-          top: { type: 'integer', description: 'How many of the most frequent words', minimum: 1, default: 3 },
-        },
-        required: ['text'],
-      },
-    };
-  },
+  getSchema: () => schema,
 
   // Errors that have a name and a way out.
   getBusinessErrors() {
