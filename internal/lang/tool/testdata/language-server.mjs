@@ -1,0 +1,18 @@
+// Prints what the YAML language server says of definitions: {NAME: ["LINE: MESSAGE"]}. Its arguments are the schema, and a
+// JSON file with the texts by name.
+import { readFileSync } from 'node:fs'
+import { getLanguageService } from 'yaml-language-server'
+import { TextDocument } from 'vscode-languageserver-textdocument'
+
+const [schema, texts] = process.argv.slice(2).map(file => JSON.parse(readFileSync(file, 'utf8')))
+const service = getLanguageService({
+  schemaRequestService: () => Promise.resolve(JSON.stringify(schema)), // a definition names the schema of its project
+  workspaceContext: { resolveRelativePath: (path, base) => new URL(path, base).href }
+})
+service.configure({ validate: true, schemas: [{ uri: 'file:///tool.json', fileMatch: ['*.yaml'], schema }] })
+const said = {}
+for (const [name, text] of Object.entries(texts)) {
+  const found = await service.doValidation(TextDocument.create(`file:///${encodeURIComponent(name)}.yaml`, 'yaml', 1, text), false)
+  said[name] = found.map(d => `${d.range.start.line + 1}: ${d.message}`)
+}
+console.log(JSON.stringify(said))
