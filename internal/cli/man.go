@@ -83,7 +83,9 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // manPage writes one page with the macros of man(7).
 func manPage(w io.Writer, c *cobra.Command) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH %q 1 \"\" %q \"flowrun\"\n", strings.ToUpper(manName(c)), "flowrun "+ui.ThisBuild().Version)
+	build := ui.ThisBuild()
+	day, _, _ := strings.Cut(build.Date, "T")
+	fmt.Fprintf(&b, ".TH %q 1 %q %q \"flowrun\"\n", strings.ToUpper(manName(c)), day, "flowrun "+build.Version)
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", escapeRoff(manName(c)), escapeRoff(c.Short))
 	switch {
 	case c.HasAvailableSubCommands():
