@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,11 +31,12 @@ func namesSeen(t *testing.T) (names map[string][]string) {
 	t.Helper()
 	r := New(Config{Timeout: patience})
 	defer r.Close()
-	result, bad := (&bundle.Bundler{}).Bundle(bundle.Request{File: "t.tool.js", Source: []byte(seenNames)})
+	file := filepath.Join(t.TempDir(), "t.tool.js")
+	result, bad := (&bundle.Bundler{}).Bundle(bundle.Request{File: file, Source: []byte(seenNames)})
 	if bad.Err() != nil {
 		t.Fatal(bad)
 	}
-	raw, err := r.Call(context.Background(), Call{Script: CompileModule(&tool.Module{File: "t.tool.js", Code: result.Code, Map: result.Map}), Entry: "execute"})
+	raw, err := r.Call(context.Background(), Call{Script: CompileModule(&tool.Module{File: file, Code: result.Code, Map: result.Map}), Entry: "execute"})
 	if err == nil {
 		err = json.Unmarshal(raw, &names)
 	}
