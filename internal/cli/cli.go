@@ -107,8 +107,13 @@ func rootCommand(env *ui.Env, web serve.Web, args []string) *cobra.Command {
 	env.ColorFlag(root)
 	env.LanguageFlag(root)
 	root.AddGroup(&cobra.Group{ID: ui.GroupRun, Title: "Run:"}, &cobra.Group{ID: ui.GroupInspect, Title: "Inspect runs:"}, &cobra.Group{ID: ui.GroupAuthor, Title: "Write tools:"}, &cobra.Group{ID: ui.GroupSelf, Title: "flowrun itself:"})
+	withEngine := engineFlag(env, args)
 	for _, c := range commands(web, args) {
-		root.AddCommand(c.Build(env))
+		built := c.Build(env)
+		root.AddCommand(built)
+		if slices.Contains(past.OfEngines(), c.Name) {
+			withEngine(built)
+		}
 	}
 	if mcp, _, err := root.Find([]string{"mcp"}); err == nil {
 		mcp.AddCommand(append(servers.Commands(env), models.ServerCallCommand(env))...)

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,5 +102,42 @@ func TestConflict(t *testing.T) {
 	}
 	if failed != 1 {
 		t.Errorf("%d of 2 runs failed", failed)
+	}
+}
+
+// TestStateCommand: flowrun temporal state shows and sets the values that runs have.
+func TestStateCommand(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	startWorker(t, s, s.address, "values")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte("name: c\ndescription: d\nstate: {N: {type: integer, default: 5}}\nsteps: [{name: a, bash: 'echo N=$(({state.N} + 1)) >> \"$FLOWRUN_STATE\"'}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := func(args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program(t, "..", "cmd/flowrun-temporal"), append(args, "--address", s.address, "--task-queue", "values", "--store", s.storeDir())...)
+		cmd.Env, cmd.Dir = append(os.Environ(), "FLOWRUN_STATE_DIR="+dir, "HOME="+dir, "FLOWRUN_ENGINE=all"), dir
+		text, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, text)
+		}
+		return strings.TrimSpace(string(text))
+	}
+	for _, c := range []struct{ args, want string }{
+		{"state get ./c.yaml N", "5"},
+		{"state list", "flowrun: no values were set"},
+		{"run ./c.yaml -q", ""},
+		{"state get ./c.yaml N", "6"},
+		{"state set ./c.yaml N=40", ""},
+		{"run ./c.yaml -q", ""},
+		{"state get ./c.yaml N", "41"},
+	} {
+		if text := command(strings.Fields(c.args)...); text != c.want {
+			t.Errorf("%s: %q, want %q", c.args, text, c.want)
+		}
+	}
+	if text := command("state", "list"); !strings.Contains(text, "41") || !strings.Contains(text, "run ") {
+		t.Errorf("list: %s", text)
 	}
 }

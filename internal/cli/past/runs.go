@@ -89,7 +89,7 @@ schedule:NAME, backfill:NAME, file:NAME, after:NAME or webhook:NAME. These are t
 }
 
 // runColumns keep the note, which is the reason of a failure, longer than the trigger.
-var runColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 5}, {Title: "STATUS"}, {Title: "STARTED", Yields: 4, Whole: true}, {Title: "TOOK", Yields: 2, Whole: true}, {Title: "TRIGGER", Yields: 1}, {Title: "NOTE", Yields: 3, Prose: true}}
+var runColumns = []console.Column{{Title: "RUN"}, {Title: "TOOL", Yields: 5}, {Title: "STATUS"}, {Title: "STARTED", Yields: 4, Whole: true}, {Title: "TOOK", Yields: 2, Whole: true}, {Title: "TRIGGER", Yields: 1}, {Title: "ENGINE"}, {Title: "NOTE", Yields: 3, Prose: true}}
 
 func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter, output string) error {
 	list, next, err := f.Page(ctx, s.Runs, time.Time{})
@@ -120,9 +120,9 @@ func runs(ctx context.Context, env *ui.Env, s history.Store, f *runfilter.Filter
 		if !r.RetryAt.IsZero() {
 			note = "next attempt " + runview.Begins(r.RetryAt, now) + "; " + note
 		}
-		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), note}
+		rows[i] = []string{r.ID, r.Tool, r.Status.With(r.Notes...), console.Clock(r.Started.Local(), now), runview.Took(r.Took(now), r.Status), cmp.Or(r.Origin, "cli"), r.Engine, note}
 	}
-	if err := ui.Table(env, runColumns, rows, statusColors(env, 2)); err != nil || next == "" {
+	if err := ui.Table(env, withoutEmpty(runColumns, rows, 6), rows, statusColors(env, 2)); err != nil || next == "" {
 		return err
 	}
 	env.Notef("%s; to list all: --limit 0", howMany(ctx, s, f, len(list)))

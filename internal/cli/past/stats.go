@@ -50,7 +50,7 @@ and a p50 that has changed by more than a quarter and 100 ms.`,
 			if q.Tool, err = ui.ToolName(env, q.Tool); err != nil {
 				return err
 			}
-			return env.ReadHistory(func(ctx context.Context, s ui.History) error {
+			return ui.ReadRuns(env, func(ctx context.Context, s history.Store) error {
 				if q.Tool == args[0] { // args[0] is a name; a file has just been read
 					if err := checkKnown(ctx, env, s, q.Tool); err != nil {
 						return err

@@ -22,6 +22,9 @@ type Env struct {
 	// Runs, if it is set, calls a function with the runs that commands show, in place of the history.
 	Runs func(func(context.Context, history.Store) error) error
 
+	// Elsewhere, if it is set, is asked before runs are read. It returns true if another program shows them.
+	Elsewhere func() (bool, error)
+
 	// Artifact, if it is set, puts an artifact of these runs into a folder of this machine, and returns it with its path there.
 	Artifact func(dag.Artifact) (dag.Artifact, error)
 

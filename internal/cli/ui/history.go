@@ -68,8 +68,14 @@ func (env *Env) ReadHistory(f func(ctx context.Context, s History) error) error 
 	}, f)
 }
 
-// ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs.
+// ReadRuns calls f with the runs that commands show: those of the history, or of env.Runs. f is not called if another program
+// shows them.
 func ReadRuns(env *Env, f func(ctx context.Context, s history.Store) error) error {
+	if env.Elsewhere != nil {
+		if done, err := env.Elsewhere(); done || err != nil {
+			return err
+		}
+	}
 	if env.Runs != nil {
 		return env.Runs(f)
 	}
@@ -129,7 +135,7 @@ func (env *Env) FindRun(ctx context.Context, s history.Store, a findrun.Act, wor
 // Finder returns what finds the runs that arguments name.
 func (env *Env) Finder(s history.Store) *findrun.Finder {
 	f := &findrun.Finder{Store: s, Library: env.Library}
-	if c := env.limits(); c != nil && env.Runs == nil { // the runs of env.Runs have the folders of other machines
+	if c := env.limits(); c != nil {
 		f.Folder = projectDir(c)
 	}
 	return f

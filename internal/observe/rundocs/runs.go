@@ -34,6 +34,7 @@ type Run struct {
 	Tool       string            `json:"tool"`
 	RetryOf    string            `json:"retry_of,omitempty"`
 	Origin     string            `json:"origin,omitempty"`
+	Engine     string            `json:"engine,omitempty"` // temporal, in a list of runs of both engines
 	Status     dag.Status        `json:"status"`
 	ExitCode   int               `json:"exit_code"`
 	Reason     string            `json:"reason,omitempty"`
@@ -61,7 +62,7 @@ func RunsOf(list []history.RunInfo, now time.Time) Runs {
 
 // RunOf returns the entry of one run at the time now.
 func RunOf(r history.RunInfo, now time.Time) Run {
-	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
+	return Run{ID: r.ID, Tool: r.Tool, RetryOf: r.RetryOf, Origin: r.Origin, Engine: r.Engine, Status: r.Status, ExitCode: r.ExitCode, Reason: r.Reason,
 		Message: r.Message, Notes: r.Notes, Started: r.Started, Ended: r.Ended, RetryAt: r.RetryAt, LastSign: r.LastSign, DurationMS: r.Took(now).Milliseconds(), Labels: r.Labels, Artifacts: r.Artifacts, Params: shortParams(r.Params)}
 }
 

@@ -43,9 +43,9 @@ func (c *connection) declare(cmd *cobra.Command) {
 	fl.StringVar(&c.address, "address", "", "the Temporal service, `HOST:PORT` (default: TEMPORAL_ADDRESS, else localhost:7233)")
 	fl.StringVar(&c.namespace, "namespace", "", "the `namespace` in the service (default: TEMPORAL_NAMESPACE, else default)")
 	fl.StringVar(&c.profile, "profile", "", "the `profile` in the configuration file of the temporal command (default: TEMPORAL_PROFILE)")
-	fl.StringVar(&c.queue, "task-queue", "flowrun", "the `name` of the task queue that connects runs and workers")
-	fl.StringVar(&c.store, "store", "", "where long outputs, artifacts and definitions are kept, a `folder` or s3://BUCKET/PREFIX that all workers can reach (default: the folder temporal in the state directory)")
-	fl.StringVar(&c.keys, "encryption-keys", "", "encrypt everything that the service gets with the first key in this `file`")
+	fl.StringVar(&c.queue, "task-queue", cmp.Or(os.Getenv("FLOWRUN_TASK_QUEUE"), "flowrun"), "the `name` of the task queue that connects runs and workers")
+	fl.StringVar(&c.store, "store", os.Getenv("FLOWRUN_STORE"), "where long outputs, artifacts and definitions are kept, a `folder` or s3://BUCKET/PREFIX that all workers can reach (default: the folder temporal in the state directory)")
+	fl.StringVar(&c.keys, "encryption-keys", os.Getenv("FLOWRUN_ENCRYPTION_KEYS"), "encrypt everything that the service gets with the first key in this `file`")
 }
 
 // reconnecting says how fast a lost connection is repaired: so fast that a worker sends a

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,27 +14,67 @@ import (
 	"github.com/flowrun/flowrun/internal/cli/past"
 	"github.com/flowrun/flowrun/internal/cli/runs"
 	"github.com/flowrun/flowrun/internal/cli/runview"
+	"github.com/flowrun/flowrun/internal/cli/state"
 	"github.com/flowrun/flowrun/internal/cli/ui"
 	"github.com/flowrun/flowrun/internal/observe/findrun"
+	"github.com/flowrun/flowrun/internal/store/joined"
 	"github.com/flowrun/flowrun/temporal/internal/remote"
 )
 
-// pastCommands are the commands of flowrun that show runs, for those of a Temporal service.
+// pastCommands are the commands of flowrun that show runs, for those of a Temporal service, or of both engines.
 func pastCommands(env *ui.Env, conn *connection) (list []*cobra.Command) {
-	env.Runs = func(f func(context.Context, history.Store) error) error { return conn.read(env, f) }
-	same := []string{"runs", "show", "logs", "timeline", "events", "artifacts"}
+	engine := past.TemporalEngine
+	if os.Getenv("FLOWRUN_ENGINE") == past.AllEngines {
+		engine = past.AllEngines
+	}
+	env.Runs = func(f func(context.Context, history.Store) error) error {
+		switch err := past.CheckEngine(engine); {
+		case err != nil:
+			return err
+		case engine == past.LocalEngine:
+			return env.ReadHistory(func(ctx context.Context, s ui.History) error { return f(ctx, s) })
+		case engine == past.AllEngines:
+			return env.ReadHistory(func(_ context.Context, local ui.History) error {
+				return conn.read(env, func(ctx context.Context, s history.Store) error {
+					return f(ctx, joined.New(local, s, past.TemporalEngine))
+				})
+			})
+		}
+		return conn.read(env, f)
+	}
 	for _, c := range past.Commands() {
-		if !slices.Contains(same, c.Name) {
+		if !slices.Contains(past.OfEngines(), c.Name) {
 			continue
 		}
-		built := c.Build(env)
-		built.GroupID = ""
-		own := strings.NewReplacer("flowrun ", "flowrun-temporal ")
-		built.Long, built.Example = own.Replace(built.Long), own.Replace(built.Example)
+		built := adapted(c.Build(env))
 		conn.declare(built)
+		past.EngineFlag(built, &engine, engine)
 		list = append(list, built)
 	}
-	return list
+	return append(list, stateCommand(env, conn, &engine))
+}
+
+// stateCommand is the command state of flowrun, for the values of a task queue.
+func stateCommand(env *ui.Env, conn *connection, engine *string) *cobra.Command {
+	c := adapted(state.Commands()[0].Build(env))
+	c.Example, _, _ = strings.Cut(c.Example, "\n  flowrun-temporal state history")
+	for _, sub := range c.Commands() {
+		if sub.Name() == "history" { // it is not kept there
+			c.RemoveCommand(sub)
+			continue
+		}
+		conn.declare(adapted(sub))
+		sub.PreRun = func(*cobra.Command, []string) { *engine = past.TemporalEngine }
+	}
+	return c
+}
+
+// adapted returns a command of flowrun as one of this program.
+func adapted(c *cobra.Command) *cobra.Command {
+	c.GroupID = ""
+	own := strings.NewReplacer("flowrun ", "flowrun-temporal ")
+	c.Long, c.Example = own.Replace(c.Long), own.Replace(c.Example)
+	return c
 }
 
 // read connects to the service and calls f with its runs.
