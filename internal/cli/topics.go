@@ -83,7 +83,7 @@ func exitCodesPage() string {
 // variablesRead are the variables that change what flowrun does.
 var variablesRead = []tableRow{
 	{"FLOWRUN_STATE_DIR", "the folder of history, logs and cache\n(default: $XDG_STATE_HOME/flowrun, else\n~/.local/state/flowrun; on Windows in %LOCALAPPDATA%)"},
-	{"FLOWRUN_GLOBAL_TOOLS", "the folder of the machine's tools (default: /etc/flowrun/tools)"},
+	{"FLOWRUN_GLOBAL_TOOLS", "folder of the machine's tools (default: /etc/flowrun/tools)"},
 	{"HOME", "your home directory (default: from the user database)"},
 	{"SUDO_UID", "root also trusts tools and settings that belong to the user\nwho called sudo"},
 	{"FLOWRUN_GLOBAL_CONFIG", "the machine's settings (default: /etc/flowrun/config.yaml);\nevery setting also has a variable, such as\nFLOWRUN_HISTORY_KEEP for history.keep: flowrun config --help"},
@@ -99,8 +99,8 @@ var variablesRead = []tableRow{
 	{"CLICOLOR_FORCE", "the same as FORCE_COLOR"},
 	{"CLICOLOR", "0: no colour, unless it is forced"},
 	{"TERM", "dumb: no colour, and no live view"},
-	{"CI", "if it is set, flowrun asks no questions and shows no live view"},
-	{"GITHUB_STEP_SUMMARY", "the file of the job summary, to which --progress github appends"},
+	{"CI", "if set, flowrun asks no questions and shows no live view"},
+	{"GITHUB_STEP_SUMMARY", "file of the job summary, to which --progress github appends"},
 	{"GITHUB_WORKSPACE", "the checkout; file names in annotations are relative to it"},
 	{"GITHUB_ACTIONS", "true: --progress github is the default"},
 	{"VISUAL", "the editor for tool edit; if it is not set, EDITOR"},
@@ -110,7 +110,7 @@ var variablesRead = []tableRow{
 	{"FLOWRUN_PAGER", "the pager of logs on a terminal; else PAGER, else less"},
 	{"PAGER", "see FLOWRUN_PAGER"},
 	{"LESS", "the options of less; flowrun sets FRX if it is not set"},
-	{"LC_ALL", "else LC_CTYPE, else LANG: drawings use ASCII unless it is UTF-8"},
+	{"LC_ALL", "else LC_CTYPE, else LANG: ASCII drawings unless it is UTF-8"},
 	{"LC_CTYPE", "see LC_ALL"},
 	{"LC_MESSAGES", "else LANG, unless LC_ALL is set: de for German where messages\nare translated; --lang overrides it"},
 	{"LANG", "see LC_ALL and LC_MESSAGES"},
@@ -190,8 +190,8 @@ result. Choose its format with -o:
   -o combined   the output of every step, under its name (run)
 
 New releases only add fields to documents. flowrun schema run prints the JSON Schema of
-flowrun/run.v1, and so on for every document. An event has its version in the field "v"; its
-schema is flowrun schema event. For example:
+flowrun/run.v1, and so on for every document. An event has its version in the field "v";
+its schema is flowrun schema event. For example:
 
   flowrun run report -o json | jq -r '.steps[] | select(.status == "failed") | .id'
   flowrun runs -o jsonl | jq -r .id

