@@ -20,6 +20,43 @@ var hubWorld string
 // one stream, which is gone when nobody follows anything. testdata/hub_world.js plays the service, the browser and the tabs.
 func TestHub(t *testing.T) {
 	t.Parallel()
+	world := newHubWorld(t)
+	for seed := range sizetest.Of(50, 200, 5000) {
+		call, pass := world(seed)
+		for range 60 {
+			pass("step()")
+		}
+		pass("settle()")
+		var wrong []string
+		if err := json.Unmarshal([]byte(call("JSON.stringify(wrong())")), &wrong); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range wrong {
+			t.Errorf("seed %d: %s", seed, w)
+		}
+		if t.Failed() {
+			t.Log(call("log.join('\\n')"))
+			return
+		}
+	}
+}
+
+// TestHubLateEnd: the end of a run can be in the stream before it is recorded; those who follow the run are told soon
+// after that.
+func TestHubLateEnd(t *testing.T) {
+	t.Parallel()
+	call, pass := newHubWorld(t)(1)
+	pass("follow(tabs[0], 'a'); happen(runs.a, 'run.started'); target = now + 5000")
+	pass("endLate()")
+	if got := call("tabs[0].end + ' ' + tabs[0].got.map((e) => e.kind)"); got != "succeeded run.started,run.finished" {
+		t.Errorf("after three seconds the tab has: %s", got)
+	}
+}
+
+// newHubWorld returns what begins a world with a number for its chances. call evaluates JavaScript in it; pass does, and
+// lets the time go on.
+func newHubWorld(t *testing.T) func(seed int) (call func(js string) string, pass func(what string)) {
+	t.Helper()
 	built := api.Build(api.BuildOptions{EntryPoints: []string{"src/hub.ts"}, Bundle: true, Format: api.FormatIIFE, GlobalName: "hub", Target: api.ES2017})
 	if len(built.Errors) > 0 {
 		t.Fatal(built.Errors)
@@ -29,7 +66,7 @@ func TestHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	world := goja.MustCompile("hub_world.js", hubWorld, false)
-	for seed := range sizetest.Of(50, 200, 5000) {
+	return func(seed int) (func(string) string, func(string)) {
 		vm := goja.New()
 		if _, err := vm.RunProgram(world); err != nil {
 			t.Fatal(err)
@@ -50,20 +87,6 @@ func TestHub(t *testing.T) {
 			}
 		}
 		call(fmt.Sprintf("begin(%d)", seed))
-		for range 60 {
-			pass("step()")
-		}
-		pass("settle()")
-		var wrong []string
-		if err := json.Unmarshal([]byte(call("JSON.stringify(wrong())")), &wrong); err != nil {
-			t.Fatal(err)
-		}
-		for _, w := range wrong {
-			t.Errorf("seed %d: %s", seed, w)
-		}
-		if t.Failed() {
-			t.Log(call("log.join('\\n')"))
-			return
-		}
+		return call, pass
 	}
 }

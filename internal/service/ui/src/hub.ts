@@ -46,6 +46,7 @@ interface Follower { tab: Tab; id: number; at: number }
 interface Run {
   id: string;
   after: number; // the number of the event before the first one in events
+  known: number; // the highest number that the stream has told
   events: string[];
   followers: Set<Follower>;
   joining: Set<Follower>; // who get events when the service has shown once more that this browser may read them
@@ -56,7 +57,7 @@ interface Run {
   quiet: boolean; // whether nothing came for a while
 }
 
-const maxDelay = 15_000, tick = 5000, silence = 45_000, pause = 16; // milliseconds
+const maxDelay = 15_000, tick = 5000, silence = 45_000, pause = 16, unrecorded = 200; // milliseconds
 
 const tabs = new Set<Tab>(), runs = new Map<string, Run>(), all = new Set<Follower>();
 const broken = new Set<Run | 'stream'>(); // what the service did not answer
@@ -101,7 +102,7 @@ function follow(tab: Tab, { id, run, after, since }: NonNullable<ToHub['follow']
   }
   let r = runs.get(run);
   if (!r) {
-    r = { id: run, after, events: [], followers: new Set(), joining: new Set(), read: false, streamed: false, reading: false, again: false, quiet: false };
+    r = { id: run, after, known: 0, events: [], followers: new Set(), joining: new Set(), read: false, streamed: false, reading: false, again: false, quiet: false };
     runs.set(run, r);
   }
   if (after < r.after) Object.assign(r, { after, events: [] });
@@ -184,6 +185,7 @@ function onEvent(data: string) {
     const e = JSON.parse(data), r = runs.get(e.run);
     if (r && e.seq > lastOf(r)) {
       r.quiet = false;
+      r.known = Math.max(r.known, e.seq);
       if (e.seq > lastOf(r) + 1 || e.kind === 'run.finished') read(r); // which waits until the end is recorded
       else r.events.push(data);
     }
@@ -230,6 +232,7 @@ async function read(r: Run) {
   if (runs.get(r.id) !== r) return;
   if (r.again) read(r);
   else if (r.read) connect();
+  if (r.known > lastOf(r)) setTimeout(() => { if (runs.get(r.id) === r) read(r); }, unrecorded); // the stream can be ahead of the record
 }
 
 async function readOnce(r: Run) {

@@ -70,8 +70,8 @@ function fetch(url) {
     if (!m) return done(answer(200));
     const r = runs[m[1]];
     if (!r) return done(answer(404));
-    const list = r.events.slice(Number(m[2] ?? 0));
-    done(answer(200, list.map((e) => 'id: ' + e.seq + '\ndata: ' + JSON.stringify(e) + '\n\n').join('') + (r.ended ? 'event: end\ndata: {"status":"succeeded"}\n\n' : '')));
+    const list = r.events.slice(Number(m[2] ?? 0), r.events.length - (r.late ?? 0));
+    done(answer(200, list.map((e) => 'id: ' + e.seq + '\ndata: ' + JSON.stringify(e) + '\n\n').join('') + (r.ended && !r.late ? 'event: end\ndata: {"status":"succeeded"}\n\n' : '')));
   }, random(80)));
 }
 
@@ -122,6 +122,19 @@ function happen(r, kind) {
   const e = { seq: r.events.length + 1, run: r.id, kind };
   r.events.push(e);
   if (random(8)) feed.push(e); // the feed may omit events
+}
+
+/** The run a ends, and its end is in the stream before it is recorded. */
+function endLate() {
+  const r = runs.a;
+  r.late = 1;
+  r.ended = true;
+  const e = { seq: r.events.length + 1, run: r.id, kind: 'run.finished' };
+  r.events.push(e);
+  feed.push(e);
+  sources.slice().forEach((s) => s.flush());
+  setTimeout(() => { r.late = 0; }, 500);
+  target = now + 3000;
 }
 
 function step() {

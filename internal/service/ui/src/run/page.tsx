@@ -129,6 +129,7 @@ function useEvents(id: string, follower: Follower) {
   };
   useStream(id, after.value, {
     event: (e: RunEvent) => {
+      if (e.seq <= ((state.queue.at(-1) ?? events.value.at(-1))?.seq ?? 0)) return; // came before the page followed once more, too
       state.queue.push(e);
       state.frame ||= requestAnimationFrame(show);
       // Past events come at once. The clock of the service can be another one, so their time alone does not tell.
