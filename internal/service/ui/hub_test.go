@@ -41,8 +41,8 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// TestHubLateEnd: the end of a run can be in the stream before it is recorded; those who follow the run are told soon
-// after that.
+// TestHubLateEnd: the end of a run can be in the stream before it is recorded. Whoever follows the run has it soon after
+// that.
 func TestHubLateEnd(t *testing.T) {
 	t.Parallel()
 	call, pass := newHubWorld(t)(1)
