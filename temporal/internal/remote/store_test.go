@@ -172,7 +172,7 @@ func TestRuns(t *testing.T) {
 	described := func(w *workflowpb.WorkflowExecutionInfo) *workflowpb.WorkflowExecutionInfo {
 		w.Memo.Fields[interpreter.LabelsMemo] = name(map[string]string{"team": "ops"})
 		w.Memo.Fields[interpreter.OriginMemo] = name("schedule:nightly")
-		w.Memo.Fields[interpreter.FolderMemo] = name("/work/shop")
+		w.Memo.Fields[interpreter.FolderMemo] = name("/home/ada/shop")
 		return w
 	}
 	client.On("DescribeWorkflowExecution", mock.Anything, "d", "").Return(&workflowservice.DescribeWorkflowExecutionResponse{
@@ -204,7 +204,7 @@ func TestRuns(t *testing.T) {
 		{history.Query{Origin: "schedule:nightly"}, []string{"b succeeded test"}},
 		{history.Query{Direct: true, Tool: "build"}, []string{"d failed build", "a running build"}},
 		{history.Query{Status: []dag.Status{dag.Waiting, dag.Running}}, []string{"e waiting ship", "a running build"}},
-		{history.Query{Folder: "/work"}, []string{"b succeeded test"}},
+		{history.Query{Folder: "/home/ada"}, []string{"b succeeded test"}},
 		{history.Query{Folder: "/wo"}, nil},
 	} {
 		list, err := s.Runs(t.Context(), c.query)
