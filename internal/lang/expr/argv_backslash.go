@@ -16,13 +16,17 @@ var windowsPath = sync.OnceValue(func() *regexp.Regexp {
 // character with a meaning. That is an error in a path of Windows, and in any word if the system is Windows: the program
 // would work on another path. Elsewhere it is a warning before a letter or a digit, which no rule gives a meaning.
 func lintBackslashes(src string, pieces []piece, windows bool) (problems []Problem) {
+	if strings.IndexByte(src, '\\') < 0 { // as in most commands
+		return nil
+	}
 	var quote byte
-	start, lost := 0, false // of the current word
+	start, lost := 0, false       // of the current word
+	asked, strict := false, false // whether the current word is a path of Windows, or this is Windows
 	end := func(at int) {
 		if lost {
 			problems = append(problems, lostBackslash(src, start, at, windows))
 		}
-		start, lost = at+1, false
+		start, lost, asked = at+1, false, false
 	}
 	skip := placeholdersOf(pieces)
 	for i := 0; i < len(src); i++ {
@@ -32,7 +36,10 @@ func lintBackslashes(src string, pieces []piece, windows bool) (problems []Probl
 		}
 		switch c := src[i]; {
 		case c == '\\' && quote != '\'' && i+1 < len(src):
-			lost = lost || quote == 0 && takenAway(src[i+1], windows || windowsPath().MatchString(src[start:]))
+			if quote == 0 && !asked { // once for each word: a word can be long
+				asked, strict = true, windows || windowsPath().MatchString(src[start:])
+			}
+			lost = lost || quote == 0 && takenAway(src[i+1], strict)
 			i++
 		case quote != 0 && c == quote:
 			quote = 0
