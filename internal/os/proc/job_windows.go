@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,11 +99,15 @@ func (j *job) close() {
 	j.handle = 0
 }
 
-// query asks the system for something about the job, and returns whether it has answered.
+// query asks the system for something about the job, and returns whether it has answered, be it in part.
 func (j *job) query(class int32, answer unsafe.Pointer, size uintptr) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.handle != 0 && windows.QueryInformationJobObject(j.handle, class, uintptr(answer), uint32(size), nil) == nil
+	if j.handle == 0 {
+		return false
+	}
+	err := windows.QueryInformationJobObject(j.handle, class, uintptr(answer), uint32(size), nil)
+	return err == nil || errors.Is(err, windows.ERROR_MORE_DATA)
 }
 
 // processes returns the processes that are in the job now, at most as many as one question answers.
