@@ -21,7 +21,7 @@ func engineFlag(env *ui.Env, args []string) func(*cobra.Command) {
 		}
 		p, ok := findPlugin("temporal")
 		if !ok {
-			return false, errors.New("cannot show runs on Temporal: there is no program flowrun-temporal in PATH")
+			return false, errors.New("cannot show runs on Temporal: there is no program flowrun-temporal in PATH; install it, or use --engine local")
 		}
 		return true, p.run(args)
 	}
