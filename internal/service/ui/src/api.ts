@@ -1,5 +1,5 @@
 // Requests to the HTTP API of the service.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { signal, useSignal, type Signal } from '@preact/signals';
 import { noteServiceTime } from './format';
 import { parse, write } from './json';
@@ -126,7 +126,7 @@ export function useResource<T>(load: (abort: AbortSignal) => Promise<T>, key: un
       (e) => { if (!abort.signal.aborted) { error.value = toError(e); busy.value = false; } });
   }).current;
   const keyText = JSON.stringify(key);
-  useEffect(() => {
+  useLayoutEffect(() => {
     reload();
     return () => latest.current?.abort();
   }, [keyText]);

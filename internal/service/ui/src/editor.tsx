@@ -1,5 +1,5 @@
 // An editor for one definition: the text, what is wrong with it, and what a save would change.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ApiError, get, mayEdit, send, toError, useResource } from './api';
 import { Diagnostics, type Diagnostic } from './diagnostics';
@@ -32,7 +32,7 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
   const saved = useSignal(source), text = useSignal(sessionStorage.getItem(draft) ?? source.text), checked = useSignal<Checked | undefined>(undefined), error = useSignal<ApiError | undefined>(undefined), asks = useSignal(''), graph = useSignal<GraphDoc | undefined>(undefined), plan = useSignal<Plan | undefined>(undefined);
   const area = useRef<HTMLTextAreaElement>(null), changed = text.value !== saved.value.text;
 
-  useEffect(() => { // checks soon after the last key
+  useLayoutEffect(() => { // checks soon after the last key
     let over = false;
     const timer = setTimeout(() => {
       send<Checked>('POST', '/validate', { tool: source.name, text: text.value }).then(
@@ -41,7 +41,7 @@ function Form({ source, reload }: { source: Source; reload(): void }) {
     return () => { over = true; clearTimeout(timer); };
   }, [text.value]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (changed) sessionStorage.setItem(draft, text.value);
     else sessionStorage.removeItem(draft);
     const stay = (e: BeforeUnloadEvent) => { if (changed) e.preventDefault(); };

@@ -1,6 +1,6 @@
 // The fields of a form, of a run and of an answer alike, and how their texts become values.
 import './fields.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { effect, signal, useSignal, type Signal } from '@preact/signals';
 import type { Detail } from './api';
 import { parse, shown } from './json';
@@ -64,7 +64,7 @@ function keptTexts(key: string): Texts {
 /** The texts of a form, kept while the tab is open: also when its page is left and shown again. Secrets are not kept. */
 export function useTexts(key: string, fields: FormField[]): Signal<Texts> {
   const texts = useMemo(() => signal(keptTexts(key)), [key]);
-  useEffect(() => effect(() => { // at once: one that waits for the next frame loses what is written just before the page is left
+  useLayoutEffect(() => effect(() => { // at once: one that waits for the next frame loses what is written just before the page is left
     const kept = Object.entries(texts.value).filter(([name, v]) => v !== '' && fields.some((f) => f.name === name && !f.secret));
     if (kept.length) sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(kept)));
     else sessionStorage.removeItem(key);

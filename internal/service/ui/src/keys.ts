@@ -1,5 +1,5 @@
 // Keys of the pages. A key is one character, a name such as Enter, or two in a row, as in 'g r'.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Binding { keys: string; does: string; run: () => void }
 
@@ -14,7 +14,7 @@ export function bindings(): Binding[] {
 export function useKeys(list: Binding[]) {
   const ref = useRef(list);
   ref.current = list;
-  useEffect(() => {
+  useLayoutEffect(() => {
     active.add(ref);
     return () => { active.delete(ref); };
   }, []);

@@ -1,5 +1,5 @@
 // The parts that pages are made of.
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import type { ApiError, Resource } from './api';
 import { A } from './router';
@@ -9,7 +9,7 @@ import { pageTitle } from './waiting_count';
 /** A page: its title, its actions, and what it shows. */
 export function Page(p: { title: any; name?: string; actions?: any; children?: any; wide?: boolean }) {
   const title = p.name ?? (typeof p.title === 'string' ? p.title : '');
-  useEffect(() => { pageTitle.value = title; }, [title]);
+  useLayoutEffect(() => { pageTitle.value = title; }, [title]);
   return <main id="main" class={p.wide ? 'page wide' : 'page'} tabIndex={-1}>
     <header class="page-head"><h1>{p.title}</h1>{p.actions && <div class="actions">{p.actions}</div>}</header>
     {p.children}
@@ -44,7 +44,7 @@ export function Tabs(p: { label: string; tabs: { name: string; href: string; tex
 /** A dialog over the page. Escape and a click outside close it. */
 export function Dialog(p: { title: string; onClose(): void; children?: any; wide?: boolean }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => { // an effect would come after the next frame: until then the page behind could be used
+  useLayoutEffect(() => {
     const d = ref.current!;
     d.showModal();
     return () => d.close();
@@ -83,7 +83,7 @@ export function Copy({ text, children = 'Copy', kind = 'plain' }: { text: string
 export function Menu({ label, children }: { label: string; children?: any }) {
   const ref = useRef<HTMLDetailsElement>(null);
   const close = () => { if (ref.current) ref.current.open = false; };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const outside = (e: Event) => { if (!ref.current?.contains(e.target as Node)) close(); };
     document.addEventListener('click', outside);
     return () => document.removeEventListener('click', outside);

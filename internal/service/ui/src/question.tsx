@@ -1,6 +1,6 @@
 // A question of a run, with its form and the buttons that answer it.
 import './question.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ApiError, mayOperate, send, toError } from './api';
 import { belongs, Fields, read, useTexts } from './fields';
@@ -13,7 +13,7 @@ export function QuestionCard({ run, question: q, title, answered }: { run: strin
   const form = useRef<HTMLFormElement>(null), sure = useSignal<'' | 'approve' | 'reject'>('');
   const fields = useMemo(() => fieldsOf(q.form), [q.form]), texts = useTexts(`answer:${run} ${q.step}`, fields);
   const id = `q-${run}-${q.step}`.replace(/[^\w-]/g, '_');
-  useEffect(() => { if (sure.value) form.current!.querySelector<HTMLElement>('.sure button')!.focus(); }, [sure.value]);
+  useLayoutEffect(() => { if (sure.value) form.current!.querySelector<HTMLElement>('.sure button')!.focus(); }, [sure.value]);
   const refuse = (e: ApiError) => { problem.value = e; busy.value = sure.value = ''; };
   /** Asks once more: an answer is final. */
   const choose = (verb: 'approve' | 'reject') => {

@@ -1,6 +1,6 @@
 // The list of runs. All filters are in the address.
 import './runs.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import { get, mayOperate, send, toError, useResource } from './api';
 import { count, serviceNow } from './format';
@@ -66,7 +66,7 @@ export function Runs() {
   useChanges(list.reload, (e) => e.kind.startsWith('run.') || e.kind === 'step.waiting', 1500);
 
   const selected = useSignal(new Set<string>()), current = useSignal(-1), bulk = useSignal('');
-  useEffect(() => { selected.value = new Set(); current.value = -1; }, [JSON.stringify(key)]);
+  useLayoutEffect(() => { selected.value = new Set(); current.value = -1; }, [JSON.stringify(key)]);
   const runs = list.data.value?.runs ?? [];
   const toggle = (id: string) => {
     const s = new Set(selected.value);
@@ -115,7 +115,7 @@ export function Runs() {
 /** An input that keeps what somebody is typing, also when the page is shown again. */
 export function Typed({ value, ...rest }: { value: string; [name: string]: any }) {
   const ref = useRef<HTMLInputElement>(null);
-  useEffect(() => { if (document.activeElement !== ref.current) ref.current!.value = value; }, [value]);
+  useLayoutEffect(() => { if (document.activeElement !== ref.current) ref.current!.value = value; }, [value]);
   return <input ref={ref} {...rest} />;
 }
 

@@ -1,5 +1,5 @@
 // What surrounds every page: navigation, theme, keys, messages.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import { get, mayAudit, session, type Session } from './api';
 import { zone } from './format';
@@ -43,13 +43,13 @@ const Choices = later('Choices');
 
 export function Shell({ children }: { children?: any }) {
   const help = useSignal(false), palette = useSignal(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     get<Session>('/session').then((s) => { session.value = s; }, () => {});
   }, []);
   const closePalette = () => { palette.value = false; };
   const path = routed.value.path;
-  useEffect(() => wantCounts(path !== '/' && path !== '/waiting'), [path]); // those read the questions themselves
-  useEffect(() => {
+  useLayoutEffect(() => wantCounts(path !== '/' && path !== '/waiting'), [path]); // those read the questions themselves
+  useLayoutEffect(() => {
     const open = (e: KeyboardEvent) => {
       if (e.key.toLowerCase() !== 'k' || !(e.ctrlKey || e.metaKey) || e.shiftKey || e.altKey) return;
       e.preventDefault();

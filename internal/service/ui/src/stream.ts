@@ -2,7 +2,7 @@
 // nothing. When it comes back, it follows from the last event that it received, or reads its state again.
 //
 // The hub is started when the page has been drawn: a browser takes longer to start a worker than to show most pages.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { drawn, lastEvent, signIn } from './api';
 import type { FromHub, ToHub } from './hub';
@@ -125,7 +125,7 @@ setInterval(() => { if (following.size && !document.hidden) send({}); }, 10_000)
 export function useStream(run: string, after: number, handlers: Handlers) {
   const current = useRef(handlers);
   current.current = handlers;
-  useEffect(() => follow(run, after, {
+  useLayoutEffect(() => follow(run, after, {
     event: (e) => current.current.event(e),
     reset: () => current.current.reset?.(),
     end: (status) => current.current.end?.(status),
@@ -141,6 +141,6 @@ export function useChanges(reload: () => void, wanted: (e: any) => boolean = () 
   const due = () => {
     if (!timer.current) timer.current = setTimeout(() => { timer.current = 0; reload(); }, interval);
   };
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useLayoutEffect(() => () => clearTimeout(timer.current), []);
   useStream('', 0, { event: (e) => { if (wanted(e)) due(); }, reset: due });
 }

@@ -1,17 +1,17 @@
 // A list that shows only the rows that can be seen, so that 10,000 rows cost what 50 do.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 
 export function Virtual(p: { count: number; height: number; class?: string; label: string; show?: number; row: (i: number) => any }) {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0), seen = useSignal(600);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const el = box.current!;
     const measure = new ResizeObserver(() => { seen.value = el.clientHeight; });
     measure.observe(el);
     return () => measure.disconnect();
   }, []);
-  useEffect(() => { // the row that somebody asked for
+  useLayoutEffect(() => { // the row that somebody asked for
     const el = box.current!, at = (p.show ?? -1) * p.height;
     if (at >= 0 && (at < el.scrollTop || at > el.scrollTop + el.clientHeight - p.height)) el.scrollTop = Math.max(0, at - el.clientHeight / 3);
   }, [p.show]);

@@ -1,5 +1,5 @@
 // The questions of all runs that wait for a person.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { get, useResource } from './api';
 import { count } from './format';
 import { Button, Empty, Load, Page, Time } from './parts';
@@ -27,7 +27,7 @@ async function readAll(abort: AbortSignal): Promise<OpenQuestion[]> {
 export function useQuestions() {
   const list = useResource(readAll);
   const n = list.data.value?.length;
-  useEffect(() => { if (n !== undefined) countWaiting(n); }, [n]);
+  useLayoutEffect(() => { if (n !== undefined) countWaiting(n); }, [n]);
   return list;
 }
 

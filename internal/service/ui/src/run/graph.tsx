@@ -1,7 +1,7 @@
 // A graph of steps that can be moved and zoomed. Only what can be seen is in the document, and
 // from afar nodes are drawn without their texts, so that thousands of steps stay smooth.
 import './graph.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { signal, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { count, duration } from '../format';
 import { useKeys } from '../keys';
@@ -43,7 +43,7 @@ export function Graph(p: GraphProps) {
     moved.current = false;
     view.value = fitted(doc, size.peek());
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const el = box.current!;
     if (wantsFocus.peek()) el.focus();
     wantsFocus.value = false;
@@ -68,7 +68,7 @@ export function Graph(p: GraphProps) {
     moved.current = true;
     view.value = { k, x: w / 2 - (n.x + n.w / 2) * k, y: h / 2 - (n.y + Math.min(n.h, 60) / 2) * k };
   };
-  useEffect(() => { if (p.selected && size.value.w) show(p.selected); }, [p.selected, size.value.w > 0]);
+  useLayoutEffect(() => { if (p.selected && size.value.w) show(p.selected); }, [p.selected, size.value.w > 0]);
   const choose = (id: string) => {
     p.select(id);
     const n = ways.nodes.get(id);
@@ -83,7 +83,7 @@ export function Graph(p: GraphProps) {
     const text = find.value.trim().toLowerCase();
     return text ? doc.nodes.filter((n) => !n.join && (n.id.toLowerCase().includes(text) || n.kind?.toLowerCase().includes(text) || p.states?.get(n.id)?.state === text)) : [];
   }, [find.value, doc]);
-  useEffect(() => { if (find.value) announcement.value = count(found.length, 'step'); }, [found]);
+  useLayoutEffect(() => { if (find.value) announcement.value = count(found.length, 'step'); }, [found]);
   const next = (back: boolean) => {
     if (found.length === 0) return;
     const i = found.findIndex((n) => n.id === p.selected);

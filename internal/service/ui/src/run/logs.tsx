@@ -1,5 +1,5 @@
 // The output of the steps: the steps on the left, the log of the chosen one, or of all, on the right.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, toError, url, type ApiError } from '../api';
 import { bytes, count } from '../format';
@@ -142,18 +142,18 @@ function Viewer({ view: { id, run }, step }: { view: RunView; step?: StepDoc }) 
     if (row) el!.scrollTop = row.offsetTop - el!.offsetTop - el!.clientHeight / 3;
   });
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     win.value = undefined;
     if (line > 0) goTo(line);
     else tail();
   }, [step?.id, attempt, stream]);
-  useEffect(() => { if (line > 0 && win.value) goTo(line); }, [line]);
-  useEffect(() => { // reads on while the step runs, and once more when it has ended
+  useLayoutEffect(() => { if (line > 0 && win.value) goTo(line); }, [line]);
+  useLayoutEffect(() => { // reads on while the step runs, and once more when it has ended
     if (!live) { if (win.value && atEnd()) more(); return; }
     const timer = setInterval(() => { if (!document.hidden && atEnd()) more(); }, 700);
     return () => clearInterval(timer);
   }, [live, step?.id, attempt, stream]);
-  useEffect(() => { if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight; }, [win.value, follow.value, wrap.value, times.value]);
+  useLayoutEffect(() => { if (follow.value && box.current) box.current.scrollTop = box.current.scrollHeight; }, [win.value, follow.value, wrap.value, times.value]);
   const onScroll = () => {
     const el = box.current, w = win.value;
     if (!w || !el) return; // a list that is gone can still have been scrolled
@@ -232,8 +232,8 @@ function useSearch(id: string, part: Record<string, string>, goTo: (line: number
     if (!a.signal.aborted && want) announcement.value = count(found.value.length, 'line') + ' found';
     if (!next) more.value = false;
   };
-  useEffect(() => { if (text.value) run(text.value); }, [part.step, part.attempt, part.stream]);
-  useEffect(() => () => abort.current?.abort(), []);
+  useLayoutEffect(() => { if (text.value) run(text.value); }, [part.step, part.attempt, part.stream]);
+  useLayoutEffect(() => () => abort.current?.abort(), []);
   return {
     text,
     set: (want: string) => { text.value = want; clearTimeout(timer.current); timer.current = setTimeout(() => run(want), 250); },

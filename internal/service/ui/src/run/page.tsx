@@ -1,7 +1,7 @@
 // The page of one run: its header, what can be done with it, and its tabs. All tabs show the same
 // document and the same list of events.
 import './run.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
 import { count, serviceNow, spent } from '../format';
@@ -69,10 +69,10 @@ export function RunPage({ params: { id, tab } }: { params: Record<string, string
   if (run && first.id !== id) Object.assign(first, { id, name: firstView(run) });
   const chosen = tabs.find((t) => t.name === (tab || first.name)) ?? tabs[0];
   useKeys(tabs.map((t) => ({ keys: t.key, does: `${t.text} of the run`, run: () => navigate(tabHref(id, t.name)) })).concat(chosen.name === 'graph' ? [] : [{ keys: 'f', does: 'Go to the graph', run: () => { wantsFocus.value = true; navigate(tabHref(id, 'graph')); } }]));
-  useEffect(() => { if (chosen.drawn) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
+  useLayoutEffect(() => { if (chosen.drawn) readGraph(id).catch(() => {}); }, [id, chosen]); // together with the run
   const moment = useMoment(events, !!run && settled(run.status), run?.last_sign);
   const status = run?.status;
-  useEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
+  useLayoutEffect(() => { if (status) announcement.value = `The run is ${word(status)}`; }, [status]);
   const reload = () => { doc.reload(); resume(); };
   return <Page name={run ? `${run.tool} ${id}` : id} wide title={run ? <>{run.tool} <Status state={run.status} note={run.notes?.join(', ')} /></> : id}
     actions={run && <Actions run={run} reload={reload} />}>
@@ -112,7 +112,7 @@ function useEvents(id: string, follower: Follower) {
   const events = useSignal<RunEvent[]>([]), after = useSignal(0);
   const state = useRef({ opened: serviceNow(), queue: [] as RunEvent[], unread: [] as RunEvent[], frame: 0, timer: 0, fresh: false, follower }).current;
   state.follower = follower;
-  useEffect(() => {
+  useLayoutEffect(() => {
     Object.assign(state, { opened: serviceNow(), fresh: false });
     events.value = [];
     after.value = 0;

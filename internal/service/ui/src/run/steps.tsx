@@ -1,5 +1,5 @@
 // The steps of a run as a list.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { count, used } from '../format';
 import { useKeys } from '../keys';
@@ -50,7 +50,7 @@ export function Steps({ id, run, events }: RunView) {
     { keys: 'k', does: 'Previous step', run: () => move(at < 0 ? 1 : -1) },
     { keys: 'Enter', does: 'Open the log of the step', run: () => { if (chosen) navigate(tabHref(id, 'logs', { step: chosen })); } },
   ]);
-  useEffect(() => { if (find.value) announcement.value = count(wanted.length, 'step'); }, [find.value]);
+  useLayoutEffect(() => { if (find.value) announcement.value = count(wanted.length, 'step'); }, [find.value]);
   const failed = run.steps.filter((s) => groups.failed(s.status)).length, active = run.steps.filter((s) => groups.active(s.status)).length, pending = run.steps.filter((s) => s.status === 'pending').length;
   const step = at >= 0 ? wanted[at] : undefined;
   return <>

@@ -1,7 +1,7 @@
 // Going back in time: a slider over the run, and the state of the run at the chosen moment. The
 // moment is in the address (?t=, milliseconds since the run began), so that it can be linked.
 import './time.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { signal, useSignal } from '@preact/signals';
 import { duration, now } from '../format';
 import { Button } from '../parts';
@@ -67,7 +67,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
   };
   const current = useRef({ offset, total });
   current.current = { offset, total };
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!playing.value) return;
     let frame = 0, last = performance.now(), next = held.peek() ?? current.current.offset;
     const step = (time: number) => {
@@ -89,7 +89,7 @@ export function TimeBar({ moment: m }: { moment: Moment }) {
       if (held.peek() !== undefined) choose(held.peek());
     };
   }, [playing.value]);
-  useEffect(() => () => { held.value = undefined; }, []);
+  useLayoutEffect(() => () => { held.value = undefined; }, []);
   if (began === undefined) return null;
   const play = () => {
     if (!playing.value && (!m.past || offset >= total)) held.value = 0;

@@ -1,6 +1,6 @@
 // When each step of a run was queued, ran, waited and was tried again.
 import './timeline.css';
-import { useMemo, useRef, useEffect } from 'preact/hooks';
+import { useMemo, useRef, useLayoutEffect } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { duration, used } from '../format';
 import { Empty, Load } from '../parts';
@@ -21,7 +21,7 @@ export function Timeline(p: RunView) {
 function Chart({ run, events, moment: m, doc }: RunView & { doc: GraphDoc }) {
   const toggled = useSignal<ReadonlySet<string>>(new Set());
   const chart = useRef<HTMLDivElement>(null), width = useSignal(600);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const resize = new ResizeObserver(() => { if (chart.current) width.value = chart.current.clientWidth; }); // it can outlive the chart
     resize.observe(chart.current!);
     return () => resize.disconnect();

@@ -1,5 +1,5 @@
 // The form of a tool, made from its parameters.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { ApiError, get, mayOperate, send, toError, useResource } from '../api';
 import { CopyCommands } from '../copy_commands';
@@ -17,7 +17,7 @@ const masked = '***';
 export function RunForm({ tool }: { tool: Tool }) {
   const texts = useTexts('form:' + tool.name, tool.fields), error = useSignal<ApiError | undefined>(undefined), busy = useSignal(''), plan = useSignal<{ plan: Plan; graph: GraphDoc } | undefined>(undefined);
   const from = routed.value.query.get('from'), form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!from) return;
     get<{ params?: Record<string, unknown> }>(`/runs/${encodeURIComponent(from)}`).then(({ params = {} }) => {
       texts.value = Object.fromEntries(tool.fields.filter((f) => !f.secret && f.name in params && params[f.name] !== masked).map((f) => [f.name, givenText(f, params[f.name])]));

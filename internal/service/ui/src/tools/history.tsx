@@ -1,5 +1,5 @@
 // The history of a tool: how often it succeeds, how long it takes, and how each step ended in each run.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import { get, useResource } from '../api';
 import { Button, Empty, Load, Section } from '../parts';
@@ -57,7 +57,7 @@ function Grid({ history }: { history: Stats['history'] }) {
   const all = useSignal(false), runs = [...history.runs].reverse(); // the newest on the right
   const steps = history.steps, shown = all.value ? steps : steps.slice(0, firstRows);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => { box.current!.scrollLeft = box.current!.scrollWidth; }, [runs.length]);
+  useLayoutEffect(() => { box.current!.scrollLeft = box.current!.scrollWidth; }, [runs.length]);
   return <div ref={box} class="table-scroll grid-scroll" tabIndex={0} role="region" aria-label="Steps by run">
     <table class="history-grid">
       <thead><tr><th scope="col">Run</th>{runs.map((r) => <th scope="col" key={r.id}>
