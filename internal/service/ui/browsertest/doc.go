@@ -6,5 +6,8 @@
 // FLOWRUN_E2E_BROWSER, or chromium, chromium-browser or google-chrome. Without one the tests are
 // skipped, and with CI=true they fail.
 //
+// With FLOWRUN_TESTS=long, in .ci/long, the pages are slow: a quarter of the processor, and frames and
+// answers come late.
+//
 // Screenshots of all pages are written to the folder in FLOWRUN_SCREENSHOTS, if it is set.
 package browsertest

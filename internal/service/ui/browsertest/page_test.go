@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +17,7 @@ import (
 )
 
 // patience is how long a test waits for something.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // tab is a tab of the browser, with cookies of its own. What goes wrong in it fails the test: errors
 // in the console, exceptions, dialogs and violations of the content security policy.
@@ -42,19 +43,46 @@ func newTab(t testing.TB, s *service) *tab {
 	if err := chromedp.Listen(ctx, b.notice); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}); err != nil {
+	script := watch
+	if os.Getenv("FLOWRUN_TESTS") == "long" {
+		script += late
+		if _, err := chromedp.Call(ctx, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: 4}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
 
-// watch writes into the console what must not happen in any page: a violated policy, and a dialog that is in
-// the page before it is open, when the page behind it can still be used.
+// watch counts the requests in progress, and writes into the console what must not happen in any page: a violated policy,
+// and a dialog that is in the page before it is open, when the page behind it can still be used.
 const watch = `
+var unanswered = 0;
+const ask = window.fetch;
+window.fetch = (...request) => { unanswered++; return ask(...request).finally(() => setTimeout(() => unanswered--)); };
 addEventListener('securitypolicyviolation', (e) => console.error('policy violated: ' + e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sample));
 new MutationObserver((changes) => {
 	for (const c of changes) for (const n of c.addedNodes) for (const d of [n, ...n.querySelectorAll?.('dialog') ?? []]) if (d.nodeName === 'DIALOG' && d.isConnected && !d.open) console.error('not open: ' + d.ariaLabel);
 }).observe(document, {subtree: true, childList: true});`
+
+// late makes a page as slow as on a busy machine far from its service: frames and answers come late, and in any order.
+const late = `
+const frame = requestAnimationFrame, pause = (most) => new Promise((done) => setTimeout(done, Math.random() * most));
+window.requestAnimationFrame = (f) => frame(() => setTimeout(f, 300));
+const askSoon = window.fetch;
+window.fetch = async (...request) => {
+	unanswered++;
+	try {
+		await pause(150);
+		const answer = await askSoon(...request);
+		await pause(400);
+		return answer;
+	} finally {
+		setTimeout(() => unanswered--);
+	}
+};`
 
 // notice remembers what should not happen in a page.
 func (b *tab) notice(event any) {
@@ -187,6 +215,18 @@ func (b *tab) until(expression string) {
 	b.Fatalf("never true: %s (%v)\nthe page shows: %s", expression, err, b.shown())
 }
 
+// remaining waits until a list that an expression gives is empty, and returns what remains in it.
+func (b *tab) remaining(expression string) []string {
+	b.Helper()
+	var list []string
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if list = eval[[]string](b, expression); len(list) == 0 {
+			break
+		}
+	}
+	return list
+}
+
 // goTo opens a page of the service, and waits until it shows something.
 func (b *tab) goTo(path string) {
 	b.Helper()
@@ -204,7 +244,7 @@ func (b *tab) goToText(path, text string) {
 // settled waits until the page has no requests in progress and does not change.
 func (b *tab) settled() {
 	b.Helper()
-	b.until(`!document.querySelector('[aria-busy=true]')`)
+	b.until(`unanswered === 0 && !document.querySelector('[aria-busy=true]')`)
 	eval[bool](b, `new Promise((done) => { let t = setTimeout(() => done(true), 150); new MutationObserver(() => { clearTimeout(t); t = setTimeout(() => done(true), 150); }).observe(document.body, {subtree: true, childList: true, characterData: true}); setTimeout(() => done(true), 3000); })`)
 }
 

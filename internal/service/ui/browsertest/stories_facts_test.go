@@ -109,15 +109,14 @@ func TestSameFacts(t *testing.T) {
 		}
 		b.goTo("/runs/" + id + "/steps")
 		b.until(`document.querySelector('.step-row')`)
-		b.settled()
-		wrong := eval[[]string](b, `(() => { `+words+`const run = `+string(a)+`, wrong = [], same = (what, page, want) => { if (page !== want) wrong.push(what + ': the page says ' + page + ', the API ' + want); };
+		wrong := b.remaining(`(() => { ` + words + `const run = ` + string(a) + `, wrong = [], same = (what, page, want) => { if (page !== want) wrong.push(what + ': the page says ' + page + ', the API ' + want); };
 			same('status', document.querySelector('.page-head .status').innerText, run.status);
 			same('duration', fact('Duration'), spent(run));
 			same('started', fact('Started').replace(/ \(.*/, ''), clock(run.started));
 			same('last sign', fact('Last sign of life'), run.last_sign ? clock(run.last_sign) : '');
 			for (const s of run.steps) {
 				const row = [...document.querySelectorAll('.step-row')].find((r) => r.querySelector('a').title === s.id);
-				same(s.id, row.querySelector('.sr-only').innerText.replace(', ', '') + ' ' + row.querySelector('.number').innerText, s.status + ' ' + (s.started ? took(s.duration_ms) : ''));
+				same(s.id, row && row.querySelector('.sr-only').innerText.replace(', ', '') + ' ' + row.querySelector('.number').innerText, s.status + ' ' + (s.started ? took(s.duration_ms) : ''));
 			}
 			return wrong; })()`)
 		for _, step := range api.Steps {
@@ -126,9 +125,8 @@ func TestSameFacts(t *testing.T) {
 			}
 			b.goTo("/runs/" + id + "/graph?step=" + step.ID)
 			b.until(`document.querySelector('.panel dl')`)
-			b.settled()
 			f, _ := json.Marshal(step)
-			wrong = append(wrong, eval[[]string](b, `(() => { `+words+`const step = `+string(f)+`, is = (name) => [...document.querySelectorAll('.panel dt')].find((d) => d.innerText === name)?.nextSibling.innerText;
+			wrong = append(wrong, b.remaining(`(() => { `+words+`const step = `+string(f)+`, is = (name) => [...document.querySelectorAll('.panel dt')].find((d) => d.innerText === name)?.nextSibling.innerText;
 				return [is('Took') === spent(step) || step.id + ' took ' + is('Took') + ', in the API ' + spent(step), is('Started') === clock(step.started) || step.id + ' started ' + is('Started')].filter((x) => x !== true); })()`)...)
 		}
 		for _, w := range wrong {
