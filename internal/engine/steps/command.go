@@ -210,11 +210,11 @@ func (t *attempt) run(ctx context.Context) (dag.Result, error) {
 
 // await waits for the process and returns the Result.
 func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
-	if t.times = t.newPrintTimes(); t.times != nil {
-		t.times.files = [2]*logFile{t.streams[0].file, t.streams[1].file}
-		t.times.watch()
-		defer t.times.stop()
+	for _, st := range t.streams {
+		t.timesOf(st)
 	}
+	t.times.watch()
+	defer t.times.stop()
 	ctx, stopWatching := t.limits.watch(ctx)
 	exit, stopped, err := t.dialog.Wait(ctx, p, t.wait)
 	stopWatching()
@@ -636,7 +636,7 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 // answer becomes stderr. tooLarge reports whether a stream exceeds the limit and may not be truncated.
 func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 	by := time.Now().Add(outputTimeout)
-	for _, st := range t.streams {
+	for i, st := range t.streams {
 		if st == nil {
 			continue
 		}
@@ -644,7 +644,7 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
-		if split && st.kind == Stdout {
+		if split && i == 0 {
 			if err := st.splitAnswered(t.streams[1]); err != nil {
 				return false, err
 			}
@@ -654,17 +654,20 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 		}
 	}
 	t.times.end(t.streams)
-	for i, to := range [2]**dag.Output{&r.Stdout, &r.Stderr} {
+	for i, to := range [2]struct {
+		which Streams
+		out   **dag.Output
+	}{{Stdout, &r.Stdout}, {Stderr, &r.Stderr}} {
 		st := t.streams[i]
 		if st == nil {
 			continue
 		}
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.outputLimits(st.kind))
+		out, err := st.output(t.outputLimits(to.which))
 		if err != nil {
 			return false, err
 		}
-		*to = out
+		*to.out = out
 		tooLarge = tooLarge || out != nil && out.Truncated && t.NoTruncation
 	}
 	t.times.settle(r)

@@ -17,18 +17,6 @@ var descriptors = sync.OnceValue(func() *semaphore.Weighted {
 	return semaphore.NewWeighted(int64(max(proc.StepDescriptors(), proc.MostDescriptors)))
 })
 
-// spareDescriptors are what the unused log files of all Sessions may hold. They are not among those of
-// the steps: the files of a run that waits would stop the steps of other runs for good.
-func spareDescriptors() *semaphore.Weighted {
-	spare.Do(func() { spare.Weighted = semaphore.NewWeighted(int64(proc.SpareDescriptors())) })
-	return spare.Weighted
-}
-
-var spare struct {
-	sync.Once
-	*semaphore.Weighted
-}
-
 // takeDescriptors waits until the attempt can have its descriptors.
 func (t *attempt) takeDescriptors(ctx context.Context) error {
 	n := int64(proc.LeastDescriptors)

@@ -11,6 +11,7 @@ import (
 
 func TestIsFull(t *testing.T) {
 	dir := t.TempDir()
+	isFull := func(dir string) bool { return (&keeper{dir: dir}).diskIsFull() }
 	if isFull(dir) || isFull("") || isFull(filepath.Join(dir, "missing")) {
 		t.Error("a folder with space is full")
 	}

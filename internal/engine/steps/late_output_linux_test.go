@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // TestLateOutput: what a step printed is its output, also if a busy machine reads it late and a background process keeps
 // the pipe open.
 func TestLateOutput(t *testing.T) {
-	s := &Session{}
 	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -26,12 +26,12 @@ func TestLateOutput(t *testing.T) {
 	if _, err := end.WriteString("printed\n"); err != nil {
 		t.Fatal(err)
 	}
-	p := &pipe{from: from, done: make(chan struct{}), file: &logFile{File: f}, users: 2, max: DefaultLimit, mask: s.mask.Writer(f), count: newPrinted(0)}
+	p := &pipe{from: from, done: make(chan struct{}), file: &logFile{File: f}, users: 2, max: 1000, mask: new(mask.Mask).Writer(f), count: newPrinted(0)}
 	time.AfterFunc(10*time.Millisecond, p.copy)
 	if p.waitForEnd(time.Now()) {
 		t.Error("the stream has ended")
 	}
-	if out, err := p.output(outputLimits{limit: DefaultLimit}); err != nil || out == nil || out.Inline != "printed\n" {
+	if out, err := p.output(outputLimits{limit: 1000}); err != nil || out == nil || out.Inline != "printed\n" {
 		t.Errorf("the output is %+v, %v", out, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/logtimes"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
@@ -28,14 +30,14 @@ type logFile struct {
 	nameDecided bool   // the decision is final, and the file may be in use for something else
 }
 
-// newLogFile creates a file in the log folder for a stream of one attempt.
-func (s *Session) newLogFile(step dag.ID, attempt int, which Streams) (*logFile, error) {
-	dir, err := s.logFolder()
+// newFile creates a file in the log folder for a stream of one attempt.
+func (k *keeper) newFile(step dag.ID, attempt int, kind rundir.Stream) (*logFile, error) {
+	dir, err := k.folder()
 	if err != nil {
 		return nil, err
 	}
-	base := func() string { return filepath.Join(dir, rundir.LogName(step, attempt, which.log())) }
-	if f := s.takeUnnamed(cmp.Or(s.options.unnamedLogs(), dir)); f != nil {
+	base := func() string { return filepath.Join(dir, rundir.LogName(step, attempt, kind)) }
+	if f := k.takeUnnamed(cmp.Or(k.unnamedFolder(), dir)); f != nil {
 		return &logFile{File: f, base: base, neverNamed: true}, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -61,48 +63,54 @@ func (s *Session) newLogFile(step dag.ID, attempt int, which Streams) (*logFile,
 
 // takeUnnamed returns an empty file without a name, or nil if the file system does not support
 // that.
-func (s *Session) takeUnnamed(dir string) *os.File {
-	s.mu.Lock()
-	if last := len(s.unusedFiles) - 1; last >= 0 {
-		f := s.unusedFiles[last]
-		s.unusedFiles = s.unusedFiles[:last]
-		s.mu.Unlock()
+func (k *keeper) takeUnnamed(dir string) *os.File {
+	k.mu.Lock()
+	if last := len(k.unused) - 1; last >= 0 {
+		f := k.unused[last]
+		k.unused = k.unused[:last]
+		k.mu.Unlock()
 		spareDescriptors().Release(1)
 		return f
 	}
-	s.mu.Unlock()
+	k.mu.Unlock()
 	return unnamed(dir)
 }
 
 // recycle closes a file of size bytes that nobody else has open, or keeps it for reuse.
-func (s *Session) recycle(l *logFile, size int64) {
-	if !l.neverNamed || size > 0 && l.Truncate(0) != nil || !s.keepUnused(l.File) {
+func (k *keeper) recycle(l *logFile, size int64) {
+	if !l.neverNamed || size > 0 && l.Truncate(0) != nil || !k.keepUnused(l.File) {
 		l.Close()
 	}
 }
 
-// maxUnused is how many files a Session keeps for reuse. More than its steps use at the same time help
+// maxUnused is how many files a run keeps for reuse. More than its steps use at the same time help
 // nobody.
 const maxUnused = 64
 
 // keepUnused reports whether the file is kept for reuse.
-func (s *Session) keepUnused(f *os.File) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.unusedFiles) >= maxUnused || !spareDescriptors().TryAcquire(1) {
+func (k *keeper) keepUnused(f *os.File) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.unused) >= maxUnused || !spareDescriptors().TryAcquire(1) {
 		return false
 	}
-	s.unusedFiles = append(s.unusedFiles, f)
+	k.unused = append(k.unused, f)
 	return true
 }
 
+// spareDescriptors are what the unused files of all runs may hold. They are not among those of the steps: the files of a run
+// that waits would stop the steps of other runs for good.
+var spareDescriptors = sync.OnceValue(func() *semaphore.Weighted {
+	return semaphore.NewWeighted(int64(proc.SpareDescriptors()))
+})
+
 // closeUnused closes the files that are kept for reuse. The lock is held.
-func (s *Session) closeUnused() {
-	for _, f := range s.unusedFiles {
+func (k *keeper) closeUnused() {
+	for _, f := range k.unused {
 		f.Close()
 	}
-	spareDescriptors().Release(int64(len(s.unusedFiles)))
-	s.unusedFiles = nil
+	spareDescriptors().Release(int64(len(k.unused)))
+	k.unused = nil
 }
 
 // keep gives the file its name, if it has none yet.

@@ -56,31 +56,31 @@ type source interface {
 }
 
 // openPipe makes a pipe and starts copying from it. See copyFrom.
-func (s *Session) openPipe(file *logFile, follow io.Writer, limit int64, count *printed) (p *pipe, end *os.File, err error) {
+func (k *keeper) openPipe(file *logFile, follow io.Writer, limit int64, count *printed) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
-	return s.copyFrom(from, file, follow, limit, count), end, nil
+	return k.copyFrom(from, file, follow, limit, count), end, nil
 }
 
 // copyFrom starts copying into file and, if follow is not nil, to that writer too. limit is how
 // many bytes are kept unmasked in memory. What count does not allow is dropped.
-func (s *Session) copyFrom(from source, file *logFile, follow io.Writer, limit int64, count *printed) *pipe {
+func (k *keeper) copyFrom(from source, file *logFile, follow io.Writer, limit int64, count *printed) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
 		to = io.MultiWriter(file.File, &bestEffortWriter{to: follow})
 	}
-	newMask := func() *mask.Writer { return s.mask.Writer(to) }
+	newMask := func() *mask.Writer { return k.mask.Writer(to) }
 	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask, count: count}
-	s.mu.Lock()
-	s.pipes[p] = struct{}{}
-	s.mu.Unlock()
-	s.copying.Go(func() {
+	k.mu.Lock()
+	k.pipes[p] = struct{}{}
+	k.mu.Unlock()
+	k.copying.Go(func() {
 		p.copy()
-		s.mu.Lock()
-		delete(s.pipes, p)
-		s.mu.Unlock()
+		k.mu.Lock()
+		delete(k.pipes, p)
+		k.mu.Unlock()
 		p.release()
 	})
 	return p

@@ -14,7 +14,10 @@ import (
 // printTimes looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
 // when they grew. A process prints into its files itself, so there is nothing else to see. nil records nothing.
 type printTimes struct {
-	attempt *attempt
+	keeper  *keeper
+	step    dag.ID
+	attempt int
+	began   time.Time
 	shows   bool // it only shows the files: what a terminal printed is divided when the step ends
 
 	mu       sync.Mutex
@@ -36,19 +39,22 @@ const (
 	writeMost = 250 * time.Millisecond // how often the file of the times grows at most
 )
 
-// newPrintTimes returns nil if the session keeps no logs.
-func (t *attempt) newPrintTimes() *printTimes {
-	if t.session.options.LogDir == "" {
+// newTimes returns what looks at the files of an attempt that began then, nil if the run keeps no logs.
+func (k *keeper) newTimes(step dag.ID, attempt int, began time.Time, shows bool) *printTimes {
+	if k.dir == "" {
 		return nil
 	}
-	return &printTimes{attempt: t, shows: t.dialog.Terminal() != nil}
+	return &printTimes{keeper: k, step: step, attempt: attempt, began: began, shows: shows}
 }
 
 // add adds a stream.
 func (p *printTimes) add(st *stream) {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.files[st.kind.log()] = st.file
+	p.files[st.kind] = st.file
 }
 
 // watch looks again and again until end is called.
@@ -73,14 +79,15 @@ func (p *printTimes) watch() {
 	})
 }
 
-// printed looks after something was printed that flowrun prints itself.
-func (p *printTimes) printed() {
+// printed looks after flowrun itself has printed to a stream.
+func (p *printTimes) printed(st *stream) {
 	if p == nil {
 		return
 	}
+	st.file.show()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ended && (p.recorder == nil || time.Since(p.attempt.began)-p.looked >= p.recorder.Pause()) {
+	if !p.ended && (p.recorder == nil || time.Since(p.began)-p.looked >= p.recorder.Pause()) {
 		p.look()
 	}
 }
@@ -92,14 +99,14 @@ func (p *printTimes) record(states [2]logtimes.State) (grew bool) {
 	}
 	if p.recorder == nil {
 		p.recorder = new(logtimes.Recorder)
-		p.recorder.Start(p.attempt.began)
+		p.recorder.Start(p.began)
 	}
 	return p.recorder.Add(time.Now(), states)
 }
 
 // look records what has grown, and shows it. The lock is held.
 func (p *printTimes) look() (grew bool) {
-	p.looked = time.Since(p.attempt.began)
+	p.looked = time.Since(p.began)
 	states := p.states()
 	grew = p.record(states)
 	if p.looked < showSoon {
@@ -142,7 +149,7 @@ func (p *printTimes) write(ended bool) {
 		return
 	}
 	p.written = p.looked
-	dir, err := p.attempt.session.logFolder()
+	dir, err := p.keeper.folder()
 	if err != nil {
 		return
 	}
@@ -156,7 +163,7 @@ func (p *printTimes) write(ended bool) {
 		return err
 	}
 	if p.path == "" {
-		rundir.FirstFree(filepath.Join(dir, rundir.TimesName(p.attempt.call.Path, p.attempt.call.Attempt)), create)
+		rundir.FirstFree(filepath.Join(dir, rundir.TimesName(p.step, p.attempt)), create)
 		return
 	}
 	if f, err := os.OpenFile(p.path, os.O_WRONLY|os.O_APPEND, 0); err == nil {
@@ -167,6 +174,9 @@ func (p *printTimes) write(ended bool) {
 
 // stop ends the looking.
 func (p *printTimes) stop() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended = true

@@ -38,8 +38,8 @@ func TestPrinted(t *testing.T) {
 func TestPrintedSecret(t *testing.T) {
 	const secret = "correct-horse-battery"
 	for limit := range int64(len("before ") + len(secret) + 1) {
-		s := &Session{pipes: map[*pipe]struct{}{}}
-		if err := s.mask.Add(secret); err != nil {
+		k := &keeper{mask: new(mask.Mask), pipes: map[*pipe]struct{}{}}
+		if err := k.mask.Add(secret); err != nil {
 			t.Fatal(err)
 		}
 		f, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -51,11 +51,11 @@ func TestPrintedSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		var followed bytes.Buffer
-		p := s.copyFrom(r, &logFile{File: f}, &followed, DefaultLimit, newPrinted(max(limit, 1)))
+		p := k.copyFrom(r, &logFile{File: f}, &followed, 1000, newPrinted(max(limit, 1)))
 		io.WriteString(w, "before "+secret+" after")
 		w.Close()
 		<-p.done
-		out, err := p.output(outputLimits{limit: DefaultLimit})
+		out, err := p.output(outputLimits{limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}

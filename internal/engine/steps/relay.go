@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +42,6 @@ type Chunk struct {
 	// function that received it returns.
 	Text []byte
 }
-
-// maxLine is how many bytes of a line without an end are held back.
-const maxLine = 64 << 10
 
 // listenerTimeout is how long a listener may take for one chunk after the run has ended. Then it
 // does not get the rest.
@@ -93,64 +89,23 @@ func (t *start) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 	}
 }
 
-// startRelay starts to pass a stream on to its listener. It returns nil if there is none.
-func (t *start) startRelay(which Streams, log *logFile) (*follower, error) {
+// relayOf returns what passes a stream on to its listener, nil if there is none.
+func (t *start) relayOf(which Streams) *relay {
 	to := t.listener(which)
 	if to == nil {
-		return nil, nil
+		return nil
 	}
-	own, err := reopen(log.File) // the log file may be reused before the last line is delivered
-	if err != nil {
-		return nil, fmt.Errorf("cannot open a log file: %w", err)
-	}
-	l := &lines{to: to}
 	s := t.session
-	s.relays.Add(1)
-	return followTo(own, l, func() {
-		defer s.relays.Done()
-		if t.file != nil && len(l.partial) > 0 {
-			l.partial = append(l.partial, '\n') // others may write to the file, too
+	return &relay{to: to, toFile: t.file != nil, begin: func() (end func(error)) {
+		s.relays.Add(1)
+		return func(err error) {
+			defer s.relays.Done()
+			if err != nil {
+				s.Notify(notice.Notice{Code: notice.Stream, Step: t.call.Path,
+					Message: fmt.Sprintf("cannot stream all output of step %s: %v; its log is complete", t.call.Path, err)})
+			}
 		}
-		l.flush()
-		own.Close()
-		if l.err != nil {
-			s.Notify(notice.Notice{Code: notice.Stream, Step: t.call.Path,
-				Message: fmt.Sprintf("cannot stream all output of step %s: %v; its log is complete", t.call.Path, l.err)})
-		}
-	}), nil
-}
-
-// lines splits a stream into whole lines.
-type lines struct {
-	to      func([]byte) error
-	partial []byte
-	err     error // the first
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	whole := bytes.LastIndexByte(b, '\n') + 1
-	if whole > 0 {
-		l.deliver(append(l.partial, b[:whole]...))
-		l.partial = l.partial[:0]
-	}
-	l.partial = append(l.partial, b[whole:]...)
-	if len(l.partial) > maxLine {
-		l.flush()
-	}
-	return len(b), l.err
-}
-
-func (l *lines) flush() {
-	if len(l.partial) > 0 {
-		l.deliver(l.partial)
-		l.partial = l.partial[:0]
-	}
-}
-
-func (l *lines) deliver(b []byte) {
-	if l.err == nil {
-		l.err = l.to(b)
-	}
+	}}
 }
 
 // openFile opens the file that the output of the attempt is streamed to.

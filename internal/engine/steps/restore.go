@@ -15,16 +15,12 @@ import (
 var ErrLost = errors.New("its original text is no longer available")
 
 // Restore sets the Raw of an Output that was read from a journal to exactly the bytes that
-// references got from the step. limit is the Command.Limit of that step; 0 means DefaultLimit.
-// Output of Session.Text has no limit and needs a larger value. A nil Output, of a step that
+// references got from the step. limit is how many bytes they could read. A nil Output, of a step that
 // printed nothing, needs nothing. If Restore fails, Raw is unchanged and the error wraps
 // dag.ErrWithheld or ErrLost: the output is available only after its step has run again.
 func Restore(o *dag.Output, limit int64) error {
 	if o == nil {
 		return nil
-	}
-	if limit <= 0 {
-		limit = DefaultLimit
 	}
 	raw, err := storedOutput(o, limit)
 	if err != nil {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -46,7 +47,7 @@ func TestRestore(t *testing.T) {
 			if wants := c.keep != 0 && r.Stdout != nil && r.Stdout.Size > dag.InlineLimit; wants != (r.Stdout != nil && r.Stdout.Digest != "") {
 				t.Errorf("%s: digest %q", name, r.Stdout.Digest)
 			}
-			limit := cmd.Limit
+			limit := cmp.Or(cmd.Limit, DefaultLimit)
 			if c.keep == 0 {
 				limit = dag.InlineLimit
 			}
@@ -118,7 +119,7 @@ func TestRestoreFails(t *testing.T) {
 		"masked file":        {dag.Output{Size: 10_000, File: file("masked", large), Masked: true}, dag.ErrWithheld},
 		"replaced byte":      {dag.Output{Inline: "a\ufffd", Size: 2}, ErrLost},
 	} {
-		err := Restore(&c.out, 0)
+		err := Restore(&c.out, DefaultLimit)
 		if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
@@ -145,7 +146,7 @@ func TestNoDigestOfSecrets(t *testing.T) {
 		if o.Digest != "" || !o.Masked {
 			t.Errorf("masked %t, digest %q", o.Masked, o.Digest)
 		}
-		if err := Restore(journaled(t, o), 0); !errors.Is(err, dag.ErrWithheld) {
+		if err := Restore(journaled(t, o), DefaultLimit); !errors.Is(err, dag.ErrWithheld) {
 			t.Error(err)
 		}
 	}

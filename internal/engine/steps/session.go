@@ -115,6 +115,7 @@ type Session struct {
 	host       proc.Host
 	domain     procid.Domain // of the host; 0 for a preview
 	mask       mask.Mask
+	keeper     keeper // of what steps print
 	markRun    string // these two are variables of every process, by which it is found
 	markOwner  string
 	inherits   commandline.Environ // for programs
@@ -129,16 +130,13 @@ type Session struct {
 	observer    *observer         // nil: nothing is observed
 	private     string            // private folder; "" until it is needed
 	temp        map[string]string // temporary folders of enforced steps, by their rights
-	unusedFiles []*os.File        // empty files without a name, for reuse
 	temps       []string
 	ofRun       []tempFolder
 	limits      []stepLimit // memory limits of steps that left something in the background
-	pipes       map[*pipe]struct{}
-	stopStarted time.Time // when flowrun last began to stop a step
-	stopEnded   time.Time // when a step was last stopped
-	copying     sync.WaitGroup
-	ended       sync.Once // by End
-	endError    error     // of End
+	stopStarted time.Time   // when flowrun last began to stop a step
+	stopEnded   time.Time   // when a step was last stopped
+	ended       sync.Once   // by End
+	endError    error       // of End
 
 	streamed   map[string]bool // files to which output was streamed
 	relays     sync.WaitGroup
@@ -158,7 +156,13 @@ type Session struct {
 
 // Unopened returns a Session that can mask and read env files but cannot start anything. It is for
 // previews.
-func Unopened() *Session { return &Session{} }
+func Unopened() *Session { return newSession(Options{}) }
+
+func newSession(o Options) *Session {
+	s := &Session{options: o, host: o.Host, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), streamed: map[string]bool{}}
+	s.keeper = keeper{dir: o.LogDir, recorded: o.Recorded, private: s.folder, mask: &s.mask, pipes: map[*pipe]struct{}{}}
+	return s
+}
 
 // Discard removes what a Session that was not opened has made: the folder in which the program that reads a secret file
 // starts. The Session itself stays usable.
@@ -190,12 +194,11 @@ func Open(o Options) (*Session, error) {
 	if err := procid.CheckTable(); errors.Is(err, procid.ErrNotMounted) { // log files are opened by it
 		return nil, fmt.Errorf("cannot start steps: %w", err)
 	}
-	if dir := o.unnamedLogs(); dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("cannot create the log folder %q: %w", dir, err)
-		}
+	s := newSession(o)
+	if err := s.keeper.makeFolder(); err != nil {
+		return nil, err
 	}
-	s := &Session{options: o, host: o.Host, null: null, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), pipes: map[*pipe]struct{}{}, streamed: map[string]bool{}}
+	s.null = null
 	s.desk = terminal.OpenDesk(terminal.Desk{Terminal: o.Terminal, Prompt: o.Prompt, Mask: &s.mask, Notify: s.Notify})
 	if s.host == nil {
 		s.host = proc.Open(procid.Mark(o.Run, o.Epoch), 0)
@@ -291,13 +294,7 @@ func (s *Session) end(ctx context.Context) error {
 			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
 				"; if they do, stop them yourself"})
 	}
-	s.mu.Lock()
-	for p := range s.pipes {
-		p.abandon()
-	}
-	s.closeUnused()
-	s.mu.Unlock()
-	s.copying.Wait()
+	s.keeper.close()
 	s.waitForListeners(ctx)
 	return errors.Join(err, s.observer.close())
 }
@@ -379,22 +376,6 @@ func (s *Session) artifacts() string {
 		return permission.RealPath(dir)
 	}
 	return ""
-}
-
-// unnamedLogs returns the folder for the logs that have no name in LogDir yet, "" if there is no LogDir.
-func (o *Options) unnamedLogs() string {
-	if o.Recorded && o.LogDir != "" {
-		return filepath.Dir(filepath.Dir(o.LogDir)) // the one of all runs
-	}
-	return o.LogDir
-}
-
-// logFolder returns the folder for output.
-func (s *Session) logFolder() (dir string, err error) {
-	if s.options.LogDir != "" {
-		return s.options.LogDir, nil
-	}
-	return s.folder()
 }
 
 // secretFile writes a file that only this user can read. The caller removes it.

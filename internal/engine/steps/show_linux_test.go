@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // The log of a running step can be read, even if the step starts to print late. It is the same file
@@ -76,7 +76,7 @@ func TestShownAndEmptied(t *testing.T) {
 	if _, err := os.Stat(file.Path); !os.IsNotExist(err) {
 		t.Error("the empty file has its name still:", err)
 	}
-	if n := len(b.session.unusedFiles); n > 1 { // stderr's
+	if n := len(b.session.keeper.unused); n > 1 { // stderr's
 		t.Errorf("%d files to be used again", n)
 	}
 }
@@ -84,12 +84,10 @@ func TestShownAndEmptied(t *testing.T) {
 // show may run at any moment while the end of the step decides about the name.
 func TestShowAndDecide(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(Options{Run: "races", LogDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := &keeper{dir: dir}
+	defer k.close()
 	for i := range 300 {
-		l, err := s.newLogFile(dag.ID(fmt.Sprint("f", i)), 1, Stdout)
+		l, err := k.newFile(dag.ID(fmt.Sprint("f", i)), 1, rundir.Stdout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +104,7 @@ func TestShowAndDecide(t *testing.T) {
 		} else {
 			l.drop()
 		}
-		s.recycle(l, 1)
+		k.recycle(l, 1)
 		wg.Wait()
 		if !l.show() {
 			t.Error("a settled file waits for more")
@@ -115,7 +113,7 @@ func TestShowAndDecide(t *testing.T) {
 			t.Fatalf("%d files after %d, kept %t", len(files), i, kept)
 		}
 	}
-	for _, f := range s.unusedFiles {
+	for _, f := range k.unused {
 		info, err := f.Stat()
 		if err != nil || info.Size() > 0 {
 			t.Error(info, err)
@@ -123,8 +121,5 @@ func TestShowAndDecide(t *testing.T) {
 		if err := link(f, filepath.Join(dir, "again"+fmt.Sprint(f.Fd()))); err != nil {
 			t.Error("a file to be used again cannot be named:", err)
 		}
-	}
-	if err := s.Close(context.Background()); err != nil {
-		t.Error(err)
 	}
 }

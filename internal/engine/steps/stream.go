@@ -10,21 +10,23 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/logtimes"
+	"github.com/flowrun/flowrun/internal/engine/rundir"
+	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
 // stream is one output stream of one attempt.
 type stream struct {
-	session *Session
-	kind    Streams
-	file    *logFile
-	end     *os.File       // what the process gets; nil for a terminal
-	pipe    *pipe          // nil: the process writes into the file
-	follow  *follower      // nil: nobody follows it
-	relay   *follower      // nil: it is not streamed
-	toFile  bool           // relay writes to a file
-	held    bool           // a background process keeps the pipe open
-	alone   bool           // nobody else has the file open after the step has ended
-	state   logtimes.State // of the file then
+	keeper *keeper
+	kind   rundir.Stream
+	file   *logFile
+	end    *os.File       // what the process gets; nil for a terminal
+	pipe   *pipe          // nil: the process writes into the file
+	follow *follower      // nil: nobody follows it
+	relay  *follower      // nil: it is not streamed
+	toFile bool           // relay writes to a file
+	held   bool           // a background process keeps the pipe open
+	alone  bool           // nobody else has the file open after the step has ended
+	state  logtimes.State // of the file then
 }
 
 // outputLimits says how much of a stream to read.
@@ -41,25 +43,33 @@ func (w outputLimits) raw() int64 {
 	return min(w.limit, dag.InlineLimit)
 }
 
-// openStream opens a stream. With viaPipe a goroutine copies the output of the process to the file;
-// for a terminal it always does.
-func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
-	s, w := t.session, t.outputLimits(which)
-	file, err := s.newLogFile(t.call.Path, t.call.Attempt, which)
+// opening says how a stream is opened.
+type opening struct {
+	step    dag.ID
+	attempt int // from 1
+	kind    rundir.Stream
+
+	terminal *terminal.TTY // of the step, which carries both streams; nil: it has none
+	viaPipe  bool          // flowrun copies what is printed to the file
+	limits   outputLimits
+	counter  *printed  // of the attempt; nil: no limit
+	follow   io.Writer // gets a masked copy as it grows; nil: nobody
+	relay    *relay    // nil: the stream is not passed on
+}
+
+// open opens a stream. If only the relay cannot start, it returns the stream and the error.
+func (k *keeper) open(o opening) (*stream, error) {
+	file, err := k.newFile(o.step, o.attempt, o.kind)
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{session: s, kind: which, file: file}
-	var to io.Writer
-	if s.options.Follow != nil && t.dialog.Terminal() == nil { // what belongs to the output of a terminal is known only at the end
-		to = s.options.Follow(t.call.Path, which)
-	}
+	st := &stream{keeper: k, kind: o.kind, file: file}
 	switch {
-	case t.dialog.Terminal() != nil && which == Stdout:
-		st.pipe = s.copyFrom(t.dialog.Terminal(), file, nil, w.raw(), t.printed)
-	case t.dialog.Terminal() != nil: // the terminal carries both streams
-	case viaPipe || t.printed != nil:
-		if st.pipe, st.end, err = s.openPipe(file, to, w.raw(), t.printed); err != nil {
+	case o.terminal != nil && o.kind == rundir.Stdout:
+		st.pipe = k.copyFrom(o.terminal, file, nil, o.limits.raw(), o.counter)
+	case o.terminal != nil:
+	case o.viaPipe || o.counter != nil:
+		if st.pipe, st.end, err = k.openPipe(file, o.follow, o.limits.raw(), o.counter); err != nil {
 			file.drop()
 			return nil, errors.Join(err, file.Close())
 		}
@@ -68,12 +78,14 @@ func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
 			file.drop()
 			return nil, errors.Join(fmt.Errorf("cannot open a log file: %w", err), file.Close())
 		}
-		if to != nil {
-			st.follow = follow(file.File, to)
+		if o.follow != nil {
+			st.follow = follow(file.File, o.follow)
 		}
 	}
-	st.relay, err = t.startRelay(which, file)
-	st.toFile = t.file != nil
+	if o.relay != nil {
+		st.toFile = o.relay.toFile
+		st.relay, err = o.relay.start(file)
+	}
 	return st, err
 }
 
@@ -116,7 +128,7 @@ func (st *stream) release() {
 		return
 	}
 	if st.alone {
-		st.session.recycle(st.file, st.state.Size)
+		st.keeper.recycle(st.file, st.state.Size)
 		return
 	}
 	st.file.Close()
@@ -131,11 +143,7 @@ func (st *stream) output(w outputLimits) (*dag.Output, error) {
 		st.file.drop()
 		return nil, err
 	}
-	switch private := st.session.options.LogDir == ""; {
-	case private && out.Size <= dag.InlineLimit:
-		st.file.drop()
-		return out, nil
-	case st.session.options.Recorded && out.Whole() && !st.held && st.alone && st.file.dropUnnamed():
+	if !st.keeper.needsFile(out) && st.forget() {
 		return out, nil
 	}
 	if err := st.file.keep(); err != nil {
@@ -143,6 +151,15 @@ func (st *stream) output(w outputLimits) (*dag.Output, error) {
 	}
 	out.File = st.file.path
 	return out, nil
+}
+
+// forget gives up the file of an output that the Result has completely. It reports false if the file has to stay.
+func (st *stream) forget() bool {
+	if st.keeper.dir == "" {
+		st.file.drop()
+		return true
+	}
+	return !st.held && st.alone && st.file.dropUnnamed()
 }
 
 func (st *stream) read(w outputLimits) (*dag.Output, error) {

@@ -79,10 +79,7 @@ func (w *Work) Print(which Streams, text string) error {
 	if _, err := st.end.WriteString(text); err != nil {
 		return fmt.Errorf("cannot write a log file: %w", err)
 	}
-	if w.start.times != nil {
-		st.file.show()
-		w.start.times.printed()
-	}
+	w.start.times.printed(st)
 	return nil
 }
 
@@ -117,14 +114,22 @@ func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error
 	return *at, err
 }
 
+// openStream opens a stream of the attempt. With viaPipe, flowrun copies what is printed.
+func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
+	o := opening{step: t.call.Path, attempt: t.call.Attempt, kind: which.log(), terminal: t.dialog.Terminal(), viaPipe: viaPipe,
+		limits: t.outputLimits(which), counter: t.printed, relay: t.relayOf(which)}
+	if t.session.options.Follow != nil && o.terminal == nil { // what belongs to the output of a terminal is known only at the end
+		o.follow = t.session.options.Follow(t.call.Path, which)
+	}
+	return t.session.keeper.open(o)
+}
+
 // timesOf adds a stream that was opened to those whose times are recorded.
 func (t *start) timesOf(st *stream) {
 	if t.times == nil {
-		t.times = t.newPrintTimes()
+		t.times = t.session.keeper.newTimes(t.call.Path, t.call.Attempt, t.began, t.dialog.Terminal() != nil)
 	}
-	if t.times != nil {
-		t.times.add(st)
-	}
+	t.times.add(st)
 }
 
 // addOutput adds the printed output to a Result.
