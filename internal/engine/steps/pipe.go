@@ -74,6 +74,9 @@ func (k *keeper) copyFrom(from source, file *logFile, follow io.Writer, limit in
 	newMask := func() *mask.Writer { return k.mask.Writer(to) }
 	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask, count: count}
 	k.mu.Lock()
+	if k.pipes == nil {
+		k.pipes = map[*pipe]struct{}{}
+	}
 	k.pipes[p] = struct{}{}
 	k.mu.Unlock()
 	k.copying.Go(func() {

@@ -38,7 +38,7 @@ func TestPrinted(t *testing.T) {
 func TestPrintedSecret(t *testing.T) {
 	const secret = "correct-horse-battery"
 	for limit := range int64(len("before ") + len(secret) + 1) {
-		k := &keeper{mask: new(mask.Mask), pipes: map[*pipe]struct{}{}}
+		k := &keeper{mask: new(mask.Mask)}
 		if err := k.mask.Add(secret); err != nil {
 			t.Fatal(err)
 		}

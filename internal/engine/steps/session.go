@@ -160,7 +160,7 @@ func Unopened() *Session { return newSession(Options{}) }
 
 func newSession(o Options) *Session {
 	s := &Session{options: o, host: o.Host, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), streamed: map[string]bool{}}
-	s.keeper = keeper{dir: o.LogDir, recorded: o.Recorded, private: s.folder, mask: &s.mask, pipes: map[*pipe]struct{}{}}
+	s.keeper = keeper{dir: o.LogDir, recorded: o.Recorded, private: s.folder, mask: &s.mask}
 	return s
 }
 

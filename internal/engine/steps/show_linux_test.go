@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
 // The log of a running step can be read, even if the step starts to print late. It is the same file
@@ -56,7 +55,7 @@ func TestLogShowsWhileRunning(t *testing.T) {
 	}
 }
 
-// A file that was shown and is empty at the end loses its name, and is not reused.
+// A file that was shown and is empty at the end loses its name.
 func TestShownAndEmptied(t *testing.T) {
 	dir, seen := t.TempDir(), filepath.Join(t.TempDir(), "seen")
 	b := open(t, Options{LogDir: dir}, nil)
@@ -75,51 +74,5 @@ func TestShownAndEmptied(t *testing.T) {
 	}
 	if _, err := os.Stat(file.Path); !os.IsNotExist(err) {
 		t.Error("the empty file has its name still:", err)
-	}
-	if n := len(b.session.keeper.unused); n > 1 { // stderr's
-		t.Errorf("%d files to be used again", n)
-	}
-}
-
-// show may run at any moment while the end of the step decides about the name.
-func TestShowAndDecide(t *testing.T) {
-	dir := t.TempDir()
-	k := &keeper{dir: dir}
-	defer k.close()
-	for i := range 300 {
-		l, err := k.newFile(dag.ID(fmt.Sprint("f", i)), 1, rundir.Stdout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.WriteString("x")
-		var wg sync.WaitGroup
-		for range 3 {
-			wg.Go(func() { l.show() })
-		}
-		kept := i%2 == 0
-		if kept {
-			if err := l.keep(); err != nil {
-				t.Error(err)
-			}
-		} else {
-			l.drop()
-		}
-		k.recycle(l, 1)
-		wg.Wait()
-		if !l.show() {
-			t.Error("a settled file waits for more")
-		}
-		if files, _ := filepath.Glob(dir + "/*"); len(files) != i/2+1 {
-			t.Fatalf("%d files after %d, kept %t", len(files), i, kept)
-		}
-	}
-	for _, f := range k.unused {
-		info, err := f.Stat()
-		if err != nil || info.Size() > 0 {
-			t.Error(info, err)
-		}
-		if err := link(f, filepath.Join(dir, "again"+fmt.Sprint(f.Fd()))); err != nil {
-			t.Error("a file to be used again cannot be named:", err)
-		}
 	}
 }
