@@ -8,6 +8,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/artifact"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 )
@@ -138,7 +139,7 @@ func (n *restorer) read(path, reader dag.ID, streams steps.Streams) {
 		if o == nil || streams&which == 0 {
 			continue
 		}
-		if why := steps.Restore(o, n.limit(path, o)); why != nil {
+		if why := output.Restore(o, n.limit(path, o)); why != nil {
 			n.missing = append(n.missing, missingStream{path, reader, why})
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/plan"
-	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
 	"github.com/flowrun/flowrun/library"
 )
@@ -115,7 +115,7 @@ func (g *Continuation) questions(resumed dag.Event) []history.Question {
 func restoreWaits(s *dag.State) {
 	s.Waits(func(_ dag.ID, _ uint64, r *dag.Result) {
 		if then := r.Wait.Then; then != nil && then.Stdout != nil {
-			if steps.Restore(then.Stdout, math.MaxInt64) != nil { // lost or secret: the step then has no output
+			if output.Restore(then.Stdout, math.MaxInt64) != nil { // lost or secret: the step then has no output
 				then.Stdout = nil
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/artifact"
 	"github.com/flowrun/flowrun/internal/engine/call"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/plan"
 	"github.com/flowrun/flowrun/internal/engine/steps"
 	"github.com/flowrun/flowrun/internal/engine/waiting"
@@ -345,7 +346,7 @@ func (p *Share) restoreStream(ctx context.Context, o *dag.Output) error {
 			return err
 		}
 	}
-	return steps.Restore(o, p.limit(o))
+	return output.Restore(o, p.limit(o))
 }
 
 // limit returns how much of a stream references can read.

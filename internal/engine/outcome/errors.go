@@ -101,7 +101,7 @@ type WithheldError struct {
 type WithheldStep struct {
 	Step   string // the step with the output
 	Reader string // the step that reads the output; "" for the tool's output
-	Reason error  // dag.ErrWithheld or steps.ErrLost
+	Reason error  // dag.ErrWithheld or output.ErrLost
 }
 
 func (e *WithheldError) Error() string {

@@ -28,7 +28,7 @@ import (
 var engine = []string{"dag", "history", "hooks", "registry", "internal/engine", "internal/lang/tool",
 	"internal/engine/cache", "internal/engine/call", "internal/engine/compile", "internal/lang/diagnostic", "internal/lang/expr", "internal/engine/dotenv", "internal/engine/gostep", "internal/engine/graph",
 	"internal/js/jscheck", "internal/js/jsrun", "internal/js/jsworld", "internal/lang/keytable", "internal/engine/mask", "internal/engine/outcome", "internal/engine/permission", "internal/engine/plan", "internal/engine/preview",
-	"internal/engine/resultcache", "internal/engine/script", "internal/engine/steps", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/lang/valuetext", "internal/engine/runresult", "internal/engine/waiting"}
+	"internal/engine/resultcache", "internal/engine/output", "internal/engine/script", "internal/engine/steps", "internal/service", "internal/engine/toolstate", "internal/lang/value", "internal/lang/valuetext", "internal/engine/runresult", "internal/engine/waiting"}
 
 // inner lists the errors that do not reach an entry point, with the errors that replace them.
 var inner = map[string]string{
@@ -46,7 +46,7 @@ var inner = map[string]string{
 	"jsrun.ErrNoHelper":       "a failed step, or a diagnostic",
 	"jsrun.Error":             "a failed step, or a diagnostic",
 	"registry.Refusal":        "an answer to a model already",
-	"steps.ErrLost":           "the reason in a WithheldError",
+	"output.ErrLost":          "the reason in a WithheldError",
 	"dag.ErrWithheld":         "the reason in a WithheldError",
 	"cache.ErrDamaged":        "the step runs",
 	"cache.ErrTooMany":        "a failed step",

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/flowrun/flowrun/dag"
-	"github.com/flowrun/flowrun/internal/engine/steps"
+	"github.com/flowrun/flowrun/internal/engine/output"
 )
 
 // WholeStreams is a journal that records short outputs without a log file: it removes a log once the events that have all
@@ -46,5 +46,5 @@ func (j WholeStreams) Append(ctx context.Context, events []dag.Event) error {
 
 // needless reports whether an output has a log of this run that tells no more than its result.
 func (j WholeStreams) needless(o *dag.Output) bool {
-	return o != nil && o.File != "" && o.Whole() && filepath.Dir(o.File) == j.Logs && steps.SpareLog(o.File)
+	return o != nil && o.File != "" && o.Whole() && filepath.Dir(o.File) == j.Logs && output.SpareLog(o.File)
 }

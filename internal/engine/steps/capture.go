@@ -11,6 +11,7 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/commandline"
 	"github.com/flowrun/flowrun/internal/engine/confinement"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/os/confine"
 	"github.com/flowrun/flowrun/internal/os/proc"
 	"github.com/flowrun/flowrun/internal/os/procid"
@@ -95,11 +96,11 @@ func (s *Session) Capture(ctx context.Context, c Capture) (string, error) {
 	if err != nil {
 		p.Stop(captureGrace, s.options.Force)
 	}
-	from.SetReadDeadline(time.Now().Add(outputTimeout)) // a background process may hold the pipe open
+	from.SetReadDeadline(time.Now().Add(output.CloseTimeout)) // a background process may hold the pipe open
 	var b []byte
 	select {
 	case b = <-printed:
-	case <-time.After(2 * outputTimeout): // pipes without deadlines
+	case <-time.After(2 * output.CloseTimeout): // pipes without deadlines
 		err = errors.Join(err, errors.New("a process that it left in the background keeps its output open"))
 	}
 	switch {

@@ -19,6 +19,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/container"
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/stepfile"
@@ -114,7 +115,7 @@ type attempt struct {
 
 	descriptors int64 // how many it has of descriptors
 	confine     confinement.Confinement
-	printed     *printed // nil: no limit
+	printed     *output.Counter // nil: no limit
 	place       commandPlace
 	dialog      *terminal.Dialog
 }
@@ -126,8 +127,8 @@ type start struct {
 	dir     string
 	launch  commandline.Launch
 	stdin   *os.File
-	streams [2]*stream
-	times   *printTimes // nil: nobody wants them
+	streams [2]*output.Stream
+	times   *output.Times // nil: nobody wants them
 
 	file       *os.File // the file that its output is streamed to
 	limits     limits
@@ -161,7 +162,7 @@ func (c *Command) newAttempt(call *dag.Call) (*attempt, error) {
 		return nil, fmt.Errorf("cannot run a command: the arguments of the graph must be a steps.Frame, but are a %T", call.Args())
 	}
 	confined := c.Container.Within(frame.Confinement())
-	printed := newPrinted(confined.MaxOutput)
+	printed := output.NewCounter(confined.MaxOutput)
 	if c.Remote != nil {
 		confined = confinement.Confinement{} // of this machine: connection refuses what another one cannot provide
 	}
@@ -213,8 +214,8 @@ func (t *start) await(ctx context.Context, p proc.Process) (dag.Result, error) {
 	for _, st := range t.streams {
 		t.timesOf(st)
 	}
-	t.times.watch()
-	defer t.times.stop()
+	t.times.Watch()
+	defer t.times.Stop()
 	ctx, stopWatching := t.limits.watch(ctx)
 	exit, stopped, err := t.dialog.Wait(ctx, p, t.wait)
 	stopWatching()
@@ -310,12 +311,12 @@ func (t *start) prepare(ctx context.Context) (err error) {
 }
 
 // outputLimits returns how much of a stream to read.
-func (t *attempt) outputLimits(s Streams) outputLimits {
+func (t *attempt) outputLimits(s Streams) output.Limits {
 	limit := t.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	return outputLimits{limit: limit, keep: t.Keep&s != 0}
+	return output.Limits{Limit: limit, Keep: t.Keep&s != 0}
 }
 
 // addSecrets masks the values of masked-values.
@@ -518,7 +519,7 @@ func (t *start) process() (proc.Process, error) {
 			return nil, err
 		}
 		spec.Step, spec.Dir, spec.Bound, spec.NoCore = string(t.call.Path), t.dir, !t.Detach, !t.session.mask.Empty()
-		spec.Files = t.dialog.Files([3]*os.File{t.stdin, t.streams[0].end, t.streams[1].end})
+		spec.Files = t.dialog.Files([3]*os.File{t.stdin, t.streams[0].End, t.streams[1].End})
 		spec.TTY, spec.Enter = t.dialog.Terminal() != nil, t.network.Namespaces()
 		p, err := t.session.host.Start(spec)
 		if err == nil || shortage(err) {
@@ -635,25 +636,25 @@ func (t *start) result(exit proc.Exit, stopped bool) (dag.Result, error) {
 // collect waits until the streams have ended, and adds them to the Result. With split, what a terminal printed up to the last
 // answer becomes stderr. tooLarge reports whether a stream exceeds the limit and may not be truncated.
 func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
-	by := time.Now().Add(outputTimeout)
+	by := time.Now().Add(output.CloseTimeout)
 	for i, st := range t.streams {
 		if st == nil {
 			continue
 		}
-		if st.waitForEnd(by) {
+		if st.WaitForEnd(by) {
 			t.session.Notify(notice.Notice{Code: notice.OutputOpen, Step: t.call.Path,
 				Message: "a background process keeps the output of the step open; from now on, its output is only in the log"})
 		}
 		if split && i == 0 {
-			if err := st.splitAnswered(t.streams[1]); err != nil {
+			if err := st.SplitAnswered(t.streams[1]); err != nil {
 				return false, err
 			}
 		}
-		if err := st.look(); err != nil {
+		if err := st.Look(); err != nil {
 			return false, fmt.Errorf("cannot read a log file: %w", err)
 		}
 	}
-	t.times.end(t.streams)
+	t.times.End(t.streams)
 	for i, to := range [2]struct {
 		which Streams
 		out   **dag.Output
@@ -663,21 +664,21 @@ func (t *start) collect(r *dag.Result, split bool) (tooLarge bool, err error) {
 			continue
 		}
 		t.streams[i] = nil // output releases it
-		out, err := st.output(t.outputLimits(to.which))
+		out, err := st.Output(t.outputLimits(to.which))
 		if err != nil {
 			return false, err
 		}
 		*to.out = out
 		tooLarge = tooLarge || out != nil && out.Truncated && t.NoTruncation
 	}
-	t.times.settle(r)
+	t.times.Settle(r)
 	return tooLarge, nil
 }
 
 // failTooLarge fails a step that collect found to have printed too much.
 func (t *attempt) failTooLarge(r *dag.Result) {
 	r.Status, r.Reason, r.ExitCode = dag.Failed, ReasonOutputTooLarge, 1
-	r.Message = fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).limit)
+	r.Message = fmt.Sprintf("the output exceeds the limit of %d bytes; raise output.buffer-limit, or allow truncation", t.outputLimits(0).Limit)
 }
 
 // cleanUp releases everything that is still open.
@@ -686,7 +687,7 @@ func (t *start) cleanUp() {
 	t.place.close()
 	for _, st := range t.streams {
 		if st != nil {
-			st.discard()
+			st.Discard()
 		}
 	}
 	if t.file != nil {

@@ -10,15 +10,7 @@
 //
 // # Output
 //
-// Each stream of a step is a file in the log folder, without a name at first. The step writes into
-// it directly, so nothing is copied and nothing can block, however much a step prints. When the
-// step has ended, the part that references may read is read back, and a file worth keeping gets its
-// name. If the step runs for longer, the file gets its name while the step is running, so that
-// others can follow it and nothing is lost if this process is killed.
-//
-// Two kinds of steps print into a pipe, from which a goroutine writes the file: steps of a run with
-// secrets, because a secret must not reach the disk; and steps whose script mentions /dev/stdout or
-// the like, because opening a file a second time would truncate it.
+// Package output keeps what a step prints. A Session has one keeper, and a start the two streams of its process.
 //
 // # Questions
 //

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/output"
 )
 
 // References read the same output before and after it went through a journal.
@@ -83,7 +84,7 @@ func journaled(t *testing.T, o *dag.Output) *dag.Output {
 func expectRestored(t *testing.T, name string, o *dag.Output, limit int64) {
 	t.Helper()
 	back := journaled(t, o)
-	if err := Restore(back, limit); err != nil {
+	if err := output.Restore(back, limit); err != nil {
 		t.Errorf("%s: %v", name, err)
 	} else if o != nil && back.Raw != o.Raw {
 		t.Errorf("%s: %d bytes %.20q, want %d bytes %.20q", name, len(back.Raw), back.Raw, len(o.Raw), o.Raw)
@@ -107,7 +108,7 @@ func TestNoDigestOfSecrets(t *testing.T) {
 		if o.Digest != "" || !o.Masked {
 			t.Errorf("masked %t, digest %q", o.Masked, o.Digest)
 		}
-		if err := Restore(journaled(t, o), DefaultLimit); !errors.Is(err, dag.ErrWithheld) {
+		if err := output.Restore(journaled(t, o), DefaultLimit); !errors.Is(err, dag.ErrWithheld) {
 			t.Error(err)
 		}
 	}

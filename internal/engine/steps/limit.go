@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/internal/engine/confinement"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/os/cgroup"
 	"github.com/flowrun/flowrun/internal/os/confine"
@@ -21,9 +22,9 @@ type limits struct {
 	*confinement.Limits
 	session    *Session
 	detached   bool
-	printed    *printed      // nil: no limit
-	group      *cgroup.Limit // nil: none
-	perProcess bool          // max-memory limits each process
+	printed    *output.Counter // nil: no limit
+	group      *cgroup.Limit   // nil: none
+	perProcess bool            // max-memory limits each process
 }
 
 // apply sets the limits: a cgroup for what all its processes share, and
@@ -89,7 +90,7 @@ func (l *limits) watch(ctx context.Context) (_ context.Context, stop func()) {
 		return ctx, func() {}
 	}
 	ctx, exceed := context.WithCancelCause(ctx)
-	l.printed.whenOver(func() { exceed(errLimit) })
+	l.printed.WhenOver(func() { exceed(errLimit) })
 	var working sync.WaitGroup
 	if countsCPU {
 		working.Go(func() { watchCPU(ctx, l.group, l.MaxCPU, exceed) })

@@ -51,7 +51,7 @@ func (l *limits) explain(r *dag.Result, stopped bool) {
 		}
 	}
 	switch {
-	case l.printed.isOver():
+	case l.printed.IsOver():
 		fail(reasonOutput, 1, fmt.Sprintf("output limit of %s exceeded; raise resources.max-output, or make the step print less", confinement.SizeText(l.MaxOutput)))
 	case l.MaxCPU > 0 && (r.Usage.CPU() >= l.MaxCPU || r.ExitCode == codeCPU):
 		fail(reasonCPU, codeCPU, fmt.Sprintf("CPU time limit of %v exceeded; raise resources.max-cpu, or make the step compute less", l.MaxCPU))

@@ -109,7 +109,7 @@ func (thisMachine) spec(t *start) (proc.Spec, error) {
 
 func (thisMachine) started(t *start) {
 	for _, st := range t.streams {
-		st.closeEnd()
+		st.CloseEnd()
 	}
 }
 
@@ -179,9 +179,9 @@ func (p *containerPlace) spec(t *start) (proc.Spec, error) {
 
 // started keeps the stderr open to which finish adds the logs of the services.
 func (p *containerPlace) started(t *start) {
-	t.streams[0].closeEnd()
+	t.streams[0].CloseEnd()
 	if !p.HasServices() {
-		t.streams[1].closeEnd()
+		t.streams[1].CloseEnd()
 	}
 }
 
@@ -200,9 +200,9 @@ func (p *containerPlace) finish(t *start, exit *proc.Exit, stopped bool) error {
 		return nil
 	}
 	if stopped || exit.Code != 0 {
-		_, _ = io.WriteString(t.streams[1].end, p.Logs()) // a stream that cannot be written loses the logs
+		_, _ = io.WriteString(t.streams[1].End, p.Logs()) // a stream that cannot be written loses the logs
 	}
-	t.streams[1].closeEnd()
+	t.streams[1].CloseEnd()
 	return nil
 }
 
@@ -241,7 +241,7 @@ func (p *remotePlace) command(ctx context.Context, t *start) error {
 
 func (p *remotePlace) spec(t *start) (proc.Spec, error) {
 	if !p.connection.IsOpen() {
-		t.streams[1].end = p.connection.Open(t.streams[1].end)
+		t.streams[1].End = p.connection.Open(t.streams[1].End)
 	}
 	return p.thisMachine.spec(t)
 }

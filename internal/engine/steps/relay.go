@@ -10,6 +10,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/place"
 	"github.com/flowrun/flowrun/internal/lang/expr"
 )
@@ -90,13 +91,13 @@ func (t *start) deliverTo(which Streams, to func(Chunk)) func([]byte) error {
 }
 
 // relayOf returns what passes a stream on to its listener, nil if there is none.
-func (t *start) relayOf(which Streams) *relay {
+func (t *start) relayOf(which Streams) *output.Relay {
 	to := t.listener(which)
 	if to == nil {
 		return nil
 	}
 	s := t.session
-	return &relay{to: to, toFile: t.file != nil, begin: func() (end func(error)) {
+	return &output.Relay{To: to, ToFile: t.file != nil, Begin: func() (end func(error)) {
 		s.relays.Add(1)
 		return func(err error) {
 			defer s.relays.Done()

@@ -24,7 +24,7 @@ func (c *Command) Reuse(call *dag.Call, stdout, stderr string) (dag.Result, erro
 		if s.file == "" {
 			continue
 		}
-		if *s.out, err = t.session.keeper.adopt(call.Path, call.Attempt, s.which.log(), s.file, t.outputLimits(s.which), t.NoTruncation); err != nil {
+		if *s.out, err = t.session.keeper.Adopt(call.Path, call.Attempt, s.which.log(), s.file, t.outputLimits(s.which), t.NoTruncation); err != nil {
 			return dag.Result{}, fmt.Errorf("cannot reuse the output of step %s: %w", call.Path, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/limitednet"
 	"github.com/flowrun/flowrun/internal/engine/mask"
 	"github.com/flowrun/flowrun/internal/engine/notice"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/permission"
 	"github.com/flowrun/flowrun/internal/engine/remote"
 	"github.com/flowrun/flowrun/internal/engine/rundir"
@@ -115,8 +116,8 @@ type Session struct {
 	host       proc.Host
 	domain     procid.Domain // of the host; 0 for a preview
 	mask       mask.Mask
-	keeper     keeper // of what steps print
-	markRun    string // these two are variables of every process, by which it is found
+	keeper     output.Keeper // of what steps print
+	markRun    string        // these two are variables of every process, by which it is found
 	markOwner  string
 	inherits   commandline.Environ // for programs
 	shells     commandline.Environ // for shells: without the variables that name files to source
@@ -160,7 +161,7 @@ func Unopened() *Session { return newSession(Options{}) }
 
 func newSession(o Options) *Session {
 	s := &Session{options: o, host: o.Host, startSlots: make(chan struct{}, maxStarting), pollSlots: make(chan struct{}, maxPolls), streamed: map[string]bool{}}
-	s.keeper = keeper{dir: o.LogDir, recorded: o.Recorded, private: s.folder, mask: &s.mask}
+	s.keeper = output.Keeper{Dir: o.LogDir, Recorded: o.Recorded, Private: s.folder, Mask: &s.mask}
 	return s
 }
 
@@ -195,7 +196,7 @@ func Open(o Options) (*Session, error) {
 		return nil, fmt.Errorf("cannot start steps: %w", err)
 	}
 	s := newSession(o)
-	if err := s.keeper.makeFolder(); err != nil {
+	if err := s.keeper.MakeFolder(); err != nil {
 		return nil, err
 	}
 	s.null = null
@@ -294,7 +295,7 @@ func (s *Session) end(ctx context.Context) error {
 			Message: "processes that may belong to the run are still running: " + proc.Names(report.Escaped) +
 				"; if they do, stop them yourself"})
 	}
-	s.keeper.close()
+	s.keeper.Close()
 	s.waitForListeners(ctx)
 	return errors.Join(err, s.observer.close())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/output"
 	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
@@ -35,7 +36,7 @@ func TestSlowTerminal(t *testing.T) {
 	d := slowTerminal{newDesk(), make(chan struct{})}
 	b := open(t, Options{Terminal: d}, nil)
 	defer b.close(t)
-	time.AfterFunc(2*outputTimeout, func() { close(d.shows) })
+	time.AfterFunc(2*output.CloseTimeout, func() { close(d.shows) })
 	if r := b.runPolicy(t, t.Context(), b.asking(t, b.bash(t, "echo one; echo two"), "y"), dag.Policy{}); stdout(r) != "one\ntwo\n" {
 		t.Errorf("printed %q", stdout(r))
 	}

@@ -10,5 +10,5 @@ func (s *Session) Text(path dag.ID, attempt int, text string) (*dag.Output, erro
 
 // Stream is Text for either stream.
 func (s *Session) Stream(path dag.ID, attempt int, which Streams, text string) (*dag.Output, error) {
-	return s.keeper.text(path, attempt, which.log(), text)
+	return s.keeper.Text(path, attempt, which.log(), text)
 }

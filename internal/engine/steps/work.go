@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/flowrun/flowrun/dag"
+	"github.com/flowrun/flowrun/internal/engine/output"
 )
 
 // Work is one attempt of a step that flowrun executes itself, without a process.
@@ -76,10 +77,10 @@ func (w *Work) Print(which Streams, text string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := st.end.WriteString(text); err != nil {
+	if _, err := st.End.WriteString(text); err != nil {
 		return fmt.Errorf("cannot write a log file: %w", err)
 	}
-	w.start.times.printed(st)
+	w.start.times.Printed(st)
 	return nil
 }
 
@@ -91,7 +92,7 @@ func (w *Work) end() {
 }
 
 // openedStream returns a stream of the attempt. It opens the stream on first use.
-func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error) {
+func (t *start) openedStream(ctx context.Context, which Streams) (*output.Stream, error) {
 	at := &t.streams[0]
 	if which == Stderr {
 		at = &t.streams[1]
@@ -102,7 +103,7 @@ func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error
 	err := t.session.retryShortage(ctx, t.call.Path, func() error {
 		st, err := t.openStream(which, !t.session.mask.Empty())
 		if err != nil && st != nil {
-			st.discard()
+			st.Discard()
 			st = nil
 		}
 		*at = st
@@ -115,28 +116,28 @@ func (t *start) openedStream(ctx context.Context, which Streams) (*stream, error
 }
 
 // openStream opens a stream of the attempt. With viaPipe, flowrun copies what is printed.
-func (t *start) openStream(which Streams, viaPipe bool) (*stream, error) {
-	o := opening{step: t.call.Path, attempt: t.call.Attempt, kind: which.log(), terminal: t.dialog.Terminal(), viaPipe: viaPipe,
-		limits: t.outputLimits(which), counter: t.printed, relay: t.relayOf(which)}
-	if t.session.options.Follow != nil && o.terminal == nil { // what belongs to the output of a terminal is known only at the end
-		o.follow = t.session.options.Follow(t.call.Path, which)
+func (t *start) openStream(which Streams, viaPipe bool) (*output.Stream, error) {
+	o := output.Opening{Step: t.call.Path, Attempt: t.call.Attempt, Kind: which.log(), Terminal: t.dialog.Terminal(), ViaPipe: viaPipe,
+		Limits: t.outputLimits(which), Counter: t.printed, Relay: t.relayOf(which)}
+	if t.session.options.Follow != nil && o.Terminal == nil { // what belongs to the output of a terminal is known only at the end
+		o.Follow = t.session.options.Follow(t.call.Path, which)
 	}
-	return t.session.keeper.open(o)
+	return t.session.keeper.Open(o)
 }
 
 // timesOf adds a stream that was opened to those whose times are recorded.
-func (t *start) timesOf(st *stream) {
+func (t *start) timesOf(st *output.Stream) {
 	if t.times == nil {
-		t.times = t.session.keeper.newTimes(t.call.Path, t.call.Attempt, t.began, t.dialog.Terminal() != nil)
+		t.times = t.session.keeper.NewTimes(t.call.Path, t.call.Attempt, t.began, t.dialog.Terminal() != nil)
 	}
-	t.times.add(st)
+	t.times.Add(st)
 }
 
 // addOutput adds the printed output to a Result.
 func (t *start) addOutput(r *dag.Result) error {
 	for _, st := range t.streams {
 		if st != nil {
-			st.end.Close()
+			st.End.Close()
 		}
 	}
 	tooLarge, err := t.collect(r, false)

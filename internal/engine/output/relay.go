@@ -1,30 +1,30 @@
-package steps
+package output
 
 import (
 	"bytes"
 	"fmt"
 )
 
-// relay passes on a stream line by line while the step runs. It reads the masked file, so a receiver that is slow or never
+// Relay passes on a stream line by line while the step runs. It reads the masked file, so a receiver that is slow or never
 // returns delays no step.
-type relay struct {
-	to func([]byte) error // gets whole lines; after an error it gets no more
-	// toFile means that to writes to a file that others read and write: the stream ends when all of it is there, and a last
+type Relay struct {
+	To func([]byte) error // gets whole lines; after an error it gets no more
+	// ToFile means that to writes to a file that others read and write: the stream ends when all of it is there, and a last
 	// line gets an end.
-	toFile bool
-	begin  func() (end func(error)) // called when the relay starts; end is called after the last line, with the first error
+	ToFile bool
+	Begin  func() (end func(error)) // called when the relay starts; end is called after the last line, with the first error
 }
 
 // start starts to pass on what the file gets.
-func (r *relay) start(log *logFile) (*follower, error) {
+func (r *Relay) start(log *logFile) (*follower, error) {
 	own, err := reopen(log.File) // the log file may be reused before the last line is delivered
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a log file: %w", err)
 	}
-	l := &lines{to: r.to}
-	end := r.begin()
+	l := &lines{to: r.To}
+	end := r.Begin()
 	return followTo(own, l, func() {
-		if r.toFile && len(l.partial) > 0 {
+		if r.ToFile && len(l.partial) > 0 {
 			l.partial = append(l.partial, '\n')
 		}
 		l.flush()

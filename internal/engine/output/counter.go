@@ -1,24 +1,25 @@
-package steps
+package output
 
 import "sync"
 
-// printed counts what an attempt prints, up to a limit. A nil printed has no limit.
-type printed struct {
+// Counter counts what an attempt prints, up to a limit. A nil Counter has no limit.
+type Counter struct {
 	mu   sync.Mutex
 	left int64
 	over bool
 	stop func() // stops the attempt; nil until it runs
 }
 
-func newPrinted(limit int64) *printed {
+// NewCounter returns a Counter of limit bytes, nil for 0: no limit.
+func NewCounter(limit int64) *Counter {
 	if limit == 0 {
 		return nil
 	}
-	return &printed{left: limit}
+	return &Counter{left: limit}
 }
 
 // take returns how many of the next n bytes are within the limit.
-func (p *printed) take(n int) int {
+func (p *Counter) take(n int) int {
 	if p == nil {
 		return n
 	}
@@ -33,14 +34,14 @@ func (p *printed) take(n int) int {
 	return int(allowed)
 }
 
-func (p *printed) callStop() {
+func (p *Counter) callStop() {
 	if p.over && p.stop != nil {
 		p.stop()
 	}
 }
 
-// whenOver has stop called once the limit is exceeded.
-func (p *printed) whenOver(stop func()) {
+// WhenOver has stop called once the limit is exceeded.
+func (p *Counter) WhenOver(stop func()) {
 	if p == nil {
 		return
 	}
@@ -50,8 +51,8 @@ func (p *printed) whenOver(stop func()) {
 	p.callStop()
 }
 
-// isOver reports whether the limit was exceeded.
-func (p *printed) isOver() bool {
+// IsOver reports whether the limit was exceeded.
+func (p *Counter) IsOver() bool {
 	if p == nil {
 		return false
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package steps
+package output
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"errors"
@@ -16,13 +16,13 @@ import (
 	"github.com/flowrun/flowrun/internal/os/proc"
 )
 
-// keeper keeps what the steps of one run print. Safe for concurrent use.
-type keeper struct {
-	dir string // where files get their names, a rundir.LogFolder; "": the private folder
-	// recorded means that what Results have of the output is recorded, so an output that one has completely needs no file.
-	recorded bool
-	private  func() (string, error) // returns the private folder of the run
-	mask     *mask.Mask
+// Keeper keeps what the steps of one run print. Safe for concurrent use.
+type Keeper struct {
+	Dir string // where files get their names, a rundir.LogFolder; "": the private folder
+	// Recorded means that what Results have of the output is recorded, so an output that one has completely needs no file.
+	Recorded bool
+	Private  func() (string, error) // returns the private folder of the run
+	Mask     *mask.Mask
 
 	mu      sync.Mutex
 	unused  []*os.File // empty files without a name, for reuse
@@ -31,23 +31,23 @@ type keeper struct {
 }
 
 // folder returns the folder for output.
-func (k *keeper) folder() (string, error) {
-	if k.dir != "" {
-		return k.dir, nil
+func (k *Keeper) folder() (string, error) {
+	if k.Dir != "" {
+		return k.Dir, nil
 	}
-	return k.private()
+	return k.Private()
 }
 
 // unnamedFolder returns the folder for the files that have no name yet, "" if the run keeps no logs.
-func (k *keeper) unnamedFolder() string {
-	if k.recorded && k.dir != "" {
-		return filepath.Dir(filepath.Dir(k.dir)) // the one of all runs
+func (k *Keeper) unnamedFolder() string {
+	if k.Recorded && k.Dir != "" {
+		return filepath.Dir(filepath.Dir(k.Dir)) // the one of all runs
 	}
-	return k.dir
+	return k.Dir
 }
 
-// makeFolder makes that folder, if the run keeps logs.
-func (k *keeper) makeFolder() error {
+// MakeFolder makes the folder for the files that have no name yet, if the run keeps logs.
+func (k *Keeper) MakeFolder() error {
 	dir := k.unnamedFolder()
 	if dir == "" {
 		return nil
@@ -59,19 +59,19 @@ func (k *keeper) makeFolder() error {
 }
 
 // needsFile reports whether a file has something of an output that is not elsewhere.
-func (k *keeper) needsFile(o *dag.Output) bool {
-	if k.dir == "" {
+func (k *Keeper) needsFile(o *dag.Output) bool {
+	if k.Dir == "" {
 		return o.Size > dag.InlineLimit
 	}
-	return !k.recorded || !o.Whole()
+	return !k.Recorded || !o.Whole()
 }
 
-// text keeps a text as the output of a step. References can read all of it.
-func (k *keeper) text(step dag.ID, attempt int, kind rundir.Stream, text string) (*dag.Output, error) {
+// Text keeps a text as the output of a step. References can read all of it.
+func (k *Keeper) Text(step dag.ID, attempt int, kind rundir.Stream, text string) (*dag.Output, error) {
 	if text == "" {
 		return nil, nil
 	}
-	shown := k.mask.String(text)
+	shown := k.Mask.String(text)
 	out := &dag.Output{Raw: text, Size: int64(len(shown)), Masked: shown != text, Inline: shown}
 	if len(shown) > dag.InlineLimit {
 		out.Inline = string(trimPartialRune([]byte(shown[:dag.InlineLimit]), out.Size))
@@ -88,19 +88,19 @@ func (k *keeper) text(step dag.ID, attempt int, kind rundir.Stream, text string)
 		return nil, err
 	}
 	out.File = file.path
-	setDigest(out, []byte(text), outputLimits{keep: true})
+	setDigest(out, []byte(text), Limits{Keep: true})
 	return out, nil
 }
 
-// adopt keeps a file with the output of an earlier run. whole demands that references can read all of it. If it contains what
+// Adopt keeps a file with the output of an earlier run. whole demands that references can read all of it. If it contains what
 // is secret now, the error is dag.ErrWithheld.
-func (k *keeper) adopt(step dag.ID, attempt int, kind rundir.Stream, path string, w outputLimits, whole bool) (*dag.Output, error) {
+func (k *Keeper) Adopt(step dag.ID, attempt int, kind rundir.Stream, path string, w Limits, whole bool) (*dag.Output, error) {
 	f, err := proc.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	secret, err := k.mask.Holds(f)
+	secret, err := k.Mask.Holds(f)
 	switch {
 	case err != nil:
 		return nil, err
@@ -128,8 +128,8 @@ func (k *keeper) adopt(step dag.ID, attempt int, kind rundir.Stream, path string
 	return out, err
 }
 
-// diskIsFull reports whether a small file does not fit on the disk of the logs. It is false if that cannot be found out.
-func (k *keeper) diskIsFull() bool {
+// DiskIsFull reports whether a small file does not fit on the disk of the logs. It is false if that cannot be found out.
+func (k *Keeper) DiskIsFull() bool {
 	dir := k.unnamedFolder()
 	if dir == "" {
 		return false
@@ -143,8 +143,8 @@ func (k *keeper) diskIsFull() bool {
 	return errors.Is(err, syscall.ENOSPC)
 }
 
-// close ends the copying from what background processes hold open, and releases the files.
-func (k *keeper) close() {
+// Close ends the copying from what background processes hold open, and releases the files.
+func (k *Keeper) Close() {
 	k.mu.Lock()
 	for p := range k.pipes {
 		p.abandon()

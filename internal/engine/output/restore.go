@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"crypto/sha256"
@@ -80,8 +80,8 @@ func storedLog(o *dag.Output, limit int64) ([]byte, error) {
 
 // setDigest sets the digest of raw, which references read, unless Inline already contains it.
 // Masked output gets no digest, because a digest would allow short secrets to be guessed.
-func setDigest(o *dag.Output, raw []byte, w outputLimits) {
-	if w.keep && o.Size > dag.InlineLimit && !o.Masked {
+func setDigest(o *dag.Output, raw []byte, w Limits) {
+	if w.Keep && o.Size > dag.InlineLimit && !o.Masked {
 		o.Digest = digestOf(raw)
 	}
 }

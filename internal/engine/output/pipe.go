@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"fmt"
@@ -13,9 +13,9 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
-// outputTimeout is how long a step that has ended waits for a background process to close its
+// CloseTimeout is how long a step that has ended waits for a background process to close its
 // output.
-const outputTimeout = 500 * time.Millisecond
+const CloseTimeout = 500 * time.Millisecond
 
 const (
 	// lagTimeout is how long it waits beyond that for what was printed and is not read yet: the machine may be busy, and
@@ -40,7 +40,7 @@ type pipe struct {
 	size  int64
 	mask  *mask.Writer
 	err   error // of writing to the file
-	count *printed
+	count *Counter
 
 	// Of a terminal; see endAnswer and splitAnswered.
 	newMask      func() *mask.Writer
@@ -56,7 +56,7 @@ type source interface {
 }
 
 // openPipe makes a pipe and starts copying from it. See copyFrom.
-func (k *keeper) openPipe(file *logFile, follow io.Writer, limit int64, count *printed) (p *pipe, end *os.File, err error) {
+func (k *Keeper) openPipe(file *logFile, follow io.Writer, limit int64, count *Counter) (p *pipe, end *os.File, err error) {
 	from, end, err := os.Pipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
@@ -66,12 +66,12 @@ func (k *keeper) openPipe(file *logFile, follow io.Writer, limit int64, count *p
 
 // copyFrom starts copying into file and, if follow is not nil, to that writer too. limit is how
 // many bytes are kept unmasked in memory. What count does not allow is dropped.
-func (k *keeper) copyFrom(from source, file *logFile, follow io.Writer, limit int64, count *printed) *pipe {
+func (k *Keeper) copyFrom(from source, file *logFile, follow io.Writer, limit int64, count *Counter) *pipe {
 	var to io.Writer = file.File
 	if follow != nil {
 		to = io.MultiWriter(file.File, &bestEffortWriter{to: follow})
 	}
-	newMask := func() *mask.Writer { return k.mask.Writer(to) }
+	newMask := func() *mask.Writer { return k.Mask.Writer(to) }
 	p := &pipe{from: from, done: make(chan struct{}), file: file, users: 2, max: limit, mask: newMask(), newMask: newMask, count: count}
 	k.mu.Lock()
 	if k.pipes == nil {
@@ -128,7 +128,7 @@ func (p *pipe) copy() {
 		}
 	}
 	p.mu.Lock()
-	if p.count.isOver() { // the mask holds back what may be the beginning of a secret
+	if p.count.IsOver() { // the mask holds back what may be the beginning of a secret
 	} else if err := p.mask.Flush(); err != nil && p.err == nil {
 		p.err = err
 	}
@@ -214,7 +214,7 @@ func (p *pipe) printed() bool {
 }
 
 // output returns what a Result contains of the stream so far, nil if nothing was printed.
-func (p *pipe) output(w outputLimits) (*dag.Output, error) {
+func (p *pipe) output(w Limits) (*dag.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {
@@ -223,8 +223,8 @@ func (p *pipe) output(w outputLimits) (*dag.Output, error) {
 	if p.size == 0 {
 		return nil, nil
 	}
-	out := &dag.Output{Size: p.size, Truncated: p.size > w.limit, Masked: p.maskedBefore || p.mask.Masked()}
-	cut := p.count.isOver() // maybe within a secret, of which the file has nothing
+	out := &dag.Output{Size: p.size, Truncated: p.size > w.Limit, Masked: p.maskedBefore || p.mask.Masked()}
+	cut := p.count.IsOver() // maybe within a secret, of which the file has nothing
 	if out.Masked || cut {  // the size before masking would reveal how long the secret is
 		info, err := p.file.Stat()
 		if err != nil {

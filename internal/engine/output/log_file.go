@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"cmp"
@@ -31,7 +31,7 @@ type logFile struct {
 }
 
 // newFile creates a file in the log folder for a stream of one attempt.
-func (k *keeper) newFile(step dag.ID, attempt int, kind rundir.Stream) (*logFile, error) {
+func (k *Keeper) newFile(step dag.ID, attempt int, kind rundir.Stream) (*logFile, error) {
 	dir, err := k.folder()
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (k *keeper) newFile(step dag.ID, attempt int, kind rundir.Stream) (*logFile
 
 // takeUnnamed returns an empty file without a name, or nil if the file system does not support
 // that.
-func (k *keeper) takeUnnamed(dir string) *os.File {
+func (k *Keeper) takeUnnamed(dir string) *os.File {
 	k.mu.Lock()
 	if last := len(k.unused) - 1; last >= 0 {
 		f := k.unused[last]
@@ -77,7 +77,7 @@ func (k *keeper) takeUnnamed(dir string) *os.File {
 }
 
 // recycle closes a file of size bytes that nobody else has open, or keeps it for reuse.
-func (k *keeper) recycle(l *logFile, size int64) {
+func (k *Keeper) recycle(l *logFile, size int64) {
 	if !l.neverNamed || size > 0 && l.Truncate(0) != nil || !k.keepUnused(l.File) {
 		l.Close()
 	}
@@ -88,7 +88,7 @@ func (k *keeper) recycle(l *logFile, size int64) {
 const maxUnused = 64
 
 // keepUnused reports whether the file is kept for reuse.
-func (k *keeper) keepUnused(f *os.File) bool {
+func (k *Keeper) keepUnused(f *os.File) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.unused) >= maxUnused || !spareDescriptors().TryAcquire(1) {
@@ -105,7 +105,7 @@ var spareDescriptors = sync.OnceValue(func() *semaphore.Weighted {
 })
 
 // closeUnused closes the files that are kept for reuse. The lock is held.
-func (k *keeper) closeUnused() {
+func (k *Keeper) closeUnused() {
 	for _, f := range k.unused {
 		f.Close()
 	}

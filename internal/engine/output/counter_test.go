@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"bytes"
@@ -12,34 +12,34 @@ import (
 )
 
 // Both streams share the limit of the output, and the attempt is stopped once.
-func TestPrinted(t *testing.T) {
+func TestCounter(t *testing.T) {
 	stopped := 0
-	p := newPrinted(10)
-	if n := p.take(6); n != 6 || p.isOver() {
+	p := NewCounter(10)
+	if n := p.take(6); n != 6 || p.IsOver() {
 		t.Errorf("took %d", n)
 	}
-	if n := p.take(6); n != 4 || !p.isOver() {
+	if n := p.take(6); n != 4 || !p.IsOver() {
 		t.Errorf("took %d", n)
 	}
-	p.whenOver(func() { stopped++ })
+	p.WhenOver(func() { stopped++ })
 	if n := p.take(1); n != 0 || stopped != 1 {
 		t.Errorf("took %d, stopped %d times", n, stopped)
 	}
-	exact := newPrinted(3)
-	if exact.take(3) != 3 || exact.isOver() {
+	exact := NewCounter(3)
+	if exact.take(3) != 3 || exact.IsOver() {
 		t.Error("as much as the limit is over it")
 	}
-	if none := newPrinted(0); none.take(1<<30) != 1<<30 || none.isOver() {
+	if none := NewCounter(0); none.take(1<<30) != 1<<30 || none.IsOver() {
 		t.Error("no limit is a limit")
 	}
 }
 
 // If the limit of the output ends within a secret, no part of the secret is kept.
-func TestPrintedSecret(t *testing.T) {
+func TestCounterSecret(t *testing.T) {
 	const secret = "correct-horse-battery"
 	for limit := range int64(len("before ") + len(secret) + 1) {
-		k := &keeper{mask: new(mask.Mask)}
-		if err := k.mask.Add(secret); err != nil {
+		k := &Keeper{Mask: new(mask.Mask)}
+		if err := k.Mask.Add(secret); err != nil {
 			t.Fatal(err)
 		}
 		f, err := os.Create(filepath.Join(t.TempDir(), "log"))
@@ -51,11 +51,11 @@ func TestPrintedSecret(t *testing.T) {
 			t.Fatal(err)
 		}
 		var followed bytes.Buffer
-		p := k.copyFrom(r, &logFile{File: f}, &followed, 1000, newPrinted(max(limit, 1)))
+		p := k.copyFrom(r, &logFile{File: f}, &followed, 1000, NewCounter(max(limit, 1)))
 		io.WriteString(w, "before "+secret+" after")
 		w.Close()
 		<-p.done
-		out, err := p.output(outputLimits{limit: 1000})
+		out, err := p.output(Limits{Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}

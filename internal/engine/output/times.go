@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"os"
@@ -11,10 +11,10 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/rundir"
 )
 
-// printTimes looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
+// Times looks at the log files of a running attempt: it gives them their names once they are worth showing, and records
 // when they grew. A process prints into its files itself, so there is nothing else to see. nil records nothing.
-type printTimes struct {
-	keeper  *keeper
+type Times struct {
+	keeper  *Keeper
 	step    dag.ID
 	attempt int
 	began   time.Time
@@ -39,16 +39,16 @@ const (
 	writeMost = 250 * time.Millisecond // how often the file of the times grows at most
 )
 
-// newTimes returns what looks at the files of an attempt that began then, nil if the run keeps no logs.
-func (k *keeper) newTimes(step dag.ID, attempt int, began time.Time, shows bool) *printTimes {
-	if k.dir == "" {
+// NewTimes returns what looks at the files of an attempt that began then, nil if the run keeps no logs.
+func (k *Keeper) NewTimes(step dag.ID, attempt int, began time.Time, shows bool) *Times {
+	if k.Dir == "" {
 		return nil
 	}
-	return &printTimes{keeper: k, step: step, attempt: attempt, began: began, shows: shows}
+	return &Times{keeper: k, step: step, attempt: attempt, began: began, shows: shows}
 }
 
-// add adds a stream.
-func (p *printTimes) add(st *stream) {
+// Add adds a stream of the attempt.
+func (p *Times) Add(st *Stream) {
 	if p == nil {
 		return
 	}
@@ -57,8 +57,8 @@ func (p *printTimes) add(st *stream) {
 	p.files[st.kind] = st.file
 }
 
-// watch looks again and again until end is called.
-func (p *printTimes) watch() {
+// Watch looks again and again until Stop or End is called.
+func (p *Times) Watch() {
 	if p == nil {
 		return
 	}
@@ -79,8 +79,8 @@ func (p *printTimes) watch() {
 	})
 }
 
-// printed looks after flowrun itself has printed to a stream.
-func (p *printTimes) printed(st *stream) {
+// Printed looks after flowrun itself has printed to a stream.
+func (p *Times) Printed(st *Stream) {
 	if p == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (p *printTimes) printed(st *stream) {
 }
 
 // record records the states of the files. The lock is held.
-func (p *printTimes) record(states [2]logtimes.State) (grew bool) {
+func (p *Times) record(states [2]logtimes.State) (grew bool) {
 	if p.shows || states[0].Size+states[1].Size == 0 && p.recorder == nil {
 		return false
 	}
@@ -105,7 +105,7 @@ func (p *printTimes) record(states [2]logtimes.State) (grew bool) {
 }
 
 // look records what has grown, and shows it. The lock is held.
-func (p *printTimes) look() (grew bool) {
+func (p *Times) look() (grew bool) {
 	p.looked = time.Since(p.began)
 	states := p.states()
 	grew = p.record(states)
@@ -124,7 +124,7 @@ func (p *printTimes) look() (grew bool) {
 }
 
 // states returns the states of the files. The lock is held.
-func (p *printTimes) states() (list [2]logtimes.State) {
+func (p *Times) states() (list [2]logtimes.State) {
 	for i, f := range p.files {
 		if f != nil {
 			list[i] = f.state()
@@ -134,7 +134,7 @@ func (p *printTimes) states() (list [2]logtimes.State) {
 }
 
 // write adds what is new to the file of the times. It ignores errors: then the log has fewer times. The lock is held.
-func (p *printTimes) write(ended bool) {
+func (p *Times) write(ended bool) {
 	if p.recorder == nil {
 		return
 	}
@@ -172,8 +172,8 @@ func (p *printTimes) write(ended bool) {
 	}
 }
 
-// stop ends the looking.
-func (p *printTimes) stop() {
+// Stop ends the looking.
+func (p *Times) Stop() {
 	if p == nil {
 		return
 	}
@@ -185,12 +185,12 @@ func (p *printTimes) stop() {
 	}
 }
 
-// end records the last states of the streams, before the names of the files are decided.
-func (p *printTimes) end(streams [2]*stream) {
+// End records the last states of the streams, before the names of the files are decided.
+func (p *Times) End(streams [2]*Stream) {
 	if p == nil {
 		return
 	}
-	p.stop()
+	p.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var last [2]logtimes.State
@@ -202,9 +202,9 @@ func (p *printTimes) end(streams [2]*stream) {
 	p.record(last)
 }
 
-// settle gives the times to the outputs of the result, after the files got their names. What is too long stays in the file of
+// Settle gives the times to the outputs of the result, after the files got their names. What is too long stays in the file of
 // the times.
-func (p *printTimes) settle(r *dag.Result) {
+func (p *Times) Settle(r *dag.Result) {
 	if p == nil {
 		return
 	}

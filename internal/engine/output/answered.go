@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"fmt"
@@ -65,9 +65,9 @@ func (p *pipe) splitAnswered(to *os.File) error {
 	return nil
 }
 
-// splitAnswered keeps what precedes the end of the last answer on a terminal in another stream. A relay
+// SplitAnswered keeps what precedes the end of the last answer on a terminal in another stream. A relay
 // that has not read everything yet needs the whole file; then nothing moves.
-func (st *stream) splitAnswered(to *stream) error {
+func (st *Stream) SplitAnswered(to *Stream) error {
 	if st.relay != nil && !st.relay.finished() {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"os"
@@ -24,12 +24,12 @@ func TestLateOutput(t *testing.T) {
 	if _, err := end.WriteString("printed\n"); err != nil {
 		t.Fatal(err)
 	}
-	p := &pipe{from: from, done: make(chan struct{}), file: &logFile{File: f}, users: 2, max: 1000, mask: new(mask.Mask).Writer(f), count: newPrinted(0)}
+	p := &pipe{from: from, done: make(chan struct{}), file: &logFile{File: f}, users: 2, max: 1000, mask: new(mask.Mask).Writer(f), count: NewCounter(0)}
 	time.AfterFunc(10*time.Millisecond, p.copy)
 	if p.waitForEnd(time.Now()) {
 		t.Error("the stream has ended")
 	}
-	if out, err := p.output(outputLimits{limit: 1000}); err != nil || out == nil || out.Inline != "printed\n" {
+	if out, err := p.output(Limits{Limit: 1000}); err != nil || out == nil || out.Inline != "printed\n" {
 		t.Errorf("the output is %+v, %v", out, err)
 	}
 }

@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"errors"
@@ -14,12 +14,12 @@ import (
 	"github.com/flowrun/flowrun/internal/engine/terminal"
 )
 
-// stream is one output stream of one attempt.
-type stream struct {
-	keeper *keeper
+// Stream is one output stream of one attempt.
+type Stream struct {
+	keeper *Keeper
 	kind   rundir.Stream
 	file   *logFile
-	end    *os.File       // what the process gets; nil for a terminal
+	End    *os.File       // what the process gets; nil for a terminal
 	pipe   *pipe          // nil: the process writes into the file
 	follow *follower      // nil: nobody follows it
 	relay  *follower      // nil: it is not streamed
@@ -29,73 +29,73 @@ type stream struct {
 	state  logtimes.State // of the file then
 }
 
-// outputLimits says how much of a stream to read.
-type outputLimits struct {
-	limit int64 // buffer limit of the step
-	keep  bool  // another step refers to the stream, so Raw may have up to limit bytes
+// Limits says how much of a stream to read.
+type Limits struct {
+	Limit int64 // buffer limit of the step
+	Keep  bool  // another step refers to the stream, so Raw may have up to Limit bytes
 }
 
 // raw returns how many bytes Raw may have.
-func (w outputLimits) raw() int64 {
-	if w.keep {
-		return w.limit
+func (w Limits) raw() int64 {
+	if w.Keep {
+		return w.Limit
 	}
-	return min(w.limit, dag.InlineLimit)
+	return min(w.Limit, dag.InlineLimit)
 }
 
-// opening says how a stream is opened.
-type opening struct {
-	step    dag.ID
-	attempt int // from 1
-	kind    rundir.Stream
+// Opening says how a stream is opened.
+type Opening struct {
+	Step    dag.ID
+	Attempt int // from 1
+	Kind    rundir.Stream
 
-	terminal *terminal.TTY // of the step, which carries both streams; nil: it has none
-	viaPipe  bool          // flowrun copies what is printed to the file
-	limits   outputLimits
-	counter  *printed  // of the attempt; nil: no limit
-	follow   io.Writer // gets a masked copy as it grows; nil: nobody
-	relay    *relay    // nil: the stream is not passed on
+	Terminal *terminal.TTY // of the step, which carries both streams; nil: it has none
+	ViaPipe  bool          // flowrun copies what is printed to the file
+	Limits   Limits
+	Counter  *Counter  // of the attempt; nil: no limit
+	Follow   io.Writer // gets a masked copy as it grows; nil: nobody
+	Relay    *Relay    // nil: the stream is not passed on
 }
 
-// open opens a stream. If only the relay cannot start, it returns the stream and the error.
-func (k *keeper) open(o opening) (*stream, error) {
-	file, err := k.newFile(o.step, o.attempt, o.kind)
+// Open opens a stream. If only the relay cannot start, it returns the stream and the error.
+func (k *Keeper) Open(o Opening) (*Stream, error) {
+	file, err := k.newFile(o.Step, o.Attempt, o.Kind)
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{keeper: k, kind: o.kind, file: file}
+	st := &Stream{keeper: k, kind: o.Kind, file: file}
 	switch {
-	case o.terminal != nil && o.kind == rundir.Stdout:
-		st.pipe = k.copyFrom(o.terminal, file, nil, o.limits.raw(), o.counter)
-	case o.terminal != nil:
-	case o.viaPipe || o.counter != nil:
-		if st.pipe, st.end, err = k.openPipe(file, o.follow, o.limits.raw(), o.counter); err != nil {
+	case o.Terminal != nil && o.Kind == rundir.Stdout:
+		st.pipe = k.copyFrom(o.Terminal, file, nil, o.Limits.raw(), o.Counter)
+	case o.Terminal != nil:
+	case o.ViaPipe || o.Counter != nil:
+		if st.pipe, st.End, err = k.openPipe(file, o.Follow, o.Limits.raw(), o.Counter); err != nil {
 			file.drop()
 			return nil, errors.Join(err, file.Close())
 		}
 	default:
-		if st.end, err = reopen(file.File); err != nil {
+		if st.End, err = reopen(file.File); err != nil {
 			file.drop()
 			return nil, errors.Join(fmt.Errorf("cannot open a log file: %w", err), file.Close())
 		}
-		if o.follow != nil {
-			st.follow = follow(file.File, o.follow)
+		if o.Follow != nil {
+			st.follow = follow(file.File, o.Follow)
 		}
 	}
-	if o.relay != nil {
-		st.toFile = o.relay.toFile
-		st.relay, err = o.relay.start(file)
+	if o.Relay != nil {
+		st.toFile = o.Relay.ToFile
+		st.relay, err = o.Relay.start(file)
 	}
 	return st, err
 }
 
-// closeEnd closes the process's end of the stream here. Call it after the process has started with
+// CloseEnd closes the process's end of the stream here. Call it after the process has started with
 // its own copy.
-func (st *stream) closeEnd() { st.end.Close() }
+func (st *Stream) CloseEnd() { st.End.Close() }
 
-// waitForEnd waits for the stream to end after its step has. held is true if a background process
+// WaitForEnd waits for the stream to end after its step has. held is true if a background process
 // keeps a pipe open; then copying continues until the run ends.
-func (st *stream) waitForEnd(by time.Time) (held bool) {
+func (st *Stream) WaitForEnd(by time.Time) (held bool) {
 	switch {
 	case st.follow != nil:
 		st.follow.finish()
@@ -108,21 +108,21 @@ func (st *stream) waitForEnd(by time.Time) (held bool) {
 	case st.toFile: // the next step may read it
 		st.relay.finish()
 	default:
-		st.relay.finishBy(time.Now().Add(outputTimeout))
+		st.relay.finishBy(time.Now().Add(CloseTimeout))
 	}
 	return held
 }
 
-// discard releases a stream whose process never started.
-func (st *stream) discard() {
-	st.closeEnd()
-	st.waitForEnd(time.Now().Add(outputTimeout))
+// Discard releases a stream whose process never started.
+func (st *Stream) Discard() {
+	st.CloseEnd()
+	st.WaitForEnd(time.Now().Add(CloseTimeout))
 	st.file.drop()
 	st.release()
 }
 
 // release releases the file. A pipe may still use it.
-func (st *stream) release() {
+func (st *Stream) release() {
 	if st.pipe != nil {
 		st.pipe.release()
 		return
@@ -134,9 +134,9 @@ func (st *stream) release() {
 	st.file.Close()
 }
 
-// output returns what a Result contains of the stream, nil if nothing was printed. It drops the file if the Result has all of
+// Output returns what a Result contains of the stream, nil if nothing was printed. It drops the file if the Result has all of
 // it and nobody prints into it any more. Once a file is shown it stays, because the Result is not recorded yet; see SpareLog.
-func (st *stream) output(w outputLimits) (*dag.Output, error) {
+func (st *Stream) Output(w Limits) (*dag.Output, error) {
 	defer st.release()
 	out, err := st.read(w)
 	if err != nil || out == nil {
@@ -154,24 +154,24 @@ func (st *stream) output(w outputLimits) (*dag.Output, error) {
 }
 
 // forget gives up the file of an output that the Result has completely. It reports false if the file has to stay.
-func (st *stream) forget() bool {
-	if st.keeper.dir == "" {
+func (st *Stream) forget() bool {
+	if st.keeper.Dir == "" {
 		st.file.drop()
 		return true
 	}
 	return !st.held && st.alone && st.file.dropUnnamed()
 }
 
-func (st *stream) read(w outputLimits) (*dag.Output, error) {
+func (st *Stream) read(w Limits) (*dag.Output, error) {
 	if st.pipe != nil {
 		return st.pipe.output(w)
 	}
 	return readOutput(st.file.File, st.state.Size, w)
 }
 
-// look notes the state of the file after the step has ended, and first whether anybody else has it open: if not, the state
+// Look notes the state of the file after the step has ended, and first whether anybody else has it open: if not, the state
 // is final.
-func (st *stream) look() (err error) {
+func (st *Stream) Look() (err error) {
 	st.alone = isOpenOnce(st.file.File)
 	if st.pipe == nil || st.pipe.printed() {
 		st.state, err = fileState(st.file.File)
@@ -180,11 +180,11 @@ func (st *stream) look() (err error) {
 }
 
 // readOutput returns what a Result contains of an unmasked stream in a file of the given size, nil if the file is empty.
-func readOutput(f *os.File, size int64, w outputLimits) (*dag.Output, error) {
+func readOutput(f *os.File, size int64, w Limits) (*dag.Output, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	out := &dag.Output{Size: size, Truncated: size > w.limit}
+	out := &dag.Output{Size: size, Truncated: size > w.Limit}
 	raw, err := readHead(f, min(out.Size, w.raw()))
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func readOutput(f *os.File, size int64, w outputLimits) (*dag.Output, error) {
 	if len(out.Inline) > dag.InlineLimit {
 		out.Inline = string(trimPartialRune(raw[:dag.InlineLimit], out.Size))
 	}
-	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.limit < dag.InlineLimit {
+	if int64(len(out.Inline)) < min(out.Size, dag.InlineLimit) && w.Limit < dag.InlineLimit {
 		// A buffer limit below InlineLimit limits what references read, not what people see.
 		if raw, err = readHead(f, min(out.Size, dag.InlineLimit)); err != nil {
 			return nil, err

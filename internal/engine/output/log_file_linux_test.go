@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"fmt"
@@ -14,8 +14,8 @@ import (
 // show may run at any moment while the end of the step decides about the name.
 func TestShowAndDecide(t *testing.T) {
 	dir := t.TempDir()
-	k := &keeper{dir: dir}
-	defer k.close()
+	k := &Keeper{Dir: dir}
+	defer k.Close()
 	for i := range 300 {
 		l, err := k.newFile(dag.ID(fmt.Sprint("f", i)), 1, rundir.Stdout)
 		if err != nil {
@@ -62,26 +62,26 @@ func TestUsedAgain(t *testing.T) {
 		want  int
 	}{"quiet": {want: 1}, "left open": {left: true}, "shown and emptied": {shown: true}} {
 		t.Run(name, func(t *testing.T) {
-			k := &keeper{dir: t.TempDir(), mask: new(mask.Mask)}
-			defer k.close()
-			st, err := k.open(opening{step: "step", attempt: 1})
+			k := &Keeper{Dir: t.TempDir(), Mask: new(mask.Mask)}
+			defer k.Close()
+			st, err := k.Open(Opening{Step: "step", Attempt: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.shown {
-				st.end.WriteString("x")
+				st.End.WriteString("x")
 				st.file.show()
 				st.file.Truncate(0)
 			}
 			if c.left {
-				defer st.closeEnd()
+				defer st.CloseEnd()
 			} else {
-				st.closeEnd()
+				st.CloseEnd()
 			}
-			if err := st.look(); err != nil {
+			if err := st.Look(); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := st.output(outputLimits{limit: 1000}); out != nil || err != nil {
+			if out, err := st.Output(Limits{Limit: 1000}); out != nil || err != nil {
 				t.Errorf("%+v, %v", out, err)
 			}
 			if len(k.unused) != c.want {

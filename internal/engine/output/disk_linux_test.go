@@ -1,4 +1,4 @@
-package steps
+package output
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 func TestIsFull(t *testing.T) {
 	dir := t.TempDir()
-	isFull := func(dir string) bool { return (&keeper{dir: dir}).diskIsFull() }
+	isFull := func(dir string) bool { return (&Keeper{Dir: dir}).DiskIsFull() }
 	if isFull(dir) || isFull("") || isFull(filepath.Join(dir, "missing")) {
 		t.Error("a folder with space is full")
 	}
