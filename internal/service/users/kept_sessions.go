@@ -56,6 +56,18 @@ func OpenSessions(stateDir string, report func(error)) *Sessions {
 
 // readSessions reads the file, which nobody else may read or change.
 func readSessions(path string) ([]keptSession, error) {
+	text, err := readPrivate(path)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	var all keptSessions
+	err = json.Unmarshal(text, &all)
+	return all.Sessions, err
+}
+
+// readPrivate reads a file, nil if there is none. It returns an error if another user of the machine can read or change the
+// file.
+func readPrivate(path string) ([]byte, error) {
 	f, err := ownership.OpenFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -67,13 +79,7 @@ func readSessions(path string) ([]keptSession, error) {
 	if err := private(f, path); err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(f)
-	if err != nil {
-		return nil, err
-	}
-	var all keptSessions
-	err = json.Unmarshal(text, &all)
-	return all.Sessions, err
+	return io.ReadAll(f)
 }
 
 // private returns an error if another user of the machine can read or change a file.

@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -55,19 +54,12 @@ func Path(stateDir string) string { return filepath.Join(stateDir, "users.json")
 // change the file.
 func List(stateDir string) ([]User, error) {
 	path := Path(stateDir)
-	f, err := ownership.OpenFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if err := private(f, path); err != nil {
+	text, err := readPrivate(path)
+	if err != nil || text == nil {
 		return nil, err
 	}
 	var all file
-	if err := json.NewDecoder(f).Decode(&all); err != nil {
+	if err := json.Unmarshal(text, &all); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	return all.Users, nil
