@@ -7,6 +7,7 @@ import (
 
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/os/shellword"
 )
 
@@ -71,24 +72,14 @@ type InterruptedError struct {
 func (e *InterruptedError) Error() string {
 	if e.Retry {
 		return fmt.Sprintf("cannot retry run %s: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, add --from %s",
-			e.Run, listed(e.Steps), shellword.Sh(string(e.Steps[0])))
+			e.Run, plural.Names(e.Steps, maxNamed), shellword.Sh(string(e.Steps[0])))
 	}
 	return fmt.Sprintf("run %s is interrupted: these steps may have been running when flowrun was killed: %s; if it is safe to run them again, resume with --rerun-interrupted",
-		e.Run, listed(e.Steps))
+		e.Run, plural.Names(e.Steps, maxNamed))
 }
 
-// listed names steps in a message, of many only the first.
-func listed(steps []dag.ID) string {
-	const most = 20
-	words := make([]string, 0, most+1)
-	for _, s := range steps[:min(len(steps), most)] {
-		words = append(words, string(s))
-	}
-	if more := len(steps) - most; more > 0 {
-		words = append(words, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(words, ", ")
-}
+// maxNamed is how many steps a message names.
+const maxNamed = 20
 
 // WithheldError reports that steps which would not run again have output that others read, and that the output is not
 // available: it contained a secret, or its log is missing.
@@ -135,7 +126,7 @@ type AwaitsAnswerError struct {
 
 func (e *AwaitsAnswerError) Error() string {
 	return fmt.Sprintf("run %s is not resumed, because it waits for an answer: %s; to answer: flowrun approve %[1]s %[3]s, or flowrun reject %[1]s %[3]s",
-		e.Run, listed(e.Steps), shellword.Sh(string(e.Steps[0])))
+		e.Run, plural.Names(e.Steps, maxNamed), shellword.Sh(string(e.Steps[0])))
 }
 
 // ErrNotStarted reports that a run failed before its first step could start. It cannot be resumed or retried, because it

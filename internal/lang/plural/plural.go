@@ -1,4 +1,4 @@
-// Package plural writes numbers of things in words: "1 run", "2 runs".
+// Package plural writes numbers of things in words: "1 run", "2 runs", "one, two, 3 more".
 package plural
 
 import (
@@ -17,4 +17,16 @@ func Of(n int, thing string) string {
 		return fmt.Sprintf("%d %ses", n, thing)
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Names lists names, of more than most only the first: "one, two, 3 more".
+func Names[S ~string](names []S, most int) string {
+	words := make([]string, 0, most+1)
+	for _, s := range names[:min(len(names), most)] {
+		words = append(words, string(s))
+	}
+	if more := len(names) - most; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
 }

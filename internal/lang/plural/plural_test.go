@@ -20,3 +20,20 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""},
+		{[]string{"a"}, "a"},
+		{[]string{"a", "b"}, "a, b"},
+		{[]string{"a", "b", "c"}, "a, b, 1 more"},
+		{[]string{"a", "b", "c", "d"}, "a, b, 2 more"},
+	} {
+		if got := Names(c.names, 2); got != c.want {
+			t.Errorf("Names(%q) = %q, want %q", c.names, got, c.want)
+		}
+	}
+}

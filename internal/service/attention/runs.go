@@ -12,8 +12,12 @@ import (
 	"github.com/flowrun/flowrun/dag"
 	"github.com/flowrun/flowrun/history"
 	"github.com/flowrun/flowrun/internal/engine/outcome"
+	"github.com/flowrun/flowrun/internal/lang/plural"
 	"github.com/flowrun/flowrun/internal/service"
 )
+
+// maxNamed is how many steps a reason names.
+const maxNamed = 5
 
 // interrupted finds the runs of services that no service continues. A run that a person started is that person's matter.
 func (f *search) interrupted(ctx context.Context) error {
@@ -30,7 +34,7 @@ func (f *search) interrupted(ctx context.Context) error {
 			Since: latest(info.LastSign, info.Started), Do: "flowrun resume " + info.ID}
 		if asks, ok := errors.AsType[*outcome.InterruptedError](why); ok {
 			i.Step, i.Do = string(asks.Steps[0]), i.Do+" --rerun-interrupted"
-			i.Reason = "it was cut off, and is not continued without you: these steps may have been running: " + stepList(asks.Steps)
+			i.Reason = "it was cut off, and is not continued without you: these steps may have been running: " + plural.Names(asks.Steps, maxNamed)
 		}
 		f.add(i)
 	}
@@ -125,19 +129,6 @@ func scheduleOf(info history.RunInfo) string {
 		return id
 	}
 	return ""
-}
-
-// stepList names steps, of many only the first.
-func stepList(steps []dag.ID) string {
-	const most = 5
-	words := make([]string, 0, most+1)
-	for _, s := range steps[:min(len(steps), most)] {
-		words = append(words, string(s))
-	}
-	if more := len(steps) - most; more > 0 {
-		words = append(words, fmt.Sprintf("%d more", more))
-	}
-	return strings.Join(words, ", ")
 }
 
 func latest(x, y time.Time) time.Time {
