@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,18 +15,17 @@ import (
 func TestTrustStates(t *testing.T) {
 	state, project, empty := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("HOME", t.TempDir())
-	definition := filepath.Join(project, ".flowrun", "tools", "a.yaml")
-	write := func(text string) error {
-		if err := os.MkdirAll(filepath.Dir(definition), 0o700); err != nil {
-			return err
-		}
-		return os.WriteFile(definition, []byte(text), 0o600)
-	}
-	if err := write("name: a\nbash: echo one\n"); err != nil {
+	tools := filepath.Join(project, ".flowrun", "tools")
+	definition := filepath.Join(tools, "a.yaml")
+	write := func(file, text string) error { return os.WriteFile(file, []byte(text), 0o600) }
+	if err := errors.Join(os.MkdirAll(tools, 0o700), write(definition, "name: a\nbash: echo one\n")); err != nil {
 		t.Fatal(err)
 	}
 	type command func(env *ui.Env, stateDir, folder string) error
-	edit := func(*ui.Env, string, string) error { return write("name: a\nbash: echo \x1b[8mtwo\n") }
+	edit := func(*ui.Env, string, string) error {
+		return errors.Join(write(definition, "name: a\nbash: echo \x1b[8mtwo\u202e\n"), write(filepath.Join(tools, "b.yaml"), "name: b\nbash: echo b\n"))
+	}
+	remove := func(*ui.Env, string, string) error { return os.Remove(definition) }
 	list := func(env *ui.Env, stateDir, _ string) error { return listTrust(env, stateDir, "table") }
 	for i, c := range []struct {
 		do     command
@@ -44,10 +44,15 @@ func TestTrustStates(t *testing.T) {
 		{showTrust, project, "unchanged", false},
 		{diffTrust, project, "are as you trusted them", false},
 		{edit, "", "", false},
-		{showTrust, project, "changed", false},
-		{diffTrust, project, "-bash: echo one", false},
-		{diffTrust, project, `two`, false},
-		{trust, filepath.Dir(definition), "trusted ", false}, // a folder inside it
+		{showTrust, project, "a.yaml  changed", false},
+		{showTrust, project, "b.yaml  added", false},
+		{diffTrust, project, "--- trusted/.flowrun/tools/a.yaml\n", false},
+		{diffTrust, project, "-bash: echo one\n+bash: echo <U+001B>[8mtwo<U+202E>\n", false},
+		{diffTrust, project, "+++ .flowrun/tools/b.yaml\n", false},
+		{remove, "", "", false},
+		{showTrust, project, "a.yaml  removed", false},
+		{diffTrust, project, "-name: a\n", false},
+		{trust, tools, "trusted ", false}, // a folder inside it
 		{showTrust, project, "unchanged", false},
 		{withdrawTrust, project, "withdrew the decision about", false},
 		{withdrawTrust, project, "no decision about", true},
@@ -61,7 +66,7 @@ func TestTrustStates(t *testing.T) {
 		if (err != nil) != c.fails || !strings.Contains(out.String(), c.want) {
 			t.Errorf("command %d: %q, want %q", i, out.String(), c.want)
 		}
-		if strings.Contains(out.String(), "\x1b") {
+		if strings.ContainsAny(out.String(), "\x1b\u202e") {
 			t.Errorf("command %d: what a definition has reaches the terminal: %q", i, out.String())
 		}
 	}
