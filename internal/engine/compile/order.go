@@ -37,13 +37,19 @@ const (
 	visited
 )
 
+// isSequential reports whether the step waits for everything before it.
+func (s *listed) isSequential() bool { return !s.def.HasWaitFor && !s.def.Parallel }
+
+// isBesideOther reports whether the step waits for the same steps as the one before it.
+func (s *listed) isBesideOther() bool { return !s.def.HasWaitFor && s.def.Parallel }
+
 // order determines the plan order, and sets the edges of the steps and the joins before them.
 //
 // The plan order is a depth-first walk over the explicit edges in the order of the file, so a step that is referred to
 // comes before the step that refers to it. A sequential step waits for everything before it in plan order. A parallel
 // step waits for the same steps as the step before it. wait-for replaces these edges; references add further ones.
-// "Everything before" is one join node for each sequential step, so the number of edges is linear in the number of
-// steps.
+// "Everything before" is one join node for each sequential step, and so are "the same steps" for a parallel one, so the
+// number of edges is linear in the number of steps.
 //
 // It returns the steps in plan order.
 func order(list []listed) (sorted []*listed, ds tool.Diagnostics) {
@@ -52,39 +58,40 @@ func order(list []listed) (sorted []*listed, ds tool.Diagnostics) {
 		return nil, ds
 	}
 	var (
-		before   dag.ID   // represents everything up to the last join
-		since    []dag.ID // steps after the last join
-		previous []dag.ID // edges of the previous step
+		before   []dag.ID // the last join of everything before a step, and the steps after that
+		previous []dag.ID // what the previous step waits for; one join if there is more and another step waits for it too
 	)
-	for _, s := range sorted {
-		var after []dag.ID
+	for i, s := range sorted {
+		var waits []dag.ID
 		switch {
-		case s.def.HasWaitFor:
-		case s.def.Parallel:
-			after = slices.Clone(previous)
+		case s.isSequential():
+			waits = before // its references are to some of these
+		case s.isBesideOther():
+			waits = addEdges(previous, s.explicit)
 		default:
-			before, s.compiled.Join = joinBefore(before, since, s.def.Name)
-			since = nil
-			if before != "" {
-				after = []dag.ID{before}
-			}
+			waits = addEdges(nil, s.explicit)
 		}
-		s.compiled.After = addEdges(after, s.explicit)
-		previous, since = s.compiled.After, append(since, dag.ID(s.def.Name))
-		if s.def.Handlers.Empty() {
-			continue
+		if s.isSequential() || i+1 < len(sorted) && sorted[i+1].isBesideOther() {
+			waits, s.compiled.Join = joined(waits, s.def.Name)
 		}
-		s.def.Handlers.Each(func(h *tool.Step) { since = append(since, dag.ID(h.Name)) })
+		if s.isSequential() {
+			before = waits
+		}
+		s.compiled.After, previous = addEdges(waits, s.explicit), waits // a step can read what it refers to only if it waits for it itself
+		before = append(before, dag.ID(s.def.Name))
+		if !s.def.Handlers.Empty() {
+			s.def.Handlers.Each(func(h *tool.Step) { before = append(before, dag.ID(h.Name)) })
+		}
 	}
 	return sorted, nil
 }
 
-// addEdges adds explicit edges, without duplicates.
+// addEdges adds explicit edges, without duplicates. An append to the result copies it.
 func addEdges(after []dag.ID, edges []edge) []dag.ID {
 	if len(edges) == 0 {
 		return after
 	}
-	after = slices.Grow(after, len(edges))
+	after = slices.Grow(slices.Clip(after), len(edges))
 	has := make(map[dag.ID]bool, len(after)+len(edges))
 	for _, id := range after {
 		has[id] = true
@@ -95,22 +102,17 @@ func addEdges(after []dag.ID, edges []edge) []dag.ID {
 			after = append(after, id)
 		}
 	}
-	return after
+	return slices.Clip(after)
 }
 
-// joinBefore returns one ID that represents all steps before the step name: the only step so far, the last join if no
-// step came after it, or a new join, which it returns too.
-func joinBefore(before dag.ID, since []dag.ID, name string) (dag.ID, *dag.Node) {
-	switch {
-	case len(since) == 0:
-		return before, nil
-	case before == "" && len(since) == 1:
-		return since[0], nil
-	case before != "":
-		since = append([]dag.ID{before}, since...)
+// joined returns at most one ID that represents all of ids, and the join in front of the step name if it needs one. An
+// append to the result copies it.
+func joined(ids []dag.ID, name string) ([]dag.ID, *dag.Node) {
+	if len(ids) <= 1 {
+		return slices.Clip(ids), nil
 	}
 	id := joinID(name)
-	return id, &dag.Node{ID: id, After: since}
+	return []dag.ID{id}, &dag.Node{ID: id, After: ids}
 }
 
 // joinID returns the ID of the join in front of a step. Names of steps have no '@'. The IDs of the engine's other nodes,
