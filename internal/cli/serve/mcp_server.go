@@ -39,7 +39,7 @@ type mcpServer struct {
 	*mcp.Server // nil until open is called
 }
 
-// open creates the Server with the tools in files. ctx is done when the server stops.
+// open creates the Server of the tools in files. ctx is done when the server stops.
 func (m *mcpServer) open(ctx context.Context) {
 	m.library = m.env.Library()
 	for _, name := range m.flags.toolsets {
@@ -84,13 +84,16 @@ func (m *mcpServer) open(ctx context.Context) {
 
 // noteLimits says what calls of the offered tools could not do.
 func (m *mcpServer) noteLimits() {
-	offered := slices.DeleteFunc(m.library.List(), func(e library.Listed) bool { return !m.Offers(e.Name) })
+	f := m.flags.filter
+	offered := slices.DeleteFunc(m.library.List(), func(e library.Listed) bool {
+		return !f.Selects(e.Name, e.Tags) || f.Permits != nil && !m.Offers(e.Name)
+	})
 	launch.NoteUntrusted(m.env, m.flags.Settings)
 	launch.NoteModelLimits(m.env, launch.ListedDefinitions(m.library, offered), false)
 }
 
 // onDemand returns a handler that opens the Server at the first request: most services have no
-// such clients, and the Server compiles every tool.
+// such clients.
 func (m *mcpServer) onDemand(ctx context.Context) http.Handler {
 	var handler http.Handler
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

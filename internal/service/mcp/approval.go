@@ -38,20 +38,8 @@ func (s *Server) decide(ctx context.Context, c *toolCall, i *registry.Invocation
 
 // Offers reports whether clients can see a tool.
 func (s *Server) Offers(name string) bool {
-	_, ok := s.offer(name)
+	_, ok := s.offerOf(name)
 	return ok
-}
-
-// offer returns what clients can see under the name of a tool in flowrun.
-func (s *Server) offer(name string) (o offer, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.offered {
-		if o.tool == name {
-			return o, true
-		}
-	}
-	return offer{}, false
 }
 
 // canAsk reports whether the client can show a person a question.

@@ -56,7 +56,8 @@ func (s *Server) callTool(ctx context.Context, req *mcp.CallToolRequest, name, t
 	if question != nil {
 		return &mcp.CallToolResult{RequestState: question.state, InputRequests: question.requests()}
 	}
-	return s.resultOf(answer, s.declaresOutput(req.Params.Name))
+	seen, _ := s.shown(req.Params.Name)
+	return s.resultOf(answer, seen.output)
 }
 
 // argumentsText returns the text to parse: models and clients send arguments as an object, or

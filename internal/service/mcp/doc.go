@@ -3,9 +3,10 @@
 // # The model
 //
 // A Server offers every tool as a typed tool of its own (tools.go), and execute_tool, which
-// calls any of them by name (execute.go). All calls go through registry.Registry: it parses
-// the arguments and repairs them, applies the policy, runs the tool and returns one Answer
-// (call.go). result.go translates the Answer into a result of the protocol.
+// calls any of them by name (execute.go). It compiles a tool when a client asks for it
+// (list.go). All calls go through registry.Registry: it parses the arguments and repairs them,
+// applies the policy, runs the tool and returns one Answer (call.go). result.go translates the
+// Answer into a result of the protocol.
 //
 // An error of the protocol means that the request itself was wrong. Everything that can
 // happen to a call, such as invalid arguments, a refusal or a failed run, is a result with

@@ -45,9 +45,7 @@ func (s *Server) addExecuteTool() {
 
 // nameOf returns the tool that clients see under a name; the name itself if there is none.
 func (s *Server) nameOf(name string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o, ok := s.offered[name]; ok {
+	if o, ok := s.shown(name); ok {
 		return o.tool
 	}
 	return name

@@ -12,6 +12,13 @@ import (
 
 func init() { lastAnswers = 200 * time.Millisecond }
 
+// SetListPage sets how many tools a client of new Servers gets at once.
+func SetListPage(t *testing.T, n int) {
+	was := listPage
+	t.Cleanup(func() { listPage = was })
+	listPage = n
+}
+
 // CheckExpiry checks that questions expire, and that there is a limit to them.
 func CheckExpiry(t *testing.T) {
 	var a approvals

@@ -31,15 +31,22 @@ func (f Filter) names(lib *library.Library) (names []string) {
 	}
 	names = append(names, f.Also...)
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		return len(f.Tools) > 0 && !matchesAny(f.Tools, name) && !slices.Contains(f.Also, name) || matchesAny(f.Exclude, name)
-	})
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !f.selectsName(name) })
 }
 
-// selects reports whether a tool with a selected name is offered.
+func (f Filter) selectsName(name string) bool {
+	return (len(f.Tools) == 0 || matchesAny(f.Tools, name) || slices.Contains(f.Also, name)) && !matchesAny(f.Exclude, name)
+}
+
+// Selects reports whether a tool with a name and tags is selected, if Permits has nothing against it.
+func (f Filter) Selects(name string, tags []string) bool {
+	tagged := func(tag string) bool { return slices.Contains(tags, tag) }
+	return f.selectsName(name) && (len(f.Tags) == 0 || slices.Contains(f.Also, name) || slices.ContainsFunc(f.Tags, tagged))
+}
+
+// selects reports whether a compiled tool is offered.
 func (f Filter) selects(p *engine.Plan) bool {
-	tagged := func(tag string) bool { return slices.Contains(p.Definition.Tags, tag) }
-	return (len(f.Tags) == 0 || slices.Contains(f.Also, p.Name()) || slices.ContainsFunc(f.Tags, tagged)) && (f.Permits == nil || f.Permits(p))
+	return f.Selects(p.Name(), p.Definition.Tags) && (f.Permits == nil || f.Permits(p))
 }
 
 func matchesAny(patterns []string, name string) bool {

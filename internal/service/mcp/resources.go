@@ -121,7 +121,7 @@ func (s *Server) readRuns(ctx context.Context, _ resourceURI) (*mcp.ResourceCont
 // same file. The history has the runs of all projects, whose tools can have the same names. A tool
 // without a file must have run in the same folder.
 func (s *Server) Shows(ctx context.Context, info history.RunInfo) bool {
-	t, offered := s.offer(info.Tool)
+	t, offered := s.offerOf(info.Tool)
 	if !offered {
 		return false
 	}

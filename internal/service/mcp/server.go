@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -50,17 +51,19 @@ type Server struct {
 
 	subscriptions subscriptions
 
-	mu      sync.Mutex
-	offered map[string]offer // by the name in the protocol
+	refreshed atomic.Bool // the list has changed since clients could see it
+
+	mu   sync.Mutex
+	list *list // nil until a client asks for a tool
 }
 
 // instructions is the text that a client may show to its model.
 const instructions = "These are the tools of flowrun in this project. Each call runs a tool that a person has defined. " +
 	"Invalid arguments are rejected with an example of valid ones. A person may have to approve a call; if a call is refused, do not repeat it unchanged."
 
-// New returns a Server with the current tools.
+// New returns a Server. It compiles no tool: see list.
 func New(c Config) *Server {
-	s := &Server{config: c, offered: map[string]offer{}, active: active{stop: make(chan struct{})}}
+	s := &Server{config: c, active: active{stop: make(chan struct{})}}
 	s.config.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	s.registry = registry.New(c.Library, c.Registry)
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "flowrun", Title: "flowrun", Version: c.Version}, &mcp.ServerOptions{
@@ -70,11 +73,14 @@ func New(c Config) *Server {
 		UnsubscribeHandler: s.unsubscribe,
 		Logger:             s.config.Log,
 		//lint:ignore SA1019 clients of older versions of the protocol have no other log
-		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		Capabilities: &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{ListChanged: true},
+			Prompts: &mcp.PromptCapabilities{ListChanged: true}, Resources: &mcp.ResourceCapabilities{ListChanged: true, Subscribe: true}},
+		PageSize: listPage,
 	})
 	s.addExecuteTool()
 	s.addResources()
-	s.Refresh()
+	s.sdk.AddReceivingMiddleware(s.offering)
+	s.sdk.AddSendingMiddleware(s.withoutNews)
 	return s
 }
 

@@ -676,6 +676,9 @@ func TestListChanged(t *testing.T) {
 		}
 		return names
 	}
+	if got := names(); !slices.Contains(got, "never") {
+		t.Errorf("before a change: %q", got)
+	}
 	if err := os.Remove(filepath.Join(s.folder, "never.yaml")); err != nil {
 		t.Fatal(err)
 	}

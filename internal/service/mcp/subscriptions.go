@@ -137,9 +137,7 @@ func (s *Server) stateOf(ctx context.Context, w *watchedResource) (string, error
 	case s.config.Store != nil && ofRun && !strings.ContainsAny(run, "/?"):
 		return s.stateOfRun(ctx, run, &w.events)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.offered {
+	for _, o := range s.offers() {
 		if template, err := uritemplate.New(o.uri); o.uri != "" && err == nil && template.Match(w.uri) != nil {
 			return o.source, nil
 		}

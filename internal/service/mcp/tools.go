@@ -3,7 +3,6 @@ package mcp
 import (
 	"encoding/json"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,54 +24,58 @@ type offer struct {
 	digest    string // of what clients see
 }
 
-// Refresh updates the list of tools after definitions have changed, and notifies clients. A
-// tool that has become invalid is no longer listed.
-func (s *Server) Refresh() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := map[string]offer{}
-	addresses := map[string]string{} // of resources, with the tool
-	for t := range s.visible() {
-		described, err := describe(t)
-		if err != nil {
-			s.config.Log.Warn("tool is not offered", "tool", t.Name(), "reason", err.Error())
-			continue
+// offer compiles a tool and offers it, if it is valid, the filter selects it and it runs on this platform. A compiled
+// tool needs many times the memory of what clients see of it, so none is kept. before has what clients see already.
+func (s *Server) offer(name string, before map[string]offer) {
+	if s.list.compiled[name] {
+		return
+	}
+	s.list.compiled[name] = true
+	t, err := s.registry.Get(name)
+	if err != nil {
+		s.config.Log.Warn("tool is not offered", "tool", name, "reason", err.Error())
+		return
+	}
+	if t.Plan().Supported() != nil || !s.config.Filter.selects(t.Plan()) {
+		return
+	}
+	described, err := describe(t)
+	if err != nil {
+		s.config.Log.Warn("tool is not offered", "tool", t.Name(), "reason", err.Error())
+		return
+	}
+	if other, taken := s.list.offered[described.Name]; taken || described.Name == executeTool {
+		s.config.Log.Warn("tool is not offered: another tool has the same name for models", "tool", t.Name(), "name", described.Name, "other", other.tool)
+		return
+	}
+	def := t.Plan().Definition
+	o := offer{tool: t.Name(), file: def.File, workspace: s.workspace(t.Plan()), prompt: def.Prompt, output: described.OutputSchema != nil, digest: digestOf(described)}
+	o.resource(t.Plan())
+	if other, taken := s.list.addresses[o.uri]; taken && o.uri != "" {
+		s.config.Log.Warn("resource is not offered: another tool has the same address", "tool", t.Name(), "address", o.uri, "other", other)
+		o.uri = ""
+	}
+	s.list.addresses[o.uri] = o.tool
+	s.list.offered[described.Name] = o
+	if before[described.Name] != o {
+		s.sdk.AddTool(described, s.handlerOf(t.Name()))
+		if o.prompt {
+			s.sdk.AddPrompt(promptOf(described, def), s.prompterOf(t.Name()))
 		}
-		if other, taken := now[described.Name]; taken || described.Name == executeTool {
-			s.config.Log.Warn("tool is not offered: another tool has the same name for models", "tool", t.Name(), "name", described.Name, "other", other.tool)
-			continue
-		}
-		def := t.Plan().Definition
-		o := offer{tool: t.Name(), file: def.File, workspace: s.workspace(t.Plan()), prompt: def.Prompt, output: described.OutputSchema != nil, digest: digestOf(described)}
-		o.resource(t.Plan())
-		if other, taken := addresses[o.uri]; taken && o.uri != "" {
-			s.config.Log.Warn("resource is not offered: another tool has the same address", "tool", t.Name(), "address", o.uri, "other", other)
-			o.uri = ""
-		}
-		addresses[o.uri] = o.tool
-		now[described.Name] = o
-		if s.offered[described.Name] != o {
-			s.sdk.AddTool(described, s.handlerOf(t.Name()))
-			if o.prompt {
-				s.sdk.AddPrompt(promptOf(described, def), s.prompterOf(t.Name()))
-			}
-			if o.uri != "" {
-				s.addResource(described, o)
-			}
+		if o.uri != "" {
+			s.addResource(described, o)
 		}
 	}
-	s.removeOthers(now)
-	s.offered = now
 }
 
 // removeOthers removes the tools, prompts and resources that are no longer offered.
-func (s *Server) removeOthers(now map[string]offer) {
+func (s *Server) removeOthers(before map[string]offer) {
 	var tools, prompts, resources, templates []string
 	kept := map[string]bool{}
-	for _, is := range now {
+	for _, is := range s.list.offered {
 		kept[is.uri] = true
 	}
-	for name, was := range s.offered {
+	for name, was := range before {
 		switch {
 		case kept[was.uri]:
 		case isTemplate(was.uri):
@@ -80,7 +83,7 @@ func (s *Server) removeOthers(now map[string]offer) {
 		case was.uri != "":
 			resources = append(resources, was.uri)
 		}
-		is, still := now[name]
+		is, still := s.list.offered[name]
 		if !still {
 			tools = append(tools, name)
 		}
@@ -99,23 +102,6 @@ func (s *Server) removeOthers(now map[string]offer) {
 	}
 	if len(templates) > 0 {
 		s.sdk.RemoveResourceTemplates(templates...)
-	}
-}
-
-// visible returns the valid tools that the filter selects and that run on this platform. It compiles one after another, and
-// keeps none: a compiled tool needs many times the memory of what clients see of it.
-func (s *Server) visible() iter.Seq[*registry.Tool] {
-	return func(yield func(*registry.Tool) bool) {
-		for _, name := range s.config.Filter.names(s.config.Library) {
-			t, err := s.registry.Get(name)
-			if err != nil {
-				s.config.Log.Warn("tool is not offered", "tool", name, "reason", err.Error())
-				continue
-			}
-			if t.Plan().Supported() == nil && s.config.Filter.selects(t.Plan()) && !yield(t) {
-				return
-			}
-		}
 	}
 }
 
@@ -145,13 +131,6 @@ func describe(t *registry.Tool) (*mcp.Tool, error) {
 		described.OutputSchema = d.Output
 	}
 	return described, nil
-}
-
-// declaresOutput reports whether clients see a schema of the output under a name.
-func (s *Server) declaresOutput(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.offered[name].output
 }
 
 // annotations translates the tags of a tool and of the tools that it uses. They are hints for
