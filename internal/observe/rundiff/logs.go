@@ -76,7 +76,7 @@ func (d *Diff) compareLogs(stateDir string, before, after *engine.RecordedRun) e
 	if err != nil {
 		return err
 	}
-	c := comparison{left: maxCompared}
+	c := newComparison(maxCompared)
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		if !s.Before.started() || !s.After.started() {
@@ -108,10 +108,15 @@ func (d *Diff) compareLogs(stateDir string, before, after *engine.RecordedRun) e
 	return nil
 }
 
-// comparison compares logs until it has read enough.
+// comparison compares logs, one pair after another, until it has read enough.
 type comparison struct {
-	left int64 // how many bytes it may still read
-	cut  bool  // a log was not compared to its end
+	was, is *bufio.Reader
+	left    int64 // how many bytes it may still read
+	cut     bool  // a log was not compared to its end
+}
+
+func newComparison(most int64) *comparison {
+	return &comparison{was: bufio.NewReaderSize(nil, maxPart), is: bufio.NewReaderSize(nil, maxPart), left: most}
 }
 
 // parts returns the first difference of two logs, nil if there is none. A Part without anything is an empty log.
@@ -131,14 +136,15 @@ func (c *comparison) parts(before, after runlog.Part) (*LogChange, error) {
 
 // texts returns the first difference of two texts, nil if there is none or if enough was read.
 func (c *comparison) texts(before, after io.Reader) (*LogChange, error) {
-	was, is := bufio.NewReaderSize(before, maxPart), bufio.NewReaderSize(after, maxPart)
+	c.was.Reset(before)
+	c.is.Reset(after)
 	for line := 1; ; {
 		if c.left <= 0 {
 			c.cut = true
 			return nil, nil
 		}
-		b, more, errB := was.ReadLine()
-		a, _, errA := is.ReadLine()
+		b, more, errB := c.was.ReadLine()
+		a, _, errA := c.is.ReadLine()
 		c.left -= int64(len(b) + len(a) + 2)
 		switch {
 		case errB != nil && errB != io.EOF:

@@ -1,6 +1,7 @@
 package rundiff
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func TestTexts(t *testing.T) {
 		{huge + "\nb", huge + "\nc", "2|b|c"},
 		{"caf\xe9", "cafe", "1|caf\uFFFD|cafe"},
 	} {
-		got, err := (&comparison{left: maxCompared}).texts(strings.NewReader(c.before), strings.NewReader(c.after))
+		got, err := newComparison(maxCompared).texts(strings.NewReader(c.before), strings.NewReader(c.after))
 		text := ""
 		if got != nil {
 			text = strings.Join([]string{string(rune('0' + got.Line)), line(got.Before), line(got.After)}, "|")
@@ -47,8 +48,24 @@ func line(text *string) string {
 
 // TestTextsStop: what is read of logs has a limit.
 func TestTextsStop(t *testing.T) {
-	c := comparison{left: 10}
+	c := newComparison(10)
 	if got, err := c.texts(strings.NewReader("aaaa\nbbbb\n1"), strings.NewReader("aaaa\nbbbb\n2")); got != nil || err != nil || !c.cut {
 		t.Error(got, err, c.cut)
+	}
+}
+
+// TestTextsMemory: one pair of logs after another needs the memory of one.
+func TestTextsMemory(t *testing.T) {
+	c := newComparison(maxCompared)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		if got, err := c.texts(strings.NewReader("a"), strings.NewReader("a")); got != nil || err != nil {
+			t.Fatal(got, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100_000 {
+		t.Errorf("100 pairs of small logs took %d bytes", used)
 	}
 }
