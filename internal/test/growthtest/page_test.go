@@ -44,5 +44,5 @@ func line() string {
 	for _, s := range shapes {
 		names = append(names, s.name)
 	}
-	return begin + strings.Join(names, ", ") + fmt.Sprintf(" | at most %.1f times the allocations, in each of %d commands |", most, len(commands))
+	return begin + strings.Join(names, ", ") + fmt.Sprintf(" | at most %.1f times the allocations and the processor time, and %d KB of memory a unit, in each of %d commands |", most, mostMemory, len(commands))
 }

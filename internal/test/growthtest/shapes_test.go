@@ -41,8 +41,10 @@ var shapes = []shape{
 		return list(n, func(i int) string { return fmt.Sprintf("{name: s%d, wait: {for: 1ms}, wait-for: []}", i) }) + "  - {name: end, wait: {for: 1ms}}\n"
 	}},
 	{name: "steps that read the one before", text: func(n int) string {
-		return "steps:\n  - {name: s, bash: echo, run-condition: 'false'}\n" + strings.ReplaceAll(
-			lines(n, "  - {name: s$i, bash: 'echo {s$before.output}', run-condition: 'false'}\n"), "{name: s0, bash: 'echo {s0.output}'", "{name: s0, bash: 'echo {s.output}'")
+		return list(n, func(i int) string { return readsBefore(i, "run-condition: 'false'") })
+	}},
+	{name: "parallel steps that each read the one before", text: func(n int) string {
+		return list(n, func(i int) string { return readsBefore(i, "parallel: true, run-condition: 'false'") })
 	}},
 	{name: "references to nothing", step: "{name: s$i, run: 'echo {prev_step.output} {other$i.output}', run-condition: 'false'}", gate: true},
 	{name: "misspelt references", step: "{name: step$ix, run: 'echo {ste$beforex.output}'}", wrong: true},
@@ -102,6 +104,14 @@ var shapes = []shape{
 		return "---\ntool: true\nname: many\ndescription: Many units.\ntype: chain\n---\n\n```yaml\nsteps:\n" +
 			lines(n, "  - {id: s$i, tool: ./leaf.yaml}\n") + "```\n"
 	}},
+}
+
+// readsBefore returns step i, which reads the output of the one before it if there is one.
+func readsBefore(i int, keys string) string {
+	if i == 0 {
+		return "{name: s0, bash: echo, " + keys + "}"
+	}
+	return fmt.Sprintf("{name: s%d, bash: 'echo {s%d.output}', %s}", i, i-1, keys)
 }
 
 // list returns a list of n steps.
