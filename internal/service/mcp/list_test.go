@@ -53,6 +53,6 @@ func TestCompiledWhenAsked(t *testing.T) {
 	}
 	check("all pages", "steps", "fail", "ask", "count", "gate", "greet", "json", "never")
 	if len(news) > 0 {
-		t.Error("the client is told that the list has changed")
+		t.Error("the client gets a notification that the list has changed")
 	}
 }
