@@ -94,7 +94,7 @@ func completeValue(p *engine.Plan, name, value string) ([]string, cobra.ShellCom
 	}
 	var words []string
 	for _, v := range Candidates(d) {
-		if strings.HasPrefix(v, value) && canOffer(v) {
+		if strings.HasPrefix(v, value) && v[0] != '@' { // which would name a file
 			words = append(words, name+"="+v)
 		}
 	}
@@ -118,13 +118,20 @@ func completeJSON(p *engine.Plan, name, value string) (words []string, _ cobra.S
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// mentioned returns the values of a parameter that its definition mentions: those that are allowed, examples, the default.
+// mentioned returns the values of a parameter that its definition mentions: those that are allowed, examples, and the
+// default unless it may refer to other parameters.
 func mentioned(p *tool.Parameter) []tool.Value {
 	values := slices.Concat(p.Validation.Enum, p.Examples)
-	if p.Default != nil {
+	if p.Default != nil && !mayRefer(*p.Default) {
 		values = append(values, *p.Default)
 	}
 	return values
+}
+
+// mayRefer reports whether a text in a value may hold placeholders.
+func mayRefer(v tool.Value) bool {
+	return v.Text != nil && strings.Contains(v.Text.S, "{") || slices.ContainsFunc(v.List, mayRefer) ||
+		slices.ContainsFunc(v.Map, func(e tool.Entry) bool { return mayRefer(e.Value) })
 }
 
 // canOffer reports whether a shell can show a word, which it prints as it is: without control characters.
@@ -213,7 +220,7 @@ func Candidates(p *tool.Parameter) []string {
 		if v.Text != nil || v.Scalar != nil {
 			word = v.Spelling()
 		}
-		if word != "" && word == console.Clean(word) && !strings.Contains(word, "{") && !slices.Contains(words, word) {
+		if word != "" && canOffer(word) && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}

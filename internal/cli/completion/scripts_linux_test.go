@@ -1,4 +1,4 @@
-package completion
+package completion_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/flowrun/flowrun/internal/cli/completion"
 	"github.com/flowrun/flowrun/internal/test/needtest"
 	"github.com/flowrun/flowrun/internal/test/sizetest"
 	"github.com/flowrun/flowrun/internal/test/waittest"
@@ -64,7 +65,7 @@ func open(t *testing.T, shell string) *terminal {
 	path := needtest.Program(t, shell)
 	s := &terminal{T: t, shell: shell, dir: t.TempDir()}
 	s.file("flowrun", program)
-	s.file("script", Script(shell))
+	s.file("script", completion.Script(shell))
 	cmd := exec.Command(path, starts[shell].args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + s.dir + ":" + os.Getenv("PATH"), "HOME=" + s.dir + "/home", "TERM=dumb", "HISTFILE=", "LC_ALL=C.UTF-8"}
@@ -143,7 +144,7 @@ func TestTabRunsNothing(t *testing.T) {
 	hostile := []string{
 		"a;touch ran", "$(touch ran)", "`touch ran`", "x && touch ran", "x | touch ran", "x\\`touch ran`", "$(touch$IFS$()ran)", "${X:=$(touch ran)}",
 		`";touch ran;"`, `';touch ran;'`, "(touch ran)", "{touch,ran}", "<(touch ran)", ">ran", "$[$(touch ran)]", "$((x[$(touch ran)]))", `{"a": "$(touch ran)"}`,
-		"=(touch ran)", "a[$(touch ran)]", "*(e:touch ran:)", "~$(touch ran)", "--flag=$(touch ran)", "-$(touch ran)=x", "%$(touch ran)", "!(touch ran)",
+		"\"$(touch ran)\"", "'`touch ran`'", "x;`touch ran`", "\\$(touch ran)", "x || touch ran", "=(touch ran)", "a[$(touch ran)]", "*(e:touch ran:)", "~$(touch ran)", "--flag=$(touch ran)", "-$(touch ran)=x", "%$(touch ran)", "!(touch ran)",
 	}
 	for shell := range starts {
 		t.Run(shell, func(t *testing.T) {
@@ -172,11 +173,11 @@ func TestTabRunsNothing(t *testing.T) {
 // script for PowerShell, which is not installed where tests run.
 func TestNoScriptEvaluates(t *testing.T) {
 	evaluates := regexp.MustCompile(`(?i)\beval\b|invoke-expression|\biex\b|\$\{?\(e\)|scriptblock\]::create|invokescript|\.expandstring|compgen -[WFC]|-replace.*\{.*\$_.*\}`)
-	for _, shell := range Shells() {
-		if Script(shell) == "" {
+	for _, shell := range completion.Shells() {
+		if completion.Script(shell) == "" {
 			t.Errorf("no script for %s", shell)
 		}
-		for line := range strings.Lines(Script(shell)) {
+		for line := range strings.Lines(completion.Script(shell)) {
 			if !strings.HasPrefix(strings.TrimSpace(line), "#") && evaluates.MatchString(line) {
 				t.Errorf("the script for %s evaluates text: %s", shell, line)
 			}
